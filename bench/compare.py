@@ -1,0 +1,385 @@
+"""Zveno against Pinocchio and MuJoCo in one run: engines take turns, the smallest time counts, results agree first.
+
+    python bench/compare.py                 # calls and batches from Python
+    python bench/compare.py --cpp           # also C++ against C++, built from bench/cpp
+    python bench/compare.py --quick         # a minute instead of ten
+
+Ratios are "times faster": the best form of the other engine over ours. Floor and goal are those the project has set
+itself for the case; a ratio without them is for information.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+from zveno import Chain, Link
+from zveno.study import (
+    Array,
+    Call,
+    best_of,
+    call,
+    machine,
+    random_chain,
+    random_states,
+    require_agreement,
+    to_pinocchio,
+)
+
+FUNCTIONS = ("RNEA", "CRBA", "ABA")
+DERIVATIVES = "dRNEA"
+CONVENTIONS = {"local": pin.Convention.LOCAL, "world": pin.Convention.WORLD}
+PREFIX = next(parent for parent in Path(pin.__file__).parents if parent.name == "cmeel.prefix")
+URDFS = {
+    "UR5": ("ur_description/urdf/ur5_robot.urdf", ()),
+    "Panda": ("panda_description/urdf/panda.urdf", ("panda_leftfinger", "panda_rightfinger")),
+}
+# (floor, goal) by section and function; in C++ long chains have their own
+TARGETS: dict[tuple[str, str], tuple[float, float]] = {
+    ("single", "RNEA"): (4, 6),
+    ("single", "CRBA"): (3, 4),
+    ("single", "ABA"): (4, 5),
+    ("batch", "RNEA"): (12, 18),
+    ("batch", "CRBA"): (8, 15),
+    ("batch", "ABA"): (12, 18),
+    ("single", DERIVATIVES): (2.5, 6),
+    ("batch", DERIVATIVES): (2.5, 6),
+    ("C++", "RNEA"): (4, 6),
+    ("C++", "CRBA"): (2, 3),
+    ("C++", "ABA"): (3.5, 5),
+    ("C++ long", "RNEA"): (5, 8),
+    ("C++ long", "CRBA"): (2.5, 4),
+    ("C++ long", "ABA"): (3, 5),
+}
+THREAD_TARGET = (1.8, 2.0)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison; times in nanoseconds per state."""
+
+    section: str
+    model: str
+    function: str
+    ours: float
+    rival: str
+    theirs: float
+    target: tuple[float, float] | None
+
+    @property
+    def ratio(self) -> float:
+        return self.theirs / self.ours
+
+    @property
+    def mark(self) -> str:
+        if self.target is None:
+            return ""
+        floor, goal = self.target
+        return "goal" if self.ratio >= goal else "floor" if self.ratio >= floor else "BELOW"
+
+
+def robot(name: str) -> Chain:
+    """A URDF of example-robot-data, its gripper joints locked."""
+    path, locked = URDFS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        chain = Chain.from_urdf(PREFIX / "share/example-robot-data/robots" / path, name=name)
+        free = dict.fromkeys(("lower", "upper", "velocity", "effort")) | {"rotor_inertia": 0.0, "friction": 0.0}
+        links = [link.to_dict() | (free | {"joint": "fixed"} if link.name in locked else {}) for link in chain.links]
+        return Chain(map(Link.from_dict, links), name=name, base=chain.base_name, gravity=chain.gravity)
+
+
+def to_mujoco(chain: Chain) -> Any:
+    """The same mechanism as an ``mujoco.MjModel``, without geometry, contacts or limits."""
+    spec = mujoco.MjSpec()
+    spec.option.gravity = chain.gravity
+    spec.option.disableflags = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT
+    kinds = {"revolute": mujoco.mjtJoint.mjJNT_HINGE, "prismatic": mujoco.mjtJoint.mjJNT_SLIDE}
+    bodies = {chain.base_name: spec.worldbody}
+    for link in chain.links:
+        quat = np.empty(4)
+        mujoco.mju_mat2Quat(quat, np.ravel(link.rotation))
+        body = bodies[link.parent].add_body(name=link.name, pos=link.position, quat=quat)
+        bodies[link.name] = body
+        if link.mass:
+            inertia = link.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+            body.mass, body.ipos, body.fullinertia, body.explicitinertial = link.mass, link.com, inertia, True
+        if link.joint != "fixed":
+            body.add_joint(name=link.joint_name, type=kinds[link.joint], axis=link.axis, armature=link.rotor_inertia)
+    return spec.compile()
+
+
+class Case:
+    """A mechanism in all engines: calls that do the same work."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        model = to_pinocchio(chain)
+        self.pin = model, model.createData()
+
+    def arguments(self, function: str, states: int | None = None) -> tuple[Array, Array, Array]:
+        """q, qd and qdd, or the effort that belongs to them for forward dynamics; one state or a batch."""
+        q, qd, qdd = random_states(self.chain.n, states)
+        return q, qd, self.chain.inverse_dynamics(q, qd, qdd) if function == "ABA" else qdd
+
+    def zveno(self, function: str, arguments: tuple[Array, ...], threads: int = 1) -> Call:
+        q, qd, x = arguments
+        method, args = {
+            "RNEA": (self.chain.inverse_dynamics, (q, qd, x)),
+            "CRBA": (self.chain.mass_matrix, (q,)),
+            "ABA": (self.chain.forward_dynamics, (q, qd, x)),
+            DERIVATIVES: (self.chain.derivatives, (q, qd, x)),
+        }[function]
+        many = {"threads": threads, "states": len(q)} if q.ndim > 1 else {}
+        return call(method, *args, **many)
+
+    def pinocchio(self, function: str, arguments: tuple[Array, ...]) -> Iterator[tuple[str, Call]]:
+        """All forms Pinocchio offers from Python for this function, alone or for a batch on one thread."""
+        q, qd, x = arguments
+        model, data = self.pin
+        if function == "RNEA":
+            forms = {"": (pin.rnea, (q, qd, x), ())}
+        elif function == "CRBA":
+            forms = {name: (pin.crba, (q,), (convention,)) for name, convention in CONVENTIONS.items()}
+        elif function == "ABA":
+            forms = {name: (pin.aba, (q, qd, x), (convention,)) for name, convention in CONVENTIONS.items()}
+        else:
+            forms = {"": (pin.computeRNEADerivatives, (q, qd, x), ())}
+        for name, (method, args, options) in forms.items():
+            if q.ndim == 1:
+                yield name, call(method, model, data, *args, *options)
+            else:
+                yield f"loop {name}".strip(), call(_loop(method, model, data, options), *args, states=len(q))
+        parallel = {"RNEA": pin.rneaInParallel, "ABA": pin.abaInParallel}.get(function)
+        if q.ndim > 1 and parallel is not None:
+            out = np.empty_like(q)
+            # columns are states: the transposes of our rows are exactly what it wants, without a copy
+            args = (1, pin.ModelPool(model, 1), q.T, qd.T, x.T, out.T)
+
+            def run(*args: Any) -> Array:
+                parallel(*args)
+                return out
+
+            yield "inParallel", call(run, *args, states=len(q))
+
+    def mujoco(self, function: str, arguments: tuple[Array, ...]) -> Call | None:
+        """The least MuJoCo has to do for this function, from Python, one state."""
+        q, qd, x = arguments
+        if function == DERIVATIVES or q.ndim > 1:
+            return None
+        model = to_mujoco(self.chain)
+        data = mujoco.MjData(model)
+        result = np.empty((model.nv, model.nv) if function == "CRBA" else model.nv)
+
+        def mass_matrix(q: Array) -> Array:
+            data.qpos[:] = q
+            mujoco.mj_kinematics(model, data)
+            mujoco.mj_comPos(model, data)
+            mujoco.mj_makeM(model, data)
+            mujoco.mj_fullM(model, data, result)
+            return result
+
+        def inverse(q: Array, qd: Array, qdd: Array) -> Array:
+            data.qpos[:], data.qvel[:], data.qacc[:] = q, qd, qdd
+            mujoco.mj_kinematics(model, data)
+            mujoco.mj_comPos(model, data)
+            mujoco.mj_comVel(model, data)
+            mujoco.mj_rne(model, data, 1, result)
+            return result
+
+        def forward(q: Array, qd: Array, tau: Array) -> Array:
+            data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, qd, tau
+            mujoco.mj_forward(model, data)
+            return data.qacc
+
+        return {"RNEA": call(inverse, q, qd, x), "CRBA": call(mass_matrix, q), "ABA": call(forward, q, qd, x)}[function]
+
+
+def _loop(method: Callable[..., Any], model: Any, data: Any, options: tuple[Any, ...]) -> Callable[..., Any]:
+    """The plain Python loop over a batch, results gathered in one array, or one for each part of a tuple."""
+
+    def array(q: Array, *others: Array) -> Array:
+        out = np.empty((*q.shape, model.nv) if method is pin.crba else q.shape)
+        for k, state in enumerate(zip(q, *others, strict=True)):
+            out[k] = method(model, data, *state, *options)
+        return out
+
+    def derivatives(*batches: Array) -> tuple[Array, ...]:
+        out = np.empty((3, len(batches[0]), model.nv, model.nv))
+        for k, state in enumerate(zip(*batches, strict=True)):
+            out[0, k], out[1, k], out[2, k] = method(model, data, *state)
+        return tuple(out)
+
+    return derivatives if method is pin.computeRNEADerivatives else array
+
+
+def _parts(result: Any) -> tuple[Any, ...]:
+    """Results in one order: the three derivatives, or the only array."""
+    if hasattr(result, "dtau_dq"):
+        return result.dtau_dq, result.dtau_dqd, result.dtau_dqdd
+    return result if isinstance(result, tuple) else (result,)
+
+
+def compare(case: Case, section: str, function: str, states: int | None, seconds: float) -> Iterator[Row]:
+    """Check that all engines agree, time them in turns, keep the best form of each."""
+    chain = case.chain
+    arguments = case.arguments(function, states)
+    calls: dict[tuple[str, str], Call] = {("zveno", ""): case.zveno(function, arguments)}
+    calls |= {("Pinocchio", form): item for form, item in case.pinocchio(function, arguments)}
+    other = case.mujoco(function, arguments)
+    if other is not None:
+        calls["MuJoCo", ""] = other
+    expected = _parts(calls["zveno", ""]())
+    for (engine, form), item in calls.items():
+        for value, reference in zip(_parts(item()), expected, strict=True):
+            require_agreement(f"{section} {function}, {chain.name}, zveno and {engine} {form}", value, reference)
+    times = {key: 1e9 * value for key, value in best_of(calls, seconds).items()}
+    for engine in dict.fromkeys(name for name, _ in calls if name != "zveno"):
+        form, theirs = min(((f, t) for (e, f), t in times.items() if e == engine), key=lambda pair: pair[1])
+        target = TARGETS.get((section, function)) if chain.name in URDFS and engine == "Pinocchio" else None
+        yield Row(section, chain.name, function, times["zveno", ""], f"{engine} {form}".strip(), theirs, target)
+
+
+def compare_threads(case: Case, function: str, states: int, seconds: float) -> Row:
+    """Two threads against one, same batch; equal bit for bit."""
+    arguments = case.arguments(function, states)
+    calls = {threads: case.zveno(function, arguments, threads) for threads in (1, 2)}
+    if not np.array_equal(calls[1](), calls[2]()):
+        raise SystemExit(f"{function}, {case.chain.name}: results depend on the number of threads")
+    times = {threads: 1e9 * value for threads, value in best_of(calls, seconds).items()}
+    return Row("threads", case.chain.name, function, times[2], "one thread", times[1], THREAD_TARGET)
+
+
+def write_mechanism(chain: Chain, path: Path) -> None:
+    """The moving joints with merged fixed links as plain numbers, the input of bench/cpp."""
+    model = to_pinocchio(chain)
+    moving = [link for link in chain.links if link.joint != "fixed"]
+    lines = [f"{chain.name} {chain.n} {_numbers(chain.gravity)}"]
+    for k, link in enumerate(moving, start=1):
+        placement, body = model.jointPlacements[k], model.inertias[k]
+        numbers = _numbers(link.axis / np.linalg.norm(link.axis), placement.translation, placement.rotation)
+        lines.append(
+            f"{model.parents[k] - 1} {link.joint[0]} {numbers} {_numbers(body.mass, body.lever, body.inertia)}"
+        )
+    path.write_text("\n".join(lines) + "\n")
+
+
+def _numbers(*values: Any) -> str:
+    return " ".join(repr(float(x)) for value in values for x in np.ravel(value))
+
+
+def compare_cpp(chains: list[Chain], build: Path, seconds: float) -> Iterator[Row]:
+    """Build bench/cpp against the installed zveno and Pinocchio, run it, keep Pinocchio's best form."""
+    source = Path(__file__).parent / "cpp"
+    cmake = shutil.which("cmake") or sys.exit("compare.py: --cpp needs cmake")
+    options = [f"-DPINOCCHIO_PREFIX={PREFIX}", f"-Dzveno_DIR={_zveno_cmake()}"]
+    for command in ([cmake, "-S", source, "-B", build, *options], [cmake, "--build", build, "--parallel", "2"]):
+        subprocess.run(command, check=True, stdout=sys.stderr)
+    for chain in chains:
+        mechanism = build / f"{chain.name}.txt"
+        write_mechanism(chain, mechanism)
+        engines = [build / "shipped.so", build / "native.so"]
+        command = [build / "compare_pinocchio", mechanism, str(seconds), *engines]
+        output = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
+        rows = [line.split("\t") for line in output.splitlines()]
+        section = "C++" if chain.name in URDFS else "C++ long"
+        for function in FUNCTIONS:
+            times = {(e, v): float(t) for f, e, v, t in rows if f == function}
+            ours = min(t for (engine, _), t in times.items() if engine == "zveno")
+            rival, theirs = min(((k, t) for k, t in times.items() if k[0] != "zveno"), key=lambda pair: pair[1])
+            yield Row(section, chain.name, function, ours, " ".join(rival), theirs, TARGETS[section, function])
+
+
+def _zveno_cmake() -> Path:
+    """Folder of zvenoConfig.cmake in the installed package."""
+    import zveno
+
+    for folder in map(Path, zveno.__path__):
+        for config in folder.rglob("zvenoConfig.cmake"):
+            return config.parent
+    sys.exit("compare.py: the installed zveno carries no CMake package; install the wheel, not an editable build")
+
+
+def batch_size(n: int) -> int:
+    """10,000 states for robots, fewer where one matrix alone fills the cache."""
+    return max(20, min(10_000, 10_000 * 49 // n**2))
+
+
+def measure(quick: bool, seconds: float) -> Iterator[Row]:
+    """All comparisons from Python."""
+    lengths = (7, 30) if quick else (7, 30, 100, 500)
+    # Pinocchio keeps several n^3 tensors for each model
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    fitting = [n for n in lengths if 5 * 8 * n**3 < 0.6 * memory]
+    for n in set(lengths) - set(fitting):
+        print(f"n = {n} left out: Pinocchio's data would not fit into memory", file=sys.stderr)
+    for name in (*URDFS, *fitting):
+        case = Case(robot(name) if isinstance(name, str) else random_chain(name))
+        size = batch_size(case.chain.n)
+        functions = (*FUNCTIONS, DERIVATIVES) if case.chain.n <= 100 else FUNCTIONS
+        for section, states in (("single", None), ("batch", size)):
+            for function in functions:
+                yield from compare(case, section, function, states, seconds)
+        for function in FUNCTIONS:
+            yield compare_threads(case, function, size, seconds)
+
+
+def show(rows: list[Row]) -> None:
+    """One table for each section, 100 columns wide."""
+    head = f"{'':10}{'':7}{'zveno':>12}  {'other engine':30}{'':>12}{'ratio':>8}  floor/goal"
+    for section in dict.fromkeys(row.section for row in rows):
+        print(f"\n{section}, ns per state\n{head}")
+        for row in (row for row in rows if row.section == section):
+            target = "" if row.target is None else f"{row.target[0]:g}/{row.target[1]:g} {row.mark}"
+            print(
+                f"{row.model:10}{row.function:7}{row.ours:12,.0f}  {row.rival:30}{row.theirs:12,.0f}"
+                f"{row.ratio:7.1f}x  {target}"
+            )
+    below = [row for row in rows if row.mark == "BELOW"]
+    judged = [row for row in rows if row.target is not None]
+    print(f"\n{len(judged) - len(below)} of {len(judged)} floors reached", end="")
+    print("".join(f"\n  below: {r.section} {r.function} {r.model} {r.ratio:.2f}x" for r in below))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="short chains, short measurements")
+    parser.add_argument("--seconds", type=float, help="time for each engine and function (default 1, quick 0.1)")
+    parser.add_argument("--cpp", action="store_true", help="also C++ against C++ (builds bench/cpp, about 3 minutes)")
+    parser.add_argument("--build", type=Path, help="build folder for --cpp, kept (default: a temporary one)")
+    parser.add_argument("--json", type=Path, help="write everything to this file")
+    arguments = parser.parse_args()
+    seconds = arguments.seconds or (0.1 if arguments.quick else 1.0)
+
+    head = machine("pin", "mujoco")
+    print(json.dumps(head, indent=2))
+    rows = []
+    for row in measure(arguments.quick, seconds):
+        print(f"{row.section} {row.function} {row.model}: {row.ratio:.1f}x {row.rival}", file=sys.stderr)
+        rows.append(row)
+    if arguments.cpp:
+        chains = [*map(robot, URDFS), *(random_chain(n) for n in (100, 500)[: 1 if arguments.quick else 2])]
+        with tempfile.TemporaryDirectory() as folder:
+            build = arguments.build or Path(folder)
+            rows += compare_cpp(chains, build, 5 * seconds)
+    show(rows)
+    if arguments.json:
+        results = [asdict(row) | {"ratio": row.ratio, "mark": row.mark} for row in rows]
+        arguments.json.write_text(json.dumps({"machine": head, "rows": results}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+// Times zveno and Pinocchio in turns on one mechanism.
+//   compare_pinocchio <mechanism.txt> <seconds per function> <engine.so>...
+// One line per function and engine: function, engine, variant, nanoseconds per call. Exit code 1 if results differ.
+#include "engine.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <random>
+#include <stdexcept>
+
+#include "zveno_engine.hpp"
+
+namespace {
+
+using bench::Engine;
+using bench::Function;
+using bench::Mechanism;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kStates = 16;             // calls walk over several states, as in use
+constexpr double kAgreement = 1e-9;     // relative
+constexpr double kTurnSeconds = 500e-6; // long against the clock, short against the machine's moods
+
+struct States {
+  std::vector<double> q, qd, x;
+};
+
+struct Candidate {
+  Engine* engine;
+  std::string name, variant;
+  int index;
+  double best = std::numeric_limits<double>::infinity();
+};
+
+template <std::size_t N>
+void read(std::istream& in, std::array<double, N>& values) {
+  for (double& value : values) in >> value;
+}
+
+Mechanism read_mechanism(const char* path) {
+  std::ifstream in(path);
+  Mechanism mechanism;
+  int n = 0;
+  in >> mechanism.name >> n;
+  read(in, mechanism.gravity);
+  for (int k = 0; k < n && in; ++k) {
+    bench::Joint j;
+    in >> j.parent >> j.kind;
+    read(in, j.axis);
+    read(in, j.position);
+    read(in, j.rotation);
+    in >> j.mass;
+    read(in, j.com);
+    read(in, j.inertia);
+    mechanism.joints.push_back(j);
+  }
+  if (!in || n < 1) throw std::runtime_error(std::string("cannot read mechanism from ") + path);
+  return mechanism;
+}
+
+States random_states(int n) {
+  std::mt19937_64 generator(1);
+  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  States states;
+  for (auto* values : {&states.q, &states.qd, &states.x}) {
+    values->resize(std::size_t(kStates) * n);
+    for (double& value : *values) value = uniform(generator);
+  }
+  return states;
+}
+
+const double* evaluate(const Candidate& c, Function f, const States& s, int state, int n) {
+  const std::ptrdiff_t at = std::ptrdiff_t(state) * n;
+  return c.engine->run(f, c.index, s.q.data() + at, s.qd.data() + at, s.x.data() + at);
+}
+
+// result of one state; of a mass matrix the upper triangle, seen column by column (Pinocchio) or row by row (zveno)
+std::vector<double> collect(const Candidate& c, Function f, const States& s, int state, int n) {
+  const double* result = evaluate(c, f, s, state, n);
+  if (f != Function::crba) return {result, result + n};
+  std::vector<double> upper;
+  for (int column = 0; column < n; ++column)
+    for (int row = 0; row <= column; ++row) upper.push_back(result[column * n + row]);
+  return upper;
+}
+
+void require_agreement(const std::vector<Candidate>& candidates, Function f, const States& states, int n) {
+  for (int state = 0; state < kStates; ++state) {
+    const auto expected = collect(candidates.front(), f, states, state, n);
+    double size = 0;
+    for (double value : expected) size = std::max(size, std::abs(value));
+    for (const Candidate& c : candidates) {
+      const auto value = collect(c, f, states, state, n);
+      for (std::size_t k = 0; k < value.size(); ++k)
+        if (!(std::abs(value[k] - expected[k]) <= kAgreement * size))
+          throw std::runtime_error(c.name + " " + c.variant + " disagrees with " + candidates.front().name);
+    }
+  }
+}
+
+double seconds_per_call(const Candidate& c, Function f, const States& states, int n, int rounds) {
+  [[maybe_unused]] volatile double sink = 0;
+  const auto start = Clock::now();
+  for (int k = 0; k < rounds; ++k)
+    for (int state = 0; state < kStates; ++state) sink = *evaluate(c, f, states, state, n);
+  return std::chrono::duration<double>(Clock::now() - start).count() / (double(rounds) * kStates);
+}
+
+void compare(std::vector<Candidate> candidates, Function f, const char* name, double seconds, const States& states, int n) {
+  require_agreement(candidates, f, states, n);
+  std::vector<int> rounds;
+  for (const Candidate& c : candidates) {
+    const double once = seconds_per_call(c, f, states, n, 1) * kStates;
+    rounds.push_back(std::max(1, int(kTurnSeconds / once)));
+  }
+  const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
+  for (int turn = 0; turn < 5 || Clock::now() < deadline; ++turn)
+    for (std::size_t k = 0; k < candidates.size(); ++k)
+      candidates[k].best = std::min(candidates[k].best, seconds_per_call(candidates[k], f, states, n, rounds[k]));
+  for (const Candidate& c : candidates)
+    std::printf("%s\t%s\t%s\t%.1f\n", name, c.name.c_str(), c.variant.c_str(), c.best * 1e9);
+}
+
+std::unique_ptr<Engine> load_engine(const char* path, const Mechanism& mechanism) {
+  void* module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!module) throw std::runtime_error(dlerror());
+  const auto make = reinterpret_cast<bench::MakeEngine>(dlsym(module, "make_engine"));
+  if (!make) throw std::runtime_error(dlerror());
+  return std::unique_ptr<Engine>(make(mechanism));
+}
+
+std::string stem(const std::string& path) {
+  const std::string file = path.substr(path.find_last_of('/') + 1);
+  return file.substr(0, file.find('.'));
+}
+
+void run(int argc, char** argv) {
+  const Mechanism mechanism = read_mechanism(argv[1]);
+  const double seconds = std::atof(argv[2]);
+  const int n = int(mechanism.joints.size());
+  const States states = random_states(n);
+
+  std::vector<std::pair<std::string, std::unique_ptr<Engine>>> engines;
+  engines.emplace_back("zveno", std::make_unique<ZvenoEngine>(mechanism));
+  for (int k = 3; k < argc; ++k) engines.emplace_back("pinocchio-" + stem(argv[k]), load_engine(argv[k], mechanism));
+
+  const std::pair<Function, const char*> functions[] = {
+    {Function::rnea, "RNEA"}, {Function::crba, "CRBA"}, {Function::aba, "ABA"}};
+  for (const auto& [f, name] : functions) {
+    std::vector<Candidate> candidates;
+    for (const auto& [label, engine] : engines) {
+      const auto variants = engine->variants(f);
+      for (std::size_t k = 0; k < variants.size(); ++k) candidates.push_back({engine.get(), label, variants[k], int(k)});
+    }
+    compare(std::move(candidates), f, name, seconds, states, n);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 4) {
+    std::fprintf(stderr, "usage: %s <mechanism.txt> <seconds per function> <engine.so>...\n", argv[0]);
+    return 2;
+  }
+  try {
+    run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "compare_pinocchio: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,39 @@
+// The mechanism as plain numbers, and what an engine offers the benchmark. No Eigen types here: the two sides are
+// compiled for different instruction sets, for which Eigen aligns memory differently.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct Joint {
+  int parent;  // index into Mechanism::joints, -1 for the base
+  char kind;   // 'r' or 'p'
+  std::array<double, 3> axis, position;
+  std::array<double, 9> rotation;  // row by row, joint frame -> parent frame
+  double mass;
+  std::array<double, 3> com;
+  std::array<double, 9> inertia;  // about the centre of mass, link axes
+};
+
+struct Mechanism {
+  std::string name;
+  std::array<double, 3> gravity;
+  std::vector<Joint> joints;
+};
+
+enum class Function { rnea, crba, aba };
+
+// One way to compute each function; `x` is qdd for RNEA, tau for ABA. The result lives until the next call.
+struct Engine {
+  virtual ~Engine() = default;
+  virtual std::vector<std::string> variants(Function) const = 0;
+  virtual const double* run(Function, int variant, const double* q, const double* qd, const double* x) = 0;
+};
+
+using MakeEngine = Engine* (*)(const Mechanism&);
+
+}  // namespace bench

@@ -1,0 +1,178 @@
+#include "arrays.hpp"
+
+#include <pybind11/stl.h>
+
+namespace zveno::bindings {
+namespace {
+
+const py::detail::npy_api& api() { return py::detail::npy_api::get(); }
+const py::detail::PyArray_Proxy* proxy(PyObject* a) { return py::detail::array_proxy(a); }
+
+PyObject* the_float64 = nullptr;
+PyObject* float64() { return the_float64; }
+
+constexpr int kContiguousAligned = py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+
+bool plain(PyObject* arg) {
+  if (!api().PyArray_Check_(arg)) return false;
+  const auto* a = proxy(arg);
+  return a->descr == float64() && (a->flags & kContiguousAligned) == kContiguousAligned;
+}
+
+std::string prefix(const Context& c, const char* name) { return std::string(c.function) + ": " + name + " "; }
+
+std::string expected(const Context& c, const char* name, py::ssize_t tail) {
+  const std::string n = std::to_string(tail);
+  (void)name;
+  return "expected (" + n + ",) or (..., " + n + ") for model '" + c.chain.name() + "'";
+}
+
+// anything array-like -> C-contiguous float64
+py::object converted(const Context& c, const char* name, PyObject* arg) {
+  const py::object asarray = py::module_::import("numpy").attr("asarray");
+  if (arg == Py_None || PyUnicode_Check(arg) || PyBytes_Check(arg) || PyDict_Check(arg))
+    throw py::type_error(prefix(c, name) + "is a " + Py_TYPE(arg)->tp_name + ", expected an array of numbers");
+  py::object array;
+  try {
+    array = asarray(py::handle(arg));
+  } catch (py::error_already_set& e) {
+    if (e.matches(PyExc_ValueError) || e.matches(PyExc_TypeError))
+      throw py::type_error(prefix(c, name) + "is not an array of numbers: " + std::string(py::str(e.value())));
+    throw;
+  }
+  const std::string kind = py::str(array.attr("dtype").attr("kind"));
+  if (kind.find_first_of("biuf") == std::string::npos)
+    throw py::type_error(prefix(c, name) + "has dtype " + std::string(py::str(array.attr("dtype"))) +
+                         ", expected real numbers (float64)");
+  auto result = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(array);
+  if (!result) throw py::error_already_set();
+  return std::move(result);
+}
+
+bool overlaps(const double* a, std::ptrdiff_t na, const double* b, std::ptrdiff_t nb) { return a < b + nb && b < a + na; }
+
+}  // namespace
+
+void initialise_arrays() { the_float64 = py::dtype::of<double>().release().ptr(); }
+
+std::string shape_text(const py::ssize_t* dims, int nd) {
+  std::string s = "(";
+  for (int i = 0; i < nd; ++i) s += std::to_string(dims[i]) + (i + 1 < nd ? ", " : nd == 1 ? "," : "");
+  return s + ")";
+}
+
+Rowwise read_rows(const Context& c, const char* name, PyObject* arg, py::ssize_t tail, const KernelTable& kernels) {
+  Rowwise r;
+  if (!plain(arg)) {
+    r.owner = converted(c, name, arg);
+    arg = r.owner.ptr();
+  }
+  const auto* a = proxy(arg);
+  if (a->nd < 1 || a->dimensions[a->nd - 1] != tail)
+    throw py::value_error(prefix(c, name) + "has shape " + shape_text(a->dimensions, a->nd) + ", " + expected(c, name, tail));
+  if (a->nd - 1 > Lead::kMost)
+    throw py::value_error(prefix(c, name) + "has " + std::to_string(a->nd) + " dimensions, at most " +
+                          std::to_string(Lead::kMost + 1) + " are accepted");
+  r.data = reinterpret_cast<const double*>(a->data);
+  r.tail = tail;
+  r.lead.nd = a->nd - 1;
+  for (int i = 0; i < r.lead.nd; ++i) r.lead.dims[i] = a->dimensions[i];
+  const py::ssize_t size = r.lead.count() * tail;
+  if (!kernels.all_finite(r.data, size)) {
+    for (py::ssize_t i = 0; i < size; ++i)
+      if (!kernels.all_finite(r.data + i, 1)) {
+        const std::string where = r.lead.nd ? " (row " + std::to_string(i / tail) + ")" : "";
+        throw py::value_error(prefix(c, name) + "is not finite: element " + std::to_string(i % tail) + where + " is " +
+                              std::string(py::str(py::float_(r.data[i]))));
+      }
+  }
+  return r;
+}
+
+Lead broadcast(const Context& c, Rowwise* args, const char* const* names, int count) {
+  Lead lead;
+  for (int k = 0; k < count; ++k) {
+    const Lead& l = args[k].lead;
+    Lead wide = l.nd > lead.nd ? l : lead;
+    const Lead& narrow = l.nd > lead.nd ? lead : l;
+    for (int i = 1; i <= narrow.nd; ++i) {
+      py::ssize_t& w = wide.dims[wide.nd - i];
+      const py::ssize_t d = narrow.dims[narrow.nd - i];
+      if (w == 1) w = d;
+      if (d != w && d != 1) {
+        std::string text = std::string(c.function) + ": arguments do not broadcast: ";
+        for (int j = 0; j <= k; ++j) {
+          py::ssize_t dims[Lead::kMost + 1];
+          for (int m = 0; m < args[j].lead.nd; ++m) dims[m] = args[j].lead.dims[m];
+          dims[args[j].lead.nd] = args[j].tail;
+          text += std::string(j ? ", " : "") + names[j] + " " + shape_text(dims, args[j].lead.nd + 1);
+        }
+        throw py::value_error(text);
+      }
+    }
+    lead = wide;
+  }
+  const py::ssize_t rows = lead.count();
+  for (int k = 0; k < count; ++k) {
+    Rowwise& a = args[k];
+    const py::ssize_t own = a.lead.count();
+    if (own == rows) {
+      a.stride = a.tail;
+    } else if (own == 1) {
+      a.stride = 0;
+    } else {
+      const py::object broadcast_to = py::module_::import("numpy").attr("broadcast_to");
+      std::vector<py::ssize_t> shape(lead.dims, lead.dims + lead.nd), own_shape(a.lead.dims, a.lead.dims + a.lead.nd);
+      shape.push_back(a.tail);
+      own_shape.push_back(a.tail);
+      const py::array_t<double> view(own_shape, a.data, py::none());
+      py::object wide = broadcast_to(view, py::tuple(py::cast(shape)));
+      auto copy = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(wide);
+      if (!copy) throw py::error_already_set();
+      py::object keep = a.owner;
+      a.data = copy.data();
+      a.owner = py::make_tuple(keep, copy);
+      a.stride = a.tail;
+    }
+  }
+  return lead;
+}
+
+py::object result_array(const Context& c, const char* name, PyObject* out, const Lead& lead, const py::ssize_t* tail,
+                        int tail_nd, const Rowwise* args, const char* const* names, int count, double*& data) {
+  py::ssize_t dims[Lead::kMost + 3];
+  int nd = 0;
+  for (int i = 0; i < lead.nd; ++i) dims[nd++] = lead.dims[i];
+  for (int i = 0; i < tail_nd; ++i) dims[nd++] = tail[i];
+  if (out == nullptr || out == Py_None) {
+    PyObject* descriptor = float64();
+    Py_INCREF(descriptor);  // stolen by the call
+    PyObject* array = api().PyArray_NewFromDescr_(api().PyArray_Type_, descriptor, nd, dims, nullptr, nullptr, 0, nullptr);
+    if (!array) throw py::error_already_set();
+    data = static_cast<double*>(py::detail::array_proxy(array)->data ? (void*)py::detail::array_proxy(array)->data : nullptr);
+    return py::reinterpret_steal<py::object>(array);
+  }
+  if (!api().PyArray_Check_(out))
+    throw py::type_error(prefix(c, name) + "is a " + Py_TYPE(out)->tp_name + ", expected a float64 array of shape " +
+                         shape_text(dims, nd));
+  const auto* a = proxy(out);
+  bool same = a->nd == nd;
+  for (int i = 0; same && i < nd; ++i) same = a->dimensions[i] == dims[i];
+  if (!same)
+    throw py::value_error(prefix(c, name) + "has shape " + shape_text(a->dimensions, a->nd) + ", expected " +
+                          shape_text(dims, nd));
+  if (a->descr != float64() && !py::dtype::of<double>().equal(py::reinterpret_borrow<py::object>(a->descr)))
+    throw py::type_error(prefix(c, name) + "has dtype " + std::string(py::str(py::handle(a->descr))) + ", expected float64");
+  if ((a->flags & kContiguousAligned) != kContiguousAligned)
+    throw py::value_error(prefix(c, name) + "is not C-contiguous and aligned");
+  if (!(a->flags & py::detail::npy_api::NPY_ARRAY_WRITEABLE_)) throw py::value_error(prefix(c, name) + "is read-only");
+  data = reinterpret_cast<double*>(a->data);
+  std::ptrdiff_t size = 1;
+  for (int i = 0; i < nd; ++i) size *= dims[i];
+  for (int k = 0; k < count; ++k)
+    if (overlaps(data, size, args[k].data, args[k].lead.count() * args[k].tail))
+      throw py::value_error(prefix(c, name) + "shares memory with " + names[k] + ", expected an array of its own");
+  return py::reinterpret_borrow<py::object>(out);
+}
+
+}  // namespace zveno::bindings

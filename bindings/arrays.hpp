@@ -1,0 +1,61 @@
+// Arrays across the boundary: the one place that checks shapes, types and numbers.
+//
+// The common case, a C-contiguous float64 array of exactly the right shape, is recognised without calling NumPy; anything
+// else is converted or refused with the function's and the argument's name.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+#include <zveno/run/job.hpp>
+
+namespace zveno::bindings {
+
+namespace py = pybind11;
+
+// once, at import: the float64 descriptor, which native arrays share
+void initialise_arrays();
+
+// names used in messages
+struct Context {
+  const char* function;
+  const Chain& chain;
+};
+
+// leading shape shared by the arguments of a call
+struct Lead {
+  static constexpr int kMost = 30;
+  int nd = 0;
+  py::ssize_t dims[kMost];
+  py::ssize_t count() const {
+    py::ssize_t c = 1;
+    for (int i = 0; i < nd; ++i) c *= dims[i];
+    return c;
+  }
+};
+
+// a (..., tail) float64 array: C-contiguous data and the leading shape
+struct Rowwise {
+  py::object owner;  // keeps a converted copy alive; empty when the caller's own array is used
+  const double* data = nullptr;
+  Lead lead;
+  py::ssize_t tail = 0;
+  std::ptrdiff_t stride = 0;  // between rows of the broadcast batch, once known
+};
+
+// Reads `arg` as (..., tail). Throws with the context's names.
+Rowwise read_rows(const Context& context, const char* name, PyObject* arg, py::ssize_t tail, const KernelTable& kernels);
+
+// Common leading shape of the arguments; sets their strides, materialising those that need it.
+Lead broadcast(const Context& context, Rowwise* args, const char* const* names, int count);
+
+// A new array, or the caller's `out` after checking it; shape = lead + tail.
+py::object result_array(const Context& context, const char* name, PyObject* out, const Lead& lead, const py::ssize_t* tail,
+                        int tail_nd, const Rowwise* args, const char* const* names, int count, double*& data);
+
+// shape as Python prints it
+std::string shape_text(const py::ssize_t* dims, int nd);
+
+}  // namespace zveno::bindings

@@ -1,0 +1,8 @@
+#include "registers.hpp"
+
+PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
+  m.doc() = "Compiled core of zveno: models and their dynamics. Use the names of the package `zveno`.";
+  zveno::bindings::register_errors(m);
+  zveno::bindings::register_model(m);
+  zveno::bindings::register_dynamics(m);
+}

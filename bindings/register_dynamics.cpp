@@ -1,0 +1,438 @@
+// The numeric methods of Chain. They are plain CPython methods (METH_FASTCALL): pybind11's own call costs more than the
+// kernel of a six-joint arm. One parser serves them all, from a table of signatures.
+#include <pybind11/stl.h>
+
+#include <string_view>
+#include <thread>
+
+#include <zveno/run/compute.hpp>
+#include <zveno/run/opcount.hpp>
+
+#include "arrays.hpp"
+#include "docstrings.hpp"
+#include "registers.hpp"
+
+namespace zveno::bindings {
+namespace {
+
+const KernelTable* kernels = nullptr;
+
+enum class Param { q, qd, third, external, method, link, point, frame, out, threads };
+
+struct Signature {
+  Function function;
+  const char* name;
+  std::vector<std::pair<Param, const char*>> params;  // in positional order; out and threads are keyword-only
+  std::vector<std::pair<std::string_view, Method>> methods;
+  const char* doc;
+};
+
+using P = Param;
+
+const std::vector<std::pair<std::string_view, Method>> kMassMethods = {
+    {"crba", Method::crba},
+    {"crba-columns", Method::crba_columns},
+    {"kane", Method::kane},
+    {"kane-triangular", Method::kane_triangular},
+    {"kane-recurrent", Method::kane_recurrent},
+    {"kane-collapsed", Method::kane_collapsed},
+    {"kosynka", Method::kosynka},
+};
+
+// order of enum Function
+const Signature kSignatures[] = {
+    {Function::mass_matrix, "mass_matrix", {{P::q, "q"}, {P::method, "method"}}, kMassMethods, kMassMatrixDoc},
+    {Function::bias,
+     "bias",
+     {{P::q, "q"}, {P::qd, "qd"}, {P::external, "external"}, {P::method, "method"}},
+     {{"rnea", Method::rnea}, {"kane", Method::kane_bias}},
+     kBiasDoc},
+    {Function::inverse_dynamics,
+     "inverse_dynamics",
+     {{P::q, "q"}, {P::qd, "qd"}, {P::third, "qdd"}, {P::external, "external"}},
+     {},
+     kInverseDynamicsDoc},
+    {Function::forward_dynamics,
+     "forward_dynamics",
+     {{P::q, "q"}, {P::qd, "qd"}, {P::third, "tau"}, {P::external, "external"}, {P::method, "method"}},
+     {{"aba", Method::aba}, {"cholesky", Method::cholesky}},
+     kForwardDynamicsDoc},
+    {Function::reactions,
+     "reactions",
+     {{P::q, "q"}, {P::qd, "qd"}, {P::third, "qdd"}, {P::external, "external"}, {P::frame, "frame"}},
+     {},
+     kReactionsDoc},
+    {Function::base_wrench,
+     "base_wrench",
+     {{P::q, "q"}, {P::qd, "qd"}, {P::third, "qdd"}, {P::external, "external"}},
+     {},
+     kBaseWrenchDoc},
+    {Function::kinetic_energy, "kinetic_energy", {{P::q, "q"}, {P::qd, "qd"}}, {}, kKineticEnergyDoc},
+    {Function::potential_energy, "potential_energy", {{P::q, "q"}}, {}, kPotentialEnergyDoc},
+    {Function::pose, "pose", {{P::q, "q"}, {P::link, "link"}}, {}, kPoseDoc},
+    {Function::jacobian,
+     "jacobian",
+     {{P::q, "q"}, {P::link, "link"}, {P::point, "point"}, {P::frame, "frame"}},
+     {},
+     kJacobianDoc},
+    {Function::jacobian_rate,
+     "jacobian_rate",
+     {{P::q, "q"}, {P::qd, "qd"}, {P::link, "link"}, {P::point, "point"}, {P::frame, "frame"}},
+     {},
+     kJacobianRateDoc},
+    {Function::derivatives,
+     "derivatives",
+     {{P::q, "q"}, {P::qd, "qd"}, {P::third, "qdd"}, {P::external, "external"}},
+     {},
+     kDerivativesDoc},
+};
+constexpr int kParams = 10;
+
+std::string text_of(py::handle h) { return py::repr(h).cast<std::string>(); }
+
+std::string list_of_methods(const Signature& s) {
+  std::string text;
+  for (const auto& [name, method] : s.methods) text += (text.empty() ? "'" : ", '") + std::string(name) + "'";
+  return text;
+}
+
+// arguments by kind; the interned names make keyword matching a pointer comparison
+struct Arguments {
+  PyObject* slot[kParams] = {};
+  PyObject* operator[](Param p) const { return slot[static_cast<int>(p)]; }
+};
+
+PyObject* interned(const char* name) {
+  PyObject* s = PyUnicode_InternFromString(name);
+  if (!s) throw py::error_already_set();
+  return s;
+}
+
+using Keywords = std::vector<std::pair<Param, PyObject*>>;
+Keywords keywords[std::size(kSignatures)];
+
+Keywords keywords_of(const Signature& s) {
+  Keywords names;
+  for (const auto& [param, name] : s.params) names.emplace_back(param, interned(name));
+  names.emplace_back(Param::out, interned("out"));
+  names.emplace_back(Param::threads, interned("threads"));
+  return names;
+}
+
+Arguments parse(const Signature& s, const Keywords& names, PyObject* const* args,
+                Py_ssize_t count, PyObject* kwnames) {
+  Arguments a;
+  const auto positional = static_cast<Py_ssize_t>(s.params.size());
+  if (count > positional)
+    throw py::type_error(std::string(s.name) + ": " + std::to_string(count) + " positional arguments given, at most " +
+                         std::to_string(positional) + " expected (out and threads by keyword)");
+  for (Py_ssize_t i = 0; i < count; ++i) a.slot[static_cast<int>(s.params[i].first)] = args[i];
+  const Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
+  for (Py_ssize_t k = 0; k < named; ++k) {
+    PyObject* key = PyTuple_GET_ITEM(kwnames, k);
+    const std::pair<Param, PyObject*>* found = nullptr;
+    for (const auto& name : names)
+      if (name.second == key) found = &name;
+    if (!found)
+      for (const auto& name : names)
+        if (PyUnicode_Compare(name.second, key) == 0) found = &name;
+    if (!found) throw py::type_error(std::string(s.name) + ": unknown argument " + text_of(key));
+    PyObject*& slot = a.slot[static_cast<int>(found->first)];
+    if (slot) throw py::type_error(std::string(s.name) + ": argument " + text_of(key) + " given twice");
+    slot = args[count + k];
+  }
+  return a;
+}
+
+Method method_of(const Context& c, const Signature& s, PyObject* arg) {
+  if (s.methods.empty()) return Method::none;
+  if (!arg) return s.methods.front().second;
+  if (!PyUnicode_Check(arg))
+    throw py::type_error(std::string(s.name) + ": method is " + text_of(arg) + ", expected one of " + list_of_methods(s));
+  Py_ssize_t length;
+  const char* text = PyUnicode_AsUTF8AndSize(arg, &length);
+  if (!text) throw py::error_already_set();
+  for (const auto& [name, method] : s.methods) {
+    if (name != std::string_view(text, static_cast<std::size_t>(length))) continue;
+    if ((method == Method::kane_recurrent || method == Method::kosynka) && !c.chain.topology().serial)
+      throw py::value_error(std::string(s.name) + ": method '" + std::string(name) +
+                            "' exists only for serial chains, and model '" + c.chain.name() + "' branches");
+    return method;
+  }
+  throw py::value_error(std::string(s.name) + ": unknown method " + text_of(arg) + ", expected one of " + list_of_methods(s));
+}
+
+LinkFrame frame_of(const Context& c, const char* what, PyObject* name) {
+  if (!name || !PyUnicode_Check(name))
+    throw py::type_error(std::string(c.function) + ": " + what + " is " + (name ? text_of(name) : "missing") +
+                         ", expected the name of a link");
+  const std::string link = py::cast<std::string>(py::handle(name));
+  const int index = c.chain.find_link(link);
+  if (index == Chain::kNoLink) {
+    std::string known;
+    int shown = 0;
+    for (const LinkSpec& l : c.chain.links())
+      if (shown++ < 8) known += ", '" + l.name + "'";
+    throw py::value_error(std::string(c.function) + ": " + what + " '" + link + "' is not in model '" + c.chain.name() +
+                          "', expected one of '" + c.chain.base() + "'" + known + (shown > 8 ? ", ..." : ""));
+  }
+  if (index == Chain::kBase) return {kWorld, diagonal(1.0), {0, 0, 0}};
+  return c.chain.frame(index);
+}
+
+bool link_axes(const Context& c, PyObject* arg, bool fallback) {
+  if (!arg) return fallback;
+  if (PyUnicode_Check(arg)) {
+    const std::string text = py::cast<std::string>(py::handle(arg));
+    if (text == "link") return true;
+    if (text == "world") return false;
+  }
+  throw py::value_error(std::string(c.function) + ": frame is " + text_of(arg) + ", expected 'world' or 'link'");
+}
+
+int threads_of(const Context& c, PyObject* arg) {
+  if (!arg || arg == Py_None) return 1;
+  const long threads = PyBool_Check(arg) || !PyIndex_Check(arg) ? -1 : PyLong_AsLong(py::reinterpret_steal<py::object>(PyNumber_Index(arg)).ptr());
+  if (PyErr_Occurred()) PyErr_Clear();
+  if (threads < 0 || threads > 4096)
+    throw py::value_error(std::string(c.function) + ": threads is " + text_of(arg) +
+                          ", expected None, 0 (one per core) or a number up to 4096");
+  return static_cast<int>(threads);
+}
+
+// releasing the interpreter lock costs as much as a small kernel: hold it for work below a few microseconds
+bool worth_releasing(Function f, std::ptrdiff_t rows, std::ptrdiff_t n) {
+  const bool matrix = f == Function::mass_matrix || f == Function::derivatives;
+  return rows * n * (matrix ? n : 1) > 256;
+}
+
+PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* self,
+                        PyObject* const* args, Py_ssize_t count, PyObject* kwnames) {
+  const Chain* chain = static_cast<const Chain*>(reinterpret_cast<py::detail::instance*>(self)->simple_value_holder[0]);
+  if (!chain) throw py::type_error(std::string(s.name) + ": Chain.__init__ was not called");
+  const Context c{s.name, *chain};
+  const Arguments a = parse(s, names, args, count, kwnames);
+  const int n = chain->n();
+
+  Job job{chain, s.function, method_of(c, s, a[P::method])};
+  job.link_axes = link_axes(c, a[P::frame], s.function == Function::reactions);
+
+  // arrays: q, qd, third, then external wrenches
+  constexpr int kMostArrays = 3;
+  Rowwise arrays[kMostArrays];
+  const char* array_names[kMostArrays];
+  const int inputs = input_count(s.function);
+  int found = 0;
+  for (const auto& [param, name] : s.params) {
+    if (param != P::q && param != P::qd && param != P::third) continue;
+    if (!a[param]) throw py::type_error(std::string(s.name) + ": argument '" + name + "' is missing");
+    array_names[found] = name;
+    arrays[found] = read_rows(c, name, a[param], n, *kernels);
+    ++found;
+  }
+
+  std::vector<Rowwise> loads;
+  std::vector<std::string> load_names;
+  std::vector<LinkFrame> load_frames;
+  if (a[P::external] && a[P::external] != Py_None) {
+    if (!PyDict_Check(a[P::external]))
+      throw py::type_error(std::string(s.name) + ": external is a " + Py_TYPE(a[P::external])->tp_name +
+                           ", expected a dict {link name: (..., 6) wrench}");
+    for (const auto& [link, wrench] : py::reinterpret_borrow<py::dict>(a[P::external])) {
+      load_frames.push_back(frame_of(c, "external link", link.ptr()));
+      load_names.push_back("external[" + text_of(link) + "]");
+      loads.push_back(read_rows(c, load_names.back().c_str(), wrench.ptr(), 6, *kernels));
+    }
+  }
+  if (s.function == Function::pose || s.function == Function::jacobian || s.function == Function::jacobian_rate) {
+    job.frame = frame_of(c, "link", a[P::link]);
+    if (a[P::point] && a[P::point] != Py_None) {
+      const Rowwise point = read_rows(c, "point", a[P::point], 3, *kernels);
+      if (point.lead.nd) throw py::value_error(std::string(s.name) + ": point has more than one row, expected (3,)");
+      job.frame.p_BoUo_B += times(job.frame.R_BU, Vec3<double>{point.data[0], point.data[1], point.data[2]});
+    }
+  }
+
+  Lead lead;
+  std::vector<double> joined;  // external wrenches side by side
+  Rows rows;
+  if (loads.empty()) {
+    lead = inputs == 1 ? arrays[0].lead : broadcast(c, arrays, array_names, inputs);
+    if (inputs == 1) arrays[0].stride = n;
+  } else {
+    std::vector<Rowwise> all(arrays, arrays + inputs);
+    std::vector<const char*> all_names(array_names, array_names + inputs);
+    for (std::size_t k = 0; k < loads.size(); ++k) {
+      all.push_back(loads[k]);
+      all_names.push_back(load_names[k].c_str());
+    }
+    lead = broadcast(c, all.data(), all_names.data(), static_cast<int>(all.size()));
+    std::copy(all.begin(), all.begin() + inputs, arrays);
+    loads.assign(all.begin() + inputs, all.end());
+    const std::ptrdiff_t width = 6 * static_cast<std::ptrdiff_t>(loads.size()), total = lead.count();
+    bool varies = false;
+    for (const Rowwise& load : loads) varies |= load.stride != 0;
+    rows.external_stride = varies ? width : 0;
+    joined.resize(static_cast<std::size_t>(width * (varies ? total : 1)));
+    for (std::ptrdiff_t r = 0; r < (varies ? total : 1); ++r)
+      for (std::size_t k = 0; k < loads.size(); ++k)
+        std::copy_n(loads[k].data + r * loads[k].stride, 6, joined.data() + r * width + 6 * static_cast<std::ptrdiff_t>(k));
+    rows.external = joined.data();
+    job.external_frames = load_frames.data();
+    job.external_count = static_cast<int>(load_frames.size());
+  }
+  for (int k = 0; k < inputs; ++k) {
+    rows.in[k] = arrays[k].data;
+    rows.in_stride[k] = arrays[k].stride;
+  }
+  rows.count = lead.count();
+  const int threads = threads_of(c, a[P::threads]);
+
+  const py::ssize_t tails[][2] = {{n, n}, {n, 6}, {6, n}, {4, 4}, {n, 0}, {6, 0}};
+  const py::ssize_t* tail = tails[4];
+  int tail_nd = 1;
+  switch (s.function) {
+    case Function::mass_matrix:
+    case Function::derivatives: tail = tails[0], tail_nd = 2; break;
+    case Function::reactions: tail = tails[1], tail_nd = 2; break;
+    case Function::jacobian:
+    case Function::jacobian_rate: tail = tails[2], tail_nd = 2; break;
+    case Function::pose: tail = tails[3], tail_nd = 2; break;
+    case Function::base_wrench: tail = tails[5]; break;
+    case Function::kinetic_energy:
+    case Function::potential_energy: tail_nd = 0; break;
+    default: break;
+  }
+
+  py::object results[3];
+  const bool three = s.function == Function::derivatives;
+  static const char* const kThree[3] = {"out[0]", "out[1]", "out[2]"};
+  PyObject* outs[3] = {a[P::out], nullptr, nullptr};
+  if (three && a[P::out] && a[P::out] != Py_None) {
+    if (!PyTuple_Check(a[P::out]) || PyTuple_GET_SIZE(a[P::out]) != 3)
+      throw py::type_error(std::string(s.name) + ": out is " + Py_TYPE(a[P::out])->tp_name + ", expected a tuple of three arrays");
+    for (int k = 0; k < 3; ++k) outs[k] = PyTuple_GET_ITEM(a[P::out], k);
+  }
+  for (int k = 0; k < (three ? 3 : 1); ++k)
+    results[k] = result_array(c, three ? kThree[k] : "out", outs[k], lead, tail, tail_nd, arrays, array_names, inputs, rows.out[k]);
+  if (three) {
+    const std::ptrdiff_t size = rows.count * output_size(s.function, n);
+    for (int k = 0; k < 3; ++k)
+      for (int j = 0; j < k; ++j)
+        if (size && rows.out[k] < rows.out[j] + size && rows.out[j] < rows.out[k] + size)
+          throw py::value_error(std::string(s.name) + ": out[" + std::to_string(k) + "] shares memory with out[" +
+                                std::to_string(j) + "]");
+  }
+
+  Failure failure;
+  if (worth_releasing(s.function, rows.count, n)) {
+    py::gil_scoped_release release;
+    failure = compute(*kernels, job, rows, threads);
+  } else if (rows.count > 0) {
+    failure = kernels->run(job, rows, 0, rows.count);
+  }
+  if (failure.kind != Failure::none) raise_failure(s.name, *chain, failure, lead.nd > 0);
+
+  if (three) {
+    const py::object type = py::module_::import("zveno.results").attr("Derivatives");
+    return type(results[0], results[1], results[2]).release().ptr();
+  }
+  // energies of one state are numbers
+  if (tail_nd == 0 && lead.nd == 0 && (!a[P::out] || a[P::out] == Py_None)) return PyFloat_FromDouble(rows.out[0][0]);
+  return results[0].release().ptr();
+}
+
+template <int kIndex>
+PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* kwnames) {
+  try {
+    return evaluate_call(kSignatures[kIndex], keywords[kIndex], self, args, count, kwnames);
+  } catch (py::error_already_set& e) {
+    e.restore();
+  } catch (const py::builtin_exception& e) {
+    e.set_error();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  }
+  return nullptr;
+}
+
+template <std::size_t... kIndices>
+void add_methods(const py::object& type, std::index_sequence<kIndices...>) {
+  ((keywords[kIndices] = keywords_of(kSignatures[kIndices])), ...);
+  static PyMethodDef definitions[] = {
+      {kSignatures[kIndices].name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&method<kIndices>)),
+       METH_FASTCALL | METH_KEYWORDS, kSignatures[kIndices].doc}...};
+  for (PyMethodDef& definition : definitions) {
+    PyObject* descriptor = PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &definition);
+    if (!descriptor) throw py::error_already_set();
+    type.attr(definition.ml_name) = py::reinterpret_steal<py::object>(descriptor);
+  }
+}
+
+py::dict count_operations_call(const Chain& chain, const std::string& function, const std::optional<std::string>& method) {
+  for (const Signature& s : kSignatures) {
+    if (s.name != function || s.function == Function::derivatives) continue;
+    const Context c{"operations", chain};
+    Signature named = s;
+    named.name = "operations";
+    if (method && s.methods.empty()) throw py::value_error("operations: function '" + function + "' has no methods");
+    Job job{&chain, s.function, method_of(c, named, method ? py::str(*method).ptr() : nullptr)};
+    job.link_axes = s.function == Function::reactions;
+    job.frame = chain.joint_frame(chain.n() - 1);
+    const auto counts = count_operations(job);
+    py::dict result;
+    const char* stages[] = {"kinematics", "algorithm", "assembly"};
+    for (int k = 0; k < 3; ++k)
+      result[stages[k]] = py::make_tuple(counts[k].mul, counts[k].add, counts[k].div, counts[k].sqrt, counts[k].trig);
+    return result;
+  }
+  std::string known;
+  for (const Signature& s : kSignatures)
+    if (s.function != Function::derivatives) known += (known.empty() ? "'" : ", '") + std::string(s.name) + "'";
+  throw py::value_error("operations: unknown function '" + function + "', expected one of " + known);
+}
+
+// instruction sets of this processor that wheels may carry kernels for, best first
+std::vector<std::string> cpu_levels() {
+  std::vector<std::string> levels;
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    levels.push_back("avx512");
+  if (__builtin_cpu_supports("avx2")) levels.push_back("avx2");
+#endif
+  levels.push_back("baseline");
+  return levels;
+}
+
+}  // namespace
+
+void register_dynamics(py::module_& m) {
+  initialise_arrays();
+  add_methods(m.attr("Chain"), std::make_index_sequence<std::size(kSignatures)>());
+
+  m.def("count_operations", &count_operations_call, py::arg("chain"), py::arg("function"), py::arg("method") = py::none(),
+        "Operations of one call by stage: {stage: (mul, add, div, sqrt, trig)}.");
+  m.def("cpu_levels", &cpu_levels, "Instruction sets of this processor that kernels may exist for, best first.");
+  m.def(
+      "use_kernels",
+      [](const py::capsule& table) {
+        if (std::string_view(table.name() ? table.name() : "") != "zveno.kernels")
+          throw py::value_error("use_kernels: not a table of kernels");
+        kernels = table.get_pointer<const KernelTable>();
+        return py::make_tuple(kernels->name, kernels->lanes);
+      },
+      py::arg("table"), "Compute with these kernels from now on; returns their name and number of lanes.");
+  m.def(
+      "sincos",
+      [](const py::array_t<double, py::array::c_style | py::array::forcecast>& x) {
+        py::array_t<double> s(x.size()), c(x.size());
+        kernels->sincos(x.data(), s.mutable_data(), c.mutable_data(), static_cast<int>(x.size()));
+        return py::make_tuple(s, c);
+      },
+      py::arg("x"), "Sines and cosines as the kernels compute them.");
+}
+
+}  // namespace zveno::bindings

@@ -1,0 +1,46 @@
+#include "registers.hpp"
+
+namespace zveno::bindings {
+namespace {
+
+// an exception of the Python package with its data
+py::object make(const char* type, const std::string& text, std::initializer_list<std::pair<const char*, py::object>> data) {
+  py::object error = py::module_::import("zveno.errors").attr(type)(text);
+  for (const auto& [name, value] : data) error.attr(name) = value;
+  return error;
+}
+
+}  // namespace
+
+void register_errors(py::module_&) {
+  py::register_exception_translator([](std::exception_ptr p) {
+    try {
+      if (p) std::rethrow_exception(p);
+    } catch (const ModelError& e) {
+      const py::object link = e.link.empty() ? py::object(py::none()) : py::object(py::str(e.link));
+      const py::object error = make("ModelError", e.what(), {{"link", link}});
+      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+    }
+  });
+}
+
+void raise_failure(const char* function, const Chain& chain, const Failure& failure, bool batch) {
+  const std::string where = batch ? " in row " + std::to_string(failure.row) : "";
+  if (failure.kind == Failure::singular) {
+    const std::string joint = chain.joint_names()[chain.user_index()[failure.body]];
+    const py::object row = batch ? py::object(py::int_(failure.row)) : py::object(py::none());
+    const py::object error = make("SingularityError",
+                                  std::string(function) + ": joint '" + joint + "' of model '" + chain.name() +
+                                      "' moves no mass" + where + ": its acceleration is not determined",
+                                  {{"joint", py::str(joint)}, {"row", row}});
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  } else {
+    PyErr_SetString(PyExc_FloatingPointError,
+                    (std::string(function) + ": result is not finite" + where + ": arguments are too large for model '" +
+                     chain.name() + "'")
+                        .c_str());
+  }
+  throw py::error_already_set();
+}
+
+}  // namespace zveno::bindings

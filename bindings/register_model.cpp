@@ -1,0 +1,52 @@
+#include <pybind11/eigen.h>
+#include <pybind11/stl.h>
+
+#include "registers.hpp"
+
+namespace zveno::bindings {
+namespace {
+
+LinkKind kind_of(const std::string& text, const std::string& link) {
+  if (text == "fixed") return LinkKind::fixed;
+  if (text == "revolute") return LinkKind::revolute;
+  if (text == "prismatic") return LinkKind::prismatic;
+  throw ModelError(link, "link '" + link + "': unknown joint '" + text + "', expected revolute, prismatic or fixed");
+}
+
+LinkSpec link_of(const py::tuple& t) {
+  if (t.size() != 12) throw py::value_error("Chain: a link has " + std::to_string(t.size()) + " fields, expected 12");
+  LinkSpec link;
+  link.name = t[0].cast<std::string>();
+  link.parent = t[1].cast<std::string>();
+  link.kind = kind_of(t[2].cast<std::string>(), link.name);
+  link.joint_name = t[3].cast<std::string>();
+  link.axis = t[4].cast<Eigen::Vector3d>();
+  link.position = t[5].cast<Eigen::Vector3d>();
+  link.rotation = t[6].cast<Eigen::Matrix3d>();
+  link.mass = t[7].cast<double>();
+  link.com = t[8].cast<Eigen::Vector3d>();
+  link.inertia = t[9].cast<Eigen::Matrix3d>();
+  link.rotor_inertia = t[10].cast<double>();
+  link.friction = t[11].cast<double>();
+  return link;
+}
+
+}  // namespace
+
+void register_model(py::module_& m) {
+  py::class_<Chain>(m, "Chain")
+      .def(py::init([](const std::string& name, const std::string& base, const Eigen::Vector3d& gravity, const py::list& links) {
+             std::vector<LinkSpec> specs;
+             specs.reserve(links.size());
+             for (const py::handle& link : links) specs.push_back(link_of(py::reinterpret_borrow<py::tuple>(link)));
+             return std::make_unique<Chain>(name, base, gravity, std::move(specs));
+           }),
+           py::arg("name"), py::arg("base"), py::arg("gravity"), py::arg("links"))
+      .def_property_readonly("n", &Chain::n, "Number of moving joints.")
+      .def_property_readonly("is_serial", [](const Chain& c) { return c.topology().serial; },
+                             "Whether every body carries at most one moving child, in one line from the base.")
+      .def_property_readonly("total_mass", &Chain::total_mass, "Mass of all links, kg.")
+      .def_property_readonly("suspicions", &Chain::suspicions, "What looks wrong but can be computed with: (link, text).");
+}
+
+}  // namespace zveno::bindings

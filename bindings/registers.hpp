@@ -1,0 +1,18 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <zveno/run/job.hpp>
+
+namespace py = pybind11;
+
+namespace zveno::bindings {
+
+void register_errors(py::module_& m);
+void register_model(py::module_& m);
+void register_dynamics(py::module_& m);
+
+// raises zveno.errors.SingularityError naming the joint, or FloatingPointError
+[[noreturn]] void raise_failure(const char* function, const Chain& chain, const Failure& failure, bool batch);
+
+}  // namespace zveno::bindings

@@ -1,0 +1,4 @@
+#include <zveno/inst/evaluate.hpp>
+#include <zveno/scalar/scalars.hpp>
+
+template void zveno::evaluate<zveno::DualPacked>(const Job&, const Inputs<DualPacked>&, DualPacked*, DualPacked*, Scratch&);

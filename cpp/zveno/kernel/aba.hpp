@@ -1,0 +1,124 @@
+// Forward dynamics by articulated bodies, O(n).
+//
+// The bodies are first moved with zero joint accelerations (body_wrenches of RNEA: rates, gravity, external wrenches);
+// the recursion then only knows deviations from that motion, so no velocity-product terms appear in it.
+// A body resists [a; dw] at Bo with f = A a + B dw, n = B' a + C dw.
+#pragma once
+
+#include <zveno/kernel/rnea.hpp>
+
+namespace zveno {
+
+template <class T>
+struct Articulated {
+  Sym3<T> A;
+  Mat3<T> B;
+  Sym3<T> C;
+};
+
+// shift of the reference point by p, axes unchanged: B1 = B - A p~, C1 = C - B' p~ + p~ B1; 42 mul 42 add
+template <class T>
+ZVENO_INLINE void shift(Articulated<T>& I, const Vec3<T>& p) {
+  const Mat3<T> A = dense(I.A), B = I.B;
+  Mat3<T> B1;
+  for (int i = 0; i < 3; ++i) {  // row i of A p~ is a x p
+    B1(i, 0) = B(i, 0) - (A(i, 1) * p.z() - A(i, 2) * p.y());
+    B1(i, 1) = B(i, 1) - (A(i, 2) * p.x() - A(i, 0) * p.z());
+    B1(i, 2) = B(i, 2) - (A(i, 0) * p.y() - A(i, 1) * p.x());
+  }
+  I.C.xx += (p.y() * B1(2, 0) - p.z() * B1(1, 0)) - (B(1, 0) * p.z() - B(2, 0) * p.y());
+  I.C.xy += (p.y() * B1(2, 1) - p.z() * B1(1, 1)) - (B(2, 0) * p.x() - B(0, 0) * p.z());
+  I.C.xz += (p.y() * B1(2, 2) - p.z() * B1(1, 2)) - (B(0, 0) * p.y() - B(1, 0) * p.x());
+  I.C.yy += (p.z() * B1(0, 1) - p.x() * B1(2, 1)) - (B(2, 1) * p.x() - B(0, 1) * p.z());
+  I.C.yz += (p.z() * B1(0, 2) - p.x() * B1(2, 2)) - (B(0, 1) * p.y() - B(1, 1) * p.x());
+  I.C.zz += (p.x() * B1(1, 2) - p.y() * B1(0, 2)) - (B(0, 2) * p.y() - B(1, 2) * p.x());
+  I.B = B1;
+}
+
+// I - U U'/D, U = (f, n), u1 = U/D; 27 mul 27 add
+template <class T>
+ZVENO_INLINE void remove_joint(Articulated<T>& I, const Wrench<T>& U, const Wrench<T>& u1) {
+  auto sym = [](Sym3<T>& S, const Vec3<T>& a, const Vec3<T>& b) {
+    S.xx -= a.x() * b.x(), S.xy -= a.x() * b.y(), S.xz -= a.x() * b.z();
+    S.yy -= a.y() * b.y(), S.yz -= a.y() * b.z(), S.zz -= a.z() * b.z();
+  };
+  sym(I.A, U.f, u1.f);
+  sym(I.C, U.n, u1.n);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) I.B(i, j) -= U.f[i] * u1.n[j];
+}
+
+// rotor: reflected inertias or null. pivot: n, the inertia each joint's drive feels; the caller judges them.
+template <class T, class P>
+void aba(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* tau, const P* rotor,
+         const BaseMotion<T>& base, const Wrench<T>* external_B, T* qdd, T* pivot, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const int n = model.size();
+  Wrench<T>* bias = scratch.take<Wrench<T>>(n);
+  Wrench<T>* U = scratch.take<Wrench<T>>(n);
+  Articulated<T>* I = scratch.take<Articulated<T>>(n);
+  T* inverse = scratch.take<T>(n);
+  const T* no_acceleration = nullptr;
+  body_wrenches(model, at, qd, no_acceleration, base, external_B, bias, scratch);
+
+  for (int b = 0; b < n; ++b) {
+    const BodyParams<T> body = cast<T>(model.body[b]);
+    const T zero = T(0.0), x = body.mc_B.x(), y = body.mc_B.y(), z = body.mc_B.z();
+    I[b].A = {body.m, zero, zero, body.m, zero, body.m};
+    Mat3<T>& B = I[b].B;  // -mc~
+    B(0, 0) = B(1, 1) = B(2, 2) = zero;
+    B(0, 1) = z, B(1, 0) = -z, B(0, 2) = -y, B(2, 0) = y, B(1, 2) = x, B(2, 1) = -x;
+    I[b].C = body.I_BBo_B;
+  }
+
+  // tips to base: qdd[b] holds the effort left for the joint
+  for (int b = n; b-- > 0;) {
+    Articulated<T>& own = I[b];
+    const bool revolute = model.revolute(b);
+    if (revolute) {
+      U[b] = {own.B.col(2), {own.C.xz, own.C.yz, own.C.zz}};
+      pivot[b] = own.C.zz;
+      qdd[b] = tau[b] - bias[b].n.z();
+    } else {
+      U[b] = {{own.A.xz, own.A.yz, own.A.zz}, own.B.row(2)};
+      pivot[b] = own.A.zz;
+      qdd[b] = tau[b] - bias[b].f.z();
+    }
+    if (rotor) pivot[b] += T(rotor[b]);
+    inverse[b] = T(1.0) / pivot[b];
+    const int parent = model.parent(b);
+    if (parent == kWorld) continue;
+
+    const JointFrame<T> X = joint_frame(model, at, b);
+    remove_joint(own, U[b], {U[b].f * inverse[b], U[b].n * inverse[b]});
+    Articulated<T> moved{X.to_parent(own.A), X.to_parent(own.B), X.to_parent(own.C)};
+    shift(moved, X.p);
+    I[parent].A = I[parent].A + moved.A;
+    I[parent].B = I[parent].B + moved.B;
+    I[parent].C = I[parent].C + moved.C;
+    const T share = qdd[b] * inverse[b];
+    const Vec3<T> f = X.to_parent(Vec3<T>(bias[b].f + U[b].f * share));
+    bias[parent].f += f;
+    bias[parent].n += X.to_parent(Vec3<T>(bias[b].n + U[b].n * share)) + cross<T>(X.p, f);
+  }
+
+  // base to tips: deviations of the accelerations
+  Vec3<T>* da = scratch.take<Vec3<T>>(n);
+  Vec3<T>* dw = scratch.take<Vec3<T>>(n);
+  for (int b = 0; b < n; ++b) {
+    const int parent = model.parent(b);
+    if (parent == kWorld) {
+      da[b] = zero3<T>();
+      dw[b] = zero3<T>();
+      qdd[b] = qdd[b] * inverse[b];
+    } else {
+      const JointFrame<T> X = joint_frame(model, at, b);
+      dw[b] = X.to_body(dw[parent]);
+      da[b] = X.to_body(da[parent] + cross<T>(dw[parent], X.p));
+      qdd[b] = (qdd[b] - (dot<T>(U[b].f, da[b]) + dot<T>(U[b].n, dw[b]))) * inverse[b];
+    }
+    (model.revolute(b) ? dw[b] : da[b]).z() += qdd[b];
+  }
+}
+
+}  // namespace zveno

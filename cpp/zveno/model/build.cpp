@@ -1,0 +1,338 @@
+// From the user's links to the compiled model: check, order depth first, weld fixed links, turn every joint axis to z.
+//
+// Any placement splits as R_PJ = Rz(phi) Rx(alpha) Rz(psi). Rz(psi) joins the joint angle; the frame of a body is turned
+// about its own axis so that phi vanishes for its first child. A chain then needs two plane rotations per joint.
+
+#include <zveno/model/chain.hpp>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/Geometry>
+#include <Eigen/SVD>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace zveno {
+namespace {
+
+constexpr std::size_t kMaxLinks = 100000;
+
+std::string number(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", x);
+  return text;
+}
+
+std::string who(const LinkSpec& link) { return "link '" + link.name + "': "; }
+
+[[noreturn]] void fail(const LinkSpec& link, const std::string& what) { throw ModelError(link.name, who(link) + what); }
+
+double snapped(double x) {
+  constexpr double kNear = 1e-14;
+  for (double v : {0.0, 1.0, -1.0})
+    if (std::fabs(x - v) < kNear) return v;
+  return x;
+}
+
+Turn<double> turn_of(double angle) { return {snapped(std::sin(angle)), snapped(std::cos(angle))}; }
+
+Eigen::Matrix3d rz(const Turn<double>& t) {
+  Eigen::Matrix3d R;
+  R << t.c, -t.s, 0, t.s, t.c, 0, 0, 0, 1;
+  return R;
+}
+
+void check_numbers(const LinkSpec& link) {
+  auto finite = [&](const char* what, auto&& x) {
+    if (!x.allFinite()) fail(link, std::string(what) + " is not finite");
+  };
+  finite("axis", link.axis);
+  finite("position", link.position);
+  finite("rotation", link.rotation);
+  finite("com", link.com);
+  finite("inertia", link.inertia);
+  for (auto [what, x] : {std::pair<const char*, double>{"mass", link.mass},
+                         {"rotor_inertia", link.rotor_inertia},
+                         {"friction", link.friction}}) {
+    if (!std::isfinite(x)) fail(link, std::string(what) + " is not finite");
+    if (x < 0) fail(link, std::string(what) + " " + number(x) + " is negative");
+  }
+  // squares of these enter the inertia about the origin
+  constexpr double kLargest = 1e100;
+  for (double x : {link.mass, link.position.norm(), link.com.norm(), link.inertia.norm()})
+    if (x > kLargest) fail(link, "value " + number(x) + " is too large to compute with");
+}
+
+Eigen::Matrix3d checked_rotation(const LinkSpec& link) {
+  const Eigen::Matrix3d& R = link.rotation;
+  const double defect = (R.transpose() * R - Eigen::Matrix3d::Identity()).norm();
+  if (!(defect < 1e-6)) fail(link, "rotation is not orthonormal: |R'R - 1| = " + number(defect));
+  if (R.determinant() < 0) fail(link, "rotation is left-handed: determinant " + number(R.determinant()));
+  if (defect < 1e-14) return R;
+  const Eigen::JacobiSVD<Eigen::Matrix3d> svd(R, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  return svd.matrixU() * svd.matrixV().transpose();
+}
+
+// inertia about the com: symmetric, no negative eigenvalue; notes what no real body has
+void check_inertia(const LinkSpec& link, std::vector<std::pair<std::string, std::string>>& suspicions) {
+  const Eigen::Matrix3d& I = link.inertia;
+  const double size = I.norm(), skew = (I - I.transpose()).norm();
+  if (skew > 1e-9 * size) fail(link, "inertia is not symmetric: |I - I'| = " + number(skew) + " kg m^2");
+  if (size == 0) return;
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> eigen(I, Eigen::EigenvaluesOnly);
+  const Eigen::Vector3d e = eigen.eigenvalues();  // ascending
+  if (e[0] < -1e-12 * size) fail(link, "inertia eigenvalue " + number(e[0]) + " kg m^2 is negative");
+  if (e[0] + e[1] < e[2] * (1 - 1e-9))
+    suspicions.emplace_back(link.name, who(link) + "principal inertias " + number(e[0]) + ", " + number(e[1]) + ", " +
+                                           number(e[2]) + " kg m^2 break the triangle inequality: no real body has them");
+  if (link.mass == 0)
+    suspicions.emplace_back(link.name, who(link) + "mass is zero but the inertia is not (largest " + number(e[2]) + " kg m^2)");
+}
+
+// a rotation whose z column is `axis`; permutations for axes along x, y, z, so that zeros stay zeros
+Eigen::Matrix3d z_to(const Eigen::Vector3d& axis) {
+  Eigen::Vector3d z;
+  for (int i = 0; i < 3; ++i) z[i] = snapped(axis[i]);
+  int k;
+  const double largest = z.cwiseAbs().maxCoeff(&k);
+  Eigen::Vector3d x = Eigen::Vector3d::Zero();
+  if (largest == 1.0) {
+    z = z[k] * Eigen::Vector3d::Unit(k);
+    x[(k + 1) % 3] = 1;
+  } else {
+    x = (Eigen::Vector3d::Unit((k + 1) % 3) - z[(k + 1) % 3] * z).normalized();
+  }
+  Eigen::Matrix3d R;
+  R << x, z.cross(x), z;
+  return R;
+}
+
+// R = Rz(phi) Rx(alpha) Rz(psi)
+struct Angles {
+  double phi, psi;
+  Turn<double> alpha;
+  bool free;  // alpha is 0 or pi: only a combination of phi and psi is determined, phi = 0 is taken
+};
+
+Angles split(const Eigen::Matrix3d& R) {
+  const double sa = snapped(std::hypot(R(0, 2), R(1, 2))), ca = snapped(R(2, 2));
+  if (sa == 0) return {0.0, std::atan2(R(1, 0) * (ca > 0 ? 1 : -1), R(0, 0)), {0.0, ca > 0 ? 1.0 : -1.0}, true};
+  const double r = std::hypot(sa, ca);
+  return {std::atan2(R(0, 2), -R(1, 2)), std::atan2(R(2, 0), R(2, 1)), {snapped(sa / r), snapped(ca / r)}, false};
+}
+
+double norm(const Vec3<double>& a) { return std::sqrt(dot(a, a)); }
+
+Sym3<double> symmetric(const Eigen::Matrix3d& A) { return {A(0, 0), A(0, 1), A(0, 2), A(1, 1), A(1, 2), A(2, 2)}; }
+
+// mass, first moment and inertia about a frame's origin
+struct Inertia {
+  double m = 0;
+  Eigen::Vector3d mc{0, 0, 0};
+  Eigen::Matrix3d I = Eigen::Matrix3d::Zero();
+
+  void add(double mass, const Eigen::Vector3d& com, const Eigen::Matrix3d& about_com) {
+    m += mass;
+    mc += mass * com;
+    I += about_com + mass * (com.squaredNorm() * Eigen::Matrix3d::Identity() - com * com.transpose());
+  }
+};
+
+}  // namespace
+
+int Chain::find_link(const std::string& name) const {
+  const auto it = index_.find(name);
+  if (it != index_.end()) return it->second;
+  return name == base_ ? kBase : kNoLink;
+}
+
+Chain::Chain(std::string name, std::string base, const Eigen::Vector3d& gravity, std::vector<LinkSpec> links)
+    : name_(std::move(name)), base_(std::move(base)), gravity_(to_kernel(gravity)), links_(std::move(links)) {
+  if (links_.empty()) throw ModelError("", "chain '" + name_ + "' has no links");
+  if (links_.size() > kMaxLinks)
+    throw ModelError("", "chain '" + name_ + "' has " + std::to_string(links_.size()) + " links, at most " +
+                             std::to_string(kMaxLinks) + " are accepted");
+  if (!gravity.allFinite()) throw ModelError("", "chain '" + name_ + "': gravity is not finite");
+
+  // names and numbers
+  const int count = static_cast<int>(links_.size());
+  std::unordered_map<std::string, int> joints;
+  for (int i = 0; i < count; ++i) {
+    const LinkSpec& link = links_[i];
+    if (link.name.empty()) throw ModelError("", "link " + std::to_string(i) + " has an empty name");
+    if (link.name == base_) fail(link, "has the name of the base");
+    if (!index_.emplace(link.name, i).second) fail(link, "name is used twice");
+    if (link.kind != LinkKind::fixed && !joints.emplace(link.joint_name, i).second)
+      fail(link, "joint name '" + link.joint_name + "' is used twice");
+    check_numbers(link);
+    check_inertia(link, suspicions_);
+  }
+
+  // children in the user's order
+  std::vector<std::vector<int>> children(count + 1);  // the last one: of the base
+  for (int i = 0; i < count; ++i) {
+    const int parent = find_link(links_[i].parent);
+    if (parent == kNoLink) fail(links_[i], "unknown parent '" + links_[i].parent + "'");
+    children[parent == kBase ? count : parent].push_back(i);
+  }
+
+  // the heaviest subtree first: a body then has O(log n) runs of ancestors
+  std::vector<int> reached(children[count]), weight(count, 1);
+  for (std::size_t k = 0; k < reached.size(); ++k)
+    reached.insert(reached.end(), children[reached[k]].begin(), children[reached[k]].end());
+  for (std::size_t k = reached.size(); k-- > 0;)
+    if (const int parent = find_link(links_[reached[k]].parent); parent != kBase) weight[parent] += weight[reached[k]];
+  for (std::vector<int>& c : children)
+    std::rotate(c.begin(), std::max_element(c.begin(), c.end(), [&](int a, int b) { return weight[a] < weight[b]; }),
+                c.end());
+  if (static_cast<int>(reached.size()) != count) {
+    std::vector<char> connected(count, 0);
+    for (int i : reached) connected[i] = 1;
+    for (int i = 0; i < count; ++i)
+      if (!connected[i]) fail(links_[i], "is not connected to the base '" + base_ + "': its parents form a loop");
+  }
+
+  // moving joints in the user's order
+  std::vector<int> joint_of_link(count, -1);
+  for (int i = 0; i < count; ++i) {
+    if (links_[i].kind == LinkKind::fixed) continue;
+    joint_of_link[i] = static_cast<int>(joint_names_.size());
+    joint_names_.push_back(links_[i].joint_name);
+  }
+  const int n = static_cast<int>(joint_names_.size());
+  if (n == 0) throw ModelError("", "chain '" + name_ + "' has no moving joint");
+
+  // depth first: frames of the links in their bodies, before bodies are turned about z
+  struct Placed {
+    int body;
+    Eigen::Matrix3d R;
+    Eigen::Vector3d p;
+  };
+  std::vector<Placed> placed(count);
+  std::vector<Inertia> inertia(n);
+  Inertia base_inertia;
+  std::vector<Eigen::Matrix3d> R_PJ(n);
+  std::vector<Eigen::Vector3d> p_PJ(n);
+  std::vector<int> stack(children[count].rbegin(), children[count].rend());
+  body_of_joint_.assign(n, -1);
+  while (!stack.empty()) {
+    const int i = stack.back();
+    stack.pop_back();
+    const LinkSpec& link = links_[i];
+    const int parent_link = find_link(link.parent);
+    const Placed at = parent_link == kBase ? Placed{kWorld, Eigen::Matrix3d::Identity(), {0, 0, 0}} : placed[parent_link];
+    const Eigen::Matrix3d R = at.R * checked_rotation(link);
+    const Eigen::Vector3d p = at.p + at.R * link.position;
+    Placed& frame = placed[i];
+    if (link.kind == LinkKind::fixed) {
+      frame = {at.body, R, p};
+    } else {
+      const double length = link.axis.norm();
+      if (!(length > 1e-12)) fail(link, "joint axis has no direction: length " + number(length));
+      const Eigen::Matrix3d align = z_to(link.axis / length);
+      const int b = topology_.size();
+      topology_.parent.push_back(at.body);
+      topology_.kind.push_back(link.kind == LinkKind::revolute ? JointKind::revolute : JointKind::prismatic);
+      R_PJ[b] = R * align;
+      p_PJ[b] = p;
+      frame = {b, align.transpose(), {0, 0, 0}};
+      link_of_body_.push_back(i);
+      user_index_.push_back(joint_of_link[i]);
+      body_of_joint_[joint_of_link[i]] = b;
+      rotor_.push_back(link.rotor_inertia);
+      friction_.push_back(link.friction);
+    }
+    Inertia& target = frame.body == kWorld ? base_inertia : inertia[frame.body];
+    const Eigen::Matrix3d I = 0.5 * (link.inertia + link.inertia.transpose());
+    target.add(link.mass, frame.p + frame.R * link.com, frame.R * I * frame.R.transpose());
+    total_mass_ += link.mass;
+    stack.insert(stack.end(), children[i].rbegin(), children[i].rend());
+  }
+  base_mass_ = base_inertia.m;
+  base_moment_ = to_kernel(base_inertia.mc);
+
+  // turn of each body about its own axis: phi of the first child that determines one
+  std::vector<Angles> angles(n);
+  std::vector<double> turn(n, 0.0);
+  std::vector<char> has_turn(n, 0);
+  for (int b = 0; b < n; ++b) {
+    angles[b] = split(R_PJ[b]);
+    const int parent = topology_.parent[b];
+    if (parent != kWorld && !angles[b].free && !has_turn[parent]) {
+      turn[parent] = angles[b].phi;
+      has_turn[parent] = 1;
+    }
+  }
+
+  body_.resize(n);
+  frames_.reserve(count);
+  offset_.resize(n);
+  topology_.turned.assign(n, 0);
+  for (int b = 0; b < n; ++b) {
+    const int parent = topology_.parent[b];
+    const double parent_turn = parent == kWorld ? 0.0 : turn[parent];
+    Angles a = angles[b];
+    // with alpha = 0 or pi the turn of the parent passes through Rx to the other side
+    if (a.free) a.psi -= parent_turn * a.alpha.c, a.phi = parent_turn;
+    BodyParams<double>& body = body_[b];
+    body.phi = turn_of(a.phi - parent_turn);
+    body.alpha = a.alpha;
+    topology_.turned[b] = body.phi.s != 0.0 || body.phi.c != 1.0;
+    offset_[b] = std::remainder(a.psi + turn[b], 2 * EIGEN_PI);
+    const Eigen::Matrix3d back_parent = rz(turn_of(-parent_turn)), back = rz(turn_of(-turn[b]));
+    body.p_PJ = to_kernel(Eigen::Vector3d(back_parent * p_PJ[b]));
+    const Eigen::Vector3d axis_tilted{0.0, -body.alpha.s, body.alpha.c};
+    body.axis_P = to_kernel(Eigen::Vector3d(rz(body.phi) * axis_tilted));
+    body.m = inertia[b].m;
+    body.mc_B = to_kernel(Eigen::Vector3d(back * inertia[b].mc));
+    const Eigen::Matrix3d I = back * inertia[b].I * back.transpose();
+    body.I_BBo_B = symmetric(I);
+    body.S_BBo_B = symmetric(0.5 * I.trace() * Eigen::Matrix3d::Identity() - I);
+    has_rotor_ |= rotor_[b] != 0;
+    has_friction_ |= friction_[b] != 0;
+    identity_order_ &= user_index_[b] == b;
+    topology_.serial &= parent == b - 1;
+  }
+  for (const Placed& frame : placed) {
+    const Eigen::Matrix3d back = frame.body == kWorld ? Eigen::Matrix3d::Identity() : rz(turn_of(-turn[frame.body]));
+    frames_.push_back({frame.body, to_kernel(Eigen::Matrix3d(back * frame.R)), to_kernel(Eigen::Vector3d(back * frame.p))});
+  }
+
+  // ancestors as runs: those of the parent, prolonged by the parent itself
+  topology_.first_run.push_back(0);
+  for (int b = 0; b < n; ++b) {
+    const int parent = topology_.parent[b];
+    if (parent != kWorld) {
+      for (int r = topology_.first_run[parent]; r < topology_.first_run[parent + 1]; ++r)
+        topology_.ancestor_runs.push_back(Run(topology_.ancestor_runs[r]));
+      const bool own = topology_.first_run[parent] < topology_.first_run[parent + 1];
+      if (own && topology_.ancestor_runs.back().end == parent)
+        topology_.ancestor_runs.back().end = parent + 1;
+      else
+        topology_.ancestor_runs.push_back({parent, parent + 1});
+    }
+    topology_.first_run.push_back(static_cast<int>(topology_.ancestor_runs.size()));
+  }
+
+  // a pivot below this is round-off of the outboard inertia: the joint moves no mass
+  std::vector<double> mass(n), first(n), second(n);
+  tiny_pivot_.resize(n);
+  constexpr double kRoundOff = 8 * std::numeric_limits<double>::epsilon();
+  for (int b = n; b-- > 0;) {
+    mass[b] += body_[b].m;
+    first[b] += norm(body_[b].mc_B);
+    second[b] += body_[b].I_BBo_B.xx + body_[b].I_BBo_B.yy + body_[b].I_BBo_B.zz;
+    const bool revolute = topology_.kind[b] == JointKind::revolute;
+    tiny_pivot_[b] = kRoundOff * (revolute ? second[b] : mass[b]);
+    if (const int p = topology_.parent[b]; p != kWorld) {
+      const double r = norm(body_[b].p_PJ);
+      mass[p] += mass[b];
+      first[p] += first[b] + mass[b] * r;
+      second[p] += second[b] + 2 * (2 * first[b] * r + mass[b] * r * r);
+    }
+  }
+}
+
+}  // namespace zveno

@@ -1,0 +1,114 @@
+// Chain: the compiled model. Immutable after construction, shared by threads.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <zveno/model/params.hpp>
+#include <zveno/model/topology.hpp>
+
+namespace zveno {
+
+enum class LinkKind : std::uint8_t { fixed, revolute, prismatic };
+
+// A link as the user describes it: the joint frame J stands at (rotation, position) in the parent link's frame, the link
+// frame is J moved by q about or along `axis`; com and inertia (about the com) in link axes.
+struct LinkSpec {
+  std::string name, parent, joint_name;
+  LinkKind kind = LinkKind::revolute;
+  Eigen::Vector3d axis{0, 0, 1}, position{0, 0, 0};
+  Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();
+  double mass = 0;
+  Eigen::Vector3d com{0, 0, 0};
+  Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();
+  double rotor_inertia = 0, friction = 0;
+};
+
+// data that make no mechanical sense; names the link
+class ModelError : public std::runtime_error {
+ public:
+  ModelError(std::string link, const std::string& message) : std::runtime_error(message), link(std::move(link)) {}
+  std::string link;  // empty when the fault is not one link's
+};
+
+// Eigen at the user's side, our own types in the kernels
+inline Vec3<double> to_kernel(const Eigen::Vector3d& a) { return {a.x(), a.y(), a.z()}; }
+inline Mat3<double> to_kernel(const Eigen::Matrix3d& a) {
+  Mat3<double> r;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) r(i, j) = a(i, j);
+  return r;
+}
+
+// where the user's link frame U stands in a body of the compiled model (kWorld: in the base)
+struct LinkFrame {
+  int body;
+  Mat3<double> R_BU;
+  Vec3<double> p_BoUo_B;
+};
+
+class Chain {
+ public:
+  // throws ModelError
+  Chain(std::string name, std::string base, const Eigen::Vector3d& gravity, std::vector<LinkSpec> links);
+
+  int n() const { return topology_.size(); }
+  const std::string& name() const { return name_; }
+  const std::string& base() const { return base_; }
+  const Vec3<double>& gravity() const { return gravity_; }
+  const Topology& topology() const { return topology_; }
+  ModelView<double> view() const { return {&topology_, body_.data()}; }
+  const BodyParams<double>& body(int b) const { return body_[b]; }
+
+  // moving joints in the user's order; user_index[b] is the place of body b in q
+  const std::vector<int>& user_index() const { return user_index_; }
+  const std::vector<int>& body_of_joint() const { return body_of_joint_; }
+  bool identity_order() const { return identity_order_; }
+  const std::vector<std::string>& joint_names() const { return joint_names_; }
+
+  // per body
+  const std::vector<double>& offset() const { return offset_; }
+  const std::vector<double>& rotor_inertia() const { return rotor_; }
+  const std::vector<double>& friction() const { return friction_; }
+  const std::vector<double>& tiny_pivot() const { return tiny_pivot_; }
+  bool has_rotor() const { return has_rotor_; }
+  bool has_friction() const { return has_friction_; }
+  // frame of the link that body b's joint moves, in body b: the user's frame of the joint
+  const LinkFrame& joint_frame(int b) const { return frames_[link_of_body_[b]]; }
+
+  const std::vector<LinkSpec>& links() const { return links_; }
+  const LinkFrame& frame(int link) const { return frames_[link]; }
+  int find_link(const std::string& name) const;  // kBase for the base, kNoLink if unknown
+  static constexpr int kBase = -1, kNoLink = -2;
+
+  double total_mass() const { return total_mass_; }
+  // mass and inertia of links welded to the base do not move: only their weight matters, and only in the base wrench
+  double base_mass() const { return base_mass_; }
+  const Vec3<double>& base_moment() const { return base_moment_; }
+
+  // what looks wrong but can be computed with: (link, text)
+  const std::vector<std::pair<std::string, std::string>>& suspicions() const { return suspicions_; }
+
+ private:
+  std::string name_, base_;
+  Vec3<double> gravity_;
+  std::vector<LinkSpec> links_;
+  std::unordered_map<std::string, int> index_;
+  Topology topology_;
+  std::vector<BodyParams<double>> body_;
+  std::vector<double> offset_, rotor_, friction_, tiny_pivot_;
+  std::vector<int> user_index_, body_of_joint_, link_of_body_;
+  std::vector<LinkFrame> frames_;
+  std::vector<std::string> joint_names_;
+  std::vector<std::pair<std::string, std::string>> suspicions_;
+  double total_mass_ = 0, base_mass_ = 0;
+  Vec3<double> base_moment_{0, 0, 0};
+  bool identity_order_ = true, has_rotor_ = false, has_friction_ = false;
+};
+
+}  // namespace zveno

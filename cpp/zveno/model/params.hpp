@@ -1,0 +1,46 @@
+// The numbers of a body, as the kernels see them: every joint about or along its local z axis.
+#pragma once
+
+#include <zveno/math/lin.hpp>
+#include <zveno/math/turn.hpp>
+#include <zveno/model/topology.hpp>
+
+namespace zveno {
+
+// R_PB = Rz(phi) Rx(alpha) Rz(theta), theta = q + offset (revolute) or offset (prismatic);
+// p_PoBo_P = p_PJ (revolute) or p_PJ + axis_P q (prismatic)
+template <class T>
+struct BodyParams {
+  Turn<T> phi, alpha;
+  Vec3<T> p_PJ;    // origin of the joint, parent axes
+  Vec3<T> axis_P;  // joint axis, parent axes
+  T m;
+  Vec3<T> mc_B;      // first moment m p_BoBcm
+  Sym3<T> I_BBo_B;   // inertia about Bo
+  Sym3<T> S_BBo_B;   // integral of p p' dm = tr(I)/2 E - I
+};
+
+template <class T, class S>
+ZVENO_INLINE BodyParams<T> cast(const BodyParams<S>& b) {
+  return {{T(b.phi.s), T(b.phi.c)},
+          {T(b.alpha.s), T(b.alpha.c)},
+          cast<T>(b.p_PJ),
+          cast<T>(b.axis_P),
+          T(b.m),
+          cast<T>(b.mc_B),
+          cast<T>(b.I_BBo_B),
+          cast<T>(b.S_BBo_B)};
+}
+
+// what a kernel needs of a model; P is the scalar of the parameters
+template <class P>
+struct ModelView {
+  const Topology* topology;
+  const BodyParams<P>* body;
+
+  int size() const { return topology->size(); }
+  int parent(int b) const { return topology->parent[b]; }
+  bool revolute(int b) const { return topology->kind[b] == JointKind::revolute; }
+};
+
+}  // namespace zveno

@@ -1,0 +1,33 @@
+// The integers of a mechanism: who hangs on whom, and by which joint. Kernels may branch on these, never on numbers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace zveno {
+
+constexpr int kWorld = -1;
+
+enum class JointKind : std::uint8_t { revolute, prismatic };
+
+// consecutive bodies [begin, end)
+struct Run {
+  int begin, end;
+};
+
+// Bodies in depth-first order, parent[b] < b.
+struct Topology {
+  std::vector<int> parent;
+  std::vector<JointKind> kind;
+  std::vector<std::uint8_t> turned;  // 1 if R_PB = Rz(phi) Rx(alpha) Rz(theta) has phi != 0: roots and later siblings
+
+  // proper ancestors of body b, base to tip, as runs of consecutive bodies: ancestor_runs[first_run[b] .. first_run[b+1])
+  std::vector<Run> ancestor_runs;
+  std::vector<int> first_run;
+
+  bool serial = true;
+
+  int size() const { return static_cast<int>(parent.size()); }
+};
+
+}  // namespace zveno

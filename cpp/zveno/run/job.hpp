@@ -1,0 +1,117 @@
+// What is to be computed: one function of one chain for many states. Plain data, shared by all instruction sets.
+#pragma once
+
+#include <cstddef>
+
+#include <zveno/model/chain.hpp>
+
+namespace zveno {
+
+enum class Function {
+  mass_matrix,
+  bias,
+  inverse_dynamics,
+  forward_dynamics,
+  reactions,
+  base_wrench,
+  kinetic_energy,
+  potential_energy,
+  pose,
+  jacobian,
+  jacobian_rate,
+  derivatives,
+};
+
+enum class Method {
+  none,
+  crba,
+  crba_columns,
+  kane,
+  kane_triangular,
+  kane_recurrent,
+  kane_collapsed,
+  kosynka,
+  rnea,
+  kane_bias,
+  aba,
+  cholesky,
+};
+
+struct Job {
+  const Chain* chain;
+  Function function;
+  Method method = Method::none;
+  // pose, Jacobians: where the point of interest stands, and in which axes the result is wanted
+  LinkFrame frame{kWorld, diagonal(1.0), {0, 0, 0}};
+  bool link_axes = false;
+  // external wrenches [f; m] at the origins of these frames, base axes; six numbers each, one after the other
+  const LinkFrame* external_frames = nullptr;
+  int external_count = 0;
+};
+
+// how many n-vectors a function takes: q, (q, qd) or (q, qd, third)
+inline int input_count(Function f) {
+  switch (f) {
+    case Function::mass_matrix:
+    case Function::potential_energy:
+    case Function::pose:
+    case Function::jacobian:
+      return 1;
+    case Function::bias:
+    case Function::kinetic_energy:
+    case Function::jacobian_rate:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
+// numbers of one state's result (each of the three of derivatives)
+inline std::ptrdiff_t output_size(Function f, std::ptrdiff_t n) {
+  switch (f) {
+    case Function::mass_matrix:
+    case Function::derivatives:
+      return n * n;
+    case Function::reactions:
+    case Function::jacobian:
+    case Function::jacobian_rate:
+      return 6 * n;
+    case Function::base_wrench:
+      return 6;
+    case Function::pose:
+      return 16;
+    case Function::kinetic_energy:
+    case Function::potential_energy:
+      return 1;
+    default:
+      return n;
+  }
+}
+
+// Row-major states; a stride of 0 repeats one row.
+struct Rows {
+  const double* in[3] = {};
+  std::ptrdiff_t in_stride[3] = {};
+  const double* external = nullptr;
+  std::ptrdiff_t external_stride = 0;
+  double* out[3] = {};
+  std::ptrdiff_t count = 0;
+};
+
+// what went wrong in the lowest offending row
+struct Failure {
+  enum Kind { none, singular, overflow } kind = none;
+  std::ptrdiff_t row = -1;
+  int body = -1;  // of a singular pivot
+};
+
+// one instruction set's build of the computation
+struct KernelTable {
+  const char* name;
+  int lanes;
+  Failure (*run)(const Job&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
+  bool (*all_finite)(const double*, std::ptrdiff_t);
+  void (*sincos)(const double*, double*, double*, int);
+};
+
+}  // namespace zveno

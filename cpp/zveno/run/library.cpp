@@ -1,0 +1,47 @@
+// The functions of zveno.hpp, with the kernels this library was compiled with.
+#include <zveno/run/compute.hpp>
+#include <zveno/run/rows.hpp>
+#include <zveno/zveno.hpp>
+
+namespace zveno {
+
+std::ptrdiff_t result_size(const Chain& chain, Function function) { return output_size(function, chain.n()); }
+
+void evaluate(const Job& job, const Rows& rows, int threads) {
+  const Failure failure = compute(kernel_table(), job, rows, threads);
+  if (failure.kind == Failure::none) return;
+  const std::string where = " in row " + std::to_string(failure.row);
+  if (failure.kind == Failure::singular) {
+    const std::string& joint = job.chain->joint_names()[job.chain->user_index()[failure.body]];
+    throw SingularityError(joint, failure.row, "joint '" + joint + "' moves no mass" + where);
+  }
+  throw std::overflow_error("result is not finite" + where);
+}
+
+namespace {
+
+void one_row(const Chain& chain, Function function, Method method, const double* q, const double* qd, const double* third,
+             double* out) {
+  Rows rows;
+  rows.in[0] = q, rows.in[1] = qd, rows.in[2] = third;
+  rows.out[0] = out;
+  rows.count = 1;
+  evaluate(Job{&chain, function, method}, rows);
+}
+
+}  // namespace
+
+void inverse_dynamics(const Chain& chain, const double* q, const double* qd, const double* qdd, double* tau) {
+  one_row(chain, Function::inverse_dynamics, Method::rnea, q, qd, qdd, tau);
+}
+void forward_dynamics(const Chain& chain, const double* q, const double* qd, const double* tau, double* qdd, Method method) {
+  one_row(chain, Function::forward_dynamics, method, q, qd, tau, qdd);
+}
+void mass_matrix(const Chain& chain, const double* q, double* M, Method method) {
+  one_row(chain, Function::mass_matrix, method, q, nullptr, nullptr, M);
+}
+void bias(const Chain& chain, const double* q, const double* qd, double* b) {
+  one_row(chain, Function::bias, Method::rnea, q, qd, nullptr, b);
+}
+
+}  // namespace zveno

@@ -1,0 +1,105 @@
+#include <zveno/run/pool.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+
+namespace zveno {
+namespace {
+
+struct Task {
+  std::ptrdiff_t count, chunk;
+  void (*work)(void*, std::ptrdiff_t, std::ptrdiff_t);
+  void* context;
+  std::atomic<std::ptrdiff_t> next{0};
+
+  void run() {
+    for (std::ptrdiff_t begin; (begin = next.fetch_add(chunk)) < count;) work(context, begin, std::min(begin + chunk, count));
+  }
+};
+
+class Pool {
+ public:
+  std::mutex in_use;
+
+  void run(Task& task, int helpers) {
+    {
+      std::lock_guard lock(mutex_);
+      while (static_cast<int>(workers_) < helpers) {
+        std::thread(&Pool::loop, this, workers_).detach();
+        ++workers_;
+      }
+      task_ = &task;
+      wanted_ = helpers;
+      active_ = helpers;
+      ++generation_;
+    }
+    wake_.notify_all();
+    task.run();
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return active_ == 0; });
+    task_ = nullptr;
+  }
+
+ private:
+  void loop(int index) {
+    std::unique_lock lock(mutex_);
+    // a worker born during a call belongs to it: it sees a generation newer than the one before its birth
+    unsigned long seen = generation_ - (task_ ? 1 : 0);
+    for (;;) {
+      wake_.wait(lock, [&] { return generation_ != seen; });
+      seen = generation_;
+      if (index >= wanted_) continue;
+      Task* task = task_;
+      lock.unlock();
+      task->run();
+      lock.lock();
+      if (--active_ == 0) done_.notify_one();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  Task* task_ = nullptr;
+  int workers_ = 0, wanted_ = 0, active_ = 0;
+  unsigned long generation_ = 0;
+};
+
+// never destroyed: its threads wait until the process ends
+std::atomic<Pool*> the_pool{nullptr};
+
+Pool& pool() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    the_pool = new Pool;
+#if defined(__unix__) || defined(__APPLE__)
+    pthread_atfork(nullptr, nullptr, [] { the_pool = new Pool; });
+#endif
+  });
+  return *the_pool;
+}
+
+}  // namespace
+
+void parallel_for(std::ptrdiff_t count, std::ptrdiff_t chunk, int threads,
+                  void (*work)(void*, std::ptrdiff_t, std::ptrdiff_t), void* context) {
+  if (threads <= 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  constexpr int kMostThreads = 256;
+  const std::ptrdiff_t pieces = (count + chunk - 1) / chunk;
+  threads = static_cast<int>(std::min<std::ptrdiff_t>({threads, pieces, kMostThreads}));
+  if (threads <= 1) return work(context, 0, count);
+  Pool& p = pool();
+  std::unique_lock in_use(p.in_use, std::try_to_lock);
+  if (!in_use) return work(context, 0, count);
+  Task task{count, chunk, work, context};
+  p.run(task, threads - 1);
+}
+
+}  // namespace zveno

@@ -1,0 +1,37 @@
+// What a scalar offers to the kernels.
+//
+//   T(double)                    constants
+//   + - * / unary -  += -= *=    between T and T
+//   no comparison                every scalar but double deletes them: a kernel that branches on a value does not compile
+//   joint_trig(theta, s, c, n)   sines and cosines of n angles; the only transcendental step of a call
+//   enter_stage<T>(Stage)        a marker; only the counter looks at it
+//
+// double.hpp, pack.hpp (SIMD lanes), count.hpp (operation counter), dual.hpp (derivatives). A tracer that records the
+// expression graph fits the same contract: trace.hpp, with comparison deleted and joint_trig recording two nodes.
+#pragma once
+
+namespace zveno {
+
+// parts of an evaluation that operation counts are reported for
+enum class Stage { kinematics, algorithm, assembly };
+
+template <class T>
+struct StageMarker {
+  static void enter(Stage) {}
+};
+
+template <class T>
+inline void enter_stage(Stage stage) {
+  StageMarker<T>::enter(stage);
+}
+
+// deleted comparisons, to be inherited by a scalar
+#define ZVENO_NO_COMPARISON(TYPE)                             \
+  friend bool operator<(const TYPE&, const TYPE&) = delete;   \
+  friend bool operator>(const TYPE&, const TYPE&) = delete;   \
+  friend bool operator<=(const TYPE&, const TYPE&) = delete;  \
+  friend bool operator>=(const TYPE&, const TYPE&) = delete;  \
+  friend bool operator==(const TYPE&, const TYPE&) = delete;  \
+  friend bool operator!=(const TYPE&, const TYPE&) = delete
+
+}  // namespace zveno

@@ -1,0 +1,40 @@
+"""zveno: a compiled dynamics engine for manipulators and docking mechanisms.
+
+Examples
+--------
+>>> import numpy as np, zveno as zv
+>>> arm = zv.robots.two_link()
+>>> arm.mass_matrix(np.zeros(arm.n)).shape
+(2, 2)
+"""
+
+from importlib.metadata import version as _version
+
+try:
+    from . import _core  # noqa: F401
+except ImportError as error:  # pragma: no cover
+    raise ImportError("zveno's compiled core is missing: install the package with `pip install .`") from error
+
+from . import robots
+from ._dispatch import cpu_features
+from .errors import Error, ModelError, ModelWarning, SingularityError, UnreachableError
+from .model import Chain, Link
+from .opcount import OpCount
+from .results import Derivatives
+
+__version__ = _version("zveno")
+
+__all__ = [
+    "Chain",
+    "Derivatives",
+    "Error",
+    "Link",
+    "ModelError",
+    "ModelWarning",
+    "OpCount",
+    "SingularityError",
+    "UnreachableError",
+    "__version__",
+    "cpu_features",
+    "robots",
+]

@@ -1,0 +1,37 @@
+"""Settings shared by all tests: reproducible hypothesis runs, and the chains used again and again."""
+
+import sys
+
+import helpers
+import numpy as np
+import pytest
+from hypothesis import settings
+
+settings.register_profile("zveno", derandomize=True, deadline=None, database=None, max_examples=25)
+settings.load_profile("zveno")
+
+# the allocation counter is preloaded into a process, which is a Linux way of doing it
+collect_ignore = [] if sys.platform == "linux" else ["test_allocations.py"]
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: takes seconds; part of every full run")
+
+
+@pytest.fixture
+def rng(request):
+    """Random numbers seeded by the name of the test."""
+    return np.random.default_rng(list(request.node.name.encode()))
+
+
+@pytest.fixture(scope="session")
+def arm():
+    """A serial chain of six mixed joints with rotors and friction."""
+    return helpers.random_chain(np.random.default_rng(6), 6, rotor=True, friction=True, name="arm")
+
+
+@pytest.fixture(scope="session")
+def tree():
+    """A branching chain of nine mixed joints with welded links, rotors and friction."""
+    rng = np.random.default_rng(9)
+    return helpers.random_chain(rng, 9, branching=True, fixed=True, rotor=True, friction=True, name="tree")
