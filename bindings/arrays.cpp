@@ -1,6 +1,6 @@
 #include "arrays.hpp"
 
-#include <pybind11/stl.h>
+#include <algorithm>
 
 namespace zveno::bindings {
 namespace {
@@ -19,16 +19,15 @@ bool plain(PyObject* arg) {
   return a->descr == float64() && (a->flags & kContiguousAligned) == kContiguousAligned;
 }
 
-std::string prefix(const Context& c, const char* name) { return std::string(c.function) + ": " + name + " "; }
+std::string prefix(const Context& c, Name name) { return std::string(c.function) + ": " + name.text() + " "; }
 
-std::string expected(const Context& c, const char* name, py::ssize_t tail) {
+std::string expected(const Context& c, py::ssize_t tail) {
   const std::string n = std::to_string(tail);
-  (void)name;
   return "expected (" + n + ",) or (..., " + n + ") for model '" + c.chain.name() + "'";
 }
 
 // anything array-like -> C-contiguous float64
-py::object converted(const Context& c, const char* name, PyObject* arg) {
+py::object converted(const Context& c, Name name, PyObject* arg) {
   const py::object asarray = py::module_::import("numpy").attr("asarray");
   if (arg == Py_None || PyUnicode_Check(arg) || PyBytes_Check(arg) || PyDict_Check(arg))
     throw py::type_error(prefix(c, name) + "is a " + Py_TYPE(arg)->tp_name + ", expected an array of numbers");
@@ -55,13 +54,18 @@ bool overlaps(const double* a, std::ptrdiff_t na, const double* b, std::ptrdiff_
 
 void initialise_arrays() { the_float64 = py::dtype::of<double>().release().ptr(); }
 
+std::string Name::text() const {
+  if (!key) return name;
+  return std::string(name) + "[" + std::string(py::reinterpret_steal<py::str>(PyObject_ASCII(key))) + "]";
+}
+
 std::string shape_text(const py::ssize_t* dims, int nd) {
   std::string s = "(";
   for (int i = 0; i < nd; ++i) s += std::to_string(dims[i]) + (i + 1 < nd ? ", " : nd == 1 ? "," : "");
   return s + ")";
 }
 
-Rowwise read_rows(const Context& c, const char* name, PyObject* arg, py::ssize_t tail, const KernelTable& kernels) {
+Rowwise read_rows(const Context& c, Name name, PyObject* arg, py::ssize_t tail, const KernelTable& kernels) {
   Rowwise r;
   if (!plain(arg)) {
     r.owner = converted(c, name, arg);
@@ -69,7 +73,7 @@ Rowwise read_rows(const Context& c, const char* name, PyObject* arg, py::ssize_t
   }
   const auto* a = proxy(arg);
   if (a->nd < 1 || a->dimensions[a->nd - 1] != tail)
-    throw py::value_error(prefix(c, name) + "has shape " + shape_text(a->dimensions, a->nd) + ", " + expected(c, name, tail));
+    throw py::value_error(prefix(c, name) + "has shape " + shape_text(a->dimensions, a->nd) + ", " + expected(c, tail));
   if (a->nd - 1 > Lead::kMost)
     throw py::value_error(prefix(c, name) + "has " + std::to_string(a->nd) + " dimensions, at most " +
                           std::to_string(Lead::kMost + 1) + " are accepted");
@@ -89,7 +93,7 @@ Rowwise read_rows(const Context& c, const char* name, PyObject* arg, py::ssize_t
   return r;
 }
 
-Lead broadcast(const Context& c, Rowwise* args, const char* const* names, int count) {
+Lead broadcast(const Context& c, Rowwise* args, const Name* names, int count) {
   Lead lead;
   for (int k = 0; k < count; ++k) {
     const Lead& l = args[k].lead;
@@ -105,7 +109,7 @@ Lead broadcast(const Context& c, Rowwise* args, const char* const* names, int co
           py::ssize_t dims[Lead::kMost + 1];
           for (int m = 0; m < args[j].lead.nd; ++m) dims[m] = args[j].lead.dims[m];
           dims[args[j].lead.nd] = args[j].tail;
-          text += std::string(j ? ", " : "") + names[j] + " " + shape_text(dims, args[j].lead.nd + 1);
+          text += std::string(j ? ", " : "") + names[j].text() + " " + shape_text(dims, args[j].lead.nd + 1);
         }
         throw py::value_error(text);
       }
@@ -121,25 +125,30 @@ Lead broadcast(const Context& c, Rowwise* args, const char* const* names, int co
     } else if (own == 1) {
       a.stride = 0;
     } else {
-      const py::object broadcast_to = py::module_::import("numpy").attr("broadcast_to");
-      std::vector<py::ssize_t> shape(lead.dims, lead.dims + lead.nd), own_shape(a.lead.dims, a.lead.dims + a.lead.nd);
-      shape.push_back(a.tail);
-      own_shape.push_back(a.tail);
-      const py::array_t<double> view(own_shape, a.data, py::none());
-      py::object wide = broadcast_to(view, py::tuple(py::cast(shape)));
-      auto copy = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(wide);
-      if (!copy) throw py::error_already_set();
-      py::object keep = a.owner;
-      a.data = copy.data();
-      a.owner = py::make_tuple(keep, copy);
+      // a copy with every row written out
+      py::array_t<double> wide(rows * a.tail);
+      double* to = wide.mutable_data();
+      for (py::ssize_t row = 0; row < rows; ++row) {
+        py::ssize_t rest = row, source = 0, step = 1;
+        for (int i = 1; i <= a.lead.nd; ++i) {
+          const py::ssize_t whole = lead.dims[lead.nd - i], own_dim = a.lead.dims[a.lead.nd - i];
+          source += own_dim == 1 ? 0 : rest % whole * step;
+          rest /= whole;
+          step *= own_dim;
+        }
+        std::copy_n(a.data + source * a.tail, a.tail, to + row * a.tail);
+      }
+      a.data = to;
+      a.lead = lead;
+      a.owner = std::move(wide);
       a.stride = a.tail;
     }
   }
   return lead;
 }
 
-py::object result_array(const Context& c, const char* name, PyObject* out, const Lead& lead, const py::ssize_t* tail,
-                        int tail_nd, const Rowwise* args, const char* const* names, int count, double*& data) {
+py::object result_array(const Context& c, Name name, PyObject* out, const Lead& lead, const py::ssize_t* tail,
+                        int tail_nd, const Rowwise* args, const Name* names, int count, double*& data) {
   py::ssize_t dims[Lead::kMost + 3];
   int nd = 0;
   for (int i = 0; i < lead.nd; ++i) dims[nd++] = lead.dims[i];
@@ -149,7 +158,7 @@ py::object result_array(const Context& c, const char* name, PyObject* out, const
     Py_INCREF(descriptor);  // stolen by the call
     PyObject* array = api().PyArray_NewFromDescr_(api().PyArray_Type_, descriptor, nd, dims, nullptr, nullptr, 0, nullptr);
     if (!array) throw py::error_already_set();
-    data = static_cast<double*>(py::detail::array_proxy(array)->data ? (void*)py::detail::array_proxy(array)->data : nullptr);
+    data = reinterpret_cast<double*>(py::detail::array_proxy(array)->data);
     return py::reinterpret_steal<py::object>(array);
   }
   if (!api().PyArray_Check_(out))
@@ -164,14 +173,14 @@ py::object result_array(const Context& c, const char* name, PyObject* out, const
   if (a->descr != float64() && !py::dtype::of<double>().equal(py::reinterpret_borrow<py::object>(a->descr)))
     throw py::type_error(prefix(c, name) + "has dtype " + std::string(py::str(py::handle(a->descr))) + ", expected float64");
   if ((a->flags & kContiguousAligned) != kContiguousAligned)
-    throw py::value_error(prefix(c, name) + "is not C-contiguous and aligned");
-  if (!(a->flags & py::detail::npy_api::NPY_ARRAY_WRITEABLE_)) throw py::value_error(prefix(c, name) + "is read-only");
+    throw py::value_error(prefix(c, name) + "is not C-contiguous and aligned, expected an array that is");
+  if (!(a->flags & py::detail::npy_api::NPY_ARRAY_WRITEABLE_)) throw py::value_error(prefix(c, name) + "is read-only, expected a writable array");
   data = reinterpret_cast<double*>(a->data);
   std::ptrdiff_t size = 1;
   for (int i = 0; i < nd; ++i) size *= dims[i];
   for (int k = 0; k < count; ++k)
     if (overlaps(data, size, args[k].data, args[k].lead.count() * args[k].tail))
-      throw py::value_error(prefix(c, name) + "shares memory with " + names[k] + ", expected an array of its own");
+      throw py::value_error(prefix(c, name) + "shares memory with " + names[k].text() + ", expected an array of its own");
   return py::reinterpret_borrow<py::object>(out);
 }
 

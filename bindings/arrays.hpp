@@ -24,6 +24,13 @@ struct Context {
   const Chain& chain;
 };
 
+// an argument, or the entry `key` of an argument that is a dict
+struct Name {
+  const char* name = nullptr;
+  PyObject* key = nullptr;
+  std::string text() const;
+};
+
 // leading shape shared by the arguments of a call
 struct Lead {
   static constexpr int kMost = 30;
@@ -46,14 +53,14 @@ struct Rowwise {
 };
 
 // Reads `arg` as (..., tail). Throws with the context's names.
-Rowwise read_rows(const Context& context, const char* name, PyObject* arg, py::ssize_t tail, const KernelTable& kernels);
+Rowwise read_rows(const Context& context, Name name, PyObject* arg, py::ssize_t tail, const KernelTable& kernels);
 
 // Common leading shape of the arguments; sets their strides, materialising those that need it.
-Lead broadcast(const Context& context, Rowwise* args, const char* const* names, int count);
+Lead broadcast(const Context& context, Rowwise* args, const Name* names, int count);
 
 // A new array, or the caller's `out` after checking it; shape = lead + tail.
-py::object result_array(const Context& context, const char* name, PyObject* out, const Lead& lead, const py::ssize_t* tail,
-                        int tail_nd, const Rowwise* args, const char* const* names, int count, double*& data);
+py::object result_array(const Context& context, Name name, PyObject* out, const Lead& lead, const py::ssize_t* tail,
+                        int tail_nd, const Rowwise* args, const Name* names, int count, double*& data);
 
 // shape as Python prints it
 std::string shape_text(const py::ssize_t* dims, int nd);

@@ -23,13 +23,13 @@ struct Signature {
   Function function;
   const char* name;
   std::vector<std::pair<Param, const char*>> params;  // in positional order; out and threads are keyword-only
-  std::vector<std::pair<std::string_view, Method>> methods;
+  std::vector<std::pair<const char*, Method>> methods;
   const char* doc;
 };
 
 using P = Param;
 
-const std::vector<std::pair<std::string_view, Method>> kMassMethods = {
+const std::vector<std::pair<const char*, Method>> kMassMethods = {
     {"crba", Method::crba},
     {"crba-columns", Method::crba_columns},
     {"kane", Method::kane},
@@ -88,7 +88,12 @@ const Signature kSignatures[] = {
 };
 constexpr int kParams = 10;
 
-std::string text_of(py::handle h) { return py::repr(h).cast<std::string>(); }
+// how Python prints an object, in plain characters: repr may hold lone surrogates, which no message can carry
+std::string text_of(py::handle h) {
+  PyObject* ascii = PyObject_ASCII(h.ptr());
+  if (!ascii) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(ascii);
+}
 
 std::string list_of_methods(const Signature& s) {
   std::string text;
@@ -149,11 +154,8 @@ Method method_of(const Context& c, const Signature& s, PyObject* arg) {
   if (!arg) return s.methods.front().second;
   if (!PyUnicode_Check(arg))
     throw py::type_error(std::string(s.name) + ": method is " + text_of(arg) + ", expected one of " + list_of_methods(s));
-  Py_ssize_t length;
-  const char* text = PyUnicode_AsUTF8AndSize(arg, &length);
-  if (!text) throw py::error_already_set();
   for (const auto& [name, method] : s.methods) {
-    if (name != std::string_view(text, static_cast<std::size_t>(length))) continue;
+    if (PyUnicode_CompareWithASCIIString(arg, name) != 0) continue;
     if ((method == Method::kane_recurrent || method == Method::kosynka) && !c.chain.topology().serial)
       throw py::value_error(std::string(s.name) + ": method '" + std::string(name) +
                             "' exists only for serial chains, and model '" + c.chain.name() + "' branches");
@@ -166,14 +168,15 @@ LinkFrame frame_of(const Context& c, const char* what, PyObject* name) {
   if (!name || !PyUnicode_Check(name))
     throw py::type_error(std::string(c.function) + ": " + what + " is " + (name ? text_of(name) : "missing") +
                          ", expected the name of a link");
-  const std::string link = py::cast<std::string>(py::handle(name));
-  const int index = c.chain.find_link(link);
+  const char* text = PyUnicode_AsUTF8(name);  // null for lone surrogates: no link has such a name
+  if (!text) PyErr_Clear();
+  const int index = text ? c.chain.find_link(text) : Chain::kNoLink;
   if (index == Chain::kNoLink) {
     std::string known;
     int shown = 0;
     for (const LinkSpec& l : c.chain.links())
       if (shown++ < 8) known += ", '" + l.name + "'";
-    throw py::value_error(std::string(c.function) + ": " + what + " '" + link + "' is not in model '" + c.chain.name() +
+    throw py::value_error(std::string(c.function) + ": " + what + " " + text_of(name) + " is not in model '" + c.chain.name() +
                           "', expected one of '" + c.chain.base() + "'" + known + (shown > 8 ? ", ..." : ""));
   }
   if (index == Chain::kBase) return {kWorld, diagonal(1.0), {0, 0, 0}};
@@ -183,9 +186,8 @@ LinkFrame frame_of(const Context& c, const char* what, PyObject* name) {
 bool link_axes(const Context& c, PyObject* arg, bool fallback) {
   if (!arg) return fallback;
   if (PyUnicode_Check(arg)) {
-    const std::string text = py::cast<std::string>(py::handle(arg));
-    if (text == "link") return true;
-    if (text == "world") return false;
+    if (PyUnicode_CompareWithASCIIString(arg, "link") == 0) return true;
+    if (PyUnicode_CompareWithASCIIString(arg, "world") == 0) return false;
   }
   throw py::value_error(std::string(c.function) + ": frame is " + text_of(arg) + ", expected 'world' or 'link'");
 }
@@ -206,6 +208,29 @@ bool worth_releasing(Function f, std::ptrdiff_t rows, std::ptrdiff_t n) {
   return rows * n * (matrix ? n : 1) > 256;
 }
 
+// a list that stays on the stack while it is short: a call allocates nothing but its result
+constexpr int kFewLoads = 4;
+template <class T, int kInline>
+class Small {
+ public:
+  void push(T x) {
+    if (size_ == kInline && more_.empty()) more_.assign(std::make_move_iterator(few_), std::make_move_iterator(few_ + size_));
+    if (size_ < kInline)
+      few_[size_] = std::move(x);
+    else
+      more_.push_back(std::move(x));
+    ++size_;
+  }
+  T* data() { return size_ > kInline ? more_.data() : few_; }
+  T& operator[](int i) { return data()[i]; }
+  int size() const { return size_; }
+
+ private:
+  T few_[kInline];
+  std::vector<T> more_;
+  int size_ = 0;
+};
+
 PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* self,
                         PyObject* const* args, Py_ssize_t count, PyObject* kwnames) {
   const Chain* chain = static_cast<const Chain*>(reinterpret_cast<py::detail::instance*>(self)->simple_value_holder[0]);
@@ -217,74 +242,49 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
   Job job{chain, s.function, method_of(c, s, a[P::method])};
   job.link_axes = link_axes(c, a[P::frame], s.function == Function::reactions);
 
-  // arrays: q, qd, third, then external wrenches
-  constexpr int kMostArrays = 3;
-  Rowwise arrays[kMostArrays];
-  const char* array_names[kMostArrays];
+  // q, qd, third, then the external wrenches
+  Small<Rowwise, 3 + kFewLoads> arrays;
+  Small<Name, 3 + kFewLoads> array_names;
   const int inputs = input_count(s.function);
-  int found = 0;
   for (const auto& [param, name] : s.params) {
     if (param != P::q && param != P::qd && param != P::third) continue;
     if (!a[param]) throw py::type_error(std::string(s.name) + ": argument '" + name + "' is missing");
-    array_names[found] = name;
-    arrays[found] = read_rows(c, name, a[param], n, *kernels);
-    ++found;
+    array_names.push({name});
+    arrays.push(read_rows(c, {name}, a[param], n, *kernels));
   }
-
-  std::vector<Rowwise> loads;
-  std::vector<std::string> load_names;
-  std::vector<LinkFrame> load_frames;
+  Small<LinkFrame, kFewLoads> load_frames;
   if (a[P::external] && a[P::external] != Py_None) {
     if (!PyDict_Check(a[P::external]))
       throw py::type_error(std::string(s.name) + ": external is a " + Py_TYPE(a[P::external])->tp_name +
                            ", expected a dict {link name: (..., 6) wrench}");
     for (const auto& [link, wrench] : py::reinterpret_borrow<py::dict>(a[P::external])) {
-      load_frames.push_back(frame_of(c, "external link", link.ptr()));
-      load_names.push_back("external[" + text_of(link) + "]");
-      loads.push_back(read_rows(c, load_names.back().c_str(), wrench.ptr(), 6, *kernels));
+      load_frames.push(frame_of(c, "external link", link.ptr()));
+      array_names.push({"external", link.ptr()});
+      arrays.push(read_rows(c, {"external", link.ptr()}, wrench.ptr(), 6, *kernels));
     }
   }
   if (s.function == Function::pose || s.function == Function::jacobian || s.function == Function::jacobian_rate) {
     job.frame = frame_of(c, "link", a[P::link]);
     if (a[P::point] && a[P::point] != Py_None) {
-      const Rowwise point = read_rows(c, "point", a[P::point], 3, *kernels);
+      const Rowwise point = read_rows(c, {"point"}, a[P::point], 3, *kernels);
       if (point.lead.nd) throw py::value_error(std::string(s.name) + ": point has more than one row, expected (3,)");
       job.frame.p_BoUo_B += times(job.frame.R_BU, Vec3<double>{point.data[0], point.data[1], point.data[2]});
     }
   }
 
-  Lead lead;
-  std::vector<double> joined;  // external wrenches side by side
+  const Lead lead = broadcast(c, arrays.data(), array_names.data(), arrays.size());
   Rows rows;
-  if (loads.empty()) {
-    lead = inputs == 1 ? arrays[0].lead : broadcast(c, arrays, array_names, inputs);
-    if (inputs == 1) arrays[0].stride = n;
-  } else {
-    std::vector<Rowwise> all(arrays, arrays + inputs);
-    std::vector<const char*> all_names(array_names, array_names + inputs);
-    for (std::size_t k = 0; k < loads.size(); ++k) {
-      all.push_back(loads[k]);
-      all_names.push_back(load_names[k].c_str());
-    }
-    lead = broadcast(c, all.data(), all_names.data(), static_cast<int>(all.size()));
-    std::copy(all.begin(), all.begin() + inputs, arrays);
-    loads.assign(all.begin() + inputs, all.end());
-    const std::ptrdiff_t width = 6 * static_cast<std::ptrdiff_t>(loads.size()), total = lead.count();
-    bool varies = false;
-    for (const Rowwise& load : loads) varies |= load.stride != 0;
-    rows.external_stride = varies ? width : 0;
-    joined.resize(static_cast<std::size_t>(width * (varies ? total : 1)));
-    for (std::ptrdiff_t r = 0; r < (varies ? total : 1); ++r)
-      for (std::size_t k = 0; k < loads.size(); ++k)
-        std::copy_n(loads[k].data + r * loads[k].stride, 6, joined.data() + r * width + 6 * static_cast<std::ptrdiff_t>(k));
-    rows.external = joined.data();
-    job.external_frames = load_frames.data();
-    job.external_count = static_cast<int>(load_frames.size());
+  Small<RowData, kFewLoads> loads;
+  for (int k = 0; k < arrays.size(); ++k) {
+    const RowData data{arrays[k].data, arrays[k].stride};
+    if (k < inputs)
+      rows.in[k] = data;
+    else
+      loads.push(data);
   }
-  for (int k = 0; k < inputs; ++k) {
-    rows.in[k] = arrays[k].data;
-    rows.in_stride[k] = arrays[k].stride;
-  }
+  rows.external = loads.data();
+  job.external_frames = load_frames.data();
+  job.external_count = load_frames.size();
   rows.count = lead.count();
   const int threads = threads_of(c, a[P::threads]);
 
@@ -314,7 +314,8 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
     for (int k = 0; k < 3; ++k) outs[k] = PyTuple_GET_ITEM(a[P::out], k);
   }
   for (int k = 0; k < (three ? 3 : 1); ++k)
-    results[k] = result_array(c, three ? kThree[k] : "out", outs[k], lead, tail, tail_nd, arrays, array_names, inputs, rows.out[k]);
+    results[k] = result_array(c, {three ? kThree[k] : "out"}, outs[k], lead, tail, tail_nd, arrays.data(),
+                              array_names.data(), arrays.size(), rows.out[k]);
   if (three) {
     const std::ptrdiff_t size = rows.count * output_size(s.function, n);
     for (int k = 0; k < 3; ++k)

@@ -1,4 +1,5 @@
-#include <pybind11/eigen.h>
+#include <array>
+
 #include <pybind11/stl.h>
 
 #include "registers.hpp"
@@ -13,6 +14,19 @@ LinkKind kind_of(const std::string& text, const std::string& link) {
   throw ModelError(link, "link '" + link + "': unknown joint '" + text + "', expected revolute, prismatic or fixed");
 }
 
+Vec3<double> vector_of(const py::handle& h) {
+  const auto a = h.cast<std::array<double, 3>>();
+  return {a[0], a[1], a[2]};
+}
+
+Mat3<double> matrix_of(const py::handle& h) {
+  const auto a = h.cast<std::array<std::array<double, 3>, 3>>();
+  Mat3<double> r;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) r(i, j) = a[i][j];
+  return r;
+}
+
 LinkSpec link_of(const py::tuple& t) {
   if (t.size() != 12) throw py::value_error("Chain: a link has " + std::to_string(t.size()) + " fields, expected 12");
   LinkSpec link;
@@ -20,12 +34,12 @@ LinkSpec link_of(const py::tuple& t) {
   link.parent = t[1].cast<std::string>();
   link.kind = kind_of(t[2].cast<std::string>(), link.name);
   link.joint_name = t[3].cast<std::string>();
-  link.axis = t[4].cast<Eigen::Vector3d>();
-  link.position = t[5].cast<Eigen::Vector3d>();
-  link.rotation = t[6].cast<Eigen::Matrix3d>();
+  link.axis = vector_of(t[4]);
+  link.position = vector_of(t[5]);
+  link.rotation = matrix_of(t[6]);
   link.mass = t[7].cast<double>();
-  link.com = t[8].cast<Eigen::Vector3d>();
-  link.inertia = t[9].cast<Eigen::Matrix3d>();
+  link.com = vector_of(t[8]);
+  link.inertia = matrix_of(t[9]);
   link.rotor_inertia = t[10].cast<double>();
   link.friction = t[11].cast<double>();
   return link;
@@ -35,11 +49,11 @@ LinkSpec link_of(const py::tuple& t) {
 
 void register_model(py::module_& m) {
   py::class_<Chain>(m, "Chain")
-      .def(py::init([](const std::string& name, const std::string& base, const Eigen::Vector3d& gravity, const py::list& links) {
+      .def(py::init([](const std::string& name, const std::string& base, const py::object& gravity, const py::list& links) {
              std::vector<LinkSpec> specs;
              specs.reserve(links.size());
              for (const py::handle& link : links) specs.push_back(link_of(py::reinterpret_borrow<py::tuple>(link)));
-             return std::make_unique<Chain>(name, base, gravity, std::move(specs));
+             return std::make_unique<Chain>(name, base, vector_of(gravity), std::move(specs));
            }),
            py::arg("name"), py::arg("base"), py::arg("gravity"), py::arg("links"))
       .def_property_readonly("n", &Chain::n, "Number of moving joints.")

@@ -14,10 +14,6 @@ settings.load_profile("zveno")
 collect_ignore = [] if sys.platform == "linux" else ["test_allocations.py"]
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "slow: takes seconds; part of every full run")
-
-
 @pytest.fixture
 def rng(request):
     """Random numbers seeded by the name of the test."""

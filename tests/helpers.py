@@ -330,16 +330,27 @@ def _text(values):
 
 
 @cache
-def urdf_files():
-    """Files of example-robot-data whose joints are all revolute, continuous, prismatic or fixed, by short name."""
+def urdf_files(physical=True):
+    """Files of example-robot-data on a fixed base by short name; physical=False: those with an impossible inertia."""
     found = {}
     for file in importlib.metadata.files("example-robot-data"):
         if file.suffix == ".urdf":
             path = file.locate()
-            kinds = {joint.get("type") for joint in ElementTree.parse(path).getroot().findall("joint")}
-            if kinds & {"revolute", "continuous", "prismatic"} and not kinds & {"floating", "planar"}:
+            root = ElementTree.parse(path).getroot()
+            kinds = {joint.get("type") for joint in root.findall("joint")}
+            fixed_base = kinds & {"revolute", "continuous", "prismatic"} and not kinds & {"floating", "planar"}
+            if fixed_base and all(map(_possible, root.iterfind("link/inertial"))) == physical:
                 found[f"{path.parent.parent.name}-{path.stem}"] = path
     return found
+
+
+def _possible(inertial):
+    """No eigenvalue of the inertia is negative beyond rounding of the inertia about the link origin."""
+    inertia, origin = inertial.find("inertia"), inertial.find("origin")
+    xx, yy, zz, xy, xz, yz = (float(inertia.get(f"i{k}")) for k in ("xx", "yy", "zz", "xy", "xz", "yz"))
+    com = np.array([float(x) for x in ("0 0 0" if origin is None else origin.get("xyz", "0 0 0")).split()])
+    size = xx + yy + zz + float(inertial.find("mass").get("value")) * com @ com
+    return np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]).min() >= -1e-12 * size
 
 
 @cache

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as npst
 
 N = 6
 array_arguments = [(name, a) for name, args in FUNCTIONS.items() for a in args if a != "link"]
-every_array = pytest.mark.parametrize(("name", "argument"), array_arguments, ids="-".join)
+every_array = pytest.mark.parametrize(("name", "argument"), array_arguments, ids=map("-".join, array_arguments))
 
 
 def call_with(chain, name, argument, value, **options):
@@ -78,7 +78,7 @@ def test_wrong_type_names_function_argument_and_what_came(name, argument, arm):
 
 @every_array
 def test_ragged_rows_are_refused(name, argument, arm):
-    refuses(BAD, (f"{name}: {argument}", "expected"), call_with, arm, name, argument, [[0.0] * N, [0.0]])
+    refuses(BAD, (f"{name}: {argument}", "array of numbers"), call_with, arm, name, argument, [[0.0] * N, [0.0]])
 
 
 @every_array
@@ -101,9 +101,9 @@ def test_leading_shapes_that_do_not_broadcast_are_refused(name, arm):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_bad_threads_are_refused(name, arm):
-    for kind, threads in ((ValueError, -1), (TypeError, "2"), (TypeError, 1.5), (TypeError, [1]), (BAD, 10**30)):
-        words = (f"{name}: threads", "expected")
-        refuses(kind, words, call_with, arm, name, "q", np.zeros(N), threads=threads)
+    for threads in (-1, "2", 1.5, [1], 10**30):
+        words = (f"{name}: threads", str(threads), "expected")
+        refuses(BAD, words, call_with, arm, name, "q", np.zeros(N), threads=threads)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -118,10 +118,10 @@ def test_wrong_number_of_arguments_is_refused(name, arm):
 
 @pytest.mark.parametrize("name", ["mass_matrix", "bias", "forward_dynamics"])
 def test_unknown_method_names_the_known_ones(name, arm):
-    words = (f"{name}: method", "magic", *(options["method"] for options in helpers.OPTIONS[name]))
+    words = (f"{name}: ", "method 'magic'", *(options["method"] for options in helpers.OPTIONS[name]))
     refuses(ValueError, words, call_with, arm, name, "q", np.zeros(N), method="magic")
     for method in (7, None, b"crba", ["crba"]):
-        refuses(TypeError, (f"{name}: method",), call_with, arm, name, "q", np.zeros(N), method=method)
+        refuses(BAD, (f"{name}: ", "method"), call_with, arm, name, "q", np.zeros(N), method=method)
 
 
 @pytest.mark.parametrize("method", SERIAL_ONLY)
@@ -144,7 +144,7 @@ def test_unknown_link_is_named(name, arm):
 def test_unknown_frame_names_the_known_ones(name, arm):
     words = (f"{name}: frame", "body", "link", "world")
     refuses(ValueError, words, call_with, arm, name, "q", np.zeros(N), frame="body")
-    refuses(TypeError, words[:1], call_with, arm, name, "q", np.zeros(N), frame=3)
+    refuses(BAD, words[:1], call_with, arm, name, "q", np.zeros(N), frame=3)
 
 
 @pytest.mark.parametrize("name", ["jacobian", "jacobian_rate"])
@@ -233,7 +233,7 @@ def test_overflow_is_an_exception_and_not_a_silent_infinity(name, argument, size
             continue
         try:
             result = call_with(arm, name, argument, value)
-        except FloatingPointError:
+        except (FloatingPointError, zv.SingularityError):
             continue
         assert all(np.isfinite(x).all() for x in arrays_of(result))
 
@@ -292,3 +292,8 @@ def test_models_without_sense_are_refused():
     with pytest.raises(zv.ModelError, match=r"'c'.*-2") as caught:
         zv.Chain(links_with(mass=-2.0))
     assert caught.value.link == "c"
+
+
+@pytest.mark.parametrize("path", helpers.urdf_files(physical=False).values(), ids=helpers.urdf_files(physical=False))
+def test_real_model_files_with_a_negative_inertia_name_link_and_number(path):
+    refuses(zv.ModelError, (path.name, "link '", "inertia eigenvalue -"), zv.Chain.from_urdf, path)

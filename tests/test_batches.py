@@ -144,50 +144,77 @@ def test_inputs_are_left_untouched(name, arm, rng):
     assert equal(values, before)
 
 
-with_out = pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "derivatives"])
+def empty_out(name, shape):
+    """An array for the result, or the three of derivatives, filled with what must be overwritten."""
+    return tuple(np.full(shape, np.nan) for _ in range(3)) if name == "derivatives" else np.full(shape, np.nan)
 
 
-@with_out
+@every_variant
 @pytest.mark.parametrize("lead", [(), (1,), (9,), (2, 3), (0,)], ids=str)
-def test_out_receives_the_result_and_is_returned(name, lead, arm, rng):
+def test_out_receives_the_result_and_is_returned(variant, lead, arm, rng):
+    name, options = variant
     values = random_state(rng, arm, lead)
-    args = arguments(name, values, arm.link_names[-1])
-    out = np.full(lead + item_shape(name, arm.n), np.nan)
-    assert getattr(arm, name)(*args, out=out) is out
-    assert equal([out], run(arm, (name, {}), values))
+    out = empty_out(name, lead + item_shape(name, arm.n))
+    got = getattr(arm, name)(*arguments(name, values, arm.link_names[-1]), **options, out=out)
+    if name == "derivatives":
+        assert all(mine is given for mine, given in zip(arrays_of(got), out, strict=True))
+    else:
+        assert got is out
+    assert equal(arrays_of(got), run(arm, variant, values))
 
 
-@with_out
-def test_out_that_does_not_fit_is_refused(name, arm, rng):
+REFUSED = {
+    "longer": lambda lead, item: np.empty((lead[0] + 1, *item)),
+    "without batch": lambda lead, item: np.empty(item),
+    "one more axis": lambda lead, item: np.empty((1, *lead, *item)),
+    "float32": lambda lead, item: np.empty(lead + item, np.float32),
+    "int": lambda lead, item: np.empty(lead + item, np.int64),
+    "complex": lambda lead, item: np.empty(lead + item, complex),
+    "big endian": lambda lead, item: np.empty(lead + item, ">f8"),
+    "read-only": lambda lead, item: read_only(np.empty(lead + item)),
+    "with gaps": lambda lead, item: np.empty((2 * lead[0], *item))[::2],
+    "backwards": lambda lead, item: np.empty(lead + item)[::-1],
+    "unaligned": lambda lead, item: unaligned(np.empty(lead + item)),
+    "list": lambda lead, item: np.empty(lead + item).tolist(),
+    "string": lambda lead, item: "out",
+}
+
+
+@every_function
+@pytest.mark.parametrize("make", REFUSED.values(), ids=REFUSED)
+def test_out_that_does_not_fit_is_refused(name, make, arm, rng):
     lead, item = (3,), item_shape(name, arm.n)
-    values = random_state(rng, arm, lead)
-    call, args = getattr(arm, name), arguments(name, values, arm.link_names[-1])
-    locked = np.empty(lead + item)
-    locked.setflags(write=False)
-    buffer = np.random.default_rng(0).normal(size=1000)
-    overlapping = buffer[: int(np.prod(lead + item))].reshape(lead + item)
-    refused = {
-        "longer": np.empty((4, *item)),
-        "without batch": np.empty(item),
-        "one more axis": np.empty((1, *lead, *item)),
-        "float32": np.empty(lead + item, np.float32),
-        "int": np.empty(lead + item, np.int64),
-        "big endian": np.empty(lead + item, ">f8"),
-        "read-only": locked,
-        "with gaps": np.empty((6, *item))[::2],
-        "backwards": np.empty(lead + item)[::-1],
-        "list": np.empty(lead + item).tolist(),
-        "string": "out",
-    }
-    for what, out in refused.items():
-        with pytest.raises((ValueError, TypeError), match=rf"{name}: out\b") as caught:
-            call(*args, out=out)
-        assert "expected" in str(caught.value), what
-    aliased = [buffer[: 3 * arm.n].reshape(3, arm.n) if isinstance(a, np.ndarray) else a for a in args]
+    args = arguments(name, random_state(rng, arm, lead), arm.link_names[-1])
+    bad = make(lead, item)
+    out = (np.empty(lead + item), bad, np.empty(lead + item)) if name == "derivatives" else bad
+    with pytest.raises((ValueError, TypeError), match=rf"{name}: out\b.*expected"):
+        getattr(arm, name)(*args, out=out)
+
+
+@every_function
+def test_out_may_not_overlap_an_input(name, arm, rng):
+    lead, item = (3,), item_shape(name, arm.n)
+    buffer = rng.normal(size=1000)
     before = buffer.copy()
-    with pytest.raises(ValueError, match=rf"{name}: out\b"):
-        call(*aliased, out=overlapping)
+    size = int(np.prod(lead + item))
+    values = [buffer[: 3 * arm.n].reshape(3, arm.n)] * 3
+    for start in (0, 3 * arm.n - 1):
+        out = buffer[start : start + size].reshape(lead + item)
+        if name == "derivatives":
+            out = (out, np.empty(lead + item), np.empty(lead + item))
+        with pytest.raises(ValueError, match=rf"{name}: out\b"):
+            getattr(arm, name)(*arguments(name, values, arm.link_names[-1]), out=out)
     assert np.array_equal(buffer, before)
+
+
+def test_the_three_outputs_of_derivatives_may_not_overlap(arm, rng):
+    one = np.empty((arm.n, arm.n))
+    with pytest.raises(ValueError, match=r"derivatives: out\b"):
+        arm.derivatives(*random_state(rng, arm), out=(one, one, np.empty_like(one)))
+    with pytest.raises((ValueError, TypeError), match=r"derivatives: out\b"):
+        arm.derivatives(*random_state(rng, arm), out=one)
+    with pytest.raises((ValueError, TypeError), match=r"derivatives: out\b"):
+        arm.derivatives(*random_state(rng, arm), out=(one, np.empty_like(one)))
 
 
 def test_out_may_not_overlap_an_external_wrench(arm, rng):

@@ -87,3 +87,22 @@ def test_links_may_be_listed_in_any_order(tree, rng):
     for link in tree.link_names:
         assert_close(shuffled.pose(q[index], link), tree.pose(q, link), tree.n)
         assert_close(shuffled.jacobian(q[index], link), tree.jacobian(q, link)[:, index], tree.n)
+
+
+@pytest.mark.parametrize("tilt", [0.0, 1e-15, 1e-12, 1e-9, 1e-8, 1e-7, 1e-3])
+@pytest.mark.parametrize("main", [0, 1, 2])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_axis_close_to_a_coordinate_axis_keeps_its_direction(tilt, main, sign):
+    axis = sign * np.roll([1.0, tilt, -tilt], main)
+    links = [zv.Link("near", axis=axis, mass=1.0), zv.Link("slide", joint="prismatic", axis=axis, mass=1.0)]
+    chain = zv.Chain(links)
+    q = np.array([2.5, 1.5])
+    for link in ("near", "slide"):
+        assert_close(chain.pose(q, link), helpers.Twin(chain).pose(q, link), 2)
+    unit = axis / np.linalg.norm(axis)
+    assert_close(chain.jacobian(q, "slide")[:3, 1], unit, 2)
+    assert_close(chain.jacobian(q, "slide")[3:, 0], unit, 2)
+    # rotations that are nearly, but not quite, a coordinate turn
+    R = helpers.pin.exp3(sign * tilt * np.roll([0.0, 1.0, 0.5], main))
+    placed = zv.Chain([helpers.copy_link(links[0], rotation=R), links[1]])
+    assert_close(placed.pose(q, "slide"), helpers.Twin(placed).pose(q, "slide"), 2)

@@ -1,5 +1,6 @@
 """`Link` and `Chain`: what they accept, what they refuse, and that a model survives every way of copying it."""
 
+import contextlib
 import copy
 import json
 import math
@@ -132,9 +133,9 @@ def test_a_bad_argument_is_a_model_error_that_names_link_argument_and_value(keyw
     assert isinstance(caught.value, zv.Error) and isinstance(caught.value, ValueError)
 
 
-@pytest.mark.parametrize("name", ["", None, 3, b"a"])
+@pytest.mark.parametrize("name", ["", None, 3, b"a", "\ud800"])
 def test_a_link_needs_a_name(name):
-    with pytest.raises(zv.ModelError, match="name is .*, expected a non-empty string"):
+    with pytest.raises(zv.ModelError, match=r"name is .*, expected a non-empty string"):
         zv.Link(name)
 
 
@@ -177,6 +178,16 @@ def test_branches_hang_on_the_named_parent_or_the_base():
     chain = zv.Chain(links)
     assert [link.parent for link in chain.links] == ["base", "a", "a", "base"]
     assert not chain.is_serial
+
+
+@pytest.mark.parametrize("tilt", [0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4])
+def test_nearly_parallel_axes_keep_their_place(rng, tilt):
+    for _ in range(20):
+        a, side = np.linalg.qr(rng.normal(size=(3, 2)))[0].T
+        first, second = zv.Link("first", axis=a, **BODY), zv.Link("second", axis=a + tilt * side, **BODY)
+        q = rng.uniform(-1, 1, 2)
+        steps = zv.Chain([first]).pose(q[:1], "first") @ zv.Chain([second]).pose(q[1:], "second")
+        np.testing.assert_allclose(zv.Chain([first, second]).pose(q, "second"), steps, rtol=0, atol=1e-14)
 
 
 BAD_CHAINS = [
@@ -383,10 +394,8 @@ def test_any_json_in_any_place_gives_a_chain_or_a_model_error(key, field, value,
         data[key] = value
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", zv.ModelWarning)
-        try:
+        with contextlib.suppress(zv.ModelError):
             assert isinstance(zv.Chain.from_dict(data), zv.Chain)
-        except zv.ModelError:
-            pass
 
 
 def test_errors_survive_pickle_with_their_data():
@@ -404,7 +413,7 @@ def test_a_payload_is_a_body_welded_to_the_link():
     loaded = chain.with_payload("tip", 2.0, com=(0, 0.1, 0), inertia=0.05)
     assert loaded.total_mass == chain.total_mass + 2.0
     assert loaded.link_names == (*chain.link_names, "payload") and loaded.n == chain.n
-    q, zero = np.array([0.3, 0.1]), np.zeros(2)
+    q = np.array([0.3, 0.1])
     point = chain.pose(q, "tip")[:3] @ (0, 0.1, 0, 1)
     extra = loaded.potential_energy(q) - chain.potential_energy(q)
     assert extra == pytest.approx(2.0 * 9.81 * point[2], rel=1e-12)
@@ -412,7 +421,7 @@ def test_a_payload_is_a_body_welded_to_the_link():
     np.testing.assert_allclose(
         loaded.mass_matrix(q) - chain.mass_matrix(q), 2.0 * J[:3].T @ J[:3] + 0.05 * J[3:].T @ J[3:], atol=1e-12
     )
-    assert chain == arm() and not chain.bias(zero, zero)[0]
+    assert chain == arm()
 
 
 def test_a_payload_needs_a_link_a_mass_and_a_new_name():

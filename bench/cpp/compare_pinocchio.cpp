@@ -1,4 +1,4 @@
-// Times zveno and Pinocchio in turns on one mechanism.
+// Times engines in turns on one mechanism; the first is the reference for the results.
 //   compare_pinocchio <mechanism.txt> <seconds per function> <engine.so>...
 // One line per function and engine: function, engine, variant, nanoseconds per call. Exit code 1 if results differ.
 #include "engine.hpp"
@@ -14,8 +14,7 @@
 #include <limits>
 #include <random>
 #include <stdexcept>
-
-#include "zveno_engine.hpp"
+#include <utility>
 
 namespace {
 
@@ -81,7 +80,7 @@ const double* evaluate(const Candidate& c, Function f, const States& s, int stat
   return c.engine->run(f, c.index, s.q.data() + at, s.qd.data() + at, s.x.data() + at);
 }
 
-// result of one state; of a mass matrix the upper triangle, seen column by column (Pinocchio) or row by row (zveno)
+// result of one state; of a mass matrix the upper triangle, stored by columns or, being symmetric, by rows
 std::vector<double> collect(const Candidate& c, Function f, const States& s, int state, int n) {
   const double* result = evaluate(c, f, s, state, n);
   if (f != Function::crba) return {result, result + n};
@@ -148,8 +147,7 @@ void run(int argc, char** argv) {
   const States states = random_states(n);
 
   std::vector<std::pair<std::string, std::unique_ptr<Engine>>> engines;
-  engines.emplace_back("zveno", std::make_unique<ZvenoEngine>(mechanism));
-  for (int k = 3; k < argc; ++k) engines.emplace_back("pinocchio-" + stem(argv[k]), load_engine(argv[k], mechanism));
+  for (int k = 3; k < argc; ++k) engines.emplace_back(stem(argv[k]), load_engine(argv[k], mechanism));
 
   const std::pair<Function, const char*> functions[] = {
     {Function::rnea, "RNEA"}, {Function::crba, "CRBA"}, {Function::aba, "ABA"}};

@@ -276,7 +276,7 @@ def _time_table(result: study.Study, title: str, seconds: Callable[[study.Measur
 def _rival_table(result: study.Study) -> Table:
     headers = ["N", "Pinocchio\none state", "crba\nfaster", "fastest\nfaster"]
     table = _table(
-        "Pinocchio's CRBA from Python, microseconds, and how many times faster we are",
+        "Pinocchio's CRBA from Python, microseconds; we are x times faster",
         [*headers, "Pinocchio\nin a loop", "crba batch\nfaster", "fastest\nfaster"],
         left=0,
     )

@@ -23,6 +23,10 @@ GRAVITY: Final = (0.0, 0.0, -9.81)
 _FORMAT: Final = "zveno.chain"
 _VERSION: Final = 1
 _KINDS: Final = ("revolute", "prismatic", "fixed")
+_FIELDS: Final = (
+    "name", "parent", "joint", "joint_name", "axis", "position", "rotation", "mass", "com", "inertia",
+    "lower", "upper", "velocity", "effort", "rotor_inertia", "friction",
+)  # fmt: skip
 
 
 def _show(value: object) -> str:
@@ -32,6 +36,11 @@ def _show(value: object) -> str:
     except Exception:  # an object that cannot even be printed must not hide the error
         text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _is_name(value: object) -> bool:
+    """A non-empty string that can be written as UTF-8 (JSON may smuggle in lone surrogates)."""
+    return isinstance(value, str) and value != "" and not any("\ud800" <= c <= "\udfff" for c in value)
 
 
 def as_number(value: object, fail: Callable[[str], NoReturn], what: str, *, infinite: bool = False) -> float:
@@ -127,10 +136,7 @@ class Link:
     Link('arm', revolute, 4 kg)
     """
 
-    __slots__ = (
-        "name", "parent", "joint", "joint_name", "axis", "position", "rotation", "mass", "com", "inertia",
-        "lower", "upper", "velocity", "effort", "rotor_inertia", "friction",
-    )  # fmt: skip
+    __slots__ = _FIELDS
 
     name: str
     parent: str | None
@@ -169,14 +175,14 @@ class Link:
         rotor_inertia: float = 0.0,
         friction: float = 0.0,
     ) -> None:
-        if not isinstance(name, str) or not name:
+        if not _is_name(name):
             raise ModelError(f"Link: name is {_show(name)}, expected a non-empty string")
 
         def fail(text: str) -> NoReturn:
             raise ModelError(f"link '{name}': {text}", name)
 
         for key, text in (("parent", parent), ("joint_name", joint_name)):
-            if text is not None and (not isinstance(text, str) or not text):
+            if text is not None and not _is_name(text):
                 fail(f"{key} is {_show(text)}, expected a non-empty string or None")
         if not isinstance(joint, str) or joint not in (*_KINDS, "continuous"):
             fail(f"joint is {_show(joint)}, expected 'revolute', 'prismatic', 'fixed' or 'continuous'")
@@ -232,7 +238,7 @@ class Link:
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-safe dictionary: lists for arrays, None for an infinite limit."""
         values: dict[str, Any] = {}
-        for key in self.__slots__:
+        for key in _FIELDS:
             value = getattr(self, key)
             if isinstance(value, np.ndarray):
                 value = value.tolist()
@@ -249,7 +255,7 @@ class Link:
         name = data.get("name")
         link = name if isinstance(name, str) else None
         for key in data:
-            if key not in cls.__slots__:
+            if key not in _FIELDS:
                 raise ModelError(f"link {_show(name)}: unknown key {_show(key)}", link)
         if "name" not in data:
             raise ModelError("Link.from_dict: a link has no 'name'")
@@ -258,7 +264,7 @@ class Link:
 
     def _key(self) -> tuple[object, ...]:
         """Everything that makes a link, hashable. Arrays hold no negative zeros, so equal numbers are equal bytes."""
-        values = (getattr(self, key) for key in self.__slots__)
+        values = (getattr(self, key) for key in _FIELDS)
         return tuple(v.tobytes() if isinstance(v, np.ndarray) else v for v in values)
 
     def _child_of(self, parent: str) -> Self:
@@ -266,7 +272,7 @@ class Link:
         if self.parent == parent:
             return self
         link = object.__new__(type(self))
-        for key in self.__slots__:
+        for key in _FIELDS:
             object.__setattr__(link, key, getattr(self, key))
         object.__setattr__(link, "parent", parent)
         return link
@@ -351,7 +357,7 @@ class Chain(_core.Chain):
     def _assemble(self, links: Iterable[Link], gravity: ArrayLike, name: str, base: str) -> None:
         """Check the arguments, resolve parents, build the C++ model."""
         for key, text in (("name", name), ("base", base)):
-            if not isinstance(text, str) or not text:
+            if not _is_name(text):
                 raise ModelError(f"Chain: {key} is {_show(text)}, expected a non-empty string")
 
         def fail(text: str) -> NoReturn:
@@ -668,11 +674,6 @@ class Chain(_core.Chain):
     def friction(self) -> Array:
         """Viscous friction coefficients, (n,) N m s/rad or N s/m."""
         return self._column("friction")
-
-    @property
-    def total_mass(self) -> float:
-        """Mass of all links without the base, kg."""
-        return math.fsum(link.mass for link in self._links)
 
     def __eq__(self, other: object) -> bool:
         return self._key() == other._key() if isinstance(other, Chain) else NotImplemented

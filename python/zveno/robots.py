@@ -31,27 +31,29 @@ def two_link() -> Chain:
 
 
 def puma560() -> Chain:
-    """Unimation PUMA 560 with the measured parameters of Armstrong, Khatib and Burdick.
+    """Unimation PUMA 560 with the parameters measured by Armstrong, Khatib and Burdick.
 
     Frames are the modified Denavit-Hartenberg frames of the paper, frame 0 at the height of the shoulder axis; at
-    q = 0 the upper arm points along x and the forearm upwards. Masses, centres of mass, principal inertias, reflected
-    drive inertias and maximum torques as published; joint limits of the data sheet are left out, as the zero
-    positions of the sources differ.
+    q = 0 the upper arm points along x and the forearm upwards. Limits are left out: the sources count the angles from
+    different zero positions.
 
     Notes
     -----
-    Link 3 breaks the triangle inequality (0.086 > 0.066 + 0.0125 kg m^2): a measurement error in the published
-    value, kept as it is. `Chain.suspicions` lists it; no warning is emitted here.
+    The numbers were taken from reprints that agree with each other, not from the paper itself: geometry, masses,
+    centres of mass and principal inertias from two (one of them misprints 0.086 of link 3 as 0.066). Reflected drive
+    inertias of joints 1-3 differ by up to 4 % between two reprints; those of the wrist, by up to 6 % between two models
+    of one author, are rounded.
+
+    Link 3 breaks the triangle inequality, 0.086 > 0.066 + 0.0125 kg m^2. It is kept as published: `Chain.suspicions`
+    lists it, no warning is emitted here.
 
     Not measured, made up here: mass and transverse inertias of link 1. It turns about a vertical axis through its
-    centre of mass, so they enter no joint torque, only the load on the base. The drive inertias of the wrist are
-    rounded to two digits, where the sources agree.
+    centre of mass, so they enter no joint torque, only the load on the base.
 
     References
     ----------
     B. Armstrong, O. Khatib, J. Burdick, "The explicit dynamic model and inertial parameters of the PUMA 560 arm",
-    Proc. IEEE ICRA 1986, pp. 510-518, tables 4-7 and A1. Compared with P. Corke, B. Armstrong-Helouvry, "A search for
-    consensus among model parameters reported for the PUMA 560 robot", Proc. IEEE ICRA 1994, pp. 1608-1613.
+    Proc. IEEE ICRA 1986. Reprinted in P. Corke's Robotics Toolbox, models puma560 and puma560akb.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
@@ -76,7 +78,6 @@ def puma560() -> Chain:
                 (0.15e-3, 0.15e-3, 0.04e-3),
             ),
             rotor_inertia=(1.14, 4.71, 0.83, 0.20, 0.18, 0.19),
-            effort=(97.6, 186.4, 89.4, 24.2, 20.1, 21.3),
             name="puma560",
         )
 
@@ -89,8 +90,8 @@ def stanford() -> Chain:
 
     Notes
     -----
-    Published link masses and centres of mass disagree between reprints, in units as well, so plausible round
-    numbers are used instead. No limits are known but those of the boom: it cannot leave its guide.
+    The reprints of the published inertial data at hand put centres of mass metres away from the arm, so plausible
+    round numbers are used instead; so are the limits of the boom.
 
     References
     ----------

@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from ._dispatch import cpu_features
 from .model import Chain, Link
 from .opcount import OpCount, fit_polynomial, operations
 
@@ -42,7 +42,8 @@ MAX_SIZE: Final = 256  # the dense O(N^3) form makes 3e8 operations there
 FIT_SIZES: Final = range(2, 9)
 RIVAL: Final = "pinocchio"
 RELATIVE_AGREEMENT: Final = 1e-9
-TIE: Final = 0.03  # smaller differences of times are noise
+TURN: Final = 2e-4  # seconds: long against the clock, short against a time slice of the system
+TIE: Final = 0.05  # smaller differences of times are noise
 
 
 class StudyError(RuntimeError):
@@ -204,12 +205,11 @@ def best_of(calls: Mapping[K, Call], seconds: float = 0.1, repeat: int = 5) -> d
     -------
     dict[K, float]
     """
-    turn = seconds / max(repeat, 20)
     timers = {}
     for key, item in calls.items():
         timer = item.timer()
         once = max(min(timer.timeit(1), timer.timeit(1)), 1e-8)
-        timers[key] = timer, max(1, int(turn / once))
+        timers[key] = timer, max(1, int(TURN / once))
     best = dict.fromkeys(calls, float("inf"))
     deadline = timeit.default_timer() + seconds * len(calls)
     turns = 0
@@ -249,7 +249,7 @@ def machine(*packages: str) -> dict[str, Any]:
         "cpu": cpu,
         "cores": os.cpu_count(),
         "system": f"{platform.system()} {platform.machine()}",
-        "features": dict(_core.cpu_features()),
+        "features": dict(cpu_features()),
         "versions": versions,
     }
 
@@ -436,8 +436,8 @@ def run(
         states, _, _ = random_states(n, batches[n], seed)
         calls = {}
         for method in METHODS:
-            calls[method, False] = call(chain.mass_matrix, q, method=method)
-            calls[method, True] = call(chain.mass_matrix, states, method=method, states=len(states))
+            calls[method, False] = call(chain.mass_matrix, q, method)
+            calls[method, True] = call(chain.mass_matrix, states, method, states=len(states))
             require_agreement(f"mass_matrix, N = {n}, crba and {method}", calls[method, False](), chain.mass_matrix(q))
         if against:
             calls |= _rival_calls(chain, q, states)
@@ -469,6 +469,7 @@ def verdict(study: Study) -> list[str]:
         f"{what}: " + "; ".join(f"{method} for {_span(sizes)}" for method, sizes in ranges) + "."
         for what, ranges in winners.items()
     ]
+    lines.append(f"Times that differ by less than {TIE:.0%} count as a tie.")
     lines.extend(_claim(study, winners))
     if study.rival:
         lines.extend(_against(study))

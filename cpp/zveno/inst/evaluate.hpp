@@ -1,4 +1,4 @@
-// Definition of evaluate<T>, for the files that instantiate it.
+// Definitions, for the files that instantiate them.
 #pragma once
 
 #include <zveno/run/evaluate.hpp>
@@ -8,8 +8,13 @@ namespace zveno {
 template <class T>
 void evaluate(const Job& job, const Inputs<T>& in, T* out, T* pivot, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
-  Evaluation<T> evaluation(job, in, scratch);
-  evaluation(out, pivot);
+  Evaluation<T>(job, in, scratch)(out, pivot);
+}
+
+template <class T>
+void inverse_dynamics(const Job& job, const Inputs<T>& in, T* tau, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  Evaluation<T>(job, in, scratch).inverse_dynamics(tau);
 }
 
 }  // namespace zveno

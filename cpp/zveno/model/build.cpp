@@ -19,6 +19,22 @@ namespace {
 
 constexpr std::size_t kMaxLinks = 100000;
 
+// Eigen here, our own types in the kernels
+Eigen::Vector3d eigen(const Vec3<double>& a) { return {a.x(), a.y(), a.z()}; }
+Eigen::Matrix3d eigen(const Mat3<double>& a) {
+  Eigen::Matrix3d r;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) r(i, j) = a(i, j);
+  return r;
+}
+Vec3<double> to_kernel(const Eigen::Vector3d& a) { return {a.x(), a.y(), a.z()}; }
+Mat3<double> to_kernel(const Eigen::Matrix3d& a) {
+  Mat3<double> r;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) r(i, j) = a(i, j);
+  return r;
+}
+
 std::string number(double x) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", x);
@@ -46,7 +62,7 @@ Eigen::Matrix3d rz(const Turn<double>& t) {
 
 void check_numbers(const LinkSpec& link) {
   auto finite = [&](const char* what, auto&& x) {
-    if (!x.allFinite()) fail(link, std::string(what) + " is not finite");
+    if (!eigen(x).allFinite()) fail(link, std::string(what) + " is not finite");
   };
   finite("axis", link.axis);
   finite("position", link.position);
@@ -61,12 +77,12 @@ void check_numbers(const LinkSpec& link) {
   }
   // squares of these enter the inertia about the origin
   constexpr double kLargest = 1e100;
-  for (double x : {link.mass, link.position.norm(), link.com.norm(), link.inertia.norm()})
+  for (double x : {link.mass, eigen(link.position).norm(), eigen(link.com).norm(), eigen(link.inertia).norm()})
     if (x > kLargest) fail(link, "value " + number(x) + " is too large to compute with");
 }
 
 Eigen::Matrix3d checked_rotation(const LinkSpec& link) {
-  const Eigen::Matrix3d& R = link.rotation;
+  const Eigen::Matrix3d R = eigen(link.rotation);
   const double defect = (R.transpose() * R - Eigen::Matrix3d::Identity()).norm();
   if (!(defect < 1e-6)) fail(link, "rotation is not orthonormal: |R'R - 1| = " + number(defect));
   if (R.determinant() < 0) fail(link, "rotation is left-handed: determinant " + number(R.determinant()));
@@ -77,13 +93,13 @@ Eigen::Matrix3d checked_rotation(const LinkSpec& link) {
 
 // inertia about the com: symmetric, no negative eigenvalue; notes what no real body has
 void check_inertia(const LinkSpec& link, std::vector<std::pair<std::string, std::string>>& suspicions) {
-  const Eigen::Matrix3d& I = link.inertia;
+  const Eigen::Matrix3d I = eigen(link.inertia);
   const double size = I.norm(), skew = (I - I.transpose()).norm();
   if (skew > 1e-9 * size) fail(link, "inertia is not symmetric: |I - I'| = " + number(skew) + " kg m^2");
   if (size == 0) return;
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> eigen(I, Eigen::EigenvaluesOnly);
-  const Eigen::Vector3d e = eigen.eigenvalues();  // ascending
-  if (e[0] < -1e-12 * size) fail(link, "inertia eigenvalue " + number(e[0]) + " kg m^2 is negative");
+  const Eigen::Vector3d e =
+      Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(I, Eigen::EigenvaluesOnly).eigenvalues();  // ascending
+  if (e[0] < -(1e-12 * size + 1e-18 * link.mass)) fail(link, "inertia eigenvalue " + number(e[0]) + " kg m^2 is negative");
   if (e[0] + e[1] < e[2] * (1 - 1e-9))
     suspicions.emplace_back(link.name, who(link) + "principal inertias " + number(e[0]) + ", " + number(e[1]) + ", " +
                                            number(e[2]) + " kg m^2 break the triangle inequality: no real body has them");
@@ -98,8 +114,7 @@ Eigen::Matrix3d z_to(const Eigen::Vector3d& axis) {
   int k;
   const double largest = z.cwiseAbs().maxCoeff(&k);
   Eigen::Vector3d x = Eigen::Vector3d::Zero();
-  if (largest == 1.0) {
-    z = z[k] * Eigen::Vector3d::Unit(k);
+  if (largest == 1.0 && z[(k + 1) % 3] == 0.0 && z[(k + 2) % 3] == 0.0) {
     x[(k + 1) % 3] = 1;
   } else {
     x = (Eigen::Vector3d::Unit((k + 1) % 3) - z[(k + 1) % 3] * z).normalized();
@@ -119,8 +134,11 @@ struct Angles {
 Angles split(const Eigen::Matrix3d& R) {
   const double sa = snapped(std::hypot(R(0, 2), R(1, 2))), ca = snapped(R(2, 2));
   if (sa == 0) return {0.0, std::atan2(R(1, 0) * (ca > 0 ? 1 : -1), R(0, 0)), {0.0, ca > 0 ? 1.0 : -1.0}, true};
-  const double r = std::hypot(sa, ca);
-  return {std::atan2(R(0, 2), -R(1, 2)), std::atan2(R(2, 0), R(2, 1)), {snapped(sa / r), snapped(ca / r)}, false};
+  const double r = std::hypot(sa, ca), phi = std::atan2(R(0, 2), -R(1, 2));
+  // psi from the first row of Rz(-phi) R: with alpha near 0 phi is ill-determined, but psi then makes up for it
+  const double c = std::cos(phi), s = std::sin(phi);
+  const double psi = std::atan2(-(c * R(0, 1) + s * R(1, 1)), c * R(0, 0) + s * R(1, 0));
+  return {phi, psi, {snapped(sa / r), snapped(ca / r)}, false};
 }
 
 double norm(const Vec3<double>& a) { return std::sqrt(dot(a, a)); }
@@ -148,13 +166,13 @@ int Chain::find_link(const std::string& name) const {
   return name == base_ ? kBase : kNoLink;
 }
 
-Chain::Chain(std::string name, std::string base, const Eigen::Vector3d& gravity, std::vector<LinkSpec> links)
-    : name_(std::move(name)), base_(std::move(base)), gravity_(to_kernel(gravity)), links_(std::move(links)) {
+Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, std::vector<LinkSpec> links)
+    : name_(std::move(name)), base_(std::move(base)), gravity_(gravity), links_(std::move(links)) {
   if (links_.empty()) throw ModelError("", "chain '" + name_ + "' has no links");
   if (links_.size() > kMaxLinks)
     throw ModelError("", "chain '" + name_ + "' has " + std::to_string(links_.size()) + " links, at most " +
                              std::to_string(kMaxLinks) + " are accepted");
-  if (!gravity.allFinite()) throw ModelError("", "chain '" + name_ + "': gravity is not finite");
+  if (!eigen(gravity).allFinite()) throw ModelError("", "chain '" + name_ + "': gravity is not finite");
 
   // names and numbers
   const int count = static_cast<int>(links_.size());
@@ -224,14 +242,14 @@ Chain::Chain(std::string name, std::string base, const Eigen::Vector3d& gravity,
     const int parent_link = find_link(link.parent);
     const Placed at = parent_link == kBase ? Placed{kWorld, Eigen::Matrix3d::Identity(), {0, 0, 0}} : placed[parent_link];
     const Eigen::Matrix3d R = at.R * checked_rotation(link);
-    const Eigen::Vector3d p = at.p + at.R * link.position;
+    const Eigen::Vector3d p = at.p + at.R * eigen(link.position);
     Placed& frame = placed[i];
     if (link.kind == LinkKind::fixed) {
       frame = {at.body, R, p};
     } else {
-      const double length = link.axis.norm();
+      const double length = eigen(link.axis).norm();
       if (!(length > 1e-12)) fail(link, "joint axis has no direction: length " + number(length));
-      const Eigen::Matrix3d align = z_to(link.axis / length);
+      const Eigen::Matrix3d align = z_to(eigen(link.axis) / length);
       const int b = topology_.size();
       topology_.parent.push_back(at.body);
       topology_.kind.push_back(link.kind == LinkKind::revolute ? JointKind::revolute : JointKind::prismatic);
@@ -245,8 +263,8 @@ Chain::Chain(std::string name, std::string base, const Eigen::Vector3d& gravity,
       friction_.push_back(link.friction);
     }
     Inertia& target = frame.body == kWorld ? base_inertia : inertia[frame.body];
-    const Eigen::Matrix3d I = 0.5 * (link.inertia + link.inertia.transpose());
-    target.add(link.mass, frame.p + frame.R * link.com, frame.R * I * frame.R.transpose());
+    const Eigen::Matrix3d I = 0.5 * (eigen(link.inertia) + eigen(link.inertia).transpose());
+    target.add(link.mass, frame.p + frame.R * eigen(link.com), frame.R * I * frame.R.transpose());
     total_mass_ += link.mass;
     stack.insert(stack.end(), children[i].rbegin(), children[i].rend());
   }
@@ -281,6 +299,7 @@ Chain::Chain(std::string name, std::string base, const Eigen::Vector3d& gravity,
     body.alpha = a.alpha;
     topology_.turned[b] = body.phi.s != 0.0 || body.phi.c != 1.0;
     offset_[b] = std::remainder(a.psi + turn[b], 2 * EIGEN_PI);
+    fixed_turn_.push_back(turn_of(offset_[b]));
     const Eigen::Matrix3d back_parent = rz(turn_of(-parent_turn)), back = rz(turn_of(-turn[b]));
     body.p_PJ = to_kernel(Eigen::Vector3d(back_parent * p_PJ[b]));
     const Eigen::Vector3d axis_tilted{0.0, -body.alpha.s, body.alpha.c};
@@ -326,6 +345,10 @@ Chain::Chain(std::string name, std::string base, const Eigen::Vector3d& gravity,
     second[b] += body_[b].I_BBo_B.xx + body_[b].I_BBo_B.yy + body_[b].I_BBo_B.zz;
     const bool revolute = topology_.kind[b] == JointKind::revolute;
     tiny_pivot_[b] = kRoundOff * (revolute ? second[b] : mass[b]);
+    if (mass[b] == 0 && second[b] == 0 && rotor_[b] == 0) {
+      const LinkSpec& link = links_[link_of_body_[b]];
+      suspicions_.emplace_back(link.name, who(link) + "joint '" + link.joint_name + "' moves no mass");
+    }
     if (const int p = topology_.parent[b]; p != kWorld) {
       const double r = norm(body_[b].p_PJ);
       mass[p] += mass[b];

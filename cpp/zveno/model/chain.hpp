@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include <zveno/model/params.hpp>
 #include <zveno/model/topology.hpp>
 
@@ -21,11 +19,11 @@ enum class LinkKind : std::uint8_t { fixed, revolute, prismatic };
 struct LinkSpec {
   std::string name, parent, joint_name;
   LinkKind kind = LinkKind::revolute;
-  Eigen::Vector3d axis{0, 0, 1}, position{0, 0, 0};
-  Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();
+  Vec3<double> axis{0, 0, 1}, position{0, 0, 0};
+  Mat3<double> rotation = diagonal(1.0);
   double mass = 0;
-  Eigen::Vector3d com{0, 0, 0};
-  Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();
+  Vec3<double> com{0, 0, 0};
+  Mat3<double> inertia = diagonal(0.0);
   double rotor_inertia = 0, friction = 0;
 };
 
@@ -35,15 +33,6 @@ class ModelError : public std::runtime_error {
   ModelError(std::string link, const std::string& message) : std::runtime_error(message), link(std::move(link)) {}
   std::string link;  // empty when the fault is not one link's
 };
-
-// Eigen at the user's side, our own types in the kernels
-inline Vec3<double> to_kernel(const Eigen::Vector3d& a) { return {a.x(), a.y(), a.z()}; }
-inline Mat3<double> to_kernel(const Eigen::Matrix3d& a) {
-  Mat3<double> r;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) r(i, j) = a(i, j);
-  return r;
-}
 
 // where the user's link frame U stands in a body of the compiled model (kWorld: in the base)
 struct LinkFrame {
@@ -55,7 +44,7 @@ struct LinkFrame {
 class Chain {
  public:
   // throws ModelError
-  Chain(std::string name, std::string base, const Eigen::Vector3d& gravity, std::vector<LinkSpec> links);
+  Chain(std::string name, std::string base, const Vec3<double>& gravity, std::vector<LinkSpec> links);
 
   int n() const { return topology_.size(); }
   const std::string& name() const { return name_; }
@@ -73,6 +62,7 @@ class Chain {
 
   // per body
   const std::vector<double>& offset() const { return offset_; }
+  const std::vector<Turn<double>>& fixed_turn() const { return fixed_turn_; }  // of the offset
   const std::vector<double>& rotor_inertia() const { return rotor_; }
   const std::vector<double>& friction() const { return friction_; }
   const std::vector<double>& tiny_pivot() const { return tiny_pivot_; }
@@ -101,6 +91,7 @@ class Chain {
   std::unordered_map<std::string, int> index_;
   Topology topology_;
   std::vector<BodyParams<double>> body_;
+  std::vector<Turn<double>> fixed_turn_;
   std::vector<double> offset_, rotor_, friction_, tiny_pivot_;
   std::vector<int> user_index_, body_of_joint_, link_of_body_;
   std::vector<LinkFrame> frames_;

@@ -44,16 +44,24 @@ class Evaluation {
   Evaluation(const Job& job, const Inputs<T>& in, Scratch& scratch)
       : job_(job), chain_(*job.chain), model_(chain_.view()), n_(chain_.n()), in_(in), scratch_(scratch) {
     enter_stage<T>(Stage::kinematics);
-    T* theta = scratch.take<T>(n_);
-    T* s = scratch.take<T>(n_);
-    T* c = scratch.take<T>(n_);
+    T* s = scratch.take<T>(padded(n_));
+    T* c = scratch.take<T>(padded(n_));
     const T* q = ordered(in.x[0]);
-    for (int b = 0; b < n_; ++b) {
-      const double offset = chain_.offset()[b];
-      theta[b] = !model_.revolute(b) ? T(offset) : offset == 0 ? q[b] : q[b] + T(offset);
-    }
-    joint_trig(theta, s, c, n_);
     at_ = {s, c, q};
+    T* theta = scratch.take<T>(n_);
+    int turning = 0;  // angles side by side, prismatic joints left out
+    for (int b = 0; b < n_; ++b) {
+      if (!model_.revolute(b)) continue;
+      const double offset = chain_.offset()[b];
+      theta[turning++] = offset == 0 ? q[b] : q[b] + T(offset);
+    }
+    joint_trig(theta, s, c, turning);
+    if (turning == n_) return;
+    for (int b = n_; b-- > 0;) {
+      const bool revolute = model_.revolute(b);
+      s[b] = revolute ? s[--turning] : T(chain_.fixed_turn()[b].s);
+      c[b] = revolute ? c[turning] : T(chain_.fixed_turn()[b].c);
+    }
   }
 
   // out: output_size numbers; pivot: n, written by forward dynamics
@@ -72,6 +80,16 @@ class Evaluation {
       case Function::jacobian_rate: return jacobian_rate(out);
       case Function::derivatives: return;  // assembled from inverse_dynamics with duals, run/rows.hpp
     }
+  }
+
+  void inverse_dynamics(T* out) {
+    const T *qd = ordered(in_.x[1]), *qdd = ordered(in_.x[2]);
+    T* tau = unordered(out);
+    newton_euler(qd, qdd, tau);
+    if (chain_.has_rotor())
+      for (int b = 0; b < n_; ++b) tau[b] += qdd[b] * T(chain_.rotor_inertia()[b]);
+    add_friction(qd, tau);
+    deliver(tau, out);
   }
 
  private:
@@ -158,16 +176,6 @@ class Evaluation {
       kane_bias(model_, at_, qd, Vec3<T>(cast<T>(chain_.gravity())), external(false), tau, scratch_);
     else
       newton_euler(qd, nullptr, tau);
-    add_friction(qd, tau);
-    deliver(tau, out);
-  }
-
-  void inverse_dynamics(T* out) {
-    const T *qd = ordered(in_.x[1]), *qdd = ordered(in_.x[2]);
-    T* tau = unordered(out);
-    newton_euler(qd, qdd, tau);
-    if (chain_.has_rotor())
-      for (int b = 0; b < n_; ++b) tau[b] += qdd[b] * T(chain_.rotor_inertia()[b]);
     add_friction(qd, tau);
     deliver(tau, out);
   }
@@ -346,8 +354,10 @@ class Evaluation {
   Vec3<T>* p_W_ = nullptr;
 };
 
-// defined for each scalar in inst/
+// Defined in inst/: evaluate for double, Packed and Counted; inverse_dynamics for the duals.
 template <class T>
 void evaluate(const Job& job, const Inputs<T>& in, T* out, T* pivot, Scratch& scratch);
+template <class T>
+void inverse_dynamics(const Job& job, const Inputs<T>& in, T* tau, Scratch& scratch);
 
 }  // namespace zveno

@@ -44,7 +44,7 @@ struct Job {
   // pose, Jacobians: where the point of interest stands, and in which axes the result is wanted
   LinkFrame frame{kWorld, diagonal(1.0), {0, 0, 0}};
   bool link_axes = false;
-  // external wrenches [f; m] at the origins of these frames, base axes; six numbers each, one after the other
+  // external wrenches [f; m] at the origins of these frames, base axes
   const LinkFrame* external_frames = nullptr;
   int external_count = 0;
 };
@@ -88,13 +88,18 @@ inline std::ptrdiff_t output_size(Function f, std::ptrdiff_t n) {
   }
 }
 
-// Row-major states; a stride of 0 repeats one row.
+// row-major numbers of many states; a stride of 0 repeats one row
+struct RowData {
+  const double* data = nullptr;
+  std::ptrdiff_t stride = 0;
+
+  const double* row(std::ptrdiff_t i) const { return data + stride * i; }
+};
+
 struct Rows {
-  const double* in[3] = {};
-  std::ptrdiff_t in_stride[3] = {};
-  const double* external = nullptr;
-  std::ptrdiff_t external_stride = 0;
-  double* out[3] = {};
+  RowData in[3];                      // q, qd, third: n numbers a row
+  const RowData* external = nullptr;  // one for each of the job's external frames: 6 numbers a row
+  double* out[3] = {};                // output_size numbers a row
   std::ptrdiff_t count = 0;
 };
 

@@ -23,7 +23,7 @@ namespace {
 void one_row(const Chain& chain, Function function, Method method, const double* q, const double* qd, const double* third,
              double* out) {
   Rows rows;
-  rows.in[0] = q, rows.in[1] = qd, rows.in[2] = third;
+  rows.in[0].data = q, rows.in[1].data = qd, rows.in[2].data = third;
   rows.out[0] = out;
   rows.count = 1;
   evaluate(Job{&chain, function, method}, rows);

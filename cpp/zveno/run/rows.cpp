@@ -14,22 +14,23 @@ namespace {
 // beyond this size the matrices of a pack leave the cache; the double kernel's own loops are long enough for SIMD
 constexpr int kLargestPackedMatrix = 64;
 
-// row `row` of an input
-const double* row_of(const double* base, std::ptrdiff_t stride, std::ptrdiff_t row) { return base + stride * row; }
-
 // lanes <- rows first .. first + kLanes - 1; rows past the end repeat the last one
-void gather(const double* base, std::ptrdiff_t stride, std::ptrdiff_t first, std::ptrdiff_t end, int count, Packed* out) {
+void gather(const RowData& rows, std::ptrdiff_t first, std::ptrdiff_t end, int count, Packed* out) {
   const double* lane[kLanes];
-  for (int l = 0; l < kLanes; ++l) lane[l] = row_of(base, stride, std::min(first + l, end - 1));
-  for (int j = 0; j < count; ++j) {
-    double x[kLanes];
-    for (int l = 0; l < kLanes; ++l) x[l] = lane[l][j];
-    out[j] = Packed::load(x);
-  }
+  for (int l = 0; l < kLanes; ++l) lane[l] = rows.row(std::min(first + l, end - 1));
+  for (int j = 0; j < count; ++j) out[j] = Packed::across(lane, j);
 }
 
 void scatter(const Packed* in, std::ptrdiff_t count, std::ptrdiff_t rows, double* out, std::ptrdiff_t stride) {
-  for (std::ptrdiff_t j = 0; j < count; ++j) {
+  std::ptrdiff_t j = 0;
+  if (rows == kLanes)
+    for (; j + kLanes <= count; j += kLanes) {
+      Packed block[kLanes];
+      for (int l = 0; l < kLanes; ++l) block[l] = in[j + l];
+      transpose(block);
+      for (int l = 0; l < kLanes; ++l) block[l].store(out + l * stride + j);
+    }
+  for (; j < count; ++j) {
     double x[kLanes];
     in[j].store(x);
     for (std::ptrdiff_t l = 0; l < rows; ++l) out[l * stride + j] = x[l];
@@ -44,10 +45,22 @@ template <class T>
 void judge(const Chain& chain, const T* pivot, std::ptrdiff_t first, std::ptrdiff_t count, Failure& failure) {
   for (std::ptrdiff_t l = 0; l < count && failure.kind == Failure::none; ++l)
     for (int b = chain.n(); b-- > 0;)
-      if (!(lane_of(pivot[b], static_cast<int>(l)) > chain.tiny_pivot()[b])) {
-        failure = {Failure::singular, first + l, b};
+      if (const double p = lane_of(pivot[b], static_cast<int>(l)); !(p > chain.tiny_pivot()[b])) {
+        failure = {std::isfinite(p) ? Failure::singular : Failure::overflow, first + l, b};
         break;
       }
+}
+
+bool zero_in_all_lanes(const Packed& x) {
+  bool zero = true;
+  for (int l = 0; l < kLanes; ++l) zero &= x[l] == 0.0;
+  return zero;
+}
+
+bool all_finite_lanes(const Packed* x, std::ptrdiff_t count) {
+  Packed sum[2] = {0.0, 0.0};
+  for (std::ptrdiff_t i = 0; i < count; ++i) sum[i % 2] += x[i] * Packed(0.0);
+  return zero_in_all_lanes(sum[0] + sum[1]);
 }
 
 void check_finite(const double* out, std::ptrdiff_t size, std::ptrdiff_t first, std::ptrdiff_t count, Failure& failure) {
@@ -59,51 +72,44 @@ void check_finite(const double* out, std::ptrdiff_t size, std::ptrdiff_t first, 
     }
 }
 
-// Columns of d tau / d(q, qd) by duals, kDirections at a time. V holds the state(s), G the directions.
-template <class V, class G, int kDirections, class Direction>
-void dual_columns(const Job& job, const Inputs<V>& in, V* dq, V* dqd, Scratch& scratch, Direction&& direction) {
-  using D = Dual<V, G>;
-  const Scratch::Frame frame(scratch);
+// Columns of d tau / d(q, qd) by duals, `width` directions at a time. `slot(g, d)` is the number of direction d in g;
+// it may be assigned 1.0 and read as V.
+template <class D, class V, class Slot>
+void dual_columns(const Job& job, const Inputs<V>& in, V* dq, V* dqd, int width, Slot&& slot, Scratch& scratch) {
   const int n = job.chain->n(), external = 6 * job.external_count;
-  Job inverse = job;
-  inverse.function = Function::inverse_dynamics;
   D* x[3];
   for (int k = 0; k < 3; ++k) x[k] = scratch.take<D>(n);
   D* wrench = scratch.take<D>(external);
   D* tau = scratch.take<D>(n);
-  for (int k = 0; k < external; ++k) wrench[k] = {in.external[k], G(0.0)};
-  for (int first = 0; first < 2 * n; first += kDirections) {
+  for (int k = 0; k < external; ++k) wrench[k] = {in.external[k], 0.0};
+  for (int first = 0; first < 2 * n; first += width) {
     for (int k = 0; k < 3; ++k)
-      for (int j = 0; j < n; ++j) x[k][j] = {in.x[k][j], G(0.0)};
-    for (int d = 0; d < kDirections && first + d < 2 * n; ++d) direction(x[(first + d) / n][(first + d) % n].g, d) = 1.0;
-    evaluate<D>(inverse, {{x[0], x[1], x[2]}, wrench}, tau, nullptr, scratch);
-    for (int d = 0; d < kDirections && first + d < 2 * n; ++d) {
-      const int column = first + d;
-      V* out = column < n ? dq + column : dqd + (column - n);
-      for (std::ptrdiff_t i = 0; i < n; ++i) out[i * n] = direction(tau[i].g, d);
+      for (int j = 0; j < n; ++j) x[k][j] = {in.x[k][j], 0.0};
+    const int count = std::min(width, 2 * n - first);
+    for (int d = 0; d < count; ++d) slot(x[(first + d) / n][(first + d) % n].g, d) = 1.0;
+    inverse_dynamics<D>(job, {{x[0], x[1], x[2]}, wrench}, tau, scratch);
+    for (int d = 0; d < count; ++d) {
+      V* out = first + d < n ? dq + (first + d) : dqd + (first + d - n);
+      for (std::ptrdiff_t i = 0; i < n; ++i) out[i * n] = slot(tau[i].g, d);
     }
   }
 }
 
-// a lane of a pack of directions, readable and writable
-struct LaneOfPack {
-  Packed::V& v;
-  int d;
-  LaneOfPack& operator=(double x) {
-    v[d] = x;
-    return *this;
-  }
-  operator double() const { return v[d]; }
+// a lane of a pack
+struct LaneSlot {
+  Packed& pack;
+  int lane;
+  void operator=(double x) { pack.v[lane] = x; }
+  operator double() const { return pack[lane]; }
 };
 
 void derivatives(const Job& job, const Inputs<double>& in, double* const* out, Scratch& scratch) {
-  dual_columns<double, Packed, kLanes>(job, in, out[0], out[1], scratch,
-                                       [](Packed& g, int d) { return LaneOfPack{g.v, d}; });
+  dual_columns<DualSingle>(job, in, out[0], out[1], kLanes, [](Packed& g, int d) { return LaneSlot{g, d}; }, scratch);
 }
 
 void derivatives(const Job& job, const Inputs<Packed>& in, Packed* const* out, Scratch& scratch) {
-  dual_columns<Packed, PackedDirections, kDirections>(
-      job, in, out[0], out[1], scratch, [](PackedDirections& g, int d) -> Packed& { return g.d[d]; });
+  dual_columns<DualPacked>(
+      job, in, out[0], out[1], kDirections, [](PackedDirections& g, int d) -> Packed& { return g.d[d]; }, scratch);
 }
 
 // everything of one state or one pack
@@ -121,13 +127,13 @@ void compute(const Job& job, const Inputs<T>& in, T* const* out, T* pivot, Scrat
 }  // namespace
 
 bool all_finite(const double* x, std::ptrdiff_t count) {
-  double sum = 0;  // x * 0 is NaN for NaN and infinity; four sums for instruction-level parallelism
-  double s[4] = {};
+  // x * 0 is NaN for NaN and infinity; four sums hide the latency of addition
+  Packed sum[4] = {0.0, 0.0, 0.0, 0.0};
   std::ptrdiff_t i = 0;
-  for (; i + 4 <= count; i += 4)
-    for (int k = 0; k < 4; ++k) s[k] += x[i + k] * 0.0;
-  for (; i < count; ++i) sum += x[i] * 0.0;
-  return sum + s[0] + s[1] + s[2] + s[3] == 0.0;
+  for (; i + 4 * kLanes <= count; i += 4 * kLanes)
+    for (int k = 0; k < 4; ++k) sum[k] += Packed::load(x + i + k * kLanes) * Packed(0.0);
+  for (; i < count; i += kLanes) sum[0] += Packed::of(x + i, static_cast<int>(std::min<std::ptrdiff_t>(kLanes, count - i))) * Packed(0.0);
+  return zero_in_all_lanes(sum[0] + sum[1] + (sum[2] + sum[3]));
 }
 
 Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) {
@@ -142,9 +148,11 @@ Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::pt
   const bool matrix = size > static_cast<std::ptrdiff_t>(kLargestPackedMatrix) * kLargestPackedMatrix;
   if (end - begin == 1 || matrix) {
     double* pivot = solves ? scratch.take<double>(n) : nullptr;
+    double* wrench = scratch.take<double>(6 * job.external_count);
     for (std::ptrdiff_t row = begin; row < end; ++row) {
-      Inputs<double> in{{}, rows.external ? row_of(rows.external, rows.external_stride, row) : nullptr};
-      for (int k = 0; k < inputs; ++k) in.x[k] = row_of(rows.in[k], rows.in_stride[k], row);
+      Inputs<double> in{{}, wrench};
+      for (int k = 0; k < inputs; ++k) in.x[k] = rows.in[k].row(row);
+      for (int k = 0; k < job.external_count; ++k) std::copy_n(rows.external[k].row(row), 6, wrench + 6 * k);
       double* out[3];
       for (int k = 0; k < outputs; ++k) out[k] = rows.out[k] + row * size;
       compute(job, in, out, pivot, scratch);
@@ -154,22 +162,21 @@ Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::pt
     return failure;
   }
 
-  const int external = 6 * job.external_count;
   Packed* x[3];
   for (int k = 0; k < inputs; ++k) x[k] = scratch.take<Packed>(n);
-  Packed* wrench = scratch.take<Packed>(external);
+  Packed* wrench = scratch.take<Packed>(6 * job.external_count);
   Packed* pivot = solves ? scratch.take<Packed>(n) : nullptr;
   Packed* out[3];
   for (int k = 0; k < outputs; ++k) out[k] = scratch.take<Packed>(size);
   for (std::ptrdiff_t row = begin; row < end; row += kLanes) {
     const std::ptrdiff_t count = std::min<std::ptrdiff_t>(kLanes, end - row);
-    for (int k = 0; k < inputs; ++k) gather(rows.in[k], rows.in_stride[k], row, end, n, x[k]);
-    if (external) gather(rows.external, rows.external_stride, row, end, external, wrench);
+    for (int k = 0; k < inputs; ++k) gather(rows.in[k], row, end, n, x[k]);
+    for (int k = 0; k < job.external_count; ++k) gather(rows.external[k], row, end, 6, wrench + 6 * k);
     compute<Packed>(job, {{x[0], inputs > 1 ? x[1] : nullptr, inputs > 2 ? x[2] : nullptr}, wrench}, out, pivot, scratch);
     if (solves) judge(chain, pivot, row, count, failure);
     for (int k = 0; k < outputs; ++k) {
       scatter(out[k], size, count, rows.out[k] + row * size, size);
-      check_finite(rows.out[k] + row * size, size, row, count, failure);
+      if (!all_finite_lanes(out[k], size)) check_finite(rows.out[k] + row * size, size, row, count, failure);
     }
   }
   return failure;
@@ -177,7 +184,13 @@ Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::pt
 
 const KernelTable& kernel_table() {
   static const KernelTable table{ZVENO_ISA_NAME, kLanes, &run_rows, &all_finite,
-                                 [](const double* x, double* s, double* c, int n) { joint_trig(x, s, c, n); }};
+                                 [](const double* x, double* s, double* c, int n) {
+                                   for (int i = 0; i < n; ++i) {
+                                     double si[kLanes], ci[kLanes];
+                                     joint_trig(x + i, si, ci, 1);
+                                     s[i] = si[0], c[i] = ci[0];
+                                   }
+                                 }};
   return table;
 }
 

@@ -1,8 +1,9 @@
 // Dual<V, G>: a value V and its derivatives G in several directions at once.
-//   single state: V = double, G = Pack        (the directions fill the SIMD lanes)
-//   batch:        V = Pack,   G = Directions  (the states fill the lanes, the directions an array)
+//   single state: G = Pack, the directions fill the SIMD lanes; V = Pack too, the value repeated: no broadcasts
+//   batch:        V = Pack, the states fill the lanes; G = Directions, an array
 #pragma once
 
+#include <zveno/math/lin.hpp>
 #include <zveno/scalar/contract.hpp>
 
 namespace zveno {
@@ -12,6 +13,11 @@ struct Directions {
   V d[D];
 
   Directions() = default;
+  ZVENO_INLINE Directions(const Directions& b) { *this = b; }
+  ZVENO_INLINE Directions& operator=(const Directions& b) {
+    for (int i = 0; i < D; ++i) d[i] = b.d[i];
+    return *this;
+  }
   Directions(double x) {
     for (V& di : d) di = V(x);
   }
@@ -44,6 +50,12 @@ struct Dual {
   Dual() = default;
   Dual(double x) : v(x), g(0.0) {}
   Dual(const V& v, const G& g) : v(v), g(g) {}
+  // member by member, see lin.hpp
+  ZVENO_INLINE Dual(const Dual& b) : v(b.v), g(b.g) {}
+  ZVENO_INLINE Dual& operator=(const Dual& b) {
+    v = b.v, g = b.g;
+    return *this;
+  }
 
   friend Dual operator+(const Dual& a, const Dual& b) { return {a.v + b.v, a.g + b.g}; }
   friend Dual operator-(const Dual& a, const Dual& b) { return {a.v - b.v, a.g - b.g}; }

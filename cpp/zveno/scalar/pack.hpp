@@ -2,9 +2,12 @@
 // (kLanes), never larger than a register: wider packs measured slower than two passes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
+#include <zveno/math/lin.hpp>
 #include <zveno/scalar/contract.hpp>
 
 namespace zveno {
@@ -16,6 +19,9 @@ constexpr int kLanes = 4;
 #else
 constexpr int kLanes = 2;
 #endif
+
+// the next multiple of kLanes
+constexpr int padded(int n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
 #if defined(__GNUC__)
 template <class S, int N>
@@ -73,6 +79,27 @@ struct Pack {
     std::memcpy(&p.v, x, sizeof p.v);
     return p;
   }
+  // x[i] in lane i for i < count, 0 beyond; made of scalar loads, so that fresh scalar stores are forwarded
+  static Pack of(const double* x, int count) {
+    auto at = [&](int i) { return i < count ? x[i] : 0.0; };
+    if constexpr (N == 2) {
+      return Pack(V{at(0), at(1)});
+    } else if constexpr (N == 4) {
+      return Pack(V{at(0), at(1), at(2), at(3)});
+    } else {
+      return Pack(V{at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)});
+    }
+  }
+  // element j of N rows
+  static Pack across(const double* const (&row)[N], std::ptrdiff_t j) {
+    if constexpr (N == 2) {
+      return Pack(V{row[0][j], row[1][j]});
+    } else if constexpr (N == 4) {
+      return Pack(V{row[0][j], row[1][j], row[2][j], row[3][j]});
+    } else {
+      return Pack(V{row[0][j], row[1][j], row[2][j], row[3][j], row[4][j], row[5][j], row[6][j], row[7][j]});
+    }
+  }
   void store(double* x) const { std::memcpy(x, &v, sizeof v); }
 
   friend Pack operator+(const Pack& a, const Pack& b) { return Pack(V(a.v + b.v)); }
@@ -85,5 +112,38 @@ struct Pack {
   Pack& operator*=(const Pack& b) { return *this = *this * b; }
   ZVENO_NO_COMPARISON(Pack);
 };
+
+namespace detail {
+
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+// exchanges the off-diagonal blocks of size kBlock of rows a and b
+template <int kBlock, int N, std::size_t... kLane>
+ZVENO_INLINE void exchange(Pack<N>& a, Pack<N>& b, std::index_sequence<kLane...>) {
+  const auto low = __builtin_shufflevector(a.v, b.v, ((kLane & kBlock) ? N + kLane - kBlock : kLane)...);
+  const auto high = __builtin_shufflevector(a.v, b.v, ((kLane & kBlock) ? N + kLane : kLane + kBlock)...);
+  a.v = low;
+  b.v = high;
+}
+#else
+template <int kBlock, int N, std::size_t... kLane>
+void exchange(Pack<N>& a, Pack<N>& b, std::index_sequence<kLane...>) {
+  for (int i = 0; i < N; ++i)
+    if (i & kBlock) {
+      const double x = b.v[i - kBlock];
+      b.v[i - kBlock] = a.v[i];
+      a.v[i] = x;
+    }
+}
+#endif
+
+}  // namespace detail
+
+// N packs as the rows of a matrix -> its columns
+template <int N, int kBlock = N / 2>
+ZVENO_INLINE void transpose(Pack<N> (&rows)[N]) {
+  for (int i = 0; i < N; ++i)
+    if (!(i & kBlock)) detail::exchange<kBlock>(rows[i], rows[i + kBlock], std::make_index_sequence<N>());
+  if constexpr (kBlock > 1) transpose<N, kBlock / 2>(rows);
+}
 
 }  // namespace zveno

@@ -125,23 +125,13 @@ void joint_trig(const Pack<N>* theta, Pack<N>* s, Pack<N>* c, int n) {
   for (int i = 0; i < n; ++i) sincos(theta[i], s[i], c[i]);
 }
 
-// one state: the joints fill the lanes
+// one state: the joints fill the lanes. s and c hold padded(n) numbers.
 inline void joint_trig(const double* theta, double* s, double* c, int n) {
-  using P = Pack<kLanes>;
-  P si, ci;
-  int i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    sincos(P::load(theta + i), si, ci);
+  Pack<kLanes> si, ci;
+  for (int i = 0; i < n; i += kLanes) {
+    sincos(Pack<kLanes>::of(theta + i, n - i), si, ci);
     si.store(s + i);
     ci.store(c + i);
-  }
-  if (i < n) {
-    double x[kLanes] = {}, y[kLanes], z[kLanes];
-    for (int j = i; j < n; ++j) x[j - i] = theta[j];
-    sincos(P::load(x), si, ci);
-    si.store(y);
-    ci.store(z);
-    for (int j = i; j < n; ++j) s[j] = y[j - i], c[j] = z[j - i];
   }
 }
 

@@ -1,0 +1,17 @@
+// A kernel that looks at the numbers. CONDITION is one way of looking, SCALAR the type it is compiled for: only double may.
+#include <algorithm>
+
+#include <zveno/scalar/count.hpp>
+#include <zveno/scalar/scalars.hpp>
+
+template <class T>
+T smaller(const T& x, const T& y) {
+  if (CONDITION) return x;
+  return y;
+}
+
+using zveno::Counted;
+using zveno::DualPacked;
+using zveno::DualSingle;
+using zveno::Packed;
+template SCALAR smaller<SCALAR>(const SCALAR&, const SCALAR&);

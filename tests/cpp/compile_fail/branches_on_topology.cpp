@@ -1,0 +1,16 @@
+// A kernel that looks at integers only: compiles for every scalar.
+#include <zveno/scalar/count.hpp>
+#include <zveno/scalar/scalars.hpp>
+
+template <class T>
+T sum(const T* x, int n, bool negative) {
+  T total = T(0.0);
+  for (int i = 0; i < n; ++i) total += x[i] * x[i] / T(2.0);
+  return negative ? -total : total;
+}
+
+using zveno::Counted;
+using zveno::DualPacked;
+using zveno::DualSingle;
+using zveno::Packed;
+template SCALAR sum<SCALAR>(const SCALAR*, int, bool);

@@ -1,0 +1,150 @@
+#include "mechanisms.hpp"
+
+#include <utility>
+
+#include <Eigen/Geometry>
+
+using namespace zveno;
+
+// splitmix64
+std::uint64_t Random::bits() {
+  std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+double Random::uniform(double low, double high) { return low + (high - low) * (static_cast<double>(bits() >> 11) * 0x1p-53); }
+
+int Random::below(int count) { return static_cast<int>(bits() % static_cast<std::uint64_t>(count)); }
+
+std::vector<double> Random::vector(std::ptrdiff_t count, double low, double high) {
+  std::vector<double> x(static_cast<std::size_t>(count));
+  for (double& xi : x) xi = uniform(low, high);
+  return x;
+}
+
+Eigen::Vector3d Random::vector3(double size) {
+  const std::vector<double> x = vector(3, -size, size);
+  return {x[0], x[1], x[2]};
+}
+
+Eigen::Matrix3d Random::rotation() {
+  const std::vector<double> x = vector(4, -1, 1);
+  return Eigen::Quaterniond(x[0], x[1], x[2], x[3]).normalized().toRotationMatrix();
+}
+
+LinkSpec random_link(Random& random, const std::string& name, const std::string& parent, LinkKind kind) {
+  LinkSpec link;
+  link.name = name;
+  link.parent = parent;
+  link.joint_name = name + "_joint";
+  link.kind = kind;
+  link.position = random.vector3(0.4);
+  if (random.chance(0.4)) {
+    const double right = EIGEN_PI / 2;
+    link.rotation = Eigen::AngleAxisd(right * random.below(4), Eigen::Vector3d::Unit(random.below(3))).toRotationMatrix();
+    link.axis = Eigen::Vector3d::Unit(random.below(3)) * (random.chance(0.5) ? 1 : -1);
+  } else {
+    link.rotation = random.rotation();
+    link.axis = random.vector3(1) + Eigen::Vector3d(0, 0, 2);
+  }
+  link.mass = random.uniform(0.5, 3);
+  link.com = random.vector3(0.2);
+  const Eigen::Matrix3d R = random.rotation();
+  const double a = random.uniform(0.01, 0.05), b = random.uniform(0.01, 0.05), c = random.uniform(0.01, 0.05);
+  const Eigen::Matrix3d I = R * Eigen::Vector3d(a + b, b + c, a + c).asDiagonal() * R.transpose();
+  link.inertia = 0.5 * (I + I.transpose());
+  return link;
+}
+
+std::vector<LinkSpec> random_links(Random& random, const Wanted& wanted) {
+  std::vector<LinkSpec> links;
+  std::vector<std::string> names{"base"};
+  auto parent = [&] { return wanted.branching ? names[random.below(static_cast<int>(names.size()))] : names.back(); };
+  for (int i = 0; i < wanted.n; ++i) {
+    if (random.chance(0.3)) {
+      links.push_back(random_link(random, "weld" + std::to_string(i), parent(), LinkKind::fixed));
+      names.push_back(links.back().name);
+    }
+    const LinkKind kind = random.chance(0.35) ? LinkKind::prismatic : LinkKind::revolute;
+    links.push_back(random_link(random, "link" + std::to_string(i), parent(), kind));
+    names.push_back(links.back().name);
+    if (wanted.rotor) links.back().rotor_inertia = random.uniform(0, 0.5);
+    if (wanted.friction) links.back().friction = random.uniform(0, 0.5);
+  }
+  links.push_back(random_link(random, "tool", parent(), LinkKind::fixed));
+  if (wanted.shuffled) shuffle(random, links);
+  return links;
+}
+
+void shuffle(Random& random, std::vector<LinkSpec>& links) {
+  for (int i = static_cast<int>(links.size()); i > 1; --i) std::swap(links[i - 1], links[random.below(i)]);
+}
+
+Chain make(const std::vector<LinkSpec>& links) { return Chain("random", "base", {0.3, -0.2, -9.81}, links); }
+
+std::vector<Wanted> mechanisms(int most) {
+  std::vector<Wanted> all;
+  for (int n = 1; n <= most; ++n) {
+    all.push_back({n, false, false, n % 2 == 0, n % 3 == 0});
+    all.push_back({n, false, true, true, true});
+    all.push_back({n, true, false, n % 2 == 1, n % 3 == 1});
+    all.push_back({n, true, true, true, true});
+  }
+  return all;
+}
+
+std::vector<NamedJob> every_job(const Chain& chain, const std::vector<LinkFrame>& loads) {
+  std::vector<NamedJob> jobs;
+  auto add = [&](const std::string& name, Function function, Method method = Method::none) -> Job& {
+    Job job{&chain, function, method};
+    const bool loaded = input_count(function) == 3 || function == Function::bias;
+    if (loaded && !loads.empty()) {
+      job.external_frames = loads.data();
+      job.external_count = static_cast<int>(loads.size());
+    }
+    jobs.push_back({name, job});
+    return jobs.back().job;
+  };
+  add("mass_matrix crba", Function::mass_matrix, Method::crba);
+  add("mass_matrix crba-columns", Function::mass_matrix, Method::crba_columns);
+  add("mass_matrix kane", Function::mass_matrix, Method::kane);
+  add("mass_matrix kane-triangular", Function::mass_matrix, Method::kane_triangular);
+  add("mass_matrix kane-collapsed", Function::mass_matrix, Method::kane_collapsed);
+  if (chain.topology().serial) {
+    add("mass_matrix kane-recurrent", Function::mass_matrix, Method::kane_recurrent);
+    add("mass_matrix kosynka", Function::mass_matrix, Method::kosynka);
+  }
+  add("bias rnea", Function::bias, Method::rnea);
+  add("bias kane", Function::bias, Method::kane_bias);
+  add("inverse_dynamics", Function::inverse_dynamics);
+  add("forward_dynamics aba", Function::forward_dynamics, Method::aba);
+  add("forward_dynamics cholesky", Function::forward_dynamics, Method::cholesky);
+  add("base_wrench", Function::base_wrench);
+  add("kinetic_energy", Function::kinetic_energy);
+  add("potential_energy", Function::potential_energy);
+  add("derivatives", Function::derivatives);
+  for (const bool link_axes : {false, true}) {
+    const std::string axes = link_axes ? " link" : " world";
+    add("reactions" + axes, Function::reactions).link_axes = link_axes;
+    for (const bool tip : {false, true})
+      for (const auto& [name, function] : {std::pair<const char*, Function>{"pose", Function::pose},
+                                           {"jacobian", Function::jacobian},
+                                           {"jacobian_rate", Function::jacobian_rate}}) {
+        Job& job = add(name + axes + (tip ? " of the tip" : " of the base"), function);
+        job.link_axes = link_axes;
+        if (!tip) continue;
+        job.frame = chain.joint_frame(chain.n() - 1);
+        job.frame.p_BoUo_B += Vec3<double>{0.1, -0.2, 0.3};
+      }
+  }
+  return jobs;
+}
+
+std::vector<LinkFrame> random_loads(Random& random, const Chain& chain) {
+  std::vector<LinkFrame> loads{{kWorld, diagonal(1.0), {0, 0, 0}}};
+  const int count = static_cast<int>(chain.links().size());
+  for (int i = 0; i < 3; ++i) loads.push_back(chain.frame(random.below(count)));
+  return loads;
+}

@@ -1,0 +1,53 @@
+// Random mechanisms and states from fixed seeds, and the table of everything that can be computed with them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <zveno/run/job.hpp>
+
+// the same numbers on every platform, unlike the distributions of <random>
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t bits();
+  double uniform(double low, double high);
+  int below(int count);
+  bool chance(double p) { return uniform(0, 1) < p; }
+  std::vector<double> vector(std::ptrdiff_t count, double low = -2, double high = 2);
+  Eigen::Vector3d vector3(double size);
+  Eigen::Matrix3d rotation();
+
+ private:
+  std::uint64_t state_;
+};
+
+struct Wanted {
+  int n = 6;  // moving joints, revolute and prismatic
+  bool branching = false;
+  bool shuffled = false;  // links listed in any order
+  bool rotor = false, friction = false;
+};
+
+// a physically possible link with a random placement, named `name`
+zveno::LinkSpec random_link(Random& random, const std::string& name, const std::string& parent, zveno::LinkKind kind);
+// every third link is a fixed one on average; some placements are multiples of a right angle, as real robots have
+std::vector<zveno::LinkSpec> random_links(Random& random, const Wanted& wanted);
+void shuffle(Random& random, std::vector<zveno::LinkSpec>& links);
+zveno::Chain make(const std::vector<zveno::LinkSpec>& links);
+// n = 1 .. most, serial and branching, with and without rotors, friction and a shuffled order
+std::vector<Wanted> mechanisms(int most);
+
+struct NamedJob {
+  std::string name;
+  zveno::Job job;
+};
+
+// Every function, every method that `chain` allows, both axes; `loads` are the frames of external wrenches (may be empty)
+// and must outlive the jobs. Frames of interest: the base, and the tip's.
+std::vector<NamedJob> every_job(const zveno::Chain& chain, const std::vector<zveno::LinkFrame>& loads);
+// frames of some of the links, the base among them
+std::vector<zveno::LinkFrame> random_loads(Random& random, const zveno::Chain& chain);
+
+inline int result_count(zveno::Function f) { return f == zveno::Function::derivatives ? 3 : 1; }
