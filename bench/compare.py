@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -268,7 +269,7 @@ def compare_threads(case: Case, function: str, states: int, seconds: float) -> R
     calls = {threads: case.zveno(function, arguments, threads) for threads in (1, 2)}
     if not np.array_equal(calls[1](), calls[2]()):
         raise SystemExit(f"{function}, {case.chain.name}: results depend on the number of threads")
-    times = {threads: 1e9 * value for threads, value in best_of(calls, seconds).items()}
+    times = {threads: 1e9 * value for threads, value in best_of(calls, seconds, clock=time.perf_counter).items()}
     target = THREAD_TARGET if case.chain.name in URDFS else None
     return Row("threads", case.chain.name, function, times[2], "one thread", times[1], target)
 
@@ -376,7 +377,7 @@ def main() -> None:
     arguments = parser.parse_args()
     seconds = arguments.seconds or (0.1 if arguments.quick else 1.0)
 
-    head = machine("pin", "mujoco")
+    head = machine("pin", "mujoco") | {"load_average": os.getloadavg()[0]}
     print(json.dumps(head, indent=2))
     rows = []
     for row in measure(arguments.quick, seconds):
@@ -390,6 +391,8 @@ def main() -> None:
             print(json.dumps(head["flags"], indent=2))
             rows += compare_cpp(chains, build, 5 * seconds)
     show(rows)
+    if max(head["load_average"], os.getloadavg()[0]) > (os.cpu_count() or 1):
+        print("The machine was busy with other work: the ratios of threads say little, the others are less certain.")
     if arguments.json:
         results = [asdict(row) | {"ratio": row.ratio, "mark": row.mark} for row in rows]
         arguments.json.write_text(json.dumps({"machine": head, "rows": results}, indent=2) + "\n")

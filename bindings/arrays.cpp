@@ -1,6 +1,7 @@
 #include "arrays.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace zveno::bindings {
 namespace {
@@ -79,8 +80,7 @@ Rowwise read_rows(const Context& c, Name name, PyObject* arg, py::ssize_t tail, 
                           std::to_string(Lead::kMost + 1) + " are accepted");
   r.data = reinterpret_cast<const double*>(a->data);
   r.tail = tail;
-  r.lead.nd = a->nd - 1;
-  for (int i = 0; i < r.lead.nd; ++i) r.lead.dims[i] = a->dimensions[i];
+  r.lead = {a->nd - 1, a->dimensions};
   const py::ssize_t size = r.lead.count() * tail;
   if (!kernels.all_finite(r.data, size)) {
     for (py::ssize_t i = 0; i < size; ++i)
@@ -93,28 +93,29 @@ Rowwise read_rows(const Context& c, Name name, PyObject* arg, py::ssize_t tail, 
   return r;
 }
 
-Lead broadcast(const Context& c, Rowwise* args, const Name* names, int count) {
-  Lead lead;
+Lead broadcast(const Context& c, Rowwise* args, const Name* names, int count, LeadBuffer& buffer) {
+  Lead lead{0, buffer};
   for (int k = 0; k < count; ++k) {
     const Lead& l = args[k].lead;
-    Lead wide = l.nd > lead.nd ? l : lead;
-    const Lead& narrow = l.nd > lead.nd ? lead : l;
-    for (int i = 1; i <= narrow.nd; ++i) {
-      py::ssize_t& w = wide.dims[wide.nd - i];
-      const py::ssize_t d = narrow.dims[narrow.nd - i];
+    if (l.nd > lead.nd) {  // new leading dimensions: move the known ones to the end
+      std::copy_backward(buffer, buffer + lead.nd, buffer + l.nd);
+      std::copy(l.dims, l.dims + (l.nd - lead.nd), buffer);
+      lead.nd = l.nd;
+    }
+    for (int i = 1; i <= l.nd; ++i) {
+      py::ssize_t& w = buffer[lead.nd - i];
+      const py::ssize_t d = l.dims[l.nd - i];
       if (w == 1) w = d;
       if (d != w && d != 1) {
         std::string text = std::string(c.function) + ": arguments do not broadcast: ";
         for (int j = 0; j <= k; ++j) {
-          py::ssize_t dims[Lead::kMost + 1];
-          for (int m = 0; m < args[j].lead.nd; ++m) dims[m] = args[j].lead.dims[m];
-          dims[args[j].lead.nd] = args[j].tail;
-          text += std::string(j ? ", " : "") + names[j].text() + " " + shape_text(dims, args[j].lead.nd + 1);
+          std::vector<py::ssize_t> dims(args[j].lead.dims, args[j].lead.dims + args[j].lead.nd);
+          dims.push_back(args[j].tail);
+          text += std::string(j ? ", " : "") + names[j].text() + " " + shape_text(dims.data(), static_cast<int>(dims.size()));
         }
         throw py::value_error(text);
       }
     }
-    lead = wide;
   }
   const py::ssize_t rows = lead.count();
   for (int k = 0; k < count; ++k) {

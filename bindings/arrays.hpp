@@ -31,17 +31,18 @@ struct Name {
   std::string text() const;
 };
 
-// leading shape shared by the arguments of a call
+// leading shape: of an argument (its array's own dimensions), or of a call (kept in LeadBuffer)
 struct Lead {
   static constexpr int kMost = 30;
   int nd = 0;
-  py::ssize_t dims[kMost];
+  const py::ssize_t* dims = nullptr;
   py::ssize_t count() const {
     py::ssize_t c = 1;
     for (int i = 0; i < nd; ++i) c *= dims[i];
     return c;
   }
 };
+using LeadBuffer = py::ssize_t[Lead::kMost];
 
 // a (..., tail) float64 array: C-contiguous data and the leading shape
 struct Rowwise {
@@ -55,8 +56,8 @@ struct Rowwise {
 // Reads `arg` as (..., tail). Throws with the context's names.
 Rowwise read_rows(const Context& context, Name name, PyObject* arg, py::ssize_t tail, const KernelTable& kernels);
 
-// Common leading shape of the arguments; sets their strides, materialising those that need it.
-Lead broadcast(const Context& context, Rowwise* args, const Name* names, int count);
+// Common leading shape of the arguments, in `buffer`; sets their strides, materialising those that need it.
+Lead broadcast(const Context& context, Rowwise* args, const Name* names, int count, LeadBuffer& buffer);
 
 // A new array, or the caller's `out` after checking it; shape = lead + tail.
 py::object result_array(const Context& context, Name name, PyObject* out, const Lead& lead, const py::ssize_t* tail,

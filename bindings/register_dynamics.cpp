@@ -168,9 +168,10 @@ LinkFrame frame_of(const Context& c, const char* what, PyObject* name) {
   if (!name || !PyUnicode_Check(name))
     throw py::type_error(std::string(c.function) + ": " + what + " is " + (name ? text_of(name) : "missing") +
                          ", expected the name of a link");
-  const char* text = PyUnicode_AsUTF8(name);  // null for lone surrogates: no link has such a name
+  Py_ssize_t length = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(name, &length);  // null for lone surrogates: no link has such a name
   if (!text) PyErr_Clear();
-  const int index = text ? c.chain.find_link(text) : Chain::kNoLink;
+  const int index = text ? c.chain.find_link(std::string(text, static_cast<std::size_t>(length))) : Chain::kNoLink;
   if (index == Chain::kNoLink) {
     std::string known;
     int shown = 0;
@@ -213,8 +214,8 @@ constexpr int kFewLoads = 4;
 template <class T, int kInline>
 class Small {
  public:
-  void push(T x) {
-    if (size_ == kInline && more_.empty()) more_.assign(std::make_move_iterator(few_), std::make_move_iterator(few_ + size_));
+  void push(T&& x) {
+    if (size_ == kInline) more_.assign(std::make_move_iterator(few_), std::make_move_iterator(few_ + size_));
     if (size_ < kInline)
       few_[size_] = std::move(x);
     else
@@ -272,7 +273,8 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
     }
   }
 
-  const Lead lead = broadcast(c, arrays.data(), array_names.data(), arrays.size());
+  LeadBuffer lead_dims;
+  const Lead lead = broadcast(c, arrays.data(), array_names.data(), arrays.size(), lead_dims);
   Rows rows;
   Small<RowData, kFewLoads> loads;
   for (int k = 0; k < arrays.size(); ++k) {
@@ -280,7 +282,7 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
     if (k < inputs)
       rows.in[k] = data;
     else
-      loads.push(data);
+      loads.push(RowData(data));
   }
   rows.external = loads.data();
   job.external_frames = load_frames.data();

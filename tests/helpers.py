@@ -166,7 +166,9 @@ def to_pinocchio(chain):
             axis = np.array(link.axis) / np.linalg.norm(link.axis)
             kind = pin.JointModelPrismaticUnaligned if link.joint == "prismatic" else pin.JointModelRevoluteUnaligned
             joint, placement = model.addJoint(joint, kind(axis), placement, link.joint_name), pin.SE3.Identity()
-        body = pin.Inertia(link.mass, np.array(link.com), np.array(link.inertia))
+        # Pinocchio refuses an eigenvalue of -1e-20, which real files carry
+        lift = max(0.0, -2 * float(np.linalg.eigvalsh(link.inertia)[0]))
+        body = pin.Inertia(link.mass, np.array(link.com), link.inertia + lift * np.eye(3))
         model.appendBodyToJoint(joint, body, placement)
         model.addFrame(pin.Frame(link.name, joint, 0, placement, pin.FrameType.BODY))
         carrier[link.name] = joint, placement

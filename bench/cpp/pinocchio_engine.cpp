@@ -32,9 +32,9 @@ pinocchio::Model build(const Mechanism& mechanism) {
   for (std::size_t k = 0; k < mechanism.joints.size(); ++k) {
     const bench::Joint& j = mechanism.joints[k];
     const Eigen::Vector3d axis = Map<const Eigen::Vector3d>(j.axis.data());
-    const JointModel kind =
-      j.kind == 'r' ? joint_about<JointModelRX, JointModelRY, JointModelRZ, JointModelRevoluteUnaligned>(axis)
-                    : joint_about<JointModelPX, JointModelPY, JointModelPZ, JointModelPrismaticUnaligned>(axis);
+    const JointModel kind = j.kind == 'r'
+                                ? joint_about<JointModelRX, JointModelRY, JointModelRZ, JointModelRevoluteUnaligned>(axis)
+                                : joint_about<JointModelPX, JointModelPY, JointModelPZ, JointModelPrismaticUnaligned>(axis);
     const SE3 placement(Map<const RowMat3>(j.rotation.data()), Map<const Eigen::Vector3d>(j.position.data()));
     const JointIndex id = model.addJoint(JointIndex(j.parent + 1), kind, placement, "j" + std::to_string(k));
     const Inertia body(j.mass, Map<const Eigen::Vector3d>(j.com.data()), Map<const RowMat3>(j.inertia.data()));
@@ -44,7 +44,7 @@ pinocchio::Model build(const Mechanism& mechanism) {
 }
 
 class PinocchioEngine final : public bench::Engine {
-public:
+ public:
   explicit PinocchioEngine(const Mechanism& mechanism) : model_(build(mechanism)), data_(model_), result_(model_.nv) {}
 
   std::vector<std::string> variants(Function f) const override {
@@ -70,7 +70,7 @@ public:
     return nullptr;
   }
 
-private:
+ private:
   pinocchio::Model model_;
   pinocchio::Data data_;
   Vec result_;

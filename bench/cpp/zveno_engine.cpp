@@ -37,7 +37,7 @@ zveno::Chain build(const Mechanism& mechanism) {
 }
 
 class ZvenoEngine final : public bench::Engine {
-public:
+ public:
   explicit ZvenoEngine(const Mechanism& mechanism)
       : chain_(build(mechanism)), result_(std::size_t(chain_.n()) * chain_.n()) {}
 
@@ -52,7 +52,7 @@ public:
     return result_.data();
   }
 
-private:
+ private:
   zveno::Chain chain_;
   std::vector<double> result_;
 };

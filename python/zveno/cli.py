@@ -108,7 +108,9 @@ def _root(
 
 @app.command()
 def bench(
-    max_n: Annotated[int, typer.Option("--max-n", help=f"Largest number of joints, 2 to {study.MAX_SIZE}.")] = 64,
+    max_n: Annotated[int, typer.Option("--max-n", help=f"Largest number of joints, 2 to {study.SIZES[-1]}.")] = (
+        study.DEFAULT_MAX_N
+    ),
     against: Annotated[str | None, typer.Option(help="Also time another engine: pinocchio.")] = None,
     json_file: Annotated[
         str | None, typer.Option("--json", help="Write everything to this file; - for stdout.")

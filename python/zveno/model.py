@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .errors import ModelError, ModelWarning
+from .opcount import operations as _operations
 
 __all__ = ["Chain", "Link"]
 
@@ -353,6 +354,8 @@ class Chain(_core.Chain):
     ) -> None:
         self._assemble(links, gravity, name, base)
         report([text for _, text in self.suspicions], f"Chain '{name}'", strict)
+
+    operations = _operations
 
     def _assemble(self, links: Iterable[Link], gravity: ArrayLike, name: str, base: str) -> None:
         """Check the arguments, resolve parents, build the C++ model."""

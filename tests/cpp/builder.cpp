@@ -1,10 +1,11 @@
 // From links to a model: what is refused, what is tolerated, and how fast.
-#include <chrono>
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
+#include <ctime>
 #include <limits>
 #include <map>
-
-#include <Eigen/Geometry>
 
 #include <zveno/zveno.hpp>
 
@@ -38,57 +39,67 @@ void refused(int line, Spoil&& spoil, const std::string& link, const std::string
       check::fail(__FILE__, line, "message " + check::text(message) + " lacks " + check::text(text));
     if (error.link != link)
       check::fail(__FILE__, line, "error names " + check::text(error.link) + ", expected " + check::text(link));
-    if (message.find(link) == std::string::npos) check::fail(__FILE__, line, check::text(message) + " does not name the link");
+    if (message.find(link) == std::string::npos)
+      check::fail(__FILE__, line, check::text(message) + " does not name the link");
     return;
   }
   check::fail(__FILE__, line, "accepted, expected an error with " + check::text(text));
 }
 #define REFUSED(CHANGE, LINK, TEXT) refused(__LINE__, [](std::vector<LinkSpec>& links) { CHANGE; }, LINK, TEXT)
 
-Eigen::Isometry3d pose(const Chain& chain, const std::vector<double>& q, int link) {
+Mat3<double> principal(double x, double y, double z) { return dense(Sym3<double>{x, 0, 0, y, 0, z}); }
+
+using Pose = std::array<double, 16>;  // row major
+
+Pose pose(const Chain& chain, const std::vector<double>& q, int link) {
   Job job{&chain, Function::pose};
   job.frame = chain.frame(link);
-  Eigen::Matrix<double, 4, 4, Eigen::RowMajor> H;
-  Rows rows;
-  rows.in[0] = q.data();
-  rows.out[0] = H.data();
-  rows.count = 1;
-  evaluate(job, rows);
-  return Eigen::Isometry3d(Eigen::Matrix4d(H));
+  Pose H;
+  double* const to[1] = {H.data()};
+  States states(job, {q.data(), nullptr, nullptr}, nullptr, 1);
+  evaluate(job, states.rows(0, 1, to));
+  return H;
 }
 
+Vec3<double> unit(const Vec3<double>& a) { return a * (1 / std::sqrt(dot(a, a))); }
+
 // straight from the definition of LinkSpec
-Eigen::Isometry3d pose_by_definition(const Chain& chain, const std::vector<double>& q, int link) {
+Pose pose_by_definition(const Chain& chain, const std::vector<double>& q, int link) {
   std::map<std::string, double> position;
   for (std::size_t j = 0; j < q.size(); ++j) position[chain.joint_names()[j]] = q[j];
-  Eigen::Isometry3d X = Eigen::Isometry3d::Identity();
+  Mat3<double> R = diagonal(1.0);
+  Vec3<double> p{0, 0, 0};
   for (int i = link; i >= 0; i = chain.find_link(chain.links()[i].parent)) {
     const LinkSpec& l = chain.links()[i];
-    Eigen::Isometry3d own = Eigen::Isometry3d::Identity();
-    own.linear() = l.rotation;
-    own.translation() = l.position;
-    const Eigen::Vector3d axis = l.axis.normalized();
-    if (l.kind == LinkKind::revolute) own.rotate(Eigen::AngleAxisd(position[l.joint_name], axis));
-    if (l.kind == LinkKind::prismatic) own.translate(axis * position[l.joint_name]);
-    X = own * X;
+    if (l.kind == LinkKind::revolute) {
+      const Mat3<double> turn = rotation_about(l.axis, position[l.joint_name]);
+      R = times(turn, R);
+      p = times(turn, p);
+    } else if (l.kind == LinkKind::prismatic) {
+      p += unit(l.axis) * position[l.joint_name];
+    }
+    R = times(l.rotation, R);
+    p = l.position + times(l.rotation, p);
   }
-  return X;
+  return {R(0, 0), R(0, 1), R(0, 2), p.x(), R(1, 0), R(1, 1), R(1, 2), p.y(),
+          R(2, 0), R(2, 1), R(2, 2), p.z(), 0.0,     0.0,     0.0,     1.0};
 }
 
 void check_poses(const std::string& what, const Chain& chain, const std::vector<double>& q) {
   for (int i = 0; i < static_cast<int>(chain.links().size()); ++i) {
-    const Eigen::Matrix4d got = pose(chain, q, i).matrix(), expected = pose_by_definition(chain, q, i).matrix();
+    const Pose got = pose(chain, q, i), expected = pose_by_definition(chain, q, i);
     CHECK_NEAR(what + ", " + chain.links()[i].name, got.data(), expected.data(), 16, 2e-14 * (chain.n() + 1));
   }
 }
 
+// processor time to build a model: other processes do not count
 double seconds(const std::vector<LinkSpec>& links) {
   double best = kInfinity;
   for (int i = 0; i < 3; ++i) {
     std::vector<LinkSpec> copy = links;
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     const Chain chain("long", "base", {0, 0, -9.81}, std::move(copy));
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   }
   return best;
 }
@@ -106,7 +117,7 @@ std::vector<LinkSpec> many_links(int count, Parent&& parent) {
     link.kind = i % 5 == 4 ? LinkKind::prismatic : LinkKind::revolute;
     link.position = {0.1, 0, 0.02};
     link.mass = 1;
-    link.inertia = 0.01 * Eigen::Matrix3d::Identity();
+    link.inertia = diagonal(0.01);
   }
   return links;
 }
@@ -136,14 +147,14 @@ LAW(numbers_without_mechanical_sense_are_refused) {
     CHECK_THROWS(Chain("m", "base", {0, x, 0}, three_links()), ModelError, "gravity is not finite");
   }
   REFUSED(links[0].mass = 1e150, "shoulder", "too large");
-  REFUSED(links[0].com *= 1e200, "shoulder", "too large");
+  REFUSED(links[0].com = links[0].com * 1e200, "shoulder", "too large");
 }
 
 LAW(inertias_that_no_matter_has_are_refused) {
   REFUSED(links[1].inertia(0, 2) += 0.1, "elbow", "inertia is not symmetric");
-  REFUSED(links[1].inertia = Eigen::Vector3d(0.1, 0.1, -0.1).asDiagonal(), "elbow", "inertia eigenvalue -0.1");
+  REFUSED(links[1].inertia = principal(0.1, 0.1, -0.1), "elbow", "inertia eigenvalue -0.1");
   std::vector<LinkSpec> links = three_links();
-  links[1].inertia = Eigen::Vector3d(0.1, 0.1, 0.5).asDiagonal();
+  links[1].inertia = principal(0.1, 0.1, 0.5);
   const Chain chain = make(links);
   CHECK_EQUAL(chain.suspicions().size(), std::size_t{1});
   CHECK_EQUAL(chain.suspicions().at(0).first, std::string("elbow"));
@@ -151,10 +162,10 @@ LAW(inertias_that_no_matter_has_are_refused) {
 }
 
 LAW(placements_that_are_no_placements_are_refused) {
-  REFUSED(links[1].rotation.col(0) *= -1, "elbow", "left-handed");
-  REFUSED(links[1].rotation *= 1.001, "elbow", "not orthonormal");
-  REFUSED(links[1].rotation.setZero(), "elbow", "not orthonormal");
-  REFUSED(links[1].axis.setZero(), "elbow", "no direction");
+  REFUSED(links[1].rotation = links[1].rotation * -1.0, "elbow", "left-handed");
+  REFUSED(links[1].rotation = links[1].rotation * 1.001, "elbow", "not orthonormal");
+  REFUSED(links[1].rotation = diagonal(0.0), "elbow", "not orthonormal");
+  REFUSED(links[1].axis = zero3<double>(), "elbow", "no direction");
 }
 
 LAW(names_are_checked) {
@@ -181,10 +192,10 @@ LAW(a_chain_needs_a_moving_joint) {
 
 LAW(axes_of_any_length_are_directions) {
   for (double length : {1e-9, 1e-3, 1e3, 1e100, 1e160, 1e300}) {
-    std::vector<LinkSpec> links = three_links(), unit = links;
-    for (LinkSpec& link : links) link.axis = link.axis.normalized() * length;
+    std::vector<LinkSpec> links = three_links();
+    for (LinkSpec& link : links) link.axis = unit(link.axis) * length;
     const std::vector<double> q{0.3, -0.2, 1.1};
-    const Eigen::Matrix4d got = pose(make(links), q, 2).matrix(), expected = pose_by_definition(make(unit), q, 2).matrix();
+    const Pose got = pose(make(links), q, 2), expected = pose_by_definition(make(three_links()), q, 2);
     CHECK_NEAR("axis of length " + check::text(length), got.data(), expected.data(), 16, 1e-14);
   }
 }
@@ -206,11 +217,10 @@ LAW(nearly_parallel_axes_are_no_special_case) {
         LinkSpec link = random_link(random, "l" + std::to_string(i), i ? links.back().name : "base", LinkKind::revolute);
         if (i == 3) link.kind = LinkKind::prismatic;
         link.axis = {0, 0, 1};
-        const double tilt = std::pow(10, -exponent) * random.uniform(1, 10) + (opposite ? EIGEN_PI : 0);
-        const double direction = random.uniform(-EIGEN_PI, EIGEN_PI);
-        const Eigen::Vector3d about(std::cos(direction), std::sin(direction), 0);
-        link.rotation = Eigen::AngleAxisd(tilt, about).toRotationMatrix() *
-                        Eigen::AngleAxisd(random.uniform(-3, 3), Eigen::Vector3d::UnitZ()).toRotationMatrix();
+        const double tilt = std::pow(10, -exponent) * random.uniform(1, 10) + (opposite ? kPi : 0);
+        const double direction = random.uniform(-kPi, kPi);
+        const Vec3<double> about{std::cos(direction), std::sin(direction), 0};
+        link.rotation = times(rotation_about(about, tilt), rotation_about({0, 0, 1}, random.uniform(-3, 3)));
         links.push_back(link);
       }
       check_poses("tilt 1e-" + std::to_string(exponent), make(links), random.vector(6));
@@ -219,23 +229,21 @@ LAW(nearly_parallel_axes_are_no_special_case) {
 
 LAW(a_rotation_with_round_off_is_made_orthonormal) {
   std::vector<LinkSpec> links = three_links();
-  const Eigen::Matrix3d exact = links[1].rotation;
   links[1].rotation = links[1].rotation * (1 + 1e-8);
-  std::vector<LinkSpec> clean = links;
-  clean[1].rotation = exact;
   const std::vector<double> q{0.3, -0.2, 1.1};
-  const Eigen::Matrix4d got = pose(make(links), q, 2).matrix(), expected = pose(make(clean), q, 2).matrix();
+  const Pose got = pose(make(links), q, 2), expected = pose(make(three_links()), q, 2);
   CHECK_NEAR("pose", got.data(), expected.data(), 16, 1e-14);
 }
 
 LAW(building_takes_time_in_proportion) {
   // a quadratic step would take 16 times longer for four times the links
-  for (const auto& [name, parent] : {std::pair<const char*, int (*)(int)>{"chain", in_line},
-                                     {"comb", comb}, {"star", star}, {"binary tree", binary}}) {
+  for (const auto& [name, parent] :
+       {std::pair<const char*, int (*)(int)>{"chain", in_line}, {"comb", comb}, {"star", star}, {"binary tree", binary}}) {
     const double small = seconds(many_links(5000, parent)), large = seconds(many_links(20000, parent));
     std::printf("  %s of 20000 links: %.0f ms\n", name, 1e3 * large);
-    if (!(large < 10 * small))
-      check::fail(__FILE__, __LINE__, std::string(name) + ": 5000 links take " + check::text(small) + " s, 20000 " + check::text(large));
+    if (!(large < 12 * small))
+      check::fail(__FILE__, __LINE__,
+                  std::string(name) + ": 5000 links take " + check::text(small) + " s, 20000 " + check::text(large));
   }
 }
 
@@ -249,7 +257,8 @@ LAW(ancestors_come_in_few_runs) {
       std::vector<int> ancestors, expected;
       for (int r = t.first_run[b]; r < t.first_run[b + 1]; ++r)
         for (int i = t.ancestor_runs[r].begin; i < t.ancestor_runs[r].end; ++i) ancestors.push_back(i);
-      for (int i = t.parent[b]; i != kWorld; i = t.parent[i]) expected.insert(expected.begin(), i);
+      for (int i = t.parent[b]; i != kWorld; i = t.parent[i]) expected.push_back(i);
+      std::reverse(expected.begin(), expected.end());
       CHECK(ancestors == expected);
     }
   }
@@ -260,7 +269,8 @@ LAW(a_long_chain_can_be_computed_with) {
   for (int (*parent)(int) : {in_line, comb, binary}) {
     const Chain chain = Chain("long", "base", {0, 0, -9.81}, many_links(kCount, parent));
     Random random(43);
-    const std::vector<double> q = random.vector(kCount, -0.01, 0.01), qd(kCount, 0.0), qdd = random.vector(kCount, -0.01, 0.01);
+    const std::vector<double> q = random.vector(kCount, -0.01, 0.01), qd(kCount, 0.0),
+                              qdd = random.vector(kCount, -0.01, 0.01);
     std::vector<double> tau(kCount);
     inverse_dynamics(chain, q.data(), qd.data(), qdd.data(), tau.data());
     for (double t : tau) CHECK(std::isfinite(t));

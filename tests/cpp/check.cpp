@@ -69,8 +69,9 @@ void near(const char* file, int line, const std::string& what, const double* got
   for (std::ptrdiff_t i = 0; i < count; ++i) scale = std::max(scale, std::fabs(expected[i]));
   for (std::ptrdiff_t i = 0; i < count; ++i)
     if (!(std::fabs(got[i] - expected[i]) <= tolerance * scale))
-      return fail(file, line, what + ": element " + text(i) + " is " + text(got[i]) + ", expected " + text(expected[i]) +
-                                  " to " + text(tolerance * scale));
+      return fail(file, line,
+                  what + ": element " + text(i) + " is " + text(got[i]) + ", expected " + text(expected[i]) + " to " +
+                      text(tolerance * scale));
 }
 
 }  // namespace check

@@ -30,27 +30,28 @@ std::string text(const T& x) {
   return out.str();
 }
 
-void same(const char* file, int line, const std::string& what, const double* got, const double* expected, std::ptrdiff_t count);
+void same(const char* file, int line, const std::string& what, const double* got, const double* expected,
+          std::ptrdiff_t count);
 void near(const char* file, int line, const std::string& what, const double* got, const double* expected,
           std::ptrdiff_t count, double tolerance);
 
 }  // namespace check
 
-#define LAW(NAME)                                                         \
-  static void NAME();                                                     \
-  static const check::Registration NAME##_law(__FILE__, #NAME, &NAME);    \
+#define LAW(NAME)                                                      \
+  static void NAME();                                                  \
+  static const check::Registration NAME##_law(__FILE__, #NAME, &NAME); \
   static void NAME()
 
-#define CHECK(CONDITION)                                        \
-  do {                                                          \
+#define CHECK(CONDITION)                                           \
+  do {                                                             \
     if (!(CONDITION)) check::fail(__FILE__, __LINE__, #CONDITION); \
   } while (false)
 
-#define CHECK_EQUAL(GOT, EXPECTED)                                                                              \
-  do {                                                                                                          \
-    const auto& got_ = (GOT);                                                                                   \
-    const auto& expected_ = (EXPECTED);                                                                         \
-    if (!(got_ == expected_))                                                                                   \
+#define CHECK_EQUAL(GOT, EXPECTED)                                                                               \
+  do {                                                                                                           \
+    const auto& got_ = (GOT);                                                                                    \
+    const auto& expected_ = (EXPECTED);                                                                          \
+    if (!(got_ == expected_))                                                                                    \
       check::fail(__FILE__, __LINE__, #GOT " is " + check::text(got_) + ", expected " + check::text(expected_)); \
   } while (false)
 
@@ -63,16 +64,16 @@ void near(const char* file, int line, const std::string& what, const double* got
 
 // STATEMENT throws ERROR, whose message contains TEXT; the exception is then `error` in the block that follows, which
 // may be empty
-#define CHECK_THROWS(STATEMENT, ERROR, TEXT, ...)                                                            \
-  do {                                                                                                       \
-    bool thrown_ = false;                                                                                    \
-    try {                                                                                                    \
-      STATEMENT;                                                                                             \
-    } catch (const ERROR& error) {                                                                           \
-      thrown_ = true;                                                                                        \
-      if (std::string(error.what()).find(TEXT) == std::string::npos)                                         \
+#define CHECK_THROWS(STATEMENT, ERROR, TEXT, ...)                                                                \
+  do {                                                                                                           \
+    bool thrown_ = false;                                                                                        \
+    try {                                                                                                        \
+      STATEMENT;                                                                                                 \
+    } catch (const ERROR& error) {                                                                               \
+      thrown_ = true;                                                                                            \
+      if (std::string(error.what()).find(TEXT) == std::string::npos)                                             \
         check::fail(__FILE__, __LINE__, "message " + check::text(error.what()) + " lacks " + check::text(TEXT)); \
-      __VA_ARGS__;                                                                                           \
-    }                                                                                                        \
-    if (!thrown_) check::fail(__FILE__, __LINE__, #STATEMENT " did not throw " #ERROR);                      \
+      __VA_ARGS__;                                                                                               \
+    }                                                                                                            \
+    if (!thrown_) check::fail(__FILE__, __LINE__, #STATEMENT " did not throw " #ERROR);                          \
   } while (false)

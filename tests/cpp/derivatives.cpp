@@ -1,5 +1,5 @@
 // Derivatives by duals against the complex step: tau(x + ih) = tau(x) + ih dtau/dx, exact but for round-off.
-#include <complex>
+#include <cmath>
 
 #include <zveno/inst/evaluate.hpp>
 #include <zveno/zveno.hpp>
@@ -11,30 +11,30 @@ using namespace zveno;
 
 namespace {
 
+// std::complex looks for infinities in every product
 class Complex {
  public:
   Complex() = default;
-  Complex(double x) : z_(x) {}
-  explicit Complex(std::complex<double> z) : z_(z) {}
-  double imag() const { return z_.imag(); }
+  Complex(double re, double im = 0) : re_(re), im_(im) {}
+  double imag() const { return im_; }
 
-  friend Complex operator+(Complex a, Complex b) { return Complex(a.z_ + b.z_); }
-  friend Complex operator-(Complex a, Complex b) { return Complex(a.z_ - b.z_); }
-  friend Complex operator*(Complex a, Complex b) { return Complex(a.z_ * b.z_); }
-  friend Complex operator/(Complex a, Complex b) { return Complex(a.z_ / b.z_); }
-  friend Complex operator-(Complex a) { return Complex(-a.z_); }
+  friend Complex operator+(Complex a, Complex b) { return {a.re_ + b.re_, a.im_ + b.im_}; }
+  friend Complex operator-(Complex a, Complex b) { return {a.re_ - b.re_, a.im_ - b.im_}; }
+  friend Complex operator*(Complex a, Complex b) { return {a.re_ * b.re_ - a.im_ * b.im_, a.re_ * b.im_ + a.im_ * b.re_}; }
+  friend Complex operator-(Complex a) { return {-a.re_, -a.im_}; }
   Complex& operator+=(Complex b) { return *this = *this + b; }
   Complex& operator-=(Complex b) { return *this = *this - b; }
 
   friend void joint_trig(const Complex* theta, Complex* s, Complex* c, int n) {
     for (int i = 0; i < n; ++i) {
-      s[i] = Complex(std::sin(theta[i].z_));
-      c[i] = Complex(std::cos(theta[i].z_));
+      const double re = theta[i].re_, im = theta[i].im_;
+      s[i] = {std::sin(re) * std::cosh(im), std::cos(re) * std::sinh(im)};
+      c[i] = {std::cos(re) * std::cosh(im), -std::sin(re) * std::sinh(im)};
     }
   }
 
  private:
-  std::complex<double> z_;
+  double re_, im_;
 };
 
 constexpr double kStep = 1e-30;
@@ -49,7 +49,7 @@ std::vector<double> by_complex_step(const Job& job, const std::vector<double> (&
   for (std::size_t j = 0; j < n; ++j) {
     std::vector<Complex> z[3];
     for (int k = 0; k < 3; ++k) z[k].assign(x[k].begin(), x[k].end());
-    z[which][j] = Complex({x[which][j], kStep});
+    z[which][j] = Complex(x[which][j], kStep);
     std::vector<Complex> tau(n);
     inverse_dynamics<Complex>(job, {{z[0].data(), z[1].data(), z[2].data()}, loads.data()}, tau.data(), scratch);
     for (std::size_t i = 0; i < n; ++i) J[i * n + j] = tau[i].imag() / kStep;
@@ -69,17 +69,15 @@ LAW(derivatives_are_those_of_the_complex_step) {
     job.external_frames = loads.data();
     job.external_count = static_cast<int>(loads.size());
 
-    constexpr int kCount = 3;  // of states; one by one and as a batch
+    constexpr int kCount = 3;
     const std::ptrdiff_t width = 6 * job.external_count;
     const std::vector<double> x[3] = {random.vector(n * kCount), random.vector(n * kCount), random.vector(n * kCount)};
     const std::vector<double> external = random.vector(width * kCount, -10, 10);
     std::vector<double> out[3];
     for (auto& o : out) o.resize(static_cast<std::size_t>(size * kCount));
-    Rows rows;
-    for (int k = 0; k < 3; ++k) rows.in[k] = x[k].data(), rows.in_stride[k] = n, rows.out[k] = out[k].data();
-    rows.external = external.data(), rows.external_stride = width;
-    rows.count = kCount;
-    evaluate(job, rows);
+    States states(job, {x[0].data(), x[1].data(), x[2].data()}, external.data(), kCount);
+    double* const to[3] = {out[0].data(), out[1].data(), out[2].data()};
+    evaluate(job, states.rows(0, kCount, to));
 
     for (int row = 0; row < kCount; ++row) {
       std::vector<double> state[3];

@@ -1,8 +1,7 @@
 #include "mechanisms.hpp"
 
+#include <cmath>
 #include <utility>
-
-#include <Eigen/Geometry>
 
 using namespace zveno;
 
@@ -14,7 +13,9 @@ std::uint64_t Random::bits() {
   return z ^ (z >> 31);
 }
 
-double Random::uniform(double low, double high) { return low + (high - low) * (static_cast<double>(bits() >> 11) * 0x1p-53); }
+double Random::uniform(double low, double high) {
+  return low + (high - low) * (static_cast<double>(bits() >> 11) * 0x1p-53);
+}
 
 int Random::below(int count) { return static_cast<int>(bits() % static_cast<std::uint64_t>(count)); }
 
@@ -24,14 +25,17 @@ std::vector<double> Random::vector(std::ptrdiff_t count, double low, double high
   return x;
 }
 
-Eigen::Vector3d Random::vector3(double size) {
+Vec3<double> Random::vector3(double size) {
   const std::vector<double> x = vector(3, -size, size);
   return {x[0], x[1], x[2]};
 }
 
-Eigen::Matrix3d Random::rotation() {
-  const std::vector<double> x = vector(4, -1, 1);
-  return Eigen::Quaterniond(x[0], x[1], x[2], x[3]).normalized().toRotationMatrix();
+Mat3<double> Random::rotation() { return rotation_about(vector3(1) + Vec3<double>{0, 0, 1e-3}, uniform(-kPi, kPi)); }
+
+// Rodrigues
+Mat3<double> rotation_about(const Vec3<double>& axis, double angle) {
+  const Mat3<double> e = skew(axis * (1 / std::sqrt(dot(axis, axis))));
+  return diagonal(1.0) + e * std::sin(angle) + times(e, e) * (1 - std::cos(angle));
 }
 
 LinkSpec random_link(Random& random, const std::string& name, const std::string& parent, LinkKind kind) {
@@ -42,19 +46,17 @@ LinkSpec random_link(Random& random, const std::string& name, const std::string&
   link.kind = kind;
   link.position = random.vector3(0.4);
   if (random.chance(0.4)) {
-    const double right = EIGEN_PI / 2;
-    link.rotation = Eigen::AngleAxisd(right * random.below(4), Eigen::Vector3d::Unit(random.below(3))).toRotationMatrix();
-    link.axis = Eigen::Vector3d::Unit(random.below(3)) * (random.chance(0.5) ? 1 : -1);
+    const Mat3<double> unit = diagonal(1.0);
+    link.rotation = rotation_about(unit.col(random.below(3)), kPi / 2 * random.below(4));
+    link.axis = unit.col(random.below(3)) * (random.chance(0.5) ? 1.0 : -1.0);
   } else {
     link.rotation = random.rotation();
-    link.axis = random.vector3(1) + Eigen::Vector3d(0, 0, 2);
+    link.axis = random.vector3(1) + Vec3<double>{0, 0, 2};
   }
   link.mass = random.uniform(0.5, 3);
   link.com = random.vector3(0.2);
-  const Eigen::Matrix3d R = random.rotation();
   const double a = random.uniform(0.01, 0.05), b = random.uniform(0.01, 0.05), c = random.uniform(0.01, 0.05);
-  const Eigen::Matrix3d I = R * Eigen::Vector3d(a + b, b + c, a + c).asDiagonal() * R.transpose();
-  link.inertia = 0.5 * (I + I.transpose());
+  link.inertia = dense(rotated(random.rotation(), Sym3<double>{a + b, 0, 0, b + c, 0, a + c}));
   return link;
 }
 
@@ -147,4 +149,25 @@ std::vector<LinkFrame> random_loads(Random& random, const Chain& chain) {
   const int count = static_cast<int>(chain.links().size());
   for (int i = 0; i < 3; ++i) loads.push_back(chain.frame(random.below(count)));
   return loads;
+}
+
+States::States(const Job& job, const double* const (&x)[3], const double* external, std::ptrdiff_t count, bool repeat_rates,
+               bool repeat_external)
+    : results_(result_count(job.function)) {
+  for (int k = 0; k < input_count(job.function); ++k)  // functions get nothing for what they do not take
+    in_[k] = {x[k], count == 1 || (k == 1 && repeat_rates) ? 0 : job.chain->n()};
+  for (int k = 0; k < job.external_count; ++k)
+    external_.push_back({external + 6 * k, count == 1 || repeat_external ? 0 : 6 * job.external_count});
+  shifted_ = external_;
+}
+
+Rows States::rows(std::ptrdiff_t first, std::ptrdiff_t count, double* const* out) {
+  Rows rows;
+  for (int k = 0; k < 3; ++k)
+    if (in_[k].data) rows.in[k] = {in_[k].row(first), in_[k].stride};
+  for (std::size_t k = 0; k < external_.size(); ++k) shifted_[k].data = external_[k].row(first);
+  rows.external = shifted_.empty() ? nullptr : shifted_.data();
+  for (int k = 0; k < results_; ++k) rows.out[k] = out[k];
+  rows.count = count;
+  return rows;
 }

@@ -16,12 +16,16 @@ class Random {
   int below(int count);
   bool chance(double p) { return uniform(0, 1) < p; }
   std::vector<double> vector(std::ptrdiff_t count, double low = -2, double high = 2);
-  Eigen::Vector3d vector3(double size);
-  Eigen::Matrix3d rotation();
+  zveno::Vec3<double> vector3(double size);
+  zveno::Mat3<double> rotation();
 
  private:
   std::uint64_t state_;
 };
+
+constexpr double kPi = 3.14159265358979323846;
+
+zveno::Mat3<double> rotation_about(const zveno::Vec3<double>& axis, double angle);
 
 struct Wanted {
   int n = 6;  // moving joints, revolute and prismatic
@@ -49,5 +53,20 @@ struct NamedJob {
 std::vector<NamedJob> every_job(const zveno::Chain& chain, const std::vector<zveno::LinkFrame>& loads);
 // frames of some of the links, the base among them
 std::vector<zveno::LinkFrame> random_loads(Random& random, const zveno::Chain& chain);
+
+// The states of a batch as evaluate() wants them: `x[k]` holds q, qd, third row by row, `external` the wrenches of all
+// frames of a state side by side. A stride of 0 repeats the first row.
+class States {
+ public:
+  States(const zveno::Job& job, const double* const (&x)[3], const double* external, std::ptrdiff_t count,
+         bool repeat_rates = false, bool repeat_external = false);
+  // rows [first, first + count) into `out`, one array per result
+  zveno::Rows rows(std::ptrdiff_t first, std::ptrdiff_t count, double* const* out);
+
+ private:
+  zveno::RowData in_[3];
+  std::vector<zveno::RowData> external_, shifted_;
+  int results_;
+};
 
 inline int result_count(zveno::Function f) { return f == zveno::Function::derivatives ? 3 : 1; }

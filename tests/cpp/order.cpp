@@ -21,21 +21,12 @@ std::vector<int> places(const Chain& a, const Chain& b) {
 }
 
 std::vector<double> result(const Job& job, const std::vector<double> (&x)[3], const std::vector<double>& external) {
-  const std::ptrdiff_t n = job.chain->n(), size = result_size(*job.chain, job.function);
-  std::vector<double> out[3];
-  Rows rows;
-  rows.count = 1;
-  rows.external = external.data();
-  for (int k = 0; k < 3; ++k) rows.in[k] = x[k].data();
-  std::vector<double> all;
-  for (int k = 0; k < result_count(job.function); ++k) {
-    out[k].resize(static_cast<std::size_t>(size));
-    rows.out[k] = out[k].data();
-  }
-  evaluate(job, rows);
-  for (int k = 0; k < result_count(job.function); ++k) all.insert(all.end(), out[k].begin(), out[k].end());
-  (void)n;
-  return all;
+  const std::ptrdiff_t size = result_size(*job.chain, job.function);
+  std::vector<double> out(static_cast<std::size_t>(size * result_count(job.function)));
+  double* const to[3] = {out.data(), out.data() + size, out.data() + 2 * size};
+  States states(job, {x[0].data(), x[1].data(), x[2].data()}, external.data(), 1);
+  evaluate(job, states.rows(0, 1, to));
+  return out;
 }
 
 // results of `b` brought to the order of `a`
@@ -57,11 +48,8 @@ std::vector<double> reordered(Function function, const std::vector<double>& x, c
         break;
       case Function::bias:
       case Function::inverse_dynamics:
-      case Function::forward_dynamics:
-        y[i] = x[place[i]];
-        break;
-      default:
-        break;
+      case Function::forward_dynamics: y[i] = x[place[i]]; break;
+      default: break;
     }
   return y;
 }

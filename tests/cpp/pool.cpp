@@ -21,12 +21,13 @@ namespace {
 // every index of [0, count) is visited exactly once, in pieces that stay inside
 class Visits {
  public:
-  explicit Visits(std::ptrdiff_t count) : count_(count), visits_(new std::atomic<int>[static_cast<std::size_t>(count) + 1]()) {}
+  explicit Visits(std::ptrdiff_t count)
+      : count_(count), visits_(new std::atomic<int>[static_cast<std::size_t>(count) + 1]()) {}
 
   void run(std::ptrdiff_t chunk, int threads) {
-    parallel_for(count_, chunk, threads, [](void* self, std::ptrdiff_t begin, std::ptrdiff_t end) {
-      static_cast<Visits*>(self)->visit(begin, end);
-    }, this);
+    parallel_for(
+        count_, chunk, threads,
+        [](void* self, std::ptrdiff_t begin, std::ptrdiff_t end) { static_cast<Visits*>(self)->visit(begin, end); }, this);
   }
   bool each_is(int times) const {
     if (outside_) return false;
@@ -59,7 +60,8 @@ LAW(every_index_is_visited_once) {
     for (std::ptrdiff_t chunk : {1, 2, 3, 7, 64, 2000})
       for (int threads : {0, 1, 2, 3, 5, 9})
         if (!covers(count, chunk, threads))
-          check::fail(__FILE__, __LINE__, "count " + check::text(count) + ", chunk " + check::text(chunk) + ", threads " + check::text(threads));
+          check::fail(__FILE__, __LINE__,
+                      "count " + check::text(count) + ", chunk " + check::text(chunk) + ", threads " + check::text(threads));
 }
 
 LAW(callers_do_not_disturb_each_other) {
@@ -75,19 +77,26 @@ LAW(callers_do_not_disturb_each_other) {
 
 LAW(work_may_call_the_pool_again) {
   std::atomic<int> right{0};
-  parallel_for(40, 1, 3, [](void* context, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    for (std::ptrdiff_t i = begin; i < end; ++i) *static_cast<std::atomic<int>*>(context) += covers(33, 2, 3);
-  }, &right);
+  parallel_for(
+      40, 1, 3,
+      [](void* context, std::ptrdiff_t begin, std::ptrdiff_t end) {
+        for (std::ptrdiff_t i = begin; i < end; ++i) *static_cast<std::atomic<int>*>(context) += covers(33, 2, 3);
+      },
+      &right);
   CHECK_EQUAL(right.load(), 40);
 }
 
 LAW(an_exception_of_any_thread_reaches_the_caller) {
   for (int threads : {1, 2, 4})
     for (std::ptrdiff_t culprit : {0, 17, 99}) {
-      CHECK_THROWS(parallel_for(100, 1, threads, [](void* context, std::ptrdiff_t begin, std::ptrdiff_t end) {
-        const std::ptrdiff_t bad = *static_cast<std::ptrdiff_t*>(context);
-        if (begin <= bad && bad < end) throw std::runtime_error("no memory");
-      }, &culprit), std::runtime_error, "no memory");
+      CHECK_THROWS(parallel_for(
+                       100, 1, threads,
+                       [](void* context, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                         const std::ptrdiff_t bad = *static_cast<std::ptrdiff_t*>(context);
+                         if (begin <= bad && bad < end) throw std::runtime_error("no memory");
+                       },
+                       &culprit),
+                   std::runtime_error, "no memory");
       CHECK(covers(100, 3, threads));
     }
 }

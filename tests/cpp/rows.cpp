@@ -1,5 +1,6 @@
 // Batches: arrays of exactly the right size (the address sanitizer watches their ends), any count, any thread.
-#include <cstring>
+#include <algorithm>
+#include <functional>
 #include <limits>
 #include <memory>
 
@@ -35,31 +36,23 @@ struct Batch {
   std::vector<Exact> in;
   Exact external;
   bool shared;
-  std::ptrdiff_t n, width, count;
+  std::ptrdiff_t n, count;
 
   Batch(Random& random, std::ptrdiff_t n, std::ptrdiff_t width, std::ptrdiff_t count, bool shared)
-      : external(random.vector(width * (shared ? 1 : count), -10, 10)), shared(shared), n(n), width(width), count(count) {
+      : external(random.vector(width * (shared ? 1 : count), -10, 10)), shared(shared), n(n), count(count) {
     for (int k = 0; k < 3; ++k) in.emplace_back(random.vector(n * (shared && k == 1 ? 1 : count)));
   }
 
   // results of rows [first, first + rows) computed in one call
   std::vector<Exact> results(const Job& job, std::ptrdiff_t first, std::ptrdiff_t rows_wanted, int threads) const {
-    Rows rows;
-    rows.count = rows_wanted;
-    for (int k = 0; k < input_count(job.function); ++k) {
-      rows.in_stride[k] = shared && k == 1 ? 0 : n;
-      rows.in[k] = in[k].data() + first * rows.in_stride[k];
-    }
-    if (job.external_count) {
-      rows.external_stride = shared ? 0 : width;
-      rows.external = external.data() + first * rows.external_stride;
-    }
+    States states(job, {in[0].data(), in[1].data(), in[2].data()}, external.data(), count, shared, shared);
     std::vector<Exact> out;
+    double* to[3] = {};
     for (int k = 0; k < result_count(job.function); ++k) {
       out.emplace_back(output_size(job.function, n) * rows_wanted);
-      rows.out[k] = out.back().data();
+      to[k] = out.back().data();
     }
-    evaluate(job, rows, threads);
+    evaluate(job, states.rows(first, rows_wanted, to), threads);
     return out;
   }
 };
@@ -67,23 +60,24 @@ struct Batch {
 }  // namespace
 
 LAW(rows_do_not_depend_on_their_batch) {
-  for (const Wanted& wanted : {Wanted{1}, Wanted{2, false, true, true, true}, Wanted{5}, Wanted{7, true, true, true, true}}) {
+  for (const Wanted& wanted :
+       {Wanted{1}, Wanted{2, false, true, true, true}, Wanted{5}, Wanted{7, true, true, true, true}}) {
     Random random(50 + static_cast<std::uint64_t>(wanted.n));
     const Chain chain = make(random_links(random, wanted));
-    const std::vector<LinkFrame> loads = random_loads(random, chain);
+    const std::vector<LinkFrame> some = random_loads(random, chain), none;
     for (std::ptrdiff_t count = 0; count <= 17; ++count)
-      for (const bool loaded : {false, true})
+      for (const std::vector<LinkFrame>& loads : {std::cref(none), std::cref(some)})
         for (const bool shared : {false, true}) {
-          const Batch batch(random, chain.n(), loaded ? 6 * static_cast<std::ptrdiff_t>(loads.size()) : 0, count, shared);
-          for (const auto& [name, job] : every_job(chain, loaded ? loads : std::vector<LinkFrame>{})) {
+          const Batch batch(random, chain.n(), 6 * static_cast<std::ptrdiff_t>(loads.size()), count, shared);
+          for (const auto& [name, job] : every_job(chain, loads)) {
             Scratch::of_this_thread().poison();
             const std::vector<Exact> all = batch.results(job, 0, count, count % 4 == 3 ? 3 : 1);
             for (std::ptrdiff_t row = 0; row < count; ++row) {
               Scratch::of_this_thread().poison();
               const std::vector<Exact> one = batch.results(job, row, 1, 1);
               for (std::size_t k = 0; k < all.size(); ++k)
-                CHECK_SAME(name + ", " + std::to_string(count) + " rows", all[k].data() + row * one[k].size(),
-                           one[k].data(), one[k].size());
+                CHECK_SAME(name + ", " + std::to_string(count) + " rows", all[k].data() + row * one[k].size(), one[k].data(),
+                           one[k].size());
             }
           }
         }

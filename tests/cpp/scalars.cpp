@@ -15,10 +15,10 @@ using namespace zveno;
 namespace {
 
 // kLanes states of one mechanism
-struct States {
+struct LaneStates {
   std::vector<double> x[3][kLanes], external[kLanes];
 
-  States(Random& random, int n, std::size_t loads) {
+  LaneStates(Random& random, int n, std::size_t loads) {
     for (int lane = 0; lane < kLanes; ++lane) {
       for (auto& xk : x) xk[lane] = random.vector(n);
       external[lane] = random.vector(6 * static_cast<std::ptrdiff_t>(loads), -10, 10);
@@ -61,9 +61,8 @@ Result<T> evaluated(const Job& job, const std::vector<T> (&x)[3], const std::vec
   const int inputs = input_count(job.function);
   const Inputs<T> in{{x[0].data(), inputs > 1 ? x[1].data() : nullptr, inputs > 2 ? x[2].data() : nullptr},
                      job.external_count ? external.data() : nullptr};
-  r.out = from_poisoned<T>(scratch, size, [&](T* out) {
-    evaluate<T>(job, in, out, r.pivot.empty() ? nullptr : r.pivot.data(), scratch);
-  });
+  r.out = from_poisoned<T>(scratch, size,
+                           [&](T* out) { evaluate<T>(job, in, out, r.pivot.empty() ? nullptr : r.pivot.data(), scratch); });
   return r;
 }
 
@@ -108,7 +107,7 @@ void for_every_mechanism(std::uint64_t seed, Use&& use) {
     const Chain chain = make(random_links(random, wanted));
     for (const bool loaded : {false, true}) {
       const std::vector<LinkFrame> loads = loaded ? random_loads(random, chain) : std::vector<LinkFrame>{};
-      use(chain, loads, States(random, chain.n(), loads.size()));
+      use(chain, loads, LaneStates(random, chain.n(), loads.size()));
     }
   }
 }
@@ -117,11 +116,12 @@ void for_every_mechanism(std::uint64_t seed, Use&& use) {
 
 LAW(packs_and_counters_give_the_bits_of_double) {
   Scratch scratch;
-  for_every_mechanism(1, [&](const Chain& chain, const std::vector<LinkFrame>& loads, const States& states) {
+  for_every_mechanism(1, [&](const Chain& chain, const std::vector<LinkFrame>& loads, const LaneStates& states) {
     std::vector<Packed> packed[3];
     for (int k = 0; k < 3; ++k)
       packed[k] = converted<Packed>(states.x[k][0].size(), [&](std::size_t i) { return across(states.x[k], i); });
-    const auto packed_loads = converted<Packed>(states.external[0].size(), [&](std::size_t i) { return across(states.external, i); });
+    const auto packed_loads =
+        converted<Packed>(states.external[0].size(), [&](std::size_t i) { return across(states.external, i); });
 
     for (const auto& [name, job] : every_job(chain, loads)) {
       if (job.function == Function::derivatives) continue;
@@ -147,7 +147,7 @@ LAW(packs_and_counters_give_the_bits_of_double) {
 
 LAW(values_of_duals_are_the_bits_of_double) {
   Scratch scratch;
-  for_every_mechanism(2, [&](const Chain& chain, const std::vector<LinkFrame>& loads, const States& states) {
+  for_every_mechanism(2, [&](const Chain& chain, const std::vector<LinkFrame>& loads, const LaneStates& states) {
     Job job{&chain, Function::inverse_dynamics};
     job.external_frames = loads.data();
     job.external_count = static_cast<int>(loads.size());
@@ -185,7 +185,7 @@ LAW(values_of_duals_are_the_bits_of_double) {
 
 LAW(counts_do_not_depend_on_the_numbers) {
   Scratch scratch;
-  for_every_mechanism(3, [&](const Chain& chain, const std::vector<LinkFrame>& loads, const States& states) {
+  for_every_mechanism(3, [&](const Chain& chain, const std::vector<LinkFrame>& loads, const LaneStates& states) {
     for (const auto& [name, job] : every_job(chain, loads)) {
       if (job.function == Function::derivatives || kLanes < 2) continue;
       long totals[2];

@@ -1,6 +1,7 @@
 // Our sine and cosine: 2 ulp below the limit, the C library beyond, every lane on its own.
 #include <cfloat>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 #include <zveno/scalar/scalars.hpp>
@@ -28,12 +29,12 @@ SinCos ours(double x) { return in_lane<kLanes>(x, 0, x); }
 
 // multiples of pi/2 and their neighbours, powers of two, the ends of the range, and numbers of every size
 std::vector<double> difficult_angles() {
-  std::vector<double> x{0.0, 0.25 * EIGEN_PI, DBL_MIN, DBL_TRUE_MIN, 1e-300, 1e-16, 1e-8, std::nextafter(kTrigLimit, 0)};
+  std::vector<double> x{0.0, 0.25 * kPi, DBL_MIN, DBL_TRUE_MIN, 1e-300, 1e-16, 1e-8, std::nextafter(kTrigLimit, 0)};
   Random random(11);
-  const int quadrants = static_cast<int>(kTrigLimit / (EIGEN_PI / 2));
+  const int quadrants = static_cast<int>(kTrigLimit / (kPi / 2));
   for (int i = 0; i < 20000; ++i) {
     const int k = i < 100 ? i : random.below(quadrants);
-    double at = k * (EIGEN_PI / 2) + (i % 3 ? 0 : EIGEN_PI / 4);
+    double at = k * (kPi / 2) + (i % 3 ? 0 : kPi / 4);
     for (int step = random.below(4); step > 0; --step) at = std::nextafter(at, random.chance(0.5) ? 0 : kTrigLimit);
     x.push_back(at);
     x.push_back(random.uniform(0, kTrigLimit));

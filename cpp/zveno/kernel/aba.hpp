@@ -62,44 +62,44 @@ void aba(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, con
   body_wrenches(model, at, qd, no_acceleration, base, external_B, bias, scratch);
 
   for (int b = 0; b < n; ++b) {
-    const BodyParams<T> body = cast<T>(model.body[b]);
-    const T zero = T(0.0), x = body.mc_B.x(), y = body.mc_B.y(), z = body.mc_B.z();
-    I[b].A = {body.m, zero, zero, body.m, zero, body.m};
+    const BodyParams<P>& body = model.body[b];
+    const T zero = T(0.0), x = T(body.mc_B.x()), y = T(body.mc_B.y()), z = T(body.mc_B.z());
+    I[b].A = {T(body.m), zero, zero, T(body.m), zero, T(body.m)};
     Mat3<T>& B = I[b].B;  // -mc~
     B(0, 0) = B(1, 1) = B(2, 2) = zero;
     B(0, 1) = z, B(1, 0) = -z, B(0, 2) = -y, B(2, 0) = y, B(1, 2) = x, B(2, 1) = -x;
-    I[b].C = body.I_BBo_B;
+    I[b].C = cast<T>(body.I_BBo_B);
   }
 
   // tips to base: qdd[b] holds the effort left for the joint
   for (int b = n; b-- > 0;) {
-    Articulated<T>& own = I[b];
+    Articulated<T> own{I[b].A, I[b].B, I[b].C};
     const bool revolute = model.revolute(b);
-    if (revolute) {
-      U[b] = {own.B.col(2), {own.C.xz, own.C.yz, own.C.zz}};
-      pivot[b] = own.C.zz;
-      qdd[b] = tau[b] - bias[b].n.z();
-    } else {
-      U[b] = {{own.A.xz, own.A.yz, own.A.zz}, own.B.row(2)};
-      pivot[b] = own.A.zz;
-      qdd[b] = tau[b] - bias[b].f.z();
+    const Vec3<T> force = bias[b].f, moment = bias[b].n;
+    const Vec3<T> Uf = revolute ? own.B.col(2) : Vec3<T>{own.A.xz, own.A.yz, own.A.zz};
+    const Vec3<T> Un = revolute ? Vec3<T>{own.C.xz, own.C.yz, own.C.zz} : own.B.row(2);
+    const T inertia = revolute ? own.C.zz : own.A.zz;
+    const T D = rotor ? inertia + T(rotor[b]) : inertia;
+    const T inv = T(1.0) / D, left = tau[b] - (revolute ? moment.z() : force.z());
+    if (const int parent = model.parent(b); parent != kWorld) {
+      const JointFrame<T> X = joint_frame(model, at, b);
+      remove_joint(own, {Uf, Un}, {Uf * inv, Un * inv});
+      Articulated<T> moved{X.to_parent(own.A), X.to_parent(own.B), X.to_parent(own.C)};
+      shift(moved, X.p);
+      const T share = left * inv;
+      const Vec3<T> f = X.to_parent(force + Uf * share);
+      const Vec3<T> m = X.to_parent(moment + Un * share) + cross<T>(X.p, f);
+      I[parent].A = I[parent].A + moved.A;
+      I[parent].B = I[parent].B + moved.B;
+      I[parent].C = I[parent].C + moved.C;
+      bias[parent].f += f;
+      bias[parent].n += m;
     }
-    if (rotor) pivot[b] += T(rotor[b]);
-    inverse[b] = T(1.0) / pivot[b];
-    const int parent = model.parent(b);
-    if (parent == kWorld) continue;
-
-    const JointFrame<T> X = joint_frame(model, at, b);
-    remove_joint(own, U[b], {U[b].f * inverse[b], U[b].n * inverse[b]});
-    Articulated<T> moved{X.to_parent(own.A), X.to_parent(own.B), X.to_parent(own.C)};
-    shift(moved, X.p);
-    I[parent].A = I[parent].A + moved.A;
-    I[parent].B = I[parent].B + moved.B;
-    I[parent].C = I[parent].C + moved.C;
-    const T share = qdd[b] * inverse[b];
-    const Vec3<T> f = X.to_parent(Vec3<T>(bias[b].f + U[b].f * share));
-    bias[parent].f += f;
-    bias[parent].n += X.to_parent(Vec3<T>(bias[b].n + U[b].n * share)) + cross<T>(X.p, f);
+    U[b].f = Uf;
+    U[b].n = Un;
+    pivot[b] = D;
+    inverse[b] = inv;
+    qdd[b] = left;
   }
 
   // base to tips: deviations of the accelerations
@@ -113,9 +113,11 @@ void aba(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, con
       qdd[b] = qdd[b] * inverse[b];
     } else {
       const JointFrame<T> X = joint_frame(model, at, b);
-      dw[b] = X.to_body(dw[parent]);
-      da[b] = X.to_body(da[parent] + cross<T>(dw[parent], X.p));
-      qdd[b] = (qdd[b] - (dot<T>(U[b].f, da[b]) + dot<T>(U[b].n, dw[b]))) * inverse[b];
+      Vec3<T> angular = X.to_body(dw[parent]), linear = X.to_body(da[parent] + cross<T>(dw[parent], X.p));
+      const T acceleration = (qdd[b] - (dot(U[b].f, linear) + dot(U[b].n, angular))) * inverse[b];
+      dw[b] = angular;
+      da[b] = linear;
+      qdd[b] = acceleration;
     }
     (model.revolute(b) ? dw[b] : da[b]).z() += qdd[b];
   }

@@ -25,7 +25,7 @@ BaseAxes<T> base_axes(const ModelView<P>& model, const JointPosition<T>& at, Scr
   Mat3<T>* R_WB = scratch.take<Mat3<T>>(n);
   for (int b = 0; b < n; ++b) {
     const JointFrame<T> X = joint_frame(model, at, b);
-    const BodyParams<T> body = cast<T>(model.body[b]);
+    const BodyParams<P>& body = model.body[b];
     const int parent = model.parent(b);
     if (parent == kWorld) {
       R_WB[b] = X.after(diagonal(T(1.0)));
@@ -35,9 +35,9 @@ BaseAxes<T> base_axes(const ModelView<P>& model, const JointPosition<T>& at, Scr
       x.r[b] = times(R_WB[parent], X.p);  // (2.3)
     }
     x.e[b] = R_WB[b].col(2);               // (2.4)
-    x.m[b] = body.m;
-    x.c[b] = times(R_WB[b], body.mc_B);    // (2.5)
-    x.I[b] = rotated(R_WB[b], body.I_BBo_B);
+    x.m[b] = T(body.m);
+    x.c[b] = times(R_WB[b], cast<T>(body.mc_B));    // (2.5)
+    x.I[b] = rotated(R_WB[b], cast<T>(body.I_BBo_B));
   }
   enter_stage<T>(Stage::algorithm);
   return x;

@@ -40,62 +40,65 @@ template <class T, class P>
 void crba(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
   const Topology& topology = *model.topology;
-  const int n = model.size();
+  const std::ptrdiff_t n = model.size();
   Mat3<T>* R_WB = scratch.take<Mat3<T>>(n);
   Vec3<T>* p_W = scratch.take<Vec3<T>>(n);
   Composite<T>* composite = scratch.take<Composite<T>>(n);
-  T* axis = scratch.take<T>(6 * n);  // joint axes as screws about the base origin: six rows of n
-  T* screw[6];
-  for (int k = 0; k < 6; ++k) screw[k] = axis + k * n;
+  Wrench<T>* wrench = scratch.take<Wrench<T>>(n);
+  T* screw = scratch.take<T>(6 * n);  // joint axes as screws about the base origin: six rows of n
 
   enter_stage<T>(Stage::kinematics);
   body_frames(model, at, R_WB, p_W);
   enter_stage<T>(Stage::algorithm);
   for (int b = 0; b < n; ++b) {
-    const BodyParams<T> body = cast<T>(model.body[b]);
-    composite[b] = {body.m, body.mc_B, body.I_BBo_B};
+    const BodyParams<P>& body = model.body[b];
+    composite[b] = {T(body.m), cast<T>(body.mc_B), cast<T>(body.I_BBo_B)};
     const Vec3<T> e = R_WB[b].col(2), zero = zero3<T>();
     const Vec3<T> v = model.revolute(b) ? cross<T>(p_W[b], e) : e, w = model.revolute(b) ? e : zero;
-    for (int k = 0; k < 3; ++k) screw[k][b] = v[k], screw[k + 3][b] = w[k];
+    for (int k = 0; k < 3; ++k) screw[k * n + b] = v[k], screw[(k + 3) * n + b] = w[k];
   }
-  for (int b = n; b-- > 0;) {
+  for (int b = static_cast<int>(n); b-- > 0;) {
     const Composite<T>& own = composite[b];
-    const int parent = model.parent(b);
-    if (parent != kWorld) {
+    if (const int parent = model.parent(b); parent != kWorld) {
       const Composite<T> moved = moved_to_parent(own, joint_frame(model, at, b));
       Composite<T>& sum = composite[parent];
       sum.m += moved.m;
       sum.c += moved.c;
       sum.I = sum.I + moved.I;
     }
-    // (6.1) wrench of a unit acceleration, about Bo, base axes: the axis is z
-    T* row = M + static_cast<std::ptrdiff_t>(b) * n;
+    // (6.1) wrench of a unit acceleration, about the base origin, base axes: the joint axis is z
     Vec3<T> f, m;
     if (model.revolute(b)) {
-      row[b] = own.I.zz;
+      M[b * n + b] = own.I.zz;
       f = R_WB[b].col(1) * own.c.x() - R_WB[b].col(0) * own.c.y();
       m = times(R_WB[b], Vec3<T>{own.I.xz, own.I.yz, own.I.zz});
     } else {
-      row[b] = own.m;
+      M[b * n + b] = own.m;
       f = R_WB[b].col(2) * own.m;
       m = R_WB[b].col(0) * own.c.y() - R_WB[b].col(1) * own.c.x();
     }
-    m += cross<T>(p_W[b], f);
-    // (6.2) projected on the axes inboard
-    enter_stage<T>(Stage::assembly);
+    wrench[b].n = m + cross<T>(p_W[b], f);
+    wrench[b].f = f;
+  }
+
+  // (6.2) projected on the axes inboard; every few rows are mirrored while they are in the cache
+  enter_stage<T>(Stage::assembly);
+  for (int b = 0; b < n; ++b) {
+    const Vec3<T> f = wrench[b].f, m = wrench[b].n;
+    T* row = M + b * n;
     int done = 0;
     for (int r = topology.first_run[b]; r < topology.first_run[b + 1]; ++r) {
       const Run run = topology.ancestor_runs[r];
       for (int i = done; i < run.begin; ++i) row[i] = T(0.0);
+      ZVENO_INDEPENDENT
       for (int i = run.begin; i < run.end; ++i)
-        row[i] = (f.x() * screw[0][i] + f.y() * screw[1][i] + f.z() * screw[2][i]) +
-                 (m.x() * screw[3][i] + m.y() * screw[4][i] + m.z() * screw[5][i]);
+        row[i] = (f.x() * screw[i] + f.y() * screw[n + i] + f.z() * screw[2 * n + i]) +
+                 (m.x() * screw[3 * n + i] + m.y() * screw[4 * n + i] + m.z() * screw[5 * n + i]);
       done = run.end;
     }
     for (int i = done; i < b; ++i) row[i] = T(0.0);
-    enter_stage<T>(Stage::algorithm);
+    if ((b + 1) % kLanes == 0 || b + 1 == n) mirror_rows(M, static_cast<int>(n), b / kLanes * kLanes);
   }
-  mirror_lower(M, n);
 }
 
 // n runs of RNEA with unit accelerations, no rates, no gravity

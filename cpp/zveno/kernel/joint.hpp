@@ -55,9 +55,13 @@ struct JointFrame {
 
 template <class T, class P>
 ZVENO_INLINE JointFrame<T> joint_frame(const ModelView<P>& model, const JointPosition<T>& at, int b) {
-  const BodyParams<T> body = cast<T>(model.body[b]);
-  JointFrame<T> frame{{at.s[b], at.c[b]}, body.alpha, body.phi, model.topology->turned[b] != 0, body.p_PJ};
-  if (!model.revolute(b)) frame.p += body.axis_P * at.q[b];
+  const BodyParams<P>& body = model.body[b];
+  JointFrame<T> frame{{at.s[b], at.c[b]},
+                      {T(body.alpha.s), T(body.alpha.c)},
+                      {T(body.phi.s), T(body.phi.c)},
+                      model.topology->turned[b] != 0,
+                      cast<T>(body.p_PJ)};
+  if (!model.revolute(b)) frame.p += cast<T>(body.axis_P) * at.q[b];
   return frame;
 }
 

@@ -72,7 +72,7 @@ T kinetic_energy(const ModelView<P>& model, const JointPosition<T>& at, const T*
   T twice = T(0.0);
   for (int b = 0; b < model.size(); ++b) {
     const JointFrame<T> X = joint_frame(model, at, b);
-    const BodyParams<T> body = cast<T>(model.body[b]);
+    const BodyParams<P>& body = model.body[b];
     const int parent = model.parent(b);
     if (parent == kWorld) {
       w[b] = zero3<T>();
@@ -82,8 +82,8 @@ T kinetic_energy(const ModelView<P>& model, const JointPosition<T>& at, const T*
       v[b] = X.to_body(v[parent] + cross<T>(w[parent], X.p));
     }
     (model.revolute(b) ? w[b] : v[b]).z() += qd[b];
-    const Vec3<T> momentum = v[b] * body.m + cross<T>(w[b], body.mc_B);
-    const Vec3<T> spin = times(body.I_BBo_B, w[b]) + cross<T>(body.mc_B, v[b]);
+    const Vec3<T> momentum = v[b] * T(body.m) + cross<T>(w[b], cast<T>(body.mc_B));
+    const Vec3<T> spin = times(cast<T>(body.I_BBo_B), w[b]) + cross<T>(cast<T>(body.mc_B), v[b]);
     twice += dot<T>(v[b], momentum) + dot<T>(w[b], spin);
   }
   return twice * T(0.5);
@@ -94,8 +94,8 @@ template <class T, class P>
 T potential_energy(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>* p_W, const Vec3<T>& g) {
   Vec3<T> moment = zero3<T>();
   for (int b = 0; b < model.size(); ++b) {
-    const BodyParams<T> body = cast<T>(model.body[b]);
-    moment += p_W[b] * body.m + times(R_WB[b], body.mc_B);
+    const BodyParams<P>& body = model.body[b];
+    moment += p_W[b] * T(body.m) + times(R_WB[b], cast<T>(body.mc_B));
   }
   return -dot<T>(moment, g);
 }

@@ -51,7 +51,7 @@ void body_wrenches(const ModelView<P>& model, const JointPosition<T>& at, const 
   for (int b = 0; b < n; ++b) {
     // computed in locals and stored at the end: a store in between makes the compiler reload every parameter
     const JointFrame<T> X = joint_frame(model, at, b);
-    const BodyParams<T> body = cast<T>(model.body[b]);
+    const BodyParams<P>& body = model.body[b];
     const int parent = model.parent(b);
     const bool still = parent == kWorld && !base.moving;
     const T rate = qd[b];
@@ -83,8 +83,8 @@ void body_wrenches(const ModelView<P>& model, const JointPosition<T>& at, const 
       if (qdd) ab.z() += qdd[b];
     }
     const Mat3<T> Kb = rotation_acceleration(wb, dwb);
-    Vec3<T> f = ab * body.m + times(Kb, body.mc_B);
-    Vec3<T> m = axial_of_product(Kb, body.S_BBo_B) + cross<T>(body.mc_B, ab);
+    Vec3<T> f = ab * T(body.m) + times(Kb, cast<T>(body.mc_B));
+    Vec3<T> m = axial_of_product(Kb, cast<T>(body.S_BBo_B)) + cross<T>(cast<T>(body.mc_B), ab);
     if (external_B) {
       f -= external_B[b].f;
       m -= external_B[b].n;

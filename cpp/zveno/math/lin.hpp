@@ -6,6 +6,15 @@
 #pragma once
 
 // kernels are loops over bodies built from these few helpers: a call left standing in the loop costs more than its work
+// before a loop whose iterations share no memory
+#if defined(__clang__)
+#define ZVENO_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define ZVENO_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define ZVENO_INDEPENDENT
+#endif
+
 #if defined(__GNUC__)
 #define ZVENO_INLINE inline __attribute__((always_inline))
 #else

@@ -20,18 +20,6 @@ struct BodyParams {
   Sym3<T> S_BBo_B;   // integral of p p' dm = tr(I)/2 E - I
 };
 
-template <class T, class S>
-ZVENO_INLINE BodyParams<T> cast(const BodyParams<S>& b) {
-  return {{T(b.phi.s), T(b.phi.c)},
-          {T(b.alpha.s), T(b.alpha.c)},
-          cast<T>(b.p_PJ),
-          cast<T>(b.axis_P),
-          T(b.m),
-          cast<T>(b.mc_B),
-          cast<T>(b.I_BBo_B),
-          cast<T>(b.S_BBo_B)};
-}
-
 // what a kernel needs of a model; P is the scalar of the parameters
 template <class P>
 struct ModelView {

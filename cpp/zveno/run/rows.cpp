@@ -157,7 +157,13 @@ Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::pt
       for (int k = 0; k < outputs; ++k) out[k] = rows.out[k] + row * size;
       compute(job, in, out, pivot, scratch);
       if (solves) judge(chain, pivot, row, 1, failure);
-      for (int k = 0; k < outputs; ++k) check_finite(out[k], size, row, 1, failure);
+      for (int k = 0; k < outputs; ++k) {
+        if (job.function != Function::mass_matrix || !matrix) {
+          check_finite(out[k], size, row, 1, failure);
+        } else {  // half of a large symmetric matrix
+          for (int i = 0; i < n; ++i) check_finite(out[k] + i * static_cast<std::ptrdiff_t>(n), i + 1, row, 1, failure);
+        }
+      }
     }
     return failure;
   }

@@ -1,4 +1,5 @@
-// A kernel that looks at the numbers. CONDITION is one way of looking, SCALAR the type it is compiled for: only double may.
+// A kernel that looks at the numbers. CONDITION is one way of looking, SCALAR the type it is compiled for: only double
+// may.
 #include <algorithm>
 
 #include <zveno/scalar/count.hpp>

@@ -1,0 +1,154 @@
+# Types of the compiled core; the documentation is in its docstrings.
+from collections.abc import Sequence
+from typing import Any, Literal, SupportsIndex, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .results import Derivatives
+
+_Array: TypeAlias = NDArray[np.float64]
+_External: TypeAlias = dict[str, Any] | None  # {link: ArrayLike}, but dict is invariant
+_Frame: TypeAlias = Literal["link", "world"]
+_MassMethod: TypeAlias = Literal[
+    "crba", "crba-columns", "kane", "kane-triangular", "kane-recurrent", "kane-collapsed", "kosynka"
+]
+# name, parent, joint, joint name, axis, position, rotation, mass, com, inertia, rotor inertia, friction
+_LinkTuple: TypeAlias = tuple[
+    str, str | None, str, str, ArrayLike, ArrayLike, ArrayLike, float, ArrayLike, ArrayLike, float, float
+]
+
+class Chain:
+    def __init__(self, name: str, base: str, gravity: ArrayLike, links: list[_LinkTuple]) -> None: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def is_serial(self) -> bool: ...
+    @property
+    def total_mass(self) -> float: ...
+    @property
+    def suspicions(self) -> list[tuple[str, str]]: ...
+    def mass_matrix(
+        self,
+        q: ArrayLike,
+        method: _MassMethod = "crba",
+        *,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def bias(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        external: _External = None,
+        method: Literal["rnea", "kane"] = "rnea",
+        *,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        external: _External = None,
+        *,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        external: _External = None,
+        method: Literal["aba", "cholesky"] = "aba",
+        *,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def reactions(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        external: _External = None,
+        frame: _Frame = "link",
+        *,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def base_wrench(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        external: _External = None,
+        *,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    # one state gives a number; whether an array holds one state or many, its type does not tell
+    @overload
+    def kinetic_energy(
+        self, q: ArrayLike, qd: ArrayLike, *, out: _Array, threads: SupportsIndex | None = None
+    ) -> _Array: ...
+    @overload
+    def kinetic_energy(
+        self, q: Sequence[float], qd: Sequence[float], *, out: None = None, threads: SupportsIndex | None = None
+    ) -> float: ...
+    @overload
+    def kinetic_energy(
+        self, q: ArrayLike, qd: ArrayLike, *, out: None = None, threads: SupportsIndex | None = None
+    ) -> float | _Array: ...
+    @overload
+    def potential_energy(self, q: ArrayLike, *, out: _Array, threads: SupportsIndex | None = None) -> _Array: ...
+    @overload
+    def potential_energy(
+        self, q: Sequence[float], *, out: None = None, threads: SupportsIndex | None = None
+    ) -> float: ...
+    @overload
+    def potential_energy(
+        self, q: ArrayLike, *, out: None = None, threads: SupportsIndex | None = None
+    ) -> float | _Array: ...
+    def pose(
+        self, q: ArrayLike, link: str, *, out: _Array | None = None, threads: SupportsIndex | None = None
+    ) -> _Array: ...
+    def jacobian(
+        self,
+        q: ArrayLike,
+        link: str,
+        point: ArrayLike | None = None,
+        frame: _Frame = "world",
+        *,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def jacobian_rate(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        link: str,
+        point: ArrayLike | None = None,
+        frame: _Frame = "world",
+        *,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def derivatives(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        external: _External = None,
+        *,
+        out: tuple[_Array, _Array, _Array] | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> Derivatives: ...
+
+def count_operations(
+    chain: Chain, function: str, method: str | None = None
+) -> dict[str, tuple[int, int, int, int, int]]: ...
+def cpu_levels() -> list[str]: ...
+def use_kernels(table: object) -> tuple[str, int]: ...
+def sincos(x: ArrayLike) -> tuple[_Array, _Array]: ...

@@ -1,0 +1,38 @@
+"""What a user writes, checked with ``mypy --strict`` against the installed package; it also runs."""
+
+from typing import assert_type
+
+import numpy as np
+import zveno as zv
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def gravity_torques(arm: zv.Chain, q: Array) -> Array:
+    rest = np.zeros_like(q)
+    return arm.inverse_dynamics(q, rest, rest, threads=0)
+
+
+links = [
+    zv.Link("upper", axis=(0, 1, 0), mass=4.0, com=(0.2, 0, 0), inertia=np.diag([0.01, 0.1, 0.1])),
+    zv.Link("fore", axis=(0, 1, 0), position=(0.4, 0, 0), mass=2.0, com=(0.1, 0, 0), inertia=(0.01, 0.05, 0.05)),
+]
+arm = zv.Chain(links, gravity=(0.0, 0.0, -9.81), name="arm").with_payload("fore", 1.0, com=(0.3, 0, 0))
+q = np.zeros((5, arm.n))
+M = np.empty((5, arm.n, arm.n))
+
+assert_type(gravity_torques(arm, q), Array)
+assert_type(arm.mass_matrix(q, method="kane-recurrent", out=M), Array)
+assert_type(arm.forward_dynamics(q[0], q[0], [1.0, 2.0], external={"fore": [0, 0, -5, 0, 0, 0]}), Array)
+assert_type(arm.potential_energy([0.1, 0.2]), float)
+assert_type(arm.kinetic_energy(q, q, out=np.empty(5)), Array)
+assert_type(arm.derivatives(q, q, q).dtau_dq, Array)
+assert_type(arm.operations("mass_matrix").total, int)
+assert_type(arm.joint_names, tuple[str, ...])
+assert_type(zv.cpu_features()["lanes"], int)
+
+try:
+    zv.Chain([zv.Link("a", mass=-1.0)])
+except zv.ModelError as error:
+    assert_type(error.link, str | None)
