@@ -16,6 +16,7 @@ namespace zveno::bindings {
 namespace {
 
 const KernelTable* kernels = nullptr;
+PyObject* derivatives_type = nullptr;  // zveno.results.Derivatives, once it is needed
 
 enum class Param { q, qd, third, external, method, link, point, frame, out, threads };
 
@@ -337,8 +338,8 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
   if (failure.kind != Failure::none) raise_failure(s.name, *chain, failure, lead.nd > 0);
 
   if (three) {
-    const py::object type = py::module_::import("zveno.results").attr("Derivatives");
-    return type(results[0], results[1], results[2]).release().ptr();
+    if (!derivatives_type) derivatives_type = py::object(py::module_::import("zveno.results").attr("Derivatives")).release().ptr();
+    return py::reinterpret_borrow<py::object>(derivatives_type)(results[0], results[1], results[2]).release().ptr();
   }
   // energies of one state are numbers
   if (tail_nd == 0 && lead.nd == 0 && (!a[P::out] || a[P::out] == Py_None)) return PyFloat_FromDouble(rows.out[0][0]);

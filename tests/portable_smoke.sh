@@ -24,6 +24,14 @@ for module in "$package"/_core.*.so "$package"/_kernels_baseline.*.so; do
   fi
 done
 echo "no AVX instruction in _core and _kernels_baseline"
+for module in "$package"/_kernels_*.so; do
+  # compilers form alternating ones even when contraction is off
+  if objdump -d --no-show-raw-insn "$module" | grep -E 'vfn?m(add|sub)' >leaks; then
+    echo "portable_smoke: $(wc -l <leaks) fused multiplications in $module round otherwise than the baseline does" >&2
+    exit 1
+  fi
+done
+echo "no fused multiplication in any kernel"
 
 cat >everything.py <<'PYTHON'
 """Every function once, single and batch; writes the numbers, or compares them with those written."""

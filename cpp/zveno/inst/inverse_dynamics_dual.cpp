@@ -1,5 +1,4 @@
 #include <zveno/inst/evaluate.hpp>
 #include <zveno/scalar/scalars.hpp>
 
-template void zveno::inverse_dynamics<zveno::DualSingle>(const Job&, const Inputs<DualSingle>&, DualSingle*, Scratch&);
-template void zveno::inverse_dynamics<zveno::DualPacked>(const Job&, const Inputs<DualPacked>&, DualPacked*, Scratch&);
+template void zveno::inverse_dynamics<zveno::Derived>(const Job&, const Inputs<Derived>&, Derived*, Scratch&);

@@ -56,44 +56,70 @@ void aba(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, con
   const int n = model.size();
   Wrench<T>* bias = scratch.take<Wrench<T>>(n);
   Wrench<T>* U = scratch.take<Wrench<T>>(n);
-  Articulated<T>* I = scratch.take<Articulated<T>>(n);
   T* inverse = scratch.take<T>(n);
   const T* no_acceleration = nullptr;
   body_wrenches(model, at, qd, no_acceleration, base, external_B, bias, scratch);
 
-  for (int b = 0; b < n; ++b) {
-    const BodyParams<P>& body = model.body[b];
-    const T zero = T(0.0), x = T(body.mc_B.x()), y = T(body.mc_B.y()), z = T(body.mc_B.z());
-    I[b].A = {T(body.m), zero, zero, T(body.m), zero, T(body.m)};
-    Mat3<T>& B = I[b].B;  // -mc~
-    B(0, 0) = B(1, 1) = B(2, 2) = zero;
-    B(0, 1) = z, B(1, 0) = -z, B(0, 2) = -y, B(2, 0) = y, B(1, 2) = x, B(2, 1) = -x;
-    I[b].C = cast<T>(body.I_BBo_B);
-  }
+  // of children other than the next body
+  const bool tree = !model.topology->serial;
+  Articulated<T>* I = scratch.take<Articulated<T>>(tree ? n : 0);
+  Articulated<T> outboard{zero_sym3<T>(), diagonal(T(0.0)), zero_sym3<T>()};
+  if (tree)
+    for (int b = 0; b < n; ++b) I[b] = outboard;
 
-  // tips to base: qdd[b] holds the effort left for the joint
+  // tips to base: qdd[b] holds the effort left for the joint. Along a chain the child's share stays in registers.
+  Vec3<T> outboard_f = zero3<T>(), outboard_n = outboard_f;
+  bool carried = false;
   for (int b = n; b-- > 0;) {
-    Articulated<T> own{I[b].A, I[b].B, I[b].C};
+    const BodyParams<P>& body = model.body[b];
+    const T mass = T(body.m);
+    const Vec3<T> mc = cast<T>(body.mc_B);
+    Articulated<T> own;
+    Vec3<T> force = bias[b].f, moment = bias[b].n;
+    if (carried) {  // A = m E, B = -mc~, C = I, and the child
+      own = outboard;
+      own.A.xx += mass, own.A.yy += mass, own.A.zz += mass;
+      own.B(0, 1) += mc.z(), own.B(1, 0) -= mc.z(), own.B(0, 2) -= mc.y();
+      own.B(2, 0) += mc.y(), own.B(1, 2) += mc.x(), own.B(2, 1) -= mc.x();
+      own.C = cast<T>(body.I_BBo_B) + own.C;
+      force += outboard_f;
+      moment += outboard_n;
+    } else {
+      const T zero = T(0.0);
+      own.A = {mass, zero, zero, mass, zero, mass};
+      own.B = skew(-mc);
+      own.C = cast<T>(body.I_BBo_B);
+    }
+    if (tree && model.topology->branches[b]) {
+      own.A = own.A + I[b].A;
+      own.B = own.B + I[b].B;
+      own.C = own.C + I[b].C;
+    }
     const bool revolute = model.revolute(b);
-    const Vec3<T> force = bias[b].f, moment = bias[b].n;
     const Vec3<T> Uf = revolute ? own.B.col(2) : Vec3<T>{own.A.xz, own.A.yz, own.A.zz};
     const Vec3<T> Un = revolute ? Vec3<T>{own.C.xz, own.C.yz, own.C.zz} : own.B.row(2);
     const T inertia = revolute ? own.C.zz : own.A.zz;
     const T D = rotor ? inertia + T(rotor[b]) : inertia;
     const T inv = T(1.0) / D, left = tau[b] - (revolute ? moment.z() : force.z());
-    if (const int parent = model.parent(b); parent != kWorld) {
+    const int parent = model.parent(b);
+    carried = parent == b - 1 && parent != kWorld;
+    if (parent != kWorld) {
       const JointFrame<T> X = joint_frame(model, at, b);
       remove_joint(own, {Uf, Un}, {Uf * inv, Un * inv});
-      Articulated<T> moved{X.to_parent(own.A), X.to_parent(own.B), X.to_parent(own.C)};
-      shift(moved, X.p);
+      outboard.A = X.to_parent(own.A);
+      outboard.B = X.to_parent(own.B);
+      outboard.C = X.to_parent(own.C);
+      shift(outboard, X.p);
       const T share = left * inv;
-      const Vec3<T> f = X.to_parent(force + Uf * share);
-      const Vec3<T> m = X.to_parent(moment + Un * share) + cross<T>(X.p, f);
-      I[parent].A = I[parent].A + moved.A;
-      I[parent].B = I[parent].B + moved.B;
-      I[parent].C = I[parent].C + moved.C;
-      bias[parent].f += f;
-      bias[parent].n += m;
+      outboard_f = X.to_parent(force + Uf * share);
+      outboard_n = X.to_parent(moment + Un * share) + cross<T>(X.p, outboard_f);
+      if (!carried) {
+        I[parent].A = I[parent].A + outboard.A;
+        I[parent].B = I[parent].B + outboard.B;
+        I[parent].C = I[parent].C + outboard.C;
+        bias[parent].f += outboard_f;
+        bias[parent].n += outboard_n;
+      }
     }
     U[b].f = Uf;
     U[b].n = Un;
@@ -103,23 +129,28 @@ void aba(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, con
   }
 
   // base to tips: deviations of the accelerations
-  Vec3<T>* da = scratch.take<Vec3<T>>(n);
-  Vec3<T>* dw = scratch.take<Vec3<T>>(n);
+  Vec3<T>* da = scratch.take<Vec3<T>>(tree ? n : 0);
+  Vec3<T>* dw = scratch.take<Vec3<T>>(tree ? n : 0);
+  Vec3<T> linear = zero3<T>(), angular = linear;
   for (int b = 0; b < n; ++b) {
     const int parent = model.parent(b);
+    T acceleration = qdd[b];
     if (parent == kWorld) {
-      da[b] = zero3<T>();
-      dw[b] = zero3<T>();
-      qdd[b] = qdd[b] * inverse[b];
+      linear = angular = zero3<T>();
+      acceleration = acceleration * inverse[b];
     } else {
+      if (parent != b - 1) linear = da[parent], angular = dw[parent];
       const JointFrame<T> X = joint_frame(model, at, b);
-      Vec3<T> angular = X.to_body(dw[parent]), linear = X.to_body(da[parent] + cross<T>(dw[parent], X.p));
-      const T acceleration = (qdd[b] - (dot(U[b].f, linear) + dot(U[b].n, angular))) * inverse[b];
-      dw[b] = angular;
-      da[b] = linear;
-      qdd[b] = acceleration;
+      linear = X.to_body(linear + cross<T>(angular, X.p));
+      angular = X.to_body(angular);
+      acceleration = (acceleration - (dot(U[b].f, linear) + dot(U[b].n, angular))) * inverse[b];
     }
-    (model.revolute(b) ? dw[b] : da[b]).z() += qdd[b];
+    if (model.revolute(b))
+      angular.z() += acceleration;
+    else
+      linear.z() += acceleration;
+    qdd[b] = acceleration;
+    if (tree) da[b] = linear, dw[b] = angular;
   }
 }
 

@@ -16,6 +16,15 @@ struct Composite {
   T m;
   Vec3<T> c;  // first moment
   Sym3<T> I;  // about Bo
+
+  ZVENO_INLINE void set(const T& mass, const Vec3<T>& moment, const Sym3<T>& inertia) {
+    m = mass, c = moment, I = inertia;
+  }
+  ZVENO_INLINE void add(const Composite& b) {
+    m += b.m;
+    c += b.c;
+    I = I + b.I;
+  }
 };
 
 // (6.3) composite of a child, in the parent's frame; revolute 45 mul 53 add with the sum into the parent
@@ -32,7 +41,9 @@ ZVENO_INLINE Composite<T> moved_to_parent(const Composite<T>& child, const Joint
   I.xy -= p.x() * c1.y() + c.x() * p.y();
   I.xz -= p.x() * c1.z() + c.x() * p.z();
   I.yz -= p.y() * c1.z() + c.y() * p.z();
-  return {child.m, c1, I};
+  Composite<T> moved;
+  moved.set(child.m, c1, I);
+  return moved;
 }
 
 // M: n x n, row major, all of it written
@@ -43,42 +54,44 @@ void crba(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& 
   const std::ptrdiff_t n = model.size();
   Mat3<T>* R_WB = scratch.take<Mat3<T>>(n);
   Vec3<T>* p_W = scratch.take<Vec3<T>>(n);
-  Composite<T>* composite = scratch.take<Composite<T>>(n);
   Wrench<T>* wrench = scratch.take<Wrench<T>>(n);
   T* screw = scratch.take<T>(6 * n);  // joint axes as screws about the base origin: six rows of n
 
   enter_stage<T>(Stage::kinematics);
   body_frames(model, at, R_WB, p_W);
   enter_stage<T>(Stage::algorithm);
-  for (int b = 0; b < n; ++b) {
-    const BodyParams<P>& body = model.body[b];
-    composite[b] = {T(body.m), cast<T>(body.mc_B), cast<T>(body.I_BBo_B)};
-    const Vec3<T> e = R_WB[b].col(2), zero = zero3<T>();
-    const Vec3<T> v = model.revolute(b) ? cross<T>(p_W[b], e) : e, w = model.revolute(b) ? e : zero;
-    for (int k = 0; k < 3; ++k) screw[k * n + b] = v[k], screw[(k + 3) * n + b] = w[k];
-  }
+  const bool tree = !topology.serial;
+  Composite<T>* composite = scratch.take<Composite<T>>(tree ? n : 0);  // of children other than the next body
+  Composite<T> outboard;  // of body b + 1, seen in body b: along a chain the composite stays in registers
+  outboard.set(T(0.0), zero3<T>(), zero_sym3<T>());
+  if (tree)
+    for (int b = 0; b < n; ++b) composite[b] = outboard;
+  bool carried = false;
   for (int b = static_cast<int>(n); b-- > 0;) {
-    const Composite<T>& own = composite[b];
-    if (const int parent = model.parent(b); parent != kWorld) {
-      const Composite<T> moved = moved_to_parent(own, joint_frame(model, at, b));
-      Composite<T>& sum = composite[parent];
-      sum.m += moved.m;
-      sum.c += moved.c;
-      sum.I = sum.I + moved.I;
+    const BodyParams<P>& body = model.body[b];
+    Composite<T> own;
+    own.set(T(body.m), cast<T>(body.mc_B), cast<T>(body.I_BBo_B));
+    if (carried) own.add(outboard);
+    if (tree && model.topology->branches[b]) own.add(composite[b]);
+    const int parent = model.parent(b);
+    carried = parent == b - 1 && parent != kWorld;
+    if (parent != kWorld) {
+      outboard = moved_to_parent(own, joint_frame(model, at, b));
+      if (!carried) composite[parent].add(outboard);
     }
     // (6.1) wrench of a unit acceleration, about the base origin, base axes: the joint axis is z
-    Vec3<T> f, m;
-    if (model.revolute(b)) {
-      M[b * n + b] = own.I.zz;
-      f = R_WB[b].col(1) * own.c.x() - R_WB[b].col(0) * own.c.y();
-      m = times(R_WB[b], Vec3<T>{own.I.xz, own.I.yz, own.I.zz});
-    } else {
-      M[b * n + b] = own.m;
-      f = R_WB[b].col(2) * own.m;
-      m = R_WB[b].col(0) * own.c.y() - R_WB[b].col(1) * own.c.x();
-    }
-    wrench[b].n = m + cross<T>(p_W[b], f);
+    const Vec3<T> ex = R_WB[b].col(0), ey = R_WB[b].col(1), ez = R_WB[b].col(2), p = p_W[b];
+    const bool revolute = model.revolute(b);
+    const Vec3<T> f = revolute ? ey * own.c.x() - ex * own.c.y() : ez * own.m;
+    const Vec3<T> m = revolute ? ex * own.I.xz + ey * own.I.yz + ez * own.I.zz : ex * own.c.y() - ey * own.c.x();
+    const Vec3<T> v = revolute ? cross<T>(p, ez) : ez;
+    wrench[b].n = m + cross<T>(p, f);
     wrench[b].f = f;
+    M[b * n + b] = revolute ? own.I.zz : own.m;
+    for (int k = 0; k < 3; ++k) {
+      screw[k * n + b] = v[k];
+      screw[(k + 3) * n + b] = revolute ? ez[k] : T(0.0);
+    }
   }
 
   // (6.2) projected on the axes inboard; every few rows are mirrored while they are in the cache

@@ -26,7 +26,7 @@ void kane_dense(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scr
   for (int j = 0; j < n; ++j) {
     const int parent = model.parent(j);
     const std::ptrdiff_t own = model.topology->serial ? 0 : static_cast<std::ptrdiff_t>(j) * n;
-    const std::ptrdiff_t from = model.topology->serial ? 0 : static_cast<std::ptrdiff_t>(parent) * n;
+    const std::ptrdiff_t from = model.topology->serial || parent == kWorld ? 0 : static_cast<std::ptrdiff_t>(parent) * n;
     Vec3<T>*Rj = R + own, *Tj = V + own;
     const Vec3<T> r = x.r[j], c = x.c[j], zero = zero3<T>();
     const Mat3<T> I = dense(x.I[j]);
@@ -73,7 +73,7 @@ void kane_triangular(const ModelView<P>& model, const JointPosition<T>& at, T* M
   for (int j = 0; j < n; ++j) {
     const int parent = model.parent(j);
     Vec3<T>* Tj = V + (topology.serial ? 0 : static_cast<std::ptrdiff_t>(j) * n);
-    const Vec3<T>* Tp = V + (topology.serial ? 0 : static_cast<std::ptrdiff_t>(parent) * n);
+    const Vec3<T>* Tp = V + (topology.serial || parent == kWorld ? 0 : static_cast<std::ptrdiff_t>(parent) * n);
     int depth = 0;
     for (int r = topology.first_run[j]; r < topology.first_run[j + 1]; ++r)
       for (int k = topology.ancestor_runs[r].begin; k < topology.ancestor_runs[r].end; ++k) path[depth++] = k;

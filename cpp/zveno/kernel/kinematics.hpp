@@ -8,16 +8,21 @@ namespace zveno {
 // R_WB and p_WoBo of every body; revolute joint: 33 mul 21 add
 template <class T, class P>
 void body_frames(const ModelView<P>& model, const JointPosition<T>& at, Mat3<T>* R_WB, Vec3<T>* p_W) {
+  Mat3<T> R = diagonal(T(1.0));  // of the body before, in registers
+  Vec3<T> p = zero3<T>();
   for (int b = 0; b < model.size(); ++b) {
     const JointFrame<T> X = joint_frame(model, at, b);
     const int parent = model.parent(b);
     if (parent == kWorld) {
-      R_WB[b] = X.after(diagonal(T(1.0)));
-      p_W[b] = X.p;
+      R = X.after(diagonal(T(1.0)));
+      p = X.p;
     } else {
-      R_WB[b] = X.after(R_WB[parent]);
-      p_W[b] = p_W[parent] + times(R_WB[parent], X.p);
+      if (parent != b - 1) R = R_WB[parent], p = p_W[parent];
+      p += times(R, X.p);
+      R = X.after(R);
     }
+    R_WB[b] = R;
+    p_W[b] = p;
   }
 }
 

@@ -44,10 +44,15 @@ void body_wrenches(const ModelView<P>& model, const JointPosition<T>& at, const 
                    const BaseMotion<T>& base, const Wrench<T>* external_B, Wrench<T>* wrench, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
   const int n = model.size();
-  Vec3<T>* w = scratch.take<Vec3<T>>(n);
-  Vec3<T>* dw = scratch.take<Vec3<T>>(n);
-  Vec3<T>* a = scratch.take<Vec3<T>>(n);
-  Mat3<T>* K = scratch.take<Mat3<T>>(n);
+  struct Motion {
+    Vec3<T> w, dw, a;
+    Mat3<T> K;
+  };
+  // along a chain the parent's motion stays in registers; a tree remembers it
+  const bool tree = !model.topology->serial;
+  Motion* motion = scratch.take<Motion>(tree ? n : 0);
+  Vec3<T> w = zero3<T>(), dw = w, a = w;
+  Mat3<T> K = diagonal(T(0.0));
   for (int b = 0; b < n; ++b) {
     // computed in locals and stored at the end: a store in between makes the compiler reload every parameter
     const JointFrame<T> X = joint_frame(model, at, b);
@@ -57,9 +62,13 @@ void body_wrenches(const ModelView<P>& model, const JointPosition<T>& at, const 
     const T rate = qd[b];
     Vec3<T> wb, dwb, ab;
     if (parent != kWorld) {
-      wb = X.to_body(w[parent]);
-      dwb = X.to_body(dw[parent]);
-      ab = X.to_body(a[parent] + times(K[parent], X.p));
+      if (parent != b - 1) {
+        const Motion& from = motion[parent];
+        w = from.w, dw = from.dw, a = from.a, K = from.K;
+      }
+      wb = X.to_body(w);
+      dwb = X.to_body(dw);
+      ab = X.to_body(a + times(K, X.p));
     } else if (base.moving) {
       wb = X.to_body(base.w);
       dwb = X.to_body(base.dw);
@@ -89,10 +98,8 @@ void body_wrenches(const ModelView<P>& model, const JointPosition<T>& at, const 
       f -= external_B[b].f;
       m -= external_B[b].n;
     }
-    w[b] = wb;
-    dw[b] = dwb;
-    a[b] = ab;
-    K[b] = Kb;
+    w = wb, dw = dwb, a = ab, K = Kb;
+    if (tree) motion[b].w = wb, motion[b].dw = dwb, motion[b].a = ab, motion[b].K = Kb;
     wrench[b].f = f;
     wrench[b].n = m;
   }
@@ -101,14 +108,26 @@ void body_wrenches(const ModelView<P>& model, const JointPosition<T>& at, const 
 // tips to base: wrench[b] becomes the wrench that the parent applies to body b through its joint, about Bo, body axes
 template <class T, class P>
 void accumulate_wrenches(const ModelView<P>& model, const JointPosition<T>& at, Wrench<T>* wrench) {
+  Vec3<T> f = zero3<T>(), m = f;  // from the child b + 1, in registers
+  bool carried = false;
   for (int b = model.size(); b-- > 0;) {
     const int parent = model.parent(b);
+    Vec3<T> fb = wrench[b].f, nb = wrench[b].n;
+    if (carried) {
+      fb += f;
+      nb += m;
+      wrench[b].f = fb;
+      wrench[b].n = nb;
+    }
+    carried = parent == b - 1 && parent != kWorld;
     if (parent == kWorld) continue;
     const JointFrame<T> X = joint_frame(model, at, b);
-    const Vec3<T> f = X.to_parent(wrench[b].f);
-    const Vec3<T> m = X.to_parent(wrench[b].n) + cross<T>(X.p, f);
-    wrench[parent].f += f;
-    wrench[parent].n += m;
+    f = X.to_parent(fb);
+    m = X.to_parent(nb) + cross<T>(X.p, f);
+    if (!carried) {
+      wrench[parent].f += f;
+      wrench[parent].n += m;
+    }
   }
 }
 

@@ -132,6 +132,11 @@ ZVENO_INLINE Vec3<T> zero3() {
   return {T(0.0), T(0.0), T(0.0)};
 }
 
+template <class T>
+ZVENO_INLINE Sym3<T> zero_sym3() {
+  return {T(0.0), T(0.0), T(0.0), T(0.0), T(0.0), T(0.0)};
+}
+
 // s E
 template <class T>
 ZVENO_INLINE Mat3<T> diagonal(const T& s) {

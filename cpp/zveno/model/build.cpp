@@ -182,6 +182,7 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
     if (link.name.empty()) throw ModelError("", "link " + std::to_string(i) + " has an empty name");
     if (link.name == base_) fail(link, "has the name of the base");
     if (!index_.emplace(link.name, i).second) fail(link, "name is used twice");
+    if (link.kind != LinkKind::fixed && link.joint_name.empty()) fail(link, "joint name is empty");
     if (link.kind != LinkKind::fixed && !joints.emplace(link.joint_name, i).second)
       fail(link, "joint name '" + link.joint_name + "' is used twice");
     check_numbers(link);
@@ -247,7 +248,7 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
     if (link.kind == LinkKind::fixed) {
       frame = {at.body, R, p};
     } else {
-      const double length = eigen(link.axis).norm();
+      const double length = eigen(link.axis).stableNorm();
       if (!(length > 1e-12)) fail(link, "joint axis has no direction: length " + number(length));
       const Eigen::Matrix3d align = z_to(eigen(link.axis) / length);
       const int b = topology_.size();
@@ -318,6 +319,10 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
     const Eigen::Matrix3d back = frame.body == kWorld ? Eigen::Matrix3d::Identity() : rz(turn_of(-turn[frame.body]));
     frames_.push_back({frame.body, to_kernel(Eigen::Matrix3d(back * frame.R)), to_kernel(Eigen::Vector3d(back * frame.p))});
   }
+
+  topology_.branches.assign(n, 0);
+  for (int b = 0; b < n; ++b)
+    if (const int parent = topology_.parent[b]; parent != kWorld && parent != b - 1) topology_.branches[parent] = 1;
 
   // ancestors as runs: those of the parent, prolonged by the parent itself
   topology_.first_run.push_back(0);

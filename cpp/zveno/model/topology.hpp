@@ -21,6 +21,8 @@ struct Topology {
   std::vector<JointKind> kind;
   std::vector<std::uint8_t> turned;  // 1 if R_PB = Rz(phi) Rx(alpha) Rz(theta) has phi != 0: roots and later siblings
 
+  std::vector<std::uint8_t> branches;  // has a child other than body b + 1
+
   // proper ancestors of body b, base to tip, as runs of consecutive bodies: ancestor_runs[first_run[b] .. first_run[b+1])
   std::vector<Run> ancestor_runs;
   std::vector<int> first_run;

@@ -8,6 +8,9 @@ namespace zveno {
 std::ptrdiff_t result_size(const Chain& chain, Function function) { return output_size(function, chain.n()); }
 
 void evaluate(const Job& job, const Rows& rows, int threads) {
+  const bool serial_only = job.method == Method::kane_recurrent || job.method == Method::kosynka;
+  if (serial_only && !job.chain->topology().serial)
+    throw std::invalid_argument("this method exists only for serial chains, and model '" + job.chain->name() + "' branches");
   const Failure failure = compute(kernel_table(), job, rows, threads);
   if (failure.kind == Failure::none) return;
   const std::string where = " in row " + std::to_string(failure.row);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -19,15 +20,24 @@ struct Task {
   void (*work)(void*, std::ptrdiff_t, std::ptrdiff_t);
   void* context;
   std::atomic<std::ptrdiff_t> next{0};
+  std::mutex mutex{};
+  std::exception_ptr failure{};  // the first one
 
-  void run() {
-    for (std::ptrdiff_t begin; (begin = next.fetch_add(chunk)) < count;) work(context, begin, std::min(begin + chunk, count));
+  void run() noexcept {
+    try {
+      for (std::ptrdiff_t begin; (begin = next.fetch_add(chunk)) < count;)
+        work(context, begin, std::min(begin + chunk, count));
+    } catch (...) {
+      next = count;  // nobody starts another piece
+      std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
   }
 };
 
 class Pool {
  public:
-  std::mutex in_use;
+  std::atomic<bool> in_use{false};
 
   void run(Task& task, int helpers) {
     {
@@ -96,10 +106,15 @@ void parallel_for(std::ptrdiff_t count, std::ptrdiff_t chunk, int threads,
   threads = static_cast<int>(std::min<std::ptrdiff_t>({threads, pieces, kMostThreads}));
   if (threads <= 1) return work(context, 0, count);
   Pool& p = pool();
-  std::unique_lock in_use(p.in_use, std::try_to_lock);
-  if (!in_use) return work(context, 0, count);
+  // a flag, not a mutex: work that calls parallel_for meets it on the thread that holds it
+  if (p.in_use.exchange(true)) return work(context, 0, count);
+  struct Release {
+    std::atomic<bool>& flag;
+    ~Release() { flag = false; }
+  } const release{p.in_use};
   Task task{count, chunk, work, context};
   p.run(task, threads - 1);
+  if (task.failure) std::rethrow_exception(task.failure);
 }
 
 }  // namespace zveno

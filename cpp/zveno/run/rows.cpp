@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include <zveno/run/evaluate.hpp>
-#include <zveno/scalar/dual.hpp>
 #include <zveno/scalar/scalars.hpp>
 #include <zveno/scalar/sincos.hpp>
 
@@ -72,56 +71,34 @@ void check_finite(const double* out, std::ptrdiff_t size, std::ptrdiff_t first, 
     }
 }
 
-// Columns of d tau / d(q, qd) by duals, `width` directions at a time. `slot(g, d)` is the number of direction d in g;
-// it may be assigned 1.0 and read as V.
-template <class D, class V, class Slot>
-void dual_columns(const Job& job, const Inputs<V>& in, V* dq, V* dqd, int width, Slot&& slot, Scratch& scratch) {
+// Columns of d tau / d(q, qd) by duals, kLanes directions at a time
+void dual_columns(const Job& job, const Inputs<double>& in, double* dq, double* dqd, Scratch& scratch) {
   const int n = job.chain->n(), external = 6 * job.external_count;
-  D* x[3];
-  for (int k = 0; k < 3; ++k) x[k] = scratch.take<D>(n);
-  D* wrench = scratch.take<D>(external);
-  D* tau = scratch.take<D>(n);
-  for (int k = 0; k < external; ++k) wrench[k] = {in.external[k], 0.0};
-  for (int first = 0; first < 2 * n; first += width) {
+  Derived* x[3];
+  for (int k = 0; k < 3; ++k) x[k] = scratch.take<Derived>(n);
+  Derived* wrench = scratch.take<Derived>(external);
+  Derived* tau = scratch.take<Derived>(n);
+  for (int k = 0; k < external; ++k) wrench[k] = in.external[k];
+  for (int first = 0; first < 2 * n; first += kLanes) {
     for (int k = 0; k < 3; ++k)
-      for (int j = 0; j < n; ++j) x[k][j] = {in.x[k][j], 0.0};
-    const int count = std::min(width, 2 * n - first);
-    for (int d = 0; d < count; ++d) slot(x[(first + d) / n][(first + d) % n].g, d) = 1.0;
-    inverse_dynamics<D>(job, {{x[0], x[1], x[2]}, wrench}, tau, scratch);
+      for (int j = 0; j < n; ++j) x[k][j] = in.x[k][j];
+    const int count = std::min(kLanes, 2 * n - first);
+    for (int d = 0; d < count; ++d) x[(first + d) / n][(first + d) % n].g.v[d] = 1.0;
+    inverse_dynamics<Derived>(job, {{x[0], x[1], x[2]}, wrench}, tau, scratch);
     for (int d = 0; d < count; ++d) {
-      V* out = first + d < n ? dq + (first + d) : dqd + (first + d - n);
-      for (std::ptrdiff_t i = 0; i < n; ++i) out[i * n] = slot(tau[i].g, d);
+      double* out = first + d < n ? dq + (first + d) : dqd + (first + d - n);
+      for (std::ptrdiff_t i = 0; i < n; ++i) out[i * n] = tau[i].g[d];
     }
   }
 }
 
-// a lane of a pack
-struct LaneSlot {
-  Packed& pack;
-  int lane;
-  void operator=(double x) { pack.v[lane] = x; }
-  operator double() const { return pack[lane]; }
-};
-
 void derivatives(const Job& job, const Inputs<double>& in, double* const* out, Scratch& scratch) {
-  dual_columns<DualSingle>(job, in, out[0], out[1], kLanes, [](Packed& g, int d) { return LaneSlot{g, d}; }, scratch);
-}
-
-void derivatives(const Job& job, const Inputs<Packed>& in, Packed* const* out, Scratch& scratch) {
-  dual_columns<DualPacked>(
-      job, in, out[0], out[1], kDirections, [](PackedDirections& g, int d) -> Packed& { return g.d[d]; }, scratch);
-}
-
-// everything of one state or one pack
-template <class T>
-void compute(const Job& job, const Inputs<T>& in, T* const* out, T* pivot, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
-  if (job.function != Function::derivatives) return evaluate<T>(job, in, out[0], pivot, scratch);
-  derivatives(job, in, out, scratch);
+  dual_columns(job, in, out[0], out[1], scratch);
   Job mass = job;  // d tau / d qdd
   mass.function = Function::mass_matrix;
   mass.method = Method::crba;
-  evaluate<T>(mass, in, out[2], nullptr, scratch);
+  evaluate<double>(mass, in, out[2], nullptr, scratch);
 }
 
 }  // namespace
@@ -146,7 +123,8 @@ Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::pt
   Failure failure;
 
   const bool matrix = size > static_cast<std::ptrdiff_t>(kLargestPackedMatrix) * kLargestPackedMatrix;
-  if (end - begin == 1 || matrix) {
+  const bool derive = job.function == Function::derivatives;  // fills the lanes by itself
+  if (end - begin == 1 || matrix || derive) {
     double* pivot = solves ? scratch.take<double>(n) : nullptr;
     double* wrench = scratch.take<double>(6 * job.external_count);
     for (std::ptrdiff_t row = begin; row < end; ++row) {
@@ -155,7 +133,10 @@ Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::pt
       for (int k = 0; k < job.external_count; ++k) std::copy_n(rows.external[k].row(row), 6, wrench + 6 * k);
       double* out[3];
       for (int k = 0; k < outputs; ++k) out[k] = rows.out[k] + row * size;
-      compute(job, in, out, pivot, scratch);
+      if (derive)
+        derivatives(job, in, out, scratch);
+      else
+        evaluate<double>(job, in, out[0], pivot, scratch);
       if (solves) judge(chain, pivot, row, 1, failure);
       for (int k = 0; k < outputs; ++k) {
         if (job.function != Function::mass_matrix || !matrix) {
@@ -168,22 +149,19 @@ Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::pt
     return failure;
   }
 
-  Packed* x[3];
+  Packed* x[3] = {};
   for (int k = 0; k < inputs; ++k) x[k] = scratch.take<Packed>(n);
   Packed* wrench = scratch.take<Packed>(6 * job.external_count);
   Packed* pivot = solves ? scratch.take<Packed>(n) : nullptr;
-  Packed* out[3];
-  for (int k = 0; k < outputs; ++k) out[k] = scratch.take<Packed>(size);
+  Packed* out = scratch.take<Packed>(size);
   for (std::ptrdiff_t row = begin; row < end; row += kLanes) {
     const std::ptrdiff_t count = std::min<std::ptrdiff_t>(kLanes, end - row);
     for (int k = 0; k < inputs; ++k) gather(rows.in[k], row, end, n, x[k]);
     for (int k = 0; k < job.external_count; ++k) gather(rows.external[k], row, end, 6, wrench + 6 * k);
-    compute<Packed>(job, {{x[0], inputs > 1 ? x[1] : nullptr, inputs > 2 ? x[2] : nullptr}, wrench}, out, pivot, scratch);
+    evaluate<Packed>(job, {{x[0], x[1], x[2]}, wrench}, out, pivot, scratch);
     if (solves) judge(chain, pivot, row, count, failure);
-    for (int k = 0; k < outputs; ++k) {
-      scatter(out[k], size, count, rows.out[k] + row * size, size);
-      if (!all_finite_lanes(out[k], size)) check_finite(rows.out[k] + row * size, size, row, count, failure);
-    }
+    scatter(out, size, count, rows.out[0] + row * size, size);
+    if (!all_finite_lanes(out, size)) check_finite(rows.out[0] + row * size, size, row, count, failure);
   }
   return failure;
 }

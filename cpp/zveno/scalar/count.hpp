@@ -1,9 +1,7 @@
 // Counted: a number that counts the operations made with it. Constants, copies and negation are free.
 #pragma once
 
-#include <cmath>
-
-#include <zveno/scalar/contract.hpp>
+#include <zveno/scalar/sincos.hpp>
 
 namespace zveno {
 
@@ -49,9 +47,12 @@ class Counted {
 
 inline void joint_trig(const Counted* theta, Counted* s, Counted* c, int n) {
   for (int i = 0; i < n; ++i) {
+    const double x = theta[i].value();
+    double si[padded(1)], ci[padded(1)];
+    joint_trig(&x, si, ci, 1);
     Counted::now().trig += 2;
-    s[i] = std::sin(theta[i].value());
-    c[i] = std::cos(theta[i].value());
+    s[i] = si[0];
+    c[i] = ci[0];
   }
 }
 

@@ -1,46 +1,12 @@
-// Dual<V, G>: a value V and its derivatives G in several directions at once.
-//   single state: G = Pack, the directions fill the SIMD lanes; V = Pack too, the value repeated: no broadcasts
-//   batch:        V = Pack, the states fill the lanes; G = Directions, an array
+// Dual<V, G>: a value V and its derivatives G in several directions at once. We use Dual<Pack, Pack>: the directions
+// fill the SIMD lanes and the value is repeated in all of them, which saves a broadcast in every product. (States in
+// the lanes and an array of directions was measured too: slower, too many registers.)
 #pragma once
 
 #include <zveno/math/lin.hpp>
 #include <zveno/scalar/contract.hpp>
 
 namespace zveno {
-
-template <class V, int D>
-struct Directions {
-  V d[D];
-
-  Directions() = default;
-  ZVENO_INLINE Directions(const Directions& b) { *this = b; }
-  ZVENO_INLINE Directions& operator=(const Directions& b) {
-    for (int i = 0; i < D; ++i) d[i] = b.d[i];
-    return *this;
-  }
-  Directions(double x) {
-    for (V& di : d) di = V(x);
-  }
-#define ZVENO_DIRECTION_OP(OP)                                              \
-  friend Directions operator OP(const Directions& a, const Directions& b) { \
-    Directions r;                                                           \
-    for (int i = 0; i < D; ++i) r.d[i] = a.d[i] OP b.d[i];                  \
-    return r;                                                               \
-  }
-  ZVENO_DIRECTION_OP(+)
-  ZVENO_DIRECTION_OP(-)
-#undef ZVENO_DIRECTION_OP
-  friend Directions operator*(const V& s, const Directions& a) {
-    Directions r;
-    for (int i = 0; i < D; ++i) r.d[i] = s * a.d[i];
-    return r;
-  }
-  friend Directions operator-(const Directions& a) {
-    Directions r;
-    for (int i = 0; i < D; ++i) r.d[i] = -a.d[i];
-    return r;
-  }
-};
 
 template <class V, class G>
 struct Dual {

@@ -7,11 +7,6 @@
 namespace zveno {
 
 using Packed = Pack<kLanes>;
-
-// derivatives of one state: the directions fill the lanes; of a batch: the states do
-constexpr int kDirections = 4;
-using PackedDirections = Directions<Packed, kDirections>;
-using DualSingle = Dual<Packed, Packed>;
-using DualPacked = Dual<Packed, PackedDirections>;
+using Derived = Dual<Packed, Packed>;  // kLanes directions of one state
 
 }  // namespace zveno

@@ -33,11 +33,11 @@ T polynomial(const double (&a)[6], const T& z) {
   return (T(a[0]) + z * T(a[1])) + z2 * ((T(a[2]) + z * T(a[3])) + z2 * (T(a[4]) + z * T(a[5])));
 }
 
-// a - b = d + e exactly
+// a - b = d + e, exact if |a| >= |b|; in the reduction a smaller a means that d itself is exact
 template <class T>
 T subtract(const T& a, const T& b, T& e) {
-  const T d = a - b, bb = a - d;
-  e = (a - (d + bb)) + (bb - b);
+  const T d = a - b;
+  e = (a - d) - b;
   return d;
 }
 

@@ -12,7 +12,6 @@ T smaller(const T& x, const T& y) {
 }
 
 using zveno::Counted;
-using zveno::DualPacked;
-using zveno::DualSingle;
+using zveno::Derived;
 using zveno::Packed;
 template SCALAR smaller<SCALAR>(const SCALAR&, const SCALAR&);

@@ -10,7 +10,6 @@ T sum(const T* x, int n, bool negative) {
 }
 
 using zveno::Counted;
-using zveno::DualPacked;
-using zveno::DualSingle;
+using zveno::Derived;
 using zveno::Packed;
 template SCALAR sum<SCALAR>(const SCALAR*, int, bool);
