@@ -19,22 +19,22 @@ OTHERS = (
 HEAD = """\
 # Operation counts
 
-Exact, obtained by running the kernels on counting numbers: all-revolute serial chains of general geometry, N >= 2. M are
-multiplications, A additions and subtractions; constants, copies and sign changes are free; 2N sines and cosines are not
-listed. *Own part* is the algorithm without the kinematics it starts from. Printed by `python bench/operations_table.py`;
-a test compares this page with the kernels.
+Exact, obtained by running the kernels on counting numbers: all-revolute serial chains of general geometry, N >= 2.
+M are multiplications, A additions and subtractions; constants, copies and sign changes are free; 2N sines and cosines
+are not listed. *Own part* is the algorithm without the kinematics it starts from. Printed by
+`python bench/operations_table.py`; a test compares this page with the kernels.
 
 ## Mass matrix
 
-Total M + A, kinematics included. *Printed* is the table of Yaskevich (002); *corrected* counts its formulas, or the textbook
-form of the algorithm, with dense kinematics; *measured* is our kernel, whose joint axes are aligned with z.
+Total M + A, kinematics included. *Printed* is the table of Yaskevich (002); *corrected* counts its formulas, or the
+textbook form of the algorithm, with dense kinematics; *measured* is our kernel, whose joint axes are aligned with z.
 """
 READING = """\
 The own parts of the five algorithms of 002 equal the corrected polynomials as integers (`tests/test_operations.py`).
 `crba` and `crba-columns` are cheaper than the textbook forms because the joint axis is z, and because `crba` moves the
-wrench of a unit acceleration once to the base instead of walking it from body to body. The claim of 002 that its recurrent
-algorithm is the most efficient does not hold: `kane-triangular`, `kane-collapsed` and `crba` need fewer operations for
-every N >= 3.
+wrench of a unit acceleration once to the base instead of walking it from body to body. The claim of 002 that its
+recurrent algorithm is the most efficient does not hold: `kane-triangular`, `kane-collapsed` and `crba` need fewer
+operations for every N >= 3.
 """
 
 

@@ -111,7 +111,8 @@ Lead broadcast(const Context& c, Rowwise* args, const Name* names, int count, Le
         for (int j = 0; j <= k; ++j) {
           std::vector<py::ssize_t> dims(args[j].lead.dims, args[j].lead.dims + args[j].lead.nd);
           dims.push_back(args[j].tail);
-          text += std::string(j ? ", " : "") + names[j].text() + " " + shape_text(dims.data(), static_cast<int>(dims.size()));
+          text +=
+              std::string(j ? ", " : "") + names[j].text() + " " + shape_text(dims.data(), static_cast<int>(dims.size()));
         }
         throw py::value_error(text);
       }
@@ -148,8 +149,8 @@ Lead broadcast(const Context& c, Rowwise* args, const Name* names, int count, Le
   return lead;
 }
 
-py::object result_array(const Context& c, Name name, PyObject* out, const Lead& lead, const py::ssize_t* tail,
-                        int tail_nd, const Rowwise* args, const Name* names, int count, double*& data) {
+py::object result_array(const Context& c, Name name, PyObject* out, const Lead& lead, const py::ssize_t* tail, int tail_nd,
+                        const Rowwise* args, const Name* names, int count, double*& data) {
   py::ssize_t dims[Lead::kMost + 3];
   int nd = 0;
   for (int i = 0; i < lead.nd; ++i) dims[nd++] = lead.dims[i];
@@ -175,7 +176,8 @@ py::object result_array(const Context& c, Name name, PyObject* out, const Lead& 
     throw py::type_error(prefix(c, name) + "has dtype " + std::string(py::str(py::handle(a->descr))) + ", expected float64");
   if ((a->flags & kContiguousAligned) != kContiguousAligned)
     throw py::value_error(prefix(c, name) + "is not C-contiguous and aligned, expected an array that is");
-  if (!(a->flags & py::detail::npy_api::NPY_ARRAY_WRITEABLE_)) throw py::value_error(prefix(c, name) + "is read-only, expected a writable array");
+  if (!(a->flags & py::detail::npy_api::NPY_ARRAY_WRITEABLE_))
+    throw py::value_error(prefix(c, name) + "is read-only, expected a writable array");
   data = reinterpret_cast<double*>(a->data);
   std::ptrdiff_t size = 1;
   for (int i = 0; i < nd; ++i) size *= dims[i];

@@ -1,15 +1,15 @@
 // Docstrings of the numeric methods of Chain (numpydoc).
 #pragma once
 
-#define ZVENO_OUT_THREADS                                                                                       \
+#define ZVENO_OUT_THREADS                                                                                        \
   "out : array, optional\n    Written and returned instead of a new array: exact shape, float64, C-contiguous, " \
-  "no memory shared with the arguments.\n"                                                                      \
+  "no memory shared with the arguments.\n"                                                                       \
   "threads : int, optional\n    Threads over the batch; None is one, 0 one per core. Results do not depend on it.\n"
-#define ZVENO_EXTERNAL                                                                                              \
+#define ZVENO_EXTERNAL                                                                                                   \
   "external : dict, optional\n    {link name: (..., 6) wrench [force; moment]} acting on links at their origins, world " \
   "axes, N and N m.\n"
-#define ZVENO_STATE                                           \
-  "q : (..., n) array\n    Joint coordinates, rad or m.\n"     \
+#define ZVENO_STATE                                        \
+  "q : (..., n) array\n    Joint coordinates, rad or m.\n" \
   "qd : (..., n) array\n    Joint rates, rad/s or m/s.\n"
 #define ZVENO_MOTION ZVENO_STATE "qdd : (..., n) array\n    Joint accelerations, rad/s^2 or m/s^2.\n"
 
@@ -46,7 +46,8 @@ constexpr char kForwardDynamicsDoc[] =
     "forward_dynamics($self, /, q, qd, tau, external=None, method='aba', *, out=None, threads=None)\n--\n\n"
     "Joint accelerations qdd = M^-1 (tau - bias).\n\n"
     "Parameters\n----------\n" ZVENO_STATE "tau : (..., n) array\n    Joint efforts, N m or N.\n" ZVENO_EXTERNAL
-    "method : str\n    'aba' articulated bodies, O(n); 'cholesky' mass matrix and M = L'DL along the tree.\n" ZVENO_OUT_THREADS
+    "method : str\n    'aba' articulated bodies, O(n); 'cholesky' mass matrix and M = L'DL along the "
+    "tree.\n" ZVENO_OUT_THREADS
     "\nReturns\n-------\nqdd : (..., n) array, rad/s^2 or m/s^2\n\n"
     "Raises\n------\nSingularityError\n    A joint moves no mass; `.joint` names it, `.row` the row of the batch.\n";
 
@@ -110,7 +111,8 @@ constexpr char kDerivativesDoc[] =
     "Parameters\n----------\n" ZVENO_MOTION ZVENO_EXTERNAL
     "out : tuple of three arrays, optional\n    Written instead of new arrays, each (..., n, n).\n"
     "threads : int, optional\n    Threads over the batch; None is one, 0 one per core.\n"
-    "\nReturns\n-------\nDerivatives\n    Named tuple (dtau_dq, dtau_dqd, dtau_dqdd) of (..., n, n) arrays; element [i, j] is d tau_i / d x_j.\n";
+    "\nReturns\n-------\nDerivatives\n    Named tuple (dtau_dq, dtau_dqd, dtau_dqdd) of (..., n, n) arrays; element [i, j] "
+    "is d tau_i / d x_j.\n";
 
 }  // namespace zveno::bindings
 

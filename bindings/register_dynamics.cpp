@@ -125,8 +125,7 @@ Keywords keywords_of(const Signature& s) {
   return names;
 }
 
-Arguments parse(const Signature& s, const Keywords& names, PyObject* const* args,
-                Py_ssize_t count, PyObject* kwnames) {
+Arguments parse(const Signature& s, const Keywords& names, PyObject* const* args, Py_ssize_t count, PyObject* kwnames) {
   Arguments a;
   const auto positional = static_cast<Py_ssize_t>(s.params.size());
   if (count > positional)
@@ -162,7 +161,8 @@ Method method_of(const Context& c, const Signature& s, PyObject* arg) {
                             "' exists only for serial chains, and model '" + c.chain.name() + "' branches");
     return method;
   }
-  throw py::value_error(std::string(s.name) + ": unknown method " + text_of(arg) + ", expected one of " + list_of_methods(s));
+  throw py::value_error(std::string(s.name) + ": unknown method " + text_of(arg) + ", expected one of " +
+                        list_of_methods(s));
 }
 
 LinkFrame frame_of(const Context& c, const char* what, PyObject* name) {
@@ -178,8 +178,9 @@ LinkFrame frame_of(const Context& c, const char* what, PyObject* name) {
     int shown = 0;
     for (const LinkSpec& l : c.chain.links())
       if (shown++ < 8) known += ", '" + l.name + "'";
-    throw py::value_error(std::string(c.function) + ": " + what + " " + text_of(name) + " is not in model '" + c.chain.name() +
-                          "', expected one of '" + c.chain.base() + "'" + known + (shown > 8 ? ", ..." : ""));
+    throw py::value_error(std::string(c.function) + ": " + what + " " + text_of(name) + " is not in model '" +
+                          c.chain.name() + "', expected one of '" + c.chain.base() + "'" + known +
+                          (shown > 8 ? ", ..." : ""));
   }
   if (index == Chain::kBase) return {kWorld, diagonal(1.0), {0, 0, 0}};
   return c.chain.frame(index);
@@ -196,7 +197,9 @@ bool link_axes(const Context& c, PyObject* arg, bool fallback) {
 
 int threads_of(const Context& c, PyObject* arg) {
   if (!arg || arg == Py_None) return 1;
-  const long threads = PyBool_Check(arg) || !PyIndex_Check(arg) ? -1 : PyLong_AsLong(py::reinterpret_steal<py::object>(PyNumber_Index(arg)).ptr());
+  const long threads = PyBool_Check(arg) || !PyIndex_Check(arg)
+                           ? -1
+                           : PyLong_AsLong(py::reinterpret_steal<py::object>(PyNumber_Index(arg)).ptr());
   if (PyErr_Occurred()) PyErr_Clear();
   if (threads < 0 || threads > 4096)
     throw py::value_error(std::string(c.function) + ": threads is " + text_of(arg) +
@@ -233,8 +236,8 @@ class Small {
   int size_ = 0;
 };
 
-PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* self,
-                        PyObject* const* args, Py_ssize_t count, PyObject* kwnames) {
+PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* self, PyObject* const* args, Py_ssize_t count,
+                        PyObject* kwnames) {
   const Chain* chain = static_cast<const Chain*>(reinterpret_cast<py::detail::instance*>(self)->simple_value_holder[0]);
   if (!chain) throw py::type_error(std::string(s.name) + ": Chain.__init__ was not called");
   const Context c{s.name, *chain};
@@ -313,7 +316,8 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
   PyObject* outs[3] = {a[P::out], nullptr, nullptr};
   if (three && a[P::out] && a[P::out] != Py_None) {
     if (!PyTuple_Check(a[P::out]) || PyTuple_GET_SIZE(a[P::out]) != 3)
-      throw py::type_error(std::string(s.name) + ": out is " + Py_TYPE(a[P::out])->tp_name + ", expected a tuple of three arrays");
+      throw py::type_error(std::string(s.name) + ": out is " + Py_TYPE(a[P::out])->tp_name +
+                           ", expected a tuple of three arrays");
     for (int k = 0; k < 3; ++k) outs[k] = PyTuple_GET_ITEM(a[P::out], k);
   }
   for (int k = 0; k < (three ? 3 : 1); ++k)
@@ -338,7 +342,8 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
   if (failure.kind != Failure::none) raise_failure(s.name, *chain, failure, lead.nd > 0);
 
   if (three) {
-    if (!derivatives_type) derivatives_type = py::object(py::module_::import("zveno.results").attr("Derivatives")).release().ptr();
+    if (!derivatives_type)
+      derivatives_type = py::object(py::module_::import("zveno.results").attr("Derivatives")).release().ptr();
     return py::reinterpret_borrow<py::object>(derivatives_type)(results[0], results[1], results[2]).release().ptr();
   }
   // energies of one state are numbers
@@ -365,9 +370,9 @@ PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObje
 template <std::size_t... kIndices>
 void add_methods(const py::object& type, std::index_sequence<kIndices...>) {
   ((keywords[kIndices] = keywords_of(kSignatures[kIndices])), ...);
-  static PyMethodDef definitions[] = {
-      {kSignatures[kIndices].name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&method<kIndices>)),
-       METH_FASTCALL | METH_KEYWORDS, kSignatures[kIndices].doc}...};
+  static PyMethodDef definitions[] = {{kSignatures[kIndices].name,
+                                       reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&method<kIndices>)),
+                                       METH_FASTCALL | METH_KEYWORDS, kSignatures[kIndices].doc}...};
   for (PyMethodDef& definition : definitions) {
     PyObject* descriptor = PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &definition);
     if (!descriptor) throw py::error_already_set();

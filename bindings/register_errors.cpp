@@ -35,10 +35,9 @@ void raise_failure(const char* function, const Chain& chain, const Failure& fail
                                   {{"joint", py::str(joint)}, {"row", row}});
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   } else {
-    PyErr_SetString(PyExc_FloatingPointError,
-                    (std::string(function) + ": result is not finite" + where + ": arguments are too large for model '" +
-                     chain.name() + "'")
-                        .c_str());
+    PyErr_SetString(PyExc_FloatingPointError, (std::string(function) + ": result is not finite" + where +
+                                               ": arguments are too large for model '" + chain.name() + "'")
+                                                  .c_str());
   }
   throw py::error_already_set();
 }

@@ -57,8 +57,9 @@ void register_model(py::module_& m) {
            }),
            py::arg("name"), py::arg("base"), py::arg("gravity"), py::arg("links"))
       .def_property_readonly("n", &Chain::n, "Number of moving joints.")
-      .def_property_readonly("is_serial", [](const Chain& c) { return c.topology().serial; },
-                             "Whether every body carries at most one moving child, in one line from the base.")
+      .def_property_readonly(
+          "is_serial", [](const Chain& c) { return c.topology().serial; },
+          "Whether every body carries at most one moving child, in one line from the base.")
       .def_property_readonly("total_mass", &Chain::total_mass, "Mass of all links, kg.")
       .def_property_readonly("suspicions", &Chain::suspicions, "What looks wrong but can be computed with: (link, text).");
 }

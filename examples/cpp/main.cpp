@@ -38,8 +38,8 @@ int main() {
   zveno::mass_matrix(arm, q.data(), M.data());
   zveno::inverse_dynamics(arm, q.data(), rest.data(), rest.data(), tau.data());
   zveno::forward_dynamics(arm, q.data(), rest.data(), rest.data(), qdd.data());
-  print("mass_matrix", M);  // kg m^2, row by row
-  print("holding_torque", tau);  // N m
+  print("mass_matrix", M);             // kg m^2, row by row
+  print("holding_torque", tau);        // N m
   print("falling_acceleration", qdd);  // rad/s^2
 
   try {

@@ -155,16 +155,14 @@ LAW(values_of_duals_are_the_bits_of_double) {
     const std::string what = "inverse_dynamics, n = " + std::to_string(n);
 
     std::vector<Derived> x[3];
-    for (int k = 0; k < 3; ++k)
-      x[k] = converted<Derived>(n, [&](std::size_t i) { return Derived{states.x[k][0][i], 1.0}; });
+    for (int k = 0; k < 3; ++k) x[k] = converted<Derived>(n, [&](std::size_t i) { return Derived{states.x[k][0][i], 1.0}; });
     const auto wrench = converted<Derived>(external, [&](std::size_t i) { return Derived{states.external[0][i], 0.0}; });
     const auto tau = from_poisoned<Derived>(scratch, n, [&](Derived* out) {
       inverse_dynamics<Derived>(job, {{x[0].data(), x[1].data(), x[2].data()}, wrench.data()}, out, scratch);
     });
     const std::vector<double> state[3] = {states.x[0][0], states.x[1][0], states.x[2][0]};
     const std::vector<double> plain = evaluated<double>(job, state, states.external[0], scratch).out;
-    for (int l = 0; l < kLanes; ++l)
-      compare(what, converted<double>(n, [&](std::size_t i) { return tau[i].v[l]; }), plain);
+    for (int l = 0; l < kLanes; ++l) compare(what, converted<double>(n, [&](std::size_t i) { return tau[i].v[l]; }), plain);
   });
 }
 

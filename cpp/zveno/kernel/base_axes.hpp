@@ -8,11 +8,11 @@ namespace zveno {
 
 template <class T>
 struct BaseAxes {
-  Vec3<T>* e;   // joint axis
-  Vec3<T>* r;   // O_parent -> O
-  T* m;         // mass
-  Vec3<T>* c;   // first moment about O
-  Sym3<T>* I;   // inertia about O
+  Vec3<T>* e;  // joint axis
+  Vec3<T>* r;  // O_parent -> O
+  T* m;        // mass
+  Vec3<T>* c;  // first moment about O
+  Sym3<T>* I;  // inertia about O
 };
 
 template <class T, class P>
@@ -34,9 +34,9 @@ BaseAxes<T> base_axes(const ModelView<P>& model, const JointPosition<T>& at, Scr
       R_WB[b] = X.after(R_WB[parent]);
       x.r[b] = times(R_WB[parent], X.p);  // (2.3)
     }
-    x.e[b] = R_WB[b].col(2);               // (2.4)
+    x.e[b] = R_WB[b].col(2);  // (2.4)
     x.m[b] = T(body.m);
-    x.c[b] = times(R_WB[b], cast<T>(body.mc_B));    // (2.5)
+    x.c[b] = times(R_WB[b], cast<T>(body.mc_B));  // (2.5)
     x.I[b] = rotated(R_WB[b], cast<T>(body.I_BBo_B));
   }
   enter_stage<T>(Stage::algorithm);

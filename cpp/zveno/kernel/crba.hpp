@@ -17,9 +17,7 @@ struct Composite {
   Vec3<T> c;  // first moment
   Sym3<T> I;  // about Bo
 
-  ZVENO_INLINE void set(const T& mass, const Vec3<T>& moment, const Sym3<T>& inertia) {
-    m = mass, c = moment, I = inertia;
-  }
+  ZVENO_INLINE void set(const T& mass, const Vec3<T>& moment, const Sym3<T>& inertia) { m = mass, c = moment, I = inertia; }
   ZVENO_INLINE void add(const Composite& b) {
     m += b.m;
     c += b.c;

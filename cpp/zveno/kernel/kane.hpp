@@ -33,8 +33,8 @@ void kane_dense(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scr
     const Mat3<T> rt = skew(-r), ct = skew(-c);  // r~', c~'
     for (int k = 0; k < n; ++k) {
       const Vec3<T> Rp = parent == kWorld ? zero : R[from + k], Tp = parent == kWorld ? zero : V[from + k];
-      Tj[k] = Tp + times(rt, Rp);                                        // (3.2)
-      Rj[k] = Rp + (k == j && model.revolute(j) ? x.e[j] : zero);        // (3.1)
+      Tj[k] = Tp + times(rt, Rp);                                  // (3.2)
+      Rj[k] = Rp + (k == j && model.revolute(j) ? x.e[j] : zero);  // (3.1)
       if (k == j && !model.revolute(j)) Tj[k] = Tj[k] + x.e[j];
     }
     for (int k = 0; k < n; ++k) {

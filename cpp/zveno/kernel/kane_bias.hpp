@@ -52,8 +52,8 @@ void kane_bias(const ModelView<P>& model, const JointPosition<T>& at, const T* q
       m -= times(x.I[j], eps[j]);
     }
     if (has[j] & kSpins) {
-      f -= cross<T>(om[j], cross<T>(om[j], c));           // (2.10)
-      m -= cross<T>(om[j], times(x.I[j], om[j]));         // (2.11)
+      f -= cross<T>(om[j], cross<T>(om[j], c));    // (2.10)
+      m -= cross<T>(om[j], times(x.I[j], om[j]));  // (2.11)
     }
     if (external_W) {
       f += external_W[j].f;
@@ -66,7 +66,7 @@ void kane_bias(const ModelView<P>& model, const JointPosition<T>& at, const T* q
     bias[j] = -(model.revolute(j) ? dot<T>(x.e[j], sum[j].n) : dot<T>(x.e[j], sum[j].f));
     const int parent = model.parent(j);
     if (parent == kWorld) continue;
-    sum[parent].f = sum[parent].f + sum[j].f;                                        // (4.11)
+    sum[parent].f = sum[parent].f + sum[j].f;  // (4.11)
     sum[parent].n = sum[parent].n + sum[j].n + cross<T>(x.r[j], sum[j].f);
   }
 }

@@ -28,7 +28,8 @@ void body_frames(const ModelView<P>& model, const JointPosition<T>& at, Mat3<T>*
 
 // angular velocities and velocities of the origins, base axes
 template <class T, class P>
-void body_velocities(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>* p_W, const T* qd, Vec3<T>* w, Vec3<T>* v) {
+void body_velocities(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>* p_W, const T* qd, Vec3<T>* w,
+                     Vec3<T>* v) {
   for (int b = 0; b < model.size(); ++b) {
     const int parent = model.parent(b);
     const Vec3<T> e = R_WB[b].col(2), rate = e * qd[b];

@@ -52,7 +52,8 @@ void kane_recurrent(const ModelView<P>& model, const JointPosition<T>& at, T* M,
   for (int j = 0; j < n; ++j) prismatic |= !model.revolute(j);
 
   for (int i = last; i-- > 0;)
-    for (int j = i + 1; j < n; ++j) r[place(i, j)] = j == i + 1 ? x.r[j] : Vec3<T>(x.r[i + 1] + r[place(i + 1, j)]);  // (4.1)
+    for (int j = i + 1; j < n; ++j)
+      r[place(i, j)] = j == i + 1 ? x.r[j] : Vec3<T>(x.r[i + 1] + r[place(i + 1, j)]);  // (4.1)
   for (int i = 0; i < n; ++i) {
     c_star[place(i, i)] = x.c[i];
     for (int j = i + 1; j < n; ++j) c_star[place(i, j)] = r[place(i, j)] * x.m[j] + x.c[j];  // (4.2)

@@ -68,11 +68,13 @@ class Scratch {
   ZVENO_COLD void next_block(std::size_t bytes) {
     if (block_ < blocks_.size()) ++block_;
     // later blocks hold nothing: drop those too small
-    while (block_ < blocks_.size() && blocks_[block_].size < bytes) blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(block_));
+    while (block_ < blocks_.size() && blocks_[block_].size < bytes)
+      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(block_));
     if (block_ == blocks_.size()) {
       const std::size_t twice = blocks_.empty() ? kFirst : 2 * blocks_.back().size;
       const std::size_t size = bytes > twice ? bytes : twice;
-      blocks_.push_back({std::unique_ptr<std::byte, Free>(static_cast<std::byte*>(::operator new(size, std::align_val_t{kAlign}))), size});
+      blocks_.push_back(
+          {std::unique_ptr<std::byte, Free>(static_cast<std::byte*>(::operator new(size, std::align_val_t{kAlign}))), size});
     }
     used_ = 0;
   }

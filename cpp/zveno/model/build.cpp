@@ -104,7 +104,8 @@ void check_inertia(const LinkSpec& link, std::vector<std::pair<std::string, std:
     suspicions.emplace_back(link.name, who(link) + "principal inertias " + number(e[0]) + ", " + number(e[1]) + ", " +
                                            number(e[2]) + " kg m^2 break the triangle inequality: no real body has them");
   if (link.mass == 0)
-    suspicions.emplace_back(link.name, who(link) + "mass is zero but the inertia is not (largest " + number(e[2]) + " kg m^2)");
+    suspicions.emplace_back(link.name,
+                            who(link) + "mass is zero but the inertia is not (largest " + number(e[2]) + " kg m^2)");
 }
 
 // a rotation whose z column is `axis`; permutations for axes along x, y, z, so that zeros stay zeros

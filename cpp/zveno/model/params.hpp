@@ -15,9 +15,9 @@ struct BodyParams {
   Vec3<T> p_PJ;    // origin of the joint, parent axes
   Vec3<T> axis_P;  // joint axis, parent axes
   T m;
-  Vec3<T> mc_B;      // first moment m p_BoBcm
-  Sym3<T> I_BBo_B;   // inertia about Bo
-  Sym3<T> S_BBo_B;   // integral of p p' dm = tr(I)/2 E - I
+  Vec3<T> mc_B;     // first moment m p_BoBcm
+  Sym3<T> I_BBo_B;  // inertia about Bo
+  Sym3<T> S_BBo_B;  // integral of p p' dm = tr(I)/2 E - I
 };
 
 // what a kernel needs of a model; P is the scalar of the parameters

@@ -107,9 +107,7 @@ class Evaluation {
       for (int b = 0; b < n_; ++b) out[chain_.user_index()[b]] = x[b];
   }
 
-  BaseMotion<T> base() const {
-    return {zero3<T>(), zero3<T>(), cast<T>(-chain_.gravity()), false};
-  }
+  BaseMotion<T> base() const { return {zero3<T>(), zero3<T>(), cast<T>(-chain_.gravity()), false}; }
 
   void frames() {
     R_WB_ = scratch_.take<Mat3<T>>(n_);

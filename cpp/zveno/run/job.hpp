@@ -55,14 +55,11 @@ inline int input_count(Function f) {
     case Function::mass_matrix:
     case Function::potential_energy:
     case Function::pose:
-    case Function::jacobian:
-      return 1;
+    case Function::jacobian: return 1;
     case Function::bias:
     case Function::kinetic_energy:
-    case Function::jacobian_rate:
-      return 2;
-    default:
-      return 3;
+    case Function::jacobian_rate: return 2;
+    default: return 3;
   }
 }
 
@@ -70,21 +67,15 @@ inline int input_count(Function f) {
 inline std::ptrdiff_t output_size(Function f, std::ptrdiff_t n) {
   switch (f) {
     case Function::mass_matrix:
-    case Function::derivatives:
-      return n * n;
+    case Function::derivatives: return n * n;
     case Function::reactions:
     case Function::jacobian:
-    case Function::jacobian_rate:
-      return 6 * n;
-    case Function::base_wrench:
-      return 6;
-    case Function::pose:
-      return 16;
+    case Function::jacobian_rate: return 6 * n;
+    case Function::base_wrench: return 6;
+    case Function::pose: return 16;
     case Function::kinetic_energy:
-    case Function::potential_energy:
-      return 1;
-    default:
-      return n;
+    case Function::potential_energy: return 1;
+    default: return n;
   }
 }
 

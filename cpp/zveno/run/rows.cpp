@@ -11,7 +11,7 @@ namespace zveno {
 namespace {
 
 // beyond this size the matrices of a pack leave the cache; the double kernel's own loops are long enough for SIMD
-constexpr int kLargestPackedMatrix = 64;
+constexpr int kLargestPackedMatrix = 48;
 
 // lanes <- rows first .. first + kLanes - 1; rows past the end repeat the last one
 void gather(const RowData& rows, std::ptrdiff_t first, std::ptrdiff_t end, int count, Packed* out) {
@@ -109,7 +109,8 @@ bool all_finite(const double* x, std::ptrdiff_t count) {
   std::ptrdiff_t i = 0;
   for (; i + 4 * kLanes <= count; i += 4 * kLanes)
     for (int k = 0; k < 4; ++k) sum[k] += Packed::load(x + i + k * kLanes) * Packed(0.0);
-  for (; i < count; i += kLanes) sum[0] += Packed::of(x + i, static_cast<int>(std::min<std::ptrdiff_t>(kLanes, count - i))) * Packed(0.0);
+  for (; i + kLanes <= count; i += kLanes) sum[0] += Packed::load(x + i) * Packed(0.0);
+  if (i < count) sum[1] += Packed::of(x + i, static_cast<int>(count - i)) * Packed(0.0);
   return zero_in_all_lanes(sum[0] + sum[1] + (sum[2] + sum[3]));
 }
 

@@ -26,12 +26,12 @@ inline void enter_stage(Stage stage) {
 }
 
 // deleted comparisons, to be inherited by a scalar
-#define ZVENO_NO_COMPARISON(TYPE)                             \
-  friend bool operator<(const TYPE&, const TYPE&) = delete;   \
-  friend bool operator>(const TYPE&, const TYPE&) = delete;   \
-  friend bool operator<=(const TYPE&, const TYPE&) = delete;  \
-  friend bool operator>=(const TYPE&, const TYPE&) = delete;  \
-  friend bool operator==(const TYPE&, const TYPE&) = delete;  \
+#define ZVENO_NO_COMPARISON(TYPE)                            \
+  friend bool operator<(const TYPE&, const TYPE&) = delete;  \
+  friend bool operator>(const TYPE&, const TYPE&) = delete;  \
+  friend bool operator<=(const TYPE&, const TYPE&) = delete; \
+  friend bool operator>=(const TYPE&, const TYPE&) = delete; \
+  friend bool operator==(const TYPE&, const TYPE&) = delete; \
   friend bool operator!=(const TYPE&, const TYPE&) = delete
 
 }  // namespace zveno

@@ -35,13 +35,16 @@ struct LaneArray {
   S v[N];
   S& operator[](int i) { return v[i]; }
   S operator[](int i) const { return v[i]; }
-#define ZVENO_LANE_OP(OP)                                                 \
-  friend LaneArray operator OP(const LaneArray& a, const LaneArray& b) {  \
-    LaneArray r;                                                          \
-    for (int i = 0; i < N; ++i) r.v[i] = a.v[i] OP b.v[i];                \
-    return r;                                                             \
+#define ZVENO_LANE_OP(OP)                                                \
+  friend LaneArray operator OP(const LaneArray& a, const LaneArray& b) { \
+    LaneArray r;                                                         \
+    for (int i = 0; i < N; ++i) r.v[i] = a.v[i] OP b.v[i];               \
+    return r;                                                            \
   }
-  ZVENO_LANE_OP(+) ZVENO_LANE_OP(-) ZVENO_LANE_OP(*) ZVENO_LANE_OP(/)
+  ZVENO_LANE_OP(+)
+  ZVENO_LANE_OP(-)
+  ZVENO_LANE_OP(*)
+  ZVENO_LANE_OP(/)
 #undef ZVENO_LANE_OP
   friend LaneArray operator-(const LaneArray& a) {
     LaneArray r;

@@ -54,8 +54,7 @@ void sincos_reduced(const T& hi, const T& lo, T& s, T& c) {
 template <int N>
 bool any_beyond(const Pack<N>& x) {
 #if defined(__AVX512F__)
-  if constexpr (N == 8)
-    return _mm512_cmp_pd_mask(_mm512_abs_pd((__m512d)x.v), _mm512_set1_pd(kTrigLimit), _CMP_NLT_UQ) != 0;
+  if constexpr (N == 8) return _mm512_cmp_pd_mask(_mm512_abs_pd((__m512d)x.v), _mm512_set1_pd(kTrigLimit), _CMP_NLT_UQ) != 0;
 #endif
 #if defined(__AVX__)
   if constexpr (N == 4) {
@@ -73,10 +72,10 @@ template <int N>
 void choose_quadrant(const Pack<N>& shifted, Pack<N>& s, Pack<N>& c) {
   using I = typename Lanes<std::int64_t, N>::type;
   const I k = (I)shifted.v;
-  const I odd = -(k & 1);                              // all ones in odd quadrants
+  const I odd = -(k & 1);  // all ones in odd quadrants
   const I si = (I)s.v, ci = (I)c.v;
   const I s1 = (si & ~odd) | (ci & odd), c1 = (ci & ~odd) | (si & odd);
-  s.v = (typename Pack<N>::V)(s1 ^ ((k & 2) << 62));   // quadrants 2, 3
+  s.v = (typename Pack<N>::V)(s1 ^ ((k & 2) << 62));        // quadrants 2, 3
   c.v = (typename Pack<N>::V)(c1 ^ (((k + 1) & 2) << 62));  // quadrants 1, 2
 }
 #else
