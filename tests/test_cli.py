@@ -117,7 +117,6 @@ def test_bench_without_matplotlib_leaves_a_note(run, monkeypatch):
 
 
 def test_bench_against_pinocchio_compares_in_the_same_run(run):
-    pytest.importorskip("pinocchio")
     result = run("bench", *QUICK, "--no-figure", "--against", "pinocchio", "--json", "-")
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)
