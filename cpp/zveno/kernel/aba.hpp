@@ -35,7 +35,7 @@ ZVENO_INLINE void shift(Articulated<T>& I, const Vec3<T>& p) {
   I.B = B1;
 }
 
-// I - U U'/D, U = (f, n), u1 = U/D; 27 mul 27 add
+// I - U U'/D, U = (f, n), u1 = U/D; 21 mul 21 add
 template <class T>
 ZVENO_INLINE void remove_joint(Articulated<T>& I, const Wrench<T>& U, const Wrench<T>& u1) {
   auto sym = [](Sym3<T>& S, const Vec3<T>& a, const Vec3<T>& b) {

@@ -2,7 +2,8 @@
 //
 // Plain structs whose copies are written out member by member: GCC turns the copy of an aggregate (an Eigen matrix too)
 // into a block move of another width than the stores before it, and every such load waits for the store buffer.
-// Measured on a 7-joint chain, GCC 12, AVX2: RNEA 1.4x, CRBA 1.7x, ABA 1.2x faster than the same text on Eigen types.
+// Measured on a 7-joint chain, GCC 12, AVX2, against the same text on Eigen types: RNEA 1.1x and CRBA 1.4x faster in
+// doubles, CRBA and ABA 1.4x in packs; compile time halved. Clang is indifferent.
 #pragma once
 
 // kernels are loops over bodies built from these few helpers: a call left standing in the loop costs more than its work
