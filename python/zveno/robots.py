@@ -39,10 +39,10 @@ def puma560() -> Chain:
 
     Notes
     -----
-    The numbers were taken from reprints that agree with each other, not from the paper itself: geometry, masses,
-    centres of mass and principal inertias from two (one of them misprints 0.086 of link 3 as 0.066). Reflected drive
-    inertias of joints 1-3 differ by up to 4 % between two reprints; those of the wrist, by up to 6 % between two models
-    of one author, are rounded.
+    The numbers were taken from reprints, not from the paper itself: geometry, masses, centres of mass and principal
+    inertias of links 1-3 from two that agree (one of them misprints 0.086 of link 3 as 0.066), inertias of the wrist
+    links from one. Reflected drive inertias of joints 1-3 differ by up to 4 % between two reprints; those of the wrist,
+    by up to 6 % between two models of one author, are rounded.
 
     Link 3 breaks the triangle inequality, 0.086 > 0.066 + 0.0125 kg m^2. It is kept as published: `Chain.suspicions`
     lists it, no warning is emitted here.
