@@ -1,6 +1,7 @@
 #include "arrays.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace zveno::bindings {
@@ -66,7 +67,7 @@ std::string shape_text(const py::ssize_t* dims, int nd) {
   return s + ")";
 }
 
-Rowwise read_rows(const Context& c, Name name, PyObject* arg, py::ssize_t tail, const KernelTable& kernels) {
+Rowwise read_rows(const Context& c, Name name, PyObject* arg, py::ssize_t tail) {
   Rowwise r;
   if (!plain(arg)) {
     r.owner = converted(c, name, arg);
@@ -81,16 +82,17 @@ Rowwise read_rows(const Context& c, Name name, PyObject* arg, py::ssize_t tail, 
   r.data = reinterpret_cast<const double*>(a->data);
   r.tail = tail;
   r.lead = {a->nd - 1, a->dimensions};
-  const py::ssize_t size = r.lead.count() * tail;
-  if (!kernels.all_finite(r.data, size)) {
-    for (py::ssize_t i = 0; i < size; ++i)
-      if (!kernels.all_finite(r.data + i, 1)) {
-        const std::string where = r.lead.nd ? " (row " + std::to_string(i / tail) + ")" : "";
-        throw py::value_error(prefix(c, name) + "is not finite: element " + std::to_string(i % tail) + where + " is " +
-                              std::string(py::str(py::float_(r.data[i]))));
-      }
-  }
   return r;
+}
+
+void require_finite(const Context& c, Name name, const Rowwise& r) {
+  const py::ssize_t size = r.lead.count() * r.tail;
+  for (py::ssize_t i = 0; i < size; ++i) {
+    if (std::isfinite(r.data[i])) continue;
+    const std::string where = r.lead.nd ? " (row " + std::to_string(i / r.tail) + ")" : "";
+    throw py::value_error(prefix(c, name) + "is not finite: element " + std::to_string(i % r.tail) + where + " is " +
+                          std::string(py::str(py::float_(r.data[i]))));
+  }
 }
 
 Lead broadcast(const Context& c, Rowwise* args, const Name* names, int count, LeadBuffer& buffer) {

@@ -54,7 +54,10 @@ struct Rowwise {
 };
 
 // Reads `arg` as (..., tail). Throws with the context's names.
-Rowwise read_rows(const Context& context, Name name, PyObject* arg, py::ssize_t tail, const KernelTable& kernels);
+Rowwise read_rows(const Context& context, Name name, PyObject* arg, py::ssize_t tail);
+
+// Throws at the first number that is not finite. Kernels look for such rows themselves, on their threads; this names one.
+void require_finite(const Context& context, Name name, const Rowwise& rows);
 
 // Common leading shape of the arguments, in `buffer`; sets their strides, materialising those that need it.
 Lead broadcast(const Context& context, Rowwise* args, const Name* names, int count, LeadBuffer& buffer);

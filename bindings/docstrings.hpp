@@ -3,7 +3,7 @@
 
 #define ZVENO_OUT_THREADS                                                                                        \
   "out : array, optional\n    Written and returned instead of a new array: exact shape, float64, C-contiguous, " \
-  "no memory shared with the arguments.\n"                                                                       \
+  "no memory shared with the arguments. Undefined after an error.\n"                                             \
   "threads : int, optional\n    Threads over the batch; None is one, 0 one per core. Results do not depend on it.\n"
 #define ZVENO_EXTERNAL                                                                                                   \
   "external : dict, optional\n    {link name: (..., 6) wrench [force; moment]} acting on links at their origins, world " \

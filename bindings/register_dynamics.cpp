@@ -258,7 +258,7 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
     if (param != P::q && param != P::qd && param != P::third) continue;
     if (!a[param]) throw py::type_error(std::string(s.name) + ": argument '" + name + "' is missing");
     array_names.push({name});
-    arrays.push(read_rows(c, {name}, a[param], n, *kernels));
+    arrays.push(read_rows(c, {name}, a[param], n));
   }
   Small<LinkFrame, kFewLoads> load_frames;
   py::object wrenches;
@@ -272,13 +272,14 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
     for (const auto& [link, wrench] : py::reinterpret_borrow<py::dict>(wrenches)) {
       load_frames.push(frame_of(c, "external link", link.ptr()));
       array_names.push({"external", link.ptr()});
-      arrays.push(read_rows(c, {"external", link.ptr()}, wrench.ptr(), 6, *kernels));
+      arrays.push(read_rows(c, {"external", link.ptr()}, wrench.ptr(), 6));
     }
   }
   if (s.function == Function::pose || s.function == Function::jacobian || s.function == Function::jacobian_rate) {
     job.frame = frame_of(c, "link", a[P::link]);
     if (a[P::point] && a[P::point] != Py_None) {
-      const Rowwise point = read_rows(c, {"point"}, a[P::point], 3, *kernels);
+      const Rowwise point = read_rows(c, {"point"}, a[P::point], 3);
+      require_finite(c, {"point"}, point);
       if (point.lead.nd) throw py::value_error(std::string(s.name) + ": point has more than one row, expected (3,)");
       job.frame.p_BoUo_B += times(job.frame.R_BU, Vec3<double>{point.data[0], point.data[1], point.data[2]});
     }
@@ -299,6 +300,7 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
   job.external_frames = load_frames.data();
   job.external_count = load_frames.size();
   rows.count = lead.count();
+  rows.check_inputs = true;
   const int threads = threads_of(c, a[P::threads]);
 
   const py::ssize_t tails[][2] = {{n, n}, {n, 6}, {6, n}, {4, 4}, {n, 0}, {6, 0}};
@@ -346,6 +348,8 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
   } else if (rows.count > 0) {
     failure = kernels->run(job, rows, 0, rows.count);
   }
+  if (failure.kind == Failure::input)
+    for (int k = 0; k < arrays.size(); ++k) require_finite(c, array_names[k], arrays[k]);
   if (failure.kind != Failure::none) raise_failure(s.name, *chain, failure, lead.nd > 0);
 
   if (three) {

@@ -92,11 +92,12 @@ struct Rows {
   const RowData* external = nullptr;  // one for each of the job's external frames: 6 numbers a row
   double* out[3] = {};                // output_size numbers a row
   std::ptrdiff_t count = 0;
+  bool check_inputs = false;  // refuse rows that are not finite; off: the result is refused instead
 };
 
 // what went wrong in the lowest offending row
 struct Failure {
-  enum Kind { none, singular, overflow } kind = none;
+  enum Kind { none, singular, overflow, input } kind = none;  // input: not finite
   std::ptrdiff_t row = -1;
   int body = -1;  // of a singular pivot
 };

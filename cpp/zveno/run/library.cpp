@@ -18,6 +18,7 @@ void evaluate(const Job& job, const Rows& rows, int threads) {
     const std::string& joint = job.chain->joint_names()[job.chain->user_index()[failure.body]];
     throw SingularityError(joint, failure.row, "joint '" + joint + "' moves no mass" + where);
   }
+  if (failure.kind == Failure::input) throw std::invalid_argument("argument is not finite" + where);
   throw std::overflow_error("result is not finite" + where);
 }
 

@@ -104,14 +104,23 @@ void derivatives(const Job& job, const Inputs<double>& in, double* const* out, S
 }  // namespace
 
 bool all_finite(const double* x, std::ptrdiff_t count) {
-  // x * 0 is NaN for NaN and infinity; four sums hide the latency of addition
-  Packed sum[4] = {0.0, 0.0, 0.0, 0.0};
+  // x * 0 is NaN for NaN and infinity
   std::ptrdiff_t i = 0;
-  for (; i + 4 * kLanes <= count; i += 4 * kLanes)
-    for (int k = 0; k < 4; ++k) sum[k] += Packed::load(x + i + k * kLanes) * Packed(0.0);
-  for (; i + kLanes <= count; i += kLanes) sum[0] += Packed::load(x + i) * Packed(0.0);
-  if (i < count) sum[1] += Packed::of(x + i, static_cast<int>(count - i)) * Packed(0.0);
-  return zero_in_all_lanes(sum[0] + sum[1] + (sum[2] + sum[3]));
+  bool finite = true;
+  if (count >= kLanes) {
+    Packed sum[4] = {0.0, 0.0, 0.0, 0.0};  // four sums hide the latency of addition
+    for (; i + 4 * kLanes <= count; i += 4 * kLanes)
+      for (int k = 0; k < 4; ++k) sum[k] += Packed::load(x + i + k * kLanes) * Packed(0.0);
+    for (; i + kLanes <= count; i += kLanes) sum[0] += Packed::load(x + i) * Packed(0.0);
+    finite = zero_in_all_lanes(sum[0] + sum[1] + (sum[2] + sum[3]));
+  }
+  double even = 0, odd = 0;
+  for (; i + 2 <= count; i += 2) {
+    even += x[i] * 0.0;
+    odd += x[i + 1] * 0.0;
+  }
+  if (i < count) even += x[i] * 0.0;
+  return finite & (even + odd == 0.0);
 }
 
 Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) {
@@ -132,6 +141,14 @@ Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::pt
       Inputs<double> in{{}, wrench};
       for (int k = 0; k < inputs; ++k) in.x[k] = rows.in[k].row(row);
       for (int k = 0; k < job.external_count; ++k) std::copy_n(rows.external[k].row(row), 6, wrench + 6 * k);
+      if (rows.check_inputs) {
+        bool finite = all_finite(wrench, 6 * job.external_count);
+        for (int k = 0; k < inputs; ++k) finite &= all_finite(in.x[k], n);
+        if (!finite) {
+          if (failure.kind == Failure::none) failure = {Failure::input, row, -1};
+          continue;
+        }
+      }
       double* out[3];
       for (int k = 0; k < outputs; ++k) out[k] = rows.out[k] + row * size;
       if (derive)
@@ -159,6 +176,14 @@ Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::pt
     const std::ptrdiff_t count = std::min<std::ptrdiff_t>(kLanes, end - row);
     for (int k = 0; k < inputs; ++k) gather(rows.in[k], row, end, n, x[k]);
     for (int k = 0; k < job.external_count; ++k) gather(rows.external[k], row, end, 6, wrench + 6 * k);
+    if (rows.check_inputs) {
+      bool finite = all_finite_lanes(wrench, 6 * job.external_count);
+      for (int k = 0; k < inputs; ++k) finite &= all_finite_lanes(x[k], n);
+      if (!finite) {
+        if (failure.kind == Failure::none) failure = {Failure::input, row, -1};
+        continue;
+      }
+    }
     evaluate<Packed>(job, {{x[0], x[1], x[2]}, wrench}, out, pivot, scratch);
     if (solves) judge(chain, pivot, row, count, failure);
     scatter(out, size, count, rows.out[0] + row * size, size);
