@@ -10,8 +10,9 @@
 namespace zveno {
 namespace {
 
-// beyond this size the matrices of a pack leave the cache; the double kernel's own loops are long enough for SIMD
-constexpr int kLargestPackedMatrix = 48;
+// Beyond these sizes a mass matrix is computed state by state: for CRBA the double kernel's own loops are then long enough
+// for SIMD, and for the other methods the tables of a pack would take hundreds of megabytes.
+constexpr int kLargestPackedCrba = 64, kLargestPackedMatrix = 256;
 
 // lanes <- rows first .. first + kLanes - 1; rows past the end repeat the last one
 void gather(const RowData& rows, std::ptrdiff_t first, std::ptrdiff_t end, int count, Packed* out) {
@@ -132,7 +133,8 @@ Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::pt
   const bool solves = job.function == Function::forward_dynamics;
   Failure failure;
 
-  const bool matrix = size > static_cast<std::ptrdiff_t>(kLargestPackedMatrix) * kLargestPackedMatrix;
+  const int largest = job.method == Method::crba ? kLargestPackedCrba : kLargestPackedMatrix;
+  const bool matrix = job.function == Function::mass_matrix && n > largest;
   const bool derive = job.function == Function::derivatives;  // fills the lanes by itself
   if (end - begin == 1 || matrix || derive) {
     double* pivot = solves ? scratch.take<double>(n) : nullptr;
@@ -157,7 +159,7 @@ Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::pt
         evaluate<double>(job, in, out[0], pivot, scratch);
       if (solves) judge(chain, pivot, row, 1, failure);
       for (int k = 0; k < outputs; ++k) {
-        if (job.function != Function::mass_matrix || !matrix) {
+        if (!matrix) {
           check_finite(out[k], size, row, 1, failure);
         } else {  // half of a large symmetric matrix
           for (int i = 0; i < n; ++i) check_finite(out[k] + i * static_cast<std::ptrdiff_t>(n), i + 1, row, 1, failure);
