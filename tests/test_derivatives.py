@@ -10,7 +10,7 @@ from hypothesis import given
 PARTS = ("dtau_dq", "dtau_dqd", "dtau_dqdd")
 
 
-def check(got, want, n, ulps=OTHER):
+def assert_derivatives(got, want, n, ulps=OTHER):
     # one scale for the three: dtau_dqd of a single joint is nothing but rounding
     scale = max(np.abs(part).max() for part in want)
     for part, matrix in zip(PARTS, want, strict=True):
@@ -21,14 +21,14 @@ def check(got, want, n, ulps=OTHER):
 def test_derivatives_agree_with_pinocchio_on_random_chains(mechanism):
     chain, rng = mechanism
     state = random_state(rng, chain)
-    check(chain.derivatives(*state), helpers.Twin(chain).derivatives(*state), chain.n)
+    assert_derivatives(chain.derivatives(*state), helpers.Twin(chain).derivatives(*state), chain.n)
 
 
 @pytest.mark.parametrize("name", helpers.urdf_files())
 def test_derivatives_agree_with_pinocchio_on_urdf(name, rng):
     chain = helpers.urdf_chain(name)
     state = random_state(rng, chain)
-    check(chain.derivatives(*state), helpers.urdf_twin(name).derivatives(*state), chain.n)
+    assert_derivatives(chain.derivatives(*state), helpers.urdf_twin(name).derivatives(*state), chain.n)
 
 
 @pytest.mark.parametrize("kinds", ["mixed", "revolute", "prismatic"])
@@ -44,7 +44,7 @@ def test_derivatives_with_world_wrenches_agree_with_complex_steps_of_the_referen
         reference.complex_step(lambda x: reference.rnea(serial, q, qd, x, *loads), qdd),
     ]
     external = dict(zip(chain.link_names, wrenches, strict=True))
-    check(chain.derivatives(q, qd, qdd, external), want, n, ulps=helpers.SELF)
+    assert_derivatives(chain.derivatives(q, qd, qdd, external), want, n, ulps=helpers.SELF)
 
 
 @given(mechanisms(max_n=6))
@@ -59,7 +59,7 @@ def test_derivatives_are_the_slopes_of_inverse_dynamics(mechanism):
         return derivative(moved)
 
     want = [np.stack([slope(k, unit) for unit in np.eye(chain.n)], axis=-1) for k in range(3)]
-    check(chain.derivatives(*state, external), want, chain.n, ulps=DIFFERENCE)
+    assert_derivatives(chain.derivatives(*state, external), want, chain.n, ulps=DIFFERENCE)
 
 
 def test_derivative_by_acceleration_is_the_mass_matrix(tree, rng):

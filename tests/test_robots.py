@@ -52,33 +52,33 @@ TOOL[:3, :3] = [[1, 0, 0], [0, math.cos(math.pi / 6), 0.5], [0, -0.5, math.cos(m
 TOOL[:3, 3] = TOOL[:3, :3] @ (0, 0, 0.1)
 
 
-def printed(actual, expected, digits=9):
+def assert_printed(actual, expected, digits=9):
     """Equal to every printed digit."""
     np.testing.assert_allclose(actual, expected, rtol=0, atol=0.5000001 * 10.0**-digits)
 
 
 def test_kawasaki_pose_gives_the_printed_digits():
     arm = zv.robots.kawasaki_fs020n()
-    printed(arm.pose(Q, "link5")[:3, 3], (0.567380286, 1.216750950, 0.429803011))  # p_4
-    printed(arm.pose(Q, "tool")[:3, 3], (0.539342363, 1.281384260, 0.332661825))  # p_6
+    assert_printed(arm.pose(Q, "link5")[:3, 3], (0.567380286, 1.216750950, 0.429803011))  # p_4
+    assert_printed(arm.pose(Q, "tool")[:3, 3], (0.539342363, 1.281384260, 0.332661825))  # p_6
     T = arm.pose(Q, "tool") @ TOOL
-    printed(T[:3, 3], (0.508412511, 1.367213546, 0.291714567))  # p_T
+    assert_printed(T[:3, 3], (0.508412511, 1.367213546, 0.291714567))  # p_T
     tau_BT = [
         [-0.948500318, -0.068422030, -0.309298516],
         [-0.309414406, 0.409385011, 0.858292863],
         [0.067896036, 0.909792470, -0.409472575],
     ]
-    printed(T[:3, :3], tau_BT)
+    assert_printed(T[:3, :3], tau_BT)
 
 
 def test_kawasaki_jacobian_gives_the_printed_digits():
     arm = zv.robots.kawasaki_fs020n()
     J = arm.jacobian(Q, "tool", point=TOOL[:3, 3])
     # 003 stacks angular first
-    printed(np.r_[J[3:, 1], J[:3, 1]], (-0.906307787, 0.422618262, 0, 0.123283903, 0.264383184, -1.303980695))
+    assert_printed(np.r_[J[3:, 1], J[:3, 1]], (-0.906307787, 0.422618262, 0, 0.123283903, 0.264383184, -1.303980695))
     Xi = np.vstack([J[3:], J[:3]])
-    printed(np.linalg.det(Xi), -0.524311117)
-    printed(np.linalg.svd(Xi, compute_uv=False)[-1], 0.286136226)
+    assert_printed(np.linalg.det(Xi), -0.524311117)
+    assert_printed(np.linalg.svd(Xi, compute_uv=False)[-1], 0.286136226)
 
 
 def test_kawasaki_stretches_upwards_at_zero():

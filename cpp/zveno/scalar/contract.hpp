@@ -6,7 +6,7 @@
 //   joint_trig(theta, s, c, n)   sines and cosines of n angles; the only transcendental step of a call
 //   enter_stage<T>(Stage)        a marker; only the counter looks at it
 //
-// double.hpp, pack.hpp (SIMD lanes), count.hpp (operation counter), dual.hpp (derivatives). A tracer that records the
+// double itself, pack.hpp (SIMD lanes), count.hpp (operation counter), dual.hpp (derivatives). A tracer that records the
 // expression graph fits the same contract: trace.hpp, with comparison deleted and joint_trig recording two nodes.
 #pragma once
 
