@@ -23,9 +23,9 @@ bool plain(PyObject* arg) {
 
 std::string prefix(const Context& c, Name name) { return std::string(c.function) + ": " + name.text() + " "; }
 
-std::string expected(const Context& c, py::ssize_t tail) {
-  const std::string n = std::to_string(tail);
-  return "expected (" + n + ",) or (..., " + n + ") for model '" + c.chain.name() + "'";
+std::string expected(const Context& c, py::ssize_t tail, py::ssize_t inner) {
+  const std::string n = std::to_string(tail) + (inner ? ", " + std::to_string(inner) : "");
+  return "expected (" + n + (inner ? ")" : ",)") + " or (..., " + n + ") for model '" + c.model + "'";
 }
 
 // anything array-like -> C-contiguous float64
@@ -67,22 +67,28 @@ std::string shape_text(const py::ssize_t* dims, int nd) {
   return s + ")";
 }
 
-Rowwise read_rows(const Context& c, Name name, PyObject* arg, py::ssize_t tail) {
+Rowwise read_rows(const Context& c, Name name, PyObject* arg, py::ssize_t tail, py::ssize_t inner) {
   Rowwise r;
   if (!plain(arg)) {
     r.owner = converted(c, name, arg);
     arg = r.owner.ptr();
   }
   const auto* a = proxy(arg);
-  if (a->nd < 1 || a->dimensions[a->nd - 1] != tail)
-    throw py::value_error(prefix(c, name) + "has shape " + shape_text(a->dimensions, a->nd) + ", " + expected(c, tail));
-  if (a->nd - 1 > Lead::kMost)
+  const int own = inner ? 2 : 1;
+  if (a->nd < own || a->dimensions[a->nd - own] != tail || (inner && a->dimensions[a->nd - 1] != inner))
+    throw py::value_error(prefix(c, name) + "has shape " + shape_text(a->dimensions, a->nd) + ", " + expected(c, tail, inner));
+  if (a->nd - own > Lead::kMost)
     throw py::value_error(prefix(c, name) + "has " + std::to_string(a->nd) + " dimensions, at most " +
-                          std::to_string(Lead::kMost + 1) + " are accepted");
+                          std::to_string(Lead::kMost + own) + " are accepted");
   r.data = reinterpret_cast<const double*>(a->data);
-  r.tail = tail;
-  r.lead = {a->nd - 1, a->dimensions};
+  r.tail = inner ? tail * inner : tail;
+  r.inner = inner;
+  r.lead = {a->nd - own, a->dimensions};
   return r;
+}
+
+py::object as_array(const Context& c, Name name, PyObject* arg) {
+  return plain(arg) ? py::reinterpret_borrow<py::object>(arg) : converted(c, name, arg);
 }
 
 void require_finite(const Context& c, Name name, const Rowwise& r) {
@@ -112,7 +118,8 @@ Lead broadcast(const Context& c, Rowwise* args, const Name* names, int count, Le
         std::string text = std::string(c.function) + ": arguments do not broadcast: ";
         for (int j = 0; j <= k; ++j) {
           std::vector<py::ssize_t> dims(args[j].lead.dims, args[j].lead.dims + args[j].lead.nd);
-          dims.push_back(args[j].tail);
+          if (args[j].inner) dims.push_back(args[j].tail / args[j].inner);
+          dims.push_back(args[j].inner ? args[j].inner : args[j].tail);
           text +=
               std::string(j ? ", " : "") + names[j].text() + " " + shape_text(dims.data(), static_cast<int>(dims.size()));
         }
@@ -187,6 +194,30 @@ py::object result_array(const Context& c, Name name, PyObject* out, const Lead& 
     if (overlaps(data, size, args[k].data, args[k].lead.count() * args[k].tail))
       throw py::value_error(prefix(c, name) + "shares memory with " + names[k].text() + ", expected an array of its own");
   return py::reinterpret_borrow<py::object>(out);
+}
+
+std::string text_of(py::handle h) {
+  PyObject* ascii = PyObject_ASCII(h.ptr());  // repr may hold lone surrogates, which no message can carry
+  if (!ascii) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(ascii);
+}
+
+int threads_of(const Context& c, PyObject* arg) {
+  if (!arg || arg == Py_None) return 1;
+  const long threads = PyBool_Check(arg) || !PyIndex_Check(arg)
+                           ? -1
+                           : PyLong_AsLong(py::reinterpret_steal<py::object>(PyNumber_Index(arg)).ptr());
+  if (PyErr_Occurred()) PyErr_Clear();
+  if (threads < 0 || threads > 4096)
+    throw py::value_error(std::string(c.function) + ": threads is " + text_of(arg) +
+                          ", expected None, 0 (one per core) or a number up to 4096");
+  return static_cast<int>(threads);
+}
+
+PyObject* interned(const char* name) {
+  PyObject* s = PyUnicode_InternFromString(name);
+  if (!s) throw py::error_already_set();
+  return s;
 }
 
 }  // namespace zveno::bindings

@@ -21,7 +21,7 @@ void initialise_arrays();
 // names used in messages
 struct Context {
   const char* function;
-  const Chain& chain;
+  const std::string& model;
 };
 
 // an argument, or the entry `key` of an argument that is a dict
@@ -49,12 +49,16 @@ struct Rowwise {
   py::object owner;  // keeps a converted copy alive; empty when the caller's own array is used
   const double* data = nullptr;
   Lead lead;
-  py::ssize_t tail = 0;
+  py::ssize_t tail = 0;   // numbers of a row
+  py::ssize_t inner = 0;  // columns of a row that is a matrix
   std::ptrdiff_t stride = 0;  // between rows of the broadcast batch, once known
 };
 
-// Reads `arg` as (..., tail). Throws with the context's names.
-Rowwise read_rows(const Context& context, Name name, PyObject* arg, py::ssize_t tail);
+// Reads `arg` as (..., tail), or with `inner` as (..., tail, inner). Throws with the context's names.
+Rowwise read_rows(const Context& context, Name name, PyObject* arg, py::ssize_t tail, py::ssize_t inner = 0);
+
+// `arg` itself if it is a plain float64 array, else a converted copy.
+py::object as_array(const Context& context, Name name, PyObject* arg);
 
 // Throws at the first number that is not finite. Kernels look for such rows themselves, on their threads; this names one.
 void require_finite(const Context& context, Name name, const Rowwise& rows);
@@ -65,6 +69,14 @@ Lead broadcast(const Context& context, Rowwise* args, const Name* names, int cou
 // A new array, or the caller's `out` after checking it; shape = lead + tail.
 py::object result_array(const Context& context, Name name, PyObject* out, const Lead& lead, const py::ssize_t* tail,
                         int tail_nd, const Rowwise* args, const Name* names, int count, double*& data);
+
+// how Python prints an object, in plain characters
+std::string text_of(py::handle h);
+
+// the argument `threads`: None is 1, 0 one per core
+int threads_of(const Context& context, PyObject* arg);
+
+PyObject* interned(const char* name);
 
 // shape as Python prints it
 std::string shape_text(const py::ssize_t* dims, int nd);

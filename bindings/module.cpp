@@ -5,4 +5,5 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   zveno::bindings::register_errors(m);
   zveno::bindings::register_model(m);
   zveno::bindings::register_dynamics(m);
+  zveno::bindings::register_hexapod(m);
 }

@@ -13,9 +13,11 @@
 #include "registers.hpp"
 
 namespace zveno::bindings {
-namespace {
 
 const KernelTable* kernels = nullptr;
+
+namespace {
+
 PyObject* derivatives_type = nullptr;  // zveno.results.Derivatives, once it is needed
 
 enum class Param { q, qd, third, external, method, link, point, frame, out, threads };
@@ -89,13 +91,6 @@ const Signature kSignatures[] = {
 };
 constexpr int kParams = 10;
 
-// how Python prints an object, in plain characters: repr may hold lone surrogates, which no message can carry
-std::string text_of(py::handle h) {
-  PyObject* ascii = PyObject_ASCII(h.ptr());
-  if (!ascii) throw py::error_already_set();
-  return py::reinterpret_steal<py::str>(ascii);
-}
-
 std::string list_of_methods(const Signature& s) {
   std::string text;
   for (const auto& [name, method] : s.methods) text += (text.empty() ? "'" : ", '") + std::string(name) + "'";
@@ -107,12 +102,6 @@ struct Arguments {
   PyObject* slot[kParams] = {};
   PyObject* operator[](Param p) const { return slot[static_cast<int>(p)]; }
 };
-
-PyObject* interned(const char* name) {
-  PyObject* s = PyUnicode_InternFromString(name);
-  if (!s) throw py::error_already_set();
-  return s;
-}
 
 using Keywords = std::vector<std::pair<Param, PyObject*>>;
 Keywords keywords[std::size(kSignatures)];
@@ -149,41 +138,41 @@ Arguments parse(const Signature& s, const Keywords& names, PyObject* const* args
   return a;
 }
 
-Method method_of(const Context& c, const Signature& s, PyObject* arg) {
+Method method_of(const Chain& chain, const Signature& s, PyObject* arg) {
   if (s.methods.empty()) return Method::none;
   if (!arg) return s.methods.front().second;
   if (!PyUnicode_Check(arg))
     throw py::type_error(std::string(s.name) + ": method is " + text_of(arg) + ", expected one of " + list_of_methods(s));
   for (const auto& [name, method] : s.methods) {
     if (PyUnicode_CompareWithASCIIString(arg, name) != 0) continue;
-    if ((method == Method::kane_recurrent || method == Method::kosynka) && !c.chain.topology().serial)
+    if ((method == Method::kane_recurrent || method == Method::kosynka) && !chain.topology().serial)
       throw py::value_error(std::string(s.name) + ": method '" + std::string(name) +
-                            "' exists only for serial chains, and model '" + c.chain.name() + "' branches");
+                            "' exists only for serial chains, and model '" + chain.name() + "' branches");
     return method;
   }
   throw py::value_error(std::string(s.name) + ": unknown method " + text_of(arg) + ", expected one of " +
                         list_of_methods(s));
 }
 
-LinkFrame frame_of(const Context& c, const char* what, PyObject* name) {
+LinkFrame frame_of(const Context& c, const Chain& chain, const char* what, PyObject* name) {
   if (!name || !PyUnicode_Check(name))
     throw py::type_error(std::string(c.function) + ": " + what + " is " + (name ? text_of(name) : "missing") +
                          ", expected the name of a link");
   Py_ssize_t length = 0;
   const char* text = PyUnicode_AsUTF8AndSize(name, &length);  // null for lone surrogates: no link has such a name
   if (!text) PyErr_Clear();
-  const int index = text ? c.chain.find_link(std::string(text, static_cast<std::size_t>(length))) : Chain::kNoLink;
+  const int index = text ? chain.find_link(std::string(text, static_cast<std::size_t>(length))) : Chain::kNoLink;
   if (index == Chain::kNoLink) {
     std::string known;
     int shown = 0;
-    for (const LinkSpec& l : c.chain.links())
+    for (const LinkSpec& l : chain.links())
       if (shown++ < 8) known += ", '" + l.name + "'";
     throw py::value_error(std::string(c.function) + ": " + what + " " + text_of(name) + " is not in model '" +
-                          c.chain.name() + "', expected one of '" + c.chain.base() + "'" + known +
+                          chain.name() + "', expected one of '" + chain.base() + "'" + known +
                           (shown > 8 ? ", ..." : ""));
   }
   if (index == Chain::kBase) return {kWorld, diagonal(1.0), {0, 0, 0}};
-  return c.chain.frame(index);
+  return chain.frame(index);
 }
 
 bool link_axes(const Context& c, PyObject* arg, bool fallback) {
@@ -193,18 +182,6 @@ bool link_axes(const Context& c, PyObject* arg, bool fallback) {
     if (PyUnicode_CompareWithASCIIString(arg, "world") == 0) return false;
   }
   throw py::value_error(std::string(c.function) + ": frame is " + text_of(arg) + ", expected 'world' or 'link'");
-}
-
-int threads_of(const Context& c, PyObject* arg) {
-  if (!arg || arg == Py_None) return 1;
-  const long threads = PyBool_Check(arg) || !PyIndex_Check(arg)
-                           ? -1
-                           : PyLong_AsLong(py::reinterpret_steal<py::object>(PyNumber_Index(arg)).ptr());
-  if (PyErr_Occurred()) PyErr_Clear();
-  if (threads < 0 || threads > 4096)
-    throw py::value_error(std::string(c.function) + ": threads is " + text_of(arg) +
-                          ", expected None, 0 (one per core) or a number up to 4096");
-  return static_cast<int>(threads);
 }
 
 // releasing the interpreter lock costs as much as a small kernel: hold it for work below a few microseconds
@@ -243,11 +220,11 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
   const Chain* chain = instance->simple_layout ? static_cast<const Chain*>(instance->simple_value_holder[0])
                                                : py::cast<const Chain*>(py::handle(self));
   if (!chain) throw py::type_error(std::string(s.name) + ": Chain.__init__ was not called");
-  const Context c{s.name, *chain};
+  const Context c{s.name, chain->name()};
   const Arguments a = parse(s, names, args, count, kwnames);
   const int n = chain->n();
 
-  Job job{chain, s.function, method_of(c, s, a[P::method])};
+  Job job{chain, s.function, method_of(*chain, s, a[P::method])};
   job.link_axes = link_axes(c, a[P::frame], s.function == Function::reactions);
 
   // q, qd, third, then the external wrenches
@@ -270,13 +247,13 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
     wrenches = py::reinterpret_steal<py::dict>(PyDict_Copy(a[P::external]));
     if (!wrenches) throw py::error_already_set();
     for (const auto& [link, wrench] : py::reinterpret_borrow<py::dict>(wrenches)) {
-      load_frames.push(frame_of(c, "external link", link.ptr()));
+      load_frames.push(frame_of(c, *chain, "external link", link.ptr()));
       array_names.push({"external", link.ptr()});
       arrays.push(read_rows(c, {"external", link.ptr()}, wrench.ptr(), 6));
     }
   }
   if (s.function == Function::pose || s.function == Function::jacobian || s.function == Function::jacobian_rate) {
-    job.frame = frame_of(c, "link", a[P::link]);
+    job.frame = frame_of(c, *chain, "link", a[P::link]);
     if (a[P::point] && a[P::point] != Py_None) {
       const Rowwise point = read_rows(c, {"point"}, a[P::point], 3);
       require_finite(c, {"point"}, point);
@@ -394,11 +371,10 @@ void add_methods(const py::object& type, std::index_sequence<kIndices...>) {
 py::dict count_operations_call(const Chain& chain, const std::string& function, const std::optional<std::string>& method) {
   for (const Signature& s : kSignatures) {
     if (s.name != function || s.function == Function::derivatives) continue;
-    const Context c{"operations", chain};
-    Signature named = s;
+        Signature named = s;
     named.name = "operations";
     if (method && s.methods.empty()) throw py::value_error("operations: function '" + function + "' has no methods");
-    Job job{&chain, s.function, method_of(c, named, method ? py::str(*method).ptr() : nullptr)};
+    Job job{&chain, s.function, method_of(chain, named, method ? py::str(*method).ptr() : nullptr)};
     job.link_axes = s.function == Function::reactions;
     job.frame = chain.joint_frame(chain.n() - 1);
     const auto counts = count_operations(job);

@@ -1,7 +1,4 @@
-#include <array>
-
-#include <pybind11/stl.h>
-
+#include "convert.hpp"
 #include "registers.hpp"
 
 namespace zveno::bindings {
@@ -12,19 +9,6 @@ LinkKind kind_of(const std::string& text, const std::string& link) {
   if (text == "revolute") return LinkKind::revolute;
   if (text == "prismatic") return LinkKind::prismatic;
   throw ModelError(link, "link '" + link + "': unknown joint '" + text + "', expected revolute, prismatic or fixed");
-}
-
-Vec3<double> vector_of(const py::handle& h) {
-  const auto a = h.cast<std::array<double, 3>>();
-  return {a[0], a[1], a[2]};
-}
-
-Mat3<double> matrix_of(const py::handle& h) {
-  const auto a = h.cast<std::array<std::array<double, 3>, 3>>();
-  Mat3<double> r;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) r(i, j) = a[i][j];
-  return r;
 }
 
 LinkSpec link_of(const py::tuple& t) {

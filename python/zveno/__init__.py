@@ -15,26 +15,34 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("zveno's compiled core is missing: install the package with `pip install .`") from error
 
-from . import robots
+from . import mechanisms, robots
 from ._dispatch import cpu_features
 from .errors import Error, ModelError, ModelWarning, SingularityError, UnreachableError
+from .hexapod import Body, Hexapod, Leg
 from .model import Chain, Link
 from .opcount import OpCount
-from .results import Derivatives
+from .results import Derivatives, HexapodDynamics, RingPose, Singularity
 
 __version__ = _version("zveno")
 
 __all__ = [
+    "Body",
     "Chain",
     "Derivatives",
     "Error",
+    "Hexapod",
+    "HexapodDynamics",
+    "Leg",
     "Link",
     "ModelError",
     "ModelWarning",
     "OpCount",
+    "RingPose",
+    "Singularity",
     "SingularityError",
     "UnreachableError",
     "__version__",
     "cpu_features",
+    "mechanisms",
     "robots",
 ]

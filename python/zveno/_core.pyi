@@ -5,7 +5,8 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .results import Derivatives
+from .hexapod import Body
+from .results import Derivatives, HexapodDynamics, RingPose, Singularity
 
 _Array: TypeAlias = NDArray[np.float64]
 _External: TypeAlias = dict[str, Any] | None  # {link: ArrayLike}, but dict is invariant
@@ -17,6 +18,11 @@ _MassMethod: TypeAlias = Literal[
 _LinkTuple: TypeAlias = tuple[
     str, str | None, str, str, ArrayLike, ArrayLike, ArrayLike, float, ArrayLike, ArrayLike, float, float
 ]
+_OnError: TypeAlias = Literal["raise", "nan"]
+# type, name, base, base frame, ring, ring frame, crank frame, tip frame, inner length, outer length,
+# inner and outer (mass, com, inertia about the com), reflected inertia, elbow, spin branch,
+# chain, link, point, axis, ring axis, start, actuated
+_LegTuple: TypeAlias = tuple[Any, ...]
 
 class Chain:
     def __init__(self, name: str, base: str, gravity: ArrayLike, links: list[_LinkTuple]) -> None: ...
@@ -145,6 +151,108 @@ class Chain:
         out: tuple[_Array, _Array, _Array] | None = None,
         threads: SupportsIndex | None = None,
     ) -> Derivatives: ...
+
+class Hexapod:
+    # platform: mass, inertia about the com
+    def __init__(
+        self, name: str, platform: tuple[float, ArrayLike], gravity: ArrayLike, legs: list[_LegTuple]
+    ) -> None: ...
+    def closure(
+        self,
+        r: ArrayLike,
+        R: ArrayLike,
+        method: Literal["closed", "newton"] = "closed",
+        start: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def joint_velocity(
+        self,
+        r: ArrayLike,
+        R: ArrayLike,
+        u: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def jacobian(
+        self, r: ArrayLike, R: ArrayLike, *, on_error: _OnError = "raise", threads: SupportsIndex | None = None
+    ) -> _Array: ...
+    def mass_matrix(
+        self, r: ArrayLike, R: ArrayLike, *, on_error: _OnError = "raise", threads: SupportsIndex | None = None
+    ) -> _Array: ...
+    def momentum(
+        self,
+        r: ArrayLike,
+        R: ArrayLike,
+        u: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def kinetic_energy(
+        self,
+        r: ArrayLike,
+        R: ArrayLike,
+        u: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        threads: SupportsIndex | None = None,
+    ) -> float | _Array: ...
+    def potential_energy(
+        self, r: ArrayLike, R: ArrayLike, *, on_error: _OnError = "raise", threads: SupportsIndex | None = None
+    ) -> float | _Array: ...
+    def forward_dynamics(
+        self,
+        r: ArrayLike,
+        R: ArrayLike,
+        u: ArrayLike,
+        wrench: ArrayLike,
+        tau: ArrayLike,
+        base_motion: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        threads: SupportsIndex | None = None,
+    ) -> HexapodDynamics: ...
+    def forward_dynamics_free(
+        self,
+        r: ArrayLike,
+        R: ArrayLike,
+        u: ArrayLike,
+        wrench: ArrayLike,
+        tau: ArrayLike,
+        *,
+        base: Body,
+        omega: ArrayLike = ...,
+        base_wrench: ArrayLike = ...,
+        on_error: _OnError = "raise",
+        threads: SupportsIndex | None = None,
+    ) -> HexapodDynamics: ...
+    def inverse_dynamics(
+        self,
+        r: ArrayLike,
+        R: ArrayLike,
+        u: ArrayLike,
+        acceleration: ArrayLike,
+        wrench: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        base_motion: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def forward_kinematics(
+        self,
+        strokes: ArrayLike,
+        start: tuple[ArrayLike, ArrayLike] | None = None,
+        *,
+        on_error: _OnError = "raise",
+        threads: SupportsIndex | None = None,
+    ) -> RingPose: ...
+    def singularity(
+        self, r: ArrayLike, R: ArrayLike, *, on_error: _OnError = "raise", threads: SupportsIndex | None = None
+    ) -> Singularity: ...
 
 def count_operations(
     chain: Chain, function: str, method: str | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 __all__ = ["Error", "ModelError", "ModelWarning", "SingularityError", "UnreachableError"]
 
 
@@ -15,7 +17,7 @@ class ModelError(Error, ValueError):
     Attributes
     ----------
     link : str or None
-        Name of the offending link, where there is one.
+        Name of the offending link or leg, where there is one.
     """
 
     def __init__(self, message: str = "", link: str | None = None) -> None:
@@ -29,19 +31,72 @@ class SingularityError(Error, ArithmeticError):
     Attributes
     ----------
     joint : str or None
-        Name of the joint whose pivot vanished.
+        Name of the joint of a chain whose pivot vanished.
     row : int or None
-        Row of the batch (leading shape flattened) where it happened.
+        Row of the batch (leading shape flattened) where it happened; None for a single state.
+    leg : str or None
+        Name of the leg of a hexapod that is singular; None if it is the mechanism as a whole.
+    leg_index : int or None
+        Index of that leg, 0 to 5.
+    cause : str
+        What vanished, in words.
+    margin : float
+        What is left of it; nan where there is no such number.
     """
 
-    def __init__(self, message: str = "", joint: str | None = None, row: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str = "",
+        joint: str | None = None,
+        row: int | None = None,
+        *,
+        leg: str | None = None,
+        leg_index: int | None = None,
+        cause: str = "",
+        margin: float = math.nan,
+    ) -> None:
         super().__init__(message)
         self.joint = joint
         self.row = row
+        self.leg = leg
+        self.leg_index = leg_index
+        self.cause = cause
+        self.margin = margin
 
 
 class UnreachableError(Error, ValueError):
-    """A target that the mechanism cannot reach."""
+    """A target that the mechanism cannot reach.
+
+    Attributes
+    ----------
+    leg : str or None
+        Name of the leg of a hexapod that is too short or too long.
+    leg_index : int or None
+        Index of that leg, 0 to 5.
+    cause : str
+        Which condition fails, in words.
+    margin : float
+        By how much it fails, negative; nan where there is no such number.
+    row : int or None
+        Row of the batch (leading shape flattened) where it happened; None for a single state.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        leg: str | None = None,
+        leg_index: int | None = None,
+        cause: str = "",
+        margin: float = math.nan,
+        row: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.leg = leg
+        self.leg_index = leg_index
+        self.cause = cause
+        self.margin = margin
+        self.row = row
 
 
 class ModelWarning(UserWarning):

@@ -3,32 +3,52 @@
 #include <algorithm>
 #include <mutex>
 
+#include <zveno/run/hexapod.hpp>
 #include <zveno/run/pool.hpp>
 
 namespace zveno {
+namespace {
 
-Failure compute(const KernelTable& kernels, const Job& job, const Rows& rows, int threads) {
-  if (threads == 1 || rows.count <= kernels.lanes) return kernels.run(job, rows, 0, rows.count);
+bool failed(const Failure& f) { return f.kind != Failure::none; }
+bool failed(const HexFailure& f) { return f.cause != HexFailure::none; }
+
+// run(begin, end) over the rows; the failure of the lowest row counts
+template <class F, class Run>
+F over_threads(std::ptrdiff_t rows, std::ptrdiff_t chunk, int threads, const Run& run) {
   struct Shared {
-    const KernelTable& kernels;
-    const Job& job;
-    const Rows& rows;
+    const Run& run;
     std::mutex mutex;
-    Failure failure;
-  } shared{kernels, job, rows, {}, {}};
-  // pieces of whole packs, short enough to share the work evenly, long enough to hide the hand-over
-  const std::ptrdiff_t chunk = kernels.lanes * std::max<std::ptrdiff_t>(1, 512 / (kernels.lanes * (1 + job.chain->n() / 8)));
+    F failure;
+  } shared{run, {}, {}};
   parallel_for(
-      rows.count, chunk, threads,
+      rows, chunk, threads,
       [](void* context, std::ptrdiff_t begin, std::ptrdiff_t end) {
         Shared& s = *static_cast<Shared*>(context);
-        const Failure failure = s.kernels.run(s.job, s.rows, begin, end);
-        if (failure.kind == Failure::none) return;
+        const F failure = s.run(begin, end);
+        if (!failed(failure)) return;
         std::lock_guard lock(s.mutex);
-        if (s.failure.kind == Failure::none || failure.row < s.failure.row) s.failure = failure;
+        if (!failed(s.failure) || failure.row < s.failure.row) s.failure = failure;
       },
       &shared);
   return shared.failure;
+}
+
+}  // namespace
+
+Failure compute(const KernelTable& kernels, const Job& job, const Rows& rows, int threads) {
+  if (threads == 1 || rows.count <= kernels.lanes) return kernels.run(job, rows, 0, rows.count);
+  // pieces of whole packs, short enough to share the work evenly, long enough to hide the hand-over
+  const std::ptrdiff_t chunk = kernels.lanes * std::max<std::ptrdiff_t>(1, 512 / (kernels.lanes * (1 + job.chain->n() / 8)));
+  return over_threads<Failure>(rows.count, chunk, threads,
+                               [&](std::ptrdiff_t begin, std::ptrdiff_t end) { return kernels.run(job, rows, begin, end); });
+}
+
+HexFailure compute_hexapod(const KernelTable& kernels, const HexJob& job, const HexRows& rows, int threads) {
+  if (threads == 1 || rows.count <= kernels.lanes) return kernels.run_hexapod(job, rows, 0, rows.count);
+  const std::ptrdiff_t chunk = std::max(kernels.lanes, 128);
+  return over_threads<HexFailure>(rows.count, chunk, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    return kernels.run_hexapod(job, rows, begin, end);
+  });
 }
 
 }  // namespace zveno

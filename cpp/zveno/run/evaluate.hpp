@@ -107,7 +107,11 @@ class Evaluation {
       for (int b = 0; b < n_; ++b) out[chain_.user_index()[b]] = x[b];
   }
 
-  BaseMotion<T> base() const { return {zero3<T>(), zero3<T>(), cast<T>(-chain_.gravity()), false}; }
+  BaseMotion<T> base() const {
+    if (const double* b = job_.base_motion)
+      return {{T(b[3]), T(b[4]), T(b[5])}, {T(b[6]), T(b[7]), T(b[8])}, {T(b[0]), T(b[1]), T(b[2])}, true};
+    return {zero3<T>(), zero3<T>(), cast<T>(-chain_.gravity()), false};
+  }
 
   void frames() {
     R_WB_ = scratch_.take<Mat3<T>>(n_);

@@ -47,6 +47,7 @@ struct Job {
   // external wrenches [f; m] at the origins of these frames, base axes
   const LinkFrame* external_frames = nullptr;
   int external_count = 0;
+  const double* base_motion = nullptr;  // [a_0 - g; Omega; Omega'], 9 numbers in base axes; absent: the base is at rest
 };
 
 // how many n-vectors a function takes: q, (q, qd) or (q, qd, third)
@@ -102,11 +103,16 @@ struct Failure {
   int body = -1;  // of a singular pivot
 };
 
+struct HexJob;
+struct HexRows;
+struct HexFailure;
+
 // one instruction set's build of the computation
 struct KernelTable {
   const char* name;
   int lanes;
   Failure (*run)(const Job&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
+  HexFailure (*run_hexapod)(const HexJob&, const HexRows&, std::ptrdiff_t begin, std::ptrdiff_t end);
   bool (*all_finite)(const double*, std::ptrdiff_t);
   void (*sincos)(const double*, double*, double*, int);
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <zveno/run/evaluate.hpp>
+#include <zveno/run/hexapod.hpp>
 #include <zveno/scalar/scalars.hpp>
 #include <zveno/scalar/sincos.hpp>
 
@@ -195,7 +196,7 @@ Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::pt
 }
 
 const KernelTable& kernel_table() {
-  static const KernelTable table{ZVENO_ISA_NAME, kLanes, &run_rows, &all_finite,
+  static const KernelTable table{ZVENO_ISA_NAME, kLanes, &run_rows, &run_hexapod, &all_finite,
                                  [](const double* x, double* s, double* c, int n) {
                                    for (int i = 0; i < n; ++i) {
                                      double si[kLanes], ci[kLanes];

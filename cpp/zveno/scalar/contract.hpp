@@ -4,6 +4,7 @@
 //   + - * / unary -  += -= *=    between T and T
 //   no comparison                every scalar but double deletes them: a kernel that branches on a value does not compile
 //   joint_trig(theta, s, c, n)   sines and cosines of n angles; the only transcendental step of a call
+//   root(x), joint_angle(s, c)   square root, and the angle of a sine and cosine: angle.hpp, only legs need them
 //   enter_stage<T>(Stage)        a marker; only the counter looks at it
 //
 // double itself, pack.hpp (SIMD lanes), count.hpp (operation counter), dual.hpp (derivatives). A tracer that records the
@@ -13,7 +14,22 @@
 namespace zveno {
 
 // parts of an evaluation that operation counts are reported for
-enum class Stage { kinematics, algorithm, assembly };
+enum class Stage {
+  kinematics,
+  algorithm,
+  assembly,
+  // of a leg, and of the ring: Golubev & Yaskevich (000), sections 4-6
+  closure,
+  jacobian,
+  drift,
+  inertia,
+  bias,
+  reduction,
+  reaction,
+  ring,
+  solve,
+};
+constexpr int kStages = 12;
 
 template <class T>
 struct StageMarker {

@@ -28,7 +28,7 @@ class Counted {
 
   // counts of this thread, by stage
   static Counts* stages() {
-    thread_local Counts counts[3];
+    thread_local Counts counts[kStages];
     return counts;
   }
   static int& stage() {
@@ -37,7 +37,7 @@ class Counted {
   }
   static Counts& now() { return stages()[stage()]; }
   static void reset() {
-    for (int i = 0; i < 3; ++i) stages()[i] = Counts{};
+    for (int i = 0; i < kStages; ++i) stages()[i] = Counts{};
     stage() = 0;
   }
 

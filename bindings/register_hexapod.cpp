@@ -1,0 +1,518 @@
+// The numeric methods of Hexapod: plain CPython methods from a table of signatures, as those of Chain.
+#include <pybind11/stl.h>
+
+#include <cmath>
+#include <string_view>
+
+#include <zveno/numeric/forward_kinematics.hpp>
+#include <zveno/run/compute.hpp>
+#include <zveno/run/hexapod.hpp>
+#include <zveno/run/hexapod_opcount.hpp>
+#include <zveno/run/pool.hpp>
+
+#include "arrays.hpp"
+#include "convert.hpp"
+#include "hexapod_docstrings.hpp"
+#include "registers.hpp"
+
+namespace zveno::bindings {
+namespace {
+
+using Cause = HexFailure::Cause;
+
+// ---- failures
+
+struct CauseText {
+  Cause cause;
+  const char* type;  // in zveno.errors
+  const char* key;
+  const char* text;  // after "leg 'name' "
+};
+const CauseText kCauses[] = {
+    {Cause::input, "ValueError", "not finite", "has an argument that is not finite"},
+    {Cause::rotation, "ValueError", "not a rotation", "has an R that is not a rotation"},
+    {Cause::reach, "UnreachableError", "out of reach", "cannot reach its hinge: crank and coupler do not meet"},
+    {Cause::along_axis, "SingularityError", "along first axis", "lies along the first axis of its base joint (L cos p2 = 0)"},
+    {Cause::on_axis, "SingularityError", "hinge on crank axis", "has its ring hinge on the axis of the crank (l13 = 0)"},
+    {Cause::elbow, "SingularityError", "straight elbow", "has a straight elbow (Q1 = 0)"},
+    {Cause::coupler, "SingularityError", "coupler along axis",
+     "has its coupler along the first axis of the crank's joint (cos p3 = 0)"},
+    {Cause::hook, "SingularityError", "ring joint locked", "has a locked universal joint on the ring (n_R . X = 0)"},
+    {Cause::hook_reach, "UnreachableError", "ring joint out of reach",
+     "cannot bring the axes of its universal joint on the ring to a right angle"},
+    {Cause::newton, "UnreachableError", "no convergence", "was not closed by Newton's method: out of reach or a bad start"},
+    {Cause::singular, "SingularityError", "singular", "is singular: its joints do not determine the motion of the ring"},
+    {Cause::overflow, "FloatingPointError", "overflow", "gives results that are not finite: arguments are too large"},
+};
+
+const CauseText& text_of_cause(int cause) {
+  for (const CauseText& t : kCauses)
+    if (t.cause == cause) return t;
+  throw py::value_error("status " + std::to_string(cause) + " is no status of a hexapod");
+}
+
+[[noreturn]] void raise(const char* function, const Hexapod& hexapod, const HexFailure& f, bool batch) {
+  const CauseText& t = text_of_cause(f.cause);
+  const std::string where = batch ? " in row " + std::to_string(f.row) : "";
+  const std::string who = f.leg < 0 ? "hexapod '" + hexapod.name() + "' " : "leg '" + hexapod.leg(f.leg).name + "' ";
+  std::string text = std::string(function) + ": " + who + t.text + where;
+  const std::string_view type = t.type;
+  if (type == "ValueError") throw py::value_error(text);
+  if (type == "FloatingPointError") {
+    PyErr_SetString(PyExc_FloatingPointError, text.c_str());
+    throw py::error_already_set();
+  }
+  char number[40];
+  std::snprintf(number, sizeof number, ", margin %.3g", f.margin);
+  text += number;
+  py::object error = py::module_::import("zveno.errors").attr(t.type)(text);
+  error.attr("leg") = f.leg < 0 ? py::object(py::none()) : py::object(py::str(hexapod.leg(f.leg).name));
+  error.attr("leg_index") = f.leg < 0 ? py::object(py::none()) : py::object(py::int_(f.leg));
+  error.attr("cause") = t.key;
+  error.attr("margin") = f.margin;
+  error.attr("row") = batch ? py::object(py::int_(f.row)) : py::object(py::none());
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  throw py::error_already_set();
+}
+
+// ---- signatures
+
+enum class Param { r, R, u, acceleration, wrench, tau, base_motion, omega, base_wrench, start, method, base, on_error, out, threads };
+using P = Param;
+constexpr int kParamCount = 15;
+
+struct Spec {
+  Param param;
+  const char* name;
+  bool required;
+};
+
+struct Signature {
+  HexFunction function;
+  const char* name;
+  std::vector<Spec> params;  // positional; on_error, out, threads are keyword-only
+  const char* doc;
+};
+
+const Spec kR{P::r, "r", true}, kRot{P::R, "R", true}, kU{P::u, "u", true};
+const Spec kWrench{P::wrench, "wrench", true}, kTau{P::tau, "tau", true};
+
+const Signature kSignatures[] = {
+    {HexFunction::closure, "closure", {kR, kRot, {P::method, "method", false}, {P::start, "start", false}}, kClosureDoc},
+    {HexFunction::joint_velocity, "joint_velocity", {kR, kRot, kU}, kJointVelocityDoc},
+    {HexFunction::jacobian, "jacobian", {kR, kRot}, kHexJacobianDoc},
+    {HexFunction::measures, "_measures", {kR, kRot}, kMeasuresDoc},
+    {HexFunction::mass_matrix, "mass_matrix", {kR, kRot}, kHexMassMatrixDoc},
+    {HexFunction::momentum, "momentum", {kR, kRot, kU}, kMomentumDoc},
+    {HexFunction::kinetic_energy, "kinetic_energy", {kR, kRot, kU}, kHexKineticEnergyDoc},
+    {HexFunction::potential_energy, "potential_energy", {kR, kRot}, kHexPotentialEnergyDoc},
+    {HexFunction::inverse_dynamics,
+     "inverse_dynamics",
+     {kR,
+      kRot,
+      kU,
+      {P::acceleration, "acceleration", true},
+      {P::wrench, "wrench", false},
+      {P::tau, "tau", false},
+      {P::base_motion, "base_motion", false}},
+     kHexInverseDynamicsDoc},
+    {HexFunction::forward_dynamics,
+     "forward_dynamics",
+     {kR, kRot, kU, kWrench, kTau, {P::base_motion, "base_motion", false}},
+     kHexForwardDynamicsDoc},
+    {HexFunction::free_dynamics,
+     "forward_dynamics_free",
+     {kR,
+      kRot,
+      kU,
+      kWrench,
+      kTau,
+      {P::base, "base", true},
+      {P::omega, "omega", false},
+      {P::base_wrench, "base_wrench", false}},
+     kFreeDynamicsDoc},
+};
+
+using Keywords = std::vector<std::pair<Param, PyObject*>>;
+Keywords keywords[std::size(kSignatures)];
+
+struct Arguments {
+  PyObject* slot[kParamCount] = {};
+  PyObject* operator[](Param p) const {
+    PyObject* x = slot[static_cast<int>(p)];
+    return x == Py_None ? nullptr : x;
+  }
+};
+
+Arguments parse(const Signature& s, const Keywords& names, PyObject* const* args, Py_ssize_t count, PyObject* kwnames) {
+  Arguments a;
+  const auto positional = static_cast<Py_ssize_t>(s.params.size());
+  if (count > positional)
+    throw py::type_error(std::string(s.name) + ": " + std::to_string(count) + " positional arguments given, at most " +
+                         std::to_string(positional) + " expected (on_error, out and threads by keyword)");
+  for (Py_ssize_t i = 0; i < count; ++i) a.slot[static_cast<int>(s.params[i].param)] = args[i];
+  const Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
+  for (Py_ssize_t k = 0; k < named; ++k) {
+    PyObject* key = PyTuple_GET_ITEM(kwnames, k);
+    const std::pair<Param, PyObject*>* found = nullptr;
+    for (const auto& name : names)
+      if (name.second == key) found = &name;
+    for (const auto& name : names)
+      if (!found && PyUnicode_Compare(name.second, key) == 0) found = &name;
+    if (!found) throw py::type_error(std::string(s.name) + ": unknown argument " + text_of(key));
+    PyObject*& slot = a.slot[static_cast<int>(found->first)];
+    if (slot) throw py::type_error(std::string(s.name) + ": argument " + text_of(key) + " given twice");
+    slot = args[count + k];
+  }
+  for (const Spec& p : s.params)
+    if (p.required && !a[p.param]) throw py::type_error(std::string(s.name) + ": argument '" + p.name + "' is missing");
+  return a;
+}
+
+// anything with as_matrix() is a rotation
+py::object rotation_of(PyObject* arg) {
+  if (py::detail::npy_api::get().PyArray_Check_(arg)) return py::reinterpret_borrow<py::object>(arg);
+  static PyObject* const name = interned("as_matrix");
+  PyObject* method = PyObject_GetAttr(arg, name);
+  if (!method) {
+    PyErr_Clear();
+    return py::reinterpret_borrow<py::object>(arg);
+  }
+  return py::reinterpret_steal<py::object>(method)();
+}
+
+bool wants_nan(const Signature& s, PyObject* arg) {
+  if (!arg) return false;
+  if (PyUnicode_Check(arg)) {
+    if (PyUnicode_CompareWithASCIIString(arg, "raise") == 0) return false;
+    if (PyUnicode_CompareWithASCIIString(arg, "nan") == 0) return true;
+  }
+  throw py::value_error(std::string(s.name) + ": on_error is " + text_of(arg) + ", expected 'raise' or 'nan'");
+}
+
+bool wants_newton(const Signature& s, PyObject* arg) {
+  if (!arg) return false;
+  if (PyUnicode_Check(arg)) {
+    if (PyUnicode_CompareWithASCIIString(arg, "closed") == 0) return false;
+    if (PyUnicode_CompareWithASCIIString(arg, "newton") == 0) return true;
+  }
+  throw py::value_error(std::string(s.name) + ": method is " + text_of(arg) + ", expected 'closed' or 'newton'");
+}
+
+PyObject* dynamics_type = nullptr;  // zveno.results.HexapodDynamics
+PyObject *data_name, *layout_name, *status_name;
+
+void prepare_dynamics_type() {
+  if (dynamics_type) return;
+  data_name = interned("_data");
+  layout_name = interned("_layout");
+  status_name = interned("_status");
+  dynamics_type = py::object(py::module_::import("zveno.results").attr("HexapodDynamics")).release().ptr();
+}
+
+py::object make_dynamics(const py::object& data, int layout, const py::object& status) {
+  auto* type = reinterpret_cast<PyTypeObject*>(dynamics_type);
+  py::object result = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
+  if (!result) throw py::error_already_set();
+  const py::int_ code(layout);
+  if (PyObject_SetAttr(result.ptr(), data_name, data.ptr()) || PyObject_SetAttr(result.ptr(), layout_name, code.ptr()) ||
+      PyObject_SetAttr(result.ptr(), status_name, status.ptr()))
+    throw py::error_already_set();
+  return result;
+}
+
+PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* self, PyObject* const* args, Py_ssize_t count,
+                        PyObject* kwnames) {
+  const auto* instance = reinterpret_cast<const py::detail::instance*>(self);
+  const Hexapod* hexapod = instance->simple_layout ? static_cast<const Hexapod*>(instance->simple_value_holder[0])
+                                                   : py::cast<const Hexapod*>(py::handle(self));
+  if (!hexapod) throw py::type_error(std::string(s.name) + ": Hexapod.__init__ was not called");
+  const Context c{s.name, hexapod->name()};
+  const Arguments a = parse(s, names, args, count, kwnames);
+  const py::ssize_t nj = hexapod->joints();
+  HexJob job{hexapod, s.function};
+  job.newton = wants_newton(s, a[P::method]);
+  const bool nan = wants_nan(s, a[P::on_error]);
+  if (a[P::start] && !job.newton && !hexapod->has_custom())
+    throw py::value_error(std::string(s.name) + ": start is given, but method 'closed' does not start anywhere");
+  if (a[P::base]) job.base = body_of(c, "base", a[P::base]);
+
+  constexpr int kMost = 10;
+  Rowwise arrays[kMost];
+  Name array_names[kMost];
+  RowData HexRows::* targets[kMost];
+  int arrays_count = 0;
+  py::object rotation;
+  const auto add = [&](const char* name, RowData HexRows::* target, PyObject* arg, py::ssize_t tail, py::ssize_t inner = 0) {
+    array_names[arrays_count] = {name};
+    targets[arrays_count] = target;
+    arrays[arrays_count++] = read_rows(c, {name}, arg, tail, inner);
+  };
+  for (const Spec& p : s.params) {
+    PyObject* arg = a[p.param];
+    if (!arg) continue;
+    switch (p.param) {
+      case P::r: add(p.name, &HexRows::r, arg, 3); break;
+      case P::R:
+        rotation = rotation_of(arg);
+        add(p.name, &HexRows::R, rotation.ptr(), 3, 3);
+        break;
+      case P::u: add(p.name, &HexRows::u, arg, 6); break;
+      case P::acceleration: add(p.name, &HexRows::acceleration, arg, 6); break;
+      case P::wrench: add(p.name, &HexRows::wrench, arg, 6); break;
+      case P::tau: {  // (..., 6) of the actuated joints or (..., 6, nj) of all
+        py::object whole = as_array(c, {p.name}, arg);
+        const auto* proxy = py::detail::array_proxy(whole.ptr());
+        job.actuated_only = proxy->nd < 1 || proxy->dimensions[proxy->nd - 1] != nj;
+        if (job.actuated_only) {
+          if (proxy->nd < 1 || proxy->dimensions[proxy->nd - 1] != 6)
+            throw py::value_error(std::string(s.name) + ": tau has shape " + shape_text(proxy->dimensions, proxy->nd) +
+                                  ", expected (..., 6) for the actuated joints or (..., 6, " + std::to_string(nj) +
+                                  ") for all joints of model '" + hexapod->name() + "'");
+          add(p.name, &HexRows::tau, whole.ptr(), 6);
+        } else {
+          add(p.name, &HexRows::tau, whole.ptr(), 6, nj);
+        }
+        if (!arrays[arrays_count - 1].owner) arrays[arrays_count - 1].owner = whole;
+        break;
+      }
+      case P::base_motion: add(p.name, &HexRows::base, arg, 9); break;
+      case P::omega: add(p.name, &HexRows::omega, arg, 3); break;
+      case P::base_wrench: add(p.name, &HexRows::base_wrench, arg, 6); break;
+      case P::start: add(p.name, &HexRows::start, arg, 6, nj); break;
+      default: break;
+    }
+  }
+
+  LeadBuffer lead_dims;
+  const Lead lead = broadcast(c, arrays, array_names, arrays_count, lead_dims);
+  HexRows rows;
+  for (int k = 0; k < arrays_count; ++k) rows.*targets[k] = {arrays[k].data, arrays[k].stride};
+  rows.count = lead.count();
+  const int threads = threads_of(c, a[P::threads]);
+
+  const bool dynamics = s.function == HexFunction::forward_dynamics || s.function == HexFunction::free_dynamics;
+  py::ssize_t tail[2] = {hex_output_size(job), 0};
+  int tail_nd = 1;
+  if (s.function == HexFunction::closure || s.function == HexFunction::joint_velocity)
+    tail[0] = 6, tail[1] = nj, tail_nd = 2;
+  else if (s.function == HexFunction::measures)
+    tail[0] = 6, tail[1] = 4, tail_nd = 2;
+  else if (s.function == HexFunction::jacobian || s.function == HexFunction::mass_matrix)
+    tail[0] = tail[1] = 6, tail_nd = 2;
+  else if (tail[0] == 1)
+    tail_nd = 0;
+
+  PyObject* out = a[P::out];
+  py::object reused;
+  if (dynamics) {
+    prepare_dynamics_type();
+    if (out) {  // an earlier result
+      if (!PyObject_TypeCheck(out, reinterpret_cast<PyTypeObject*>(dynamics_type)))
+        throw py::type_error(std::string(s.name) + ": out is a " + Py_TYPE(out)->tp_name +
+                             ", expected a HexapodDynamics of an earlier call");
+      reused = py::reinterpret_steal<py::object>(PyObject_GetAttr(out, data_name));
+      if (!reused) throw py::error_already_set();
+    }
+  }
+  py::object result = result_array(c, {"out"}, dynamics ? reused.ptr() : out, lead, tail, tail_nd, arrays, array_names,
+                                   arrays_count, rows.out);
+  py::object status = py::none();
+  if (nan && (dynamics || s.function == HexFunction::measures)) {
+    py::array_t<std::int16_t> codes(std::vector<py::ssize_t>(lead.dims, lead.dims + lead.nd));
+    rows.status = codes.mutable_data();
+    status = codes;
+  }
+
+  HexFailure failure;
+  if (rows.count > 4) {
+    py::gil_scoped_release release;
+    failure = compute_hexapod(*kernels, job, rows, threads);
+  } else if (rows.count > 0) {
+    failure = kernels->run_hexapod(job, rows, 0, rows.count);
+  }
+  if (failure.cause != Cause::none && !nan) {
+    if (failure.cause == Cause::input)
+      for (int k = 0; k < arrays_count; ++k) require_finite(c, array_names[k], arrays[k]);
+    if (failure.cause == Cause::rotation) {
+      const std::string where = lead.nd ? " (row " + std::to_string(failure.row) + ")" : "";
+      throw py::value_error(std::string(s.name) + ": R" + where +
+                            " is not a rotation: expected R'R = 1 within 1e-9 and determinant +1");
+    }
+    raise(s.name, *hexapod, failure, lead.nd > 0);
+  }
+  if (dynamics) {
+    const int layout = static_cast<int>(nj) + (s.function == HexFunction::free_dynamics ? 8 : 0);
+    if (!out) return make_dynamics(result, layout, status).release().ptr();
+    if (PyObject_SetAttr(out, status_name, status.ptr())) throw py::error_already_set();
+    Py_INCREF(out);
+    return out;
+  }
+  if (rows.status) return py::make_tuple(result, status).release().ptr();
+  if (tail_nd == 0 && lead.nd == 0 && !out) return PyFloat_FromDouble(rows.out[0]);
+  return result.release().ptr();
+}
+
+template <int kIndex>
+PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* kwnames) {
+  try {
+    return evaluate_call(kSignatures[kIndex], keywords[kIndex], self, args, count, kwnames);
+  } catch (py::error_already_set& e) {
+    e.restore();
+  } catch (const py::builtin_exception& e) {
+    e.set_error();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  }
+  return nullptr;
+}
+
+template <std::size_t... kIndices>
+void add_methods(const py::object& type, std::index_sequence<kIndices...>) {
+  static PyMethodDef definitions[] = {{kSignatures[kIndices].name,
+                                       reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&method<kIndices>)),
+                                       METH_FASTCALL | METH_KEYWORDS, kSignatures[kIndices].doc}...};
+  for (std::size_t i = 0; i < std::size(kSignatures); ++i) {
+    for (const Spec& p : kSignatures[i].params) keywords[i].emplace_back(p.param, interned(p.name));
+    keywords[i].emplace_back(P::on_error, interned("on_error"));
+    keywords[i].emplace_back(P::out, interned("out"));
+    keywords[i].emplace_back(P::threads, interned("threads"));
+    PyObject* descriptor = PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &definitions[i]);
+    if (!descriptor) throw py::error_already_set();
+    type.attr(definitions[i].ml_name) = py::reinterpret_steal<py::object>(descriptor);
+  }
+}
+
+// ---- the model
+
+LegType type_of(const std::string& text) {
+  const std::pair<const char*, LegType> names[] = {{"ups", LegType::ups}, {"spu", LegType::spu}, {"ucu", LegType::ucu},
+                                                   {"rus", LegType::rus}, {"rsu", LegType::rsu}, {"custom", LegType::custom}};
+  for (const auto& [name, type] : names)
+    if (text == name) return type;
+  throw ModelError("", "unknown leg type '" + text + "', expected ups, spu, ucu, rus, rsu or custom");
+}
+
+BodySpec body_of_tuple(const py::handle& h) {
+  const auto t = py::reinterpret_borrow<py::tuple>(h);
+  if (t.size() != 3) throw py::value_error("Hexapod: a body has " + std::to_string(t.size()) + " fields, expected 3");
+  return {t[0].cast<double>(), vector_of(t[1]), matrix_of(t[2])};
+}
+
+LegSpec leg_of(const py::tuple& t) {
+  if (t.size() != 22) throw py::value_error("Hexapod: a leg has " + std::to_string(t.size()) + " fields, expected 22");
+  LegSpec leg;
+  leg.type = type_of(t[0].cast<std::string>());
+  leg.name = t[1].cast<std::string>();
+  leg.base = vector_of(t[2]);
+  leg.base_frame = matrix_of(t[3]);
+  leg.ring = vector_of(t[4]);
+  leg.ring_frame = matrix_of(t[5]);
+  leg.crank_frame = matrix_of(t[6]);
+  leg.tip_frame = matrix_of(t[7]);
+  leg.inner_length = t[8].cast<double>();
+  leg.outer_length = t[9].cast<double>();
+  leg.inner = body_of_tuple(t[10]);
+  leg.outer = body_of_tuple(t[11]);
+  leg.reflected = t[12].cast<double>();
+  leg.elbow = t[13].cast<int>();
+  leg.spin_branch = t[14].cast<int>();
+  if (leg.type == LegType::custom) {
+    // a copy: the leg outlives the Python object
+    leg.chain = std::make_shared<const Chain>(t[15].cast<const Chain&>());
+    leg.link = t[16].cast<std::string>();
+    leg.point = vector_of(t[17]);
+    leg.universal = !t[18].is_none();
+    if (leg.universal) {
+      leg.axis = vector_of(t[18]);
+      leg.ring_axis = vector_of(t[19]);
+    }
+    leg.start = t[20].cast<std::vector<double>>();
+    leg.actuated = t[21].cast<std::string>();
+  }
+  return leg;
+}
+
+py::dict count_call(const Hexapod& hexapod, int leg, bool moving, bool free) {
+  py::dict result;
+  for (const auto& [name, n] : count_leg_operations(hexapod, leg, moving, free))
+    result[name] = py::make_tuple(n.mul, n.add, n.div, n.sqrt, n.trig);
+  return result;
+}
+
+}  // namespace
+
+void register_hexapod(py::module_& m) {
+  py::class_<Hexapod>(m, "Hexapod")
+      .def(py::init([](const std::string& name, const py::tuple& platform, const py::object& gravity, const py::list& legs) {
+             std::vector<LegSpec> specs;
+             specs.reserve(legs.size());
+             for (const py::handle& leg : legs) specs.push_back(leg_of(py::reinterpret_borrow<py::tuple>(leg)));
+             if (platform.size() != 2) throw py::value_error("Hexapod: platform has not 2 fields");
+             const BodySpec ring{platform[0].cast<double>(), {0, 0, 0}, matrix_of(platform[1])};
+             return std::make_unique<Hexapod>(name, ring, vector_of(gravity), std::move(specs));
+           }),
+           py::arg("name"), py::arg("platform"), py::arg("gravity"), py::arg("legs"))
+      .def_property_readonly("nj", py::overload_cast<>(&Hexapod::joints, py::const_), "Largest number of joints of a leg.")
+      .def_property_readonly(
+          "lean",
+          [](const Hexapod& h) {
+            std::vector<bool> lean(kLegs, false);
+            for (const LegGroup& g : h.groups())
+              for (int k = 0; k < g.count; ++k) lean[g.legs[k]] = g.lean;
+            return lean;
+          },
+          "Which legs are computed with the shorter code of axially symmetric bodies and aligned joints.");
+  add_methods(m.attr("Hexapod"), std::make_index_sequence<std::size(kSignatures)>());
+  m.def(
+      "hexapod_forward_kinematics",
+      [](const Hexapod& hexapod, const py::array_t<double, py::array::c_style>& strokes,
+         py::array_t<double, py::array::c_style>& r, py::array_t<double, py::array::c_style>& R, int threads) {
+        const py::ssize_t count = strokes.size() / 6;
+        if (strokes.size() != 6 * count || r.size() != 3 * count || R.size() != 9 * count)
+          throw py::value_error("hexapod_forward_kinematics: sizes do not match");
+        py::array_t<double> residual(count);
+        py::array_t<int> iterations(count);
+        py::array_t<std::int16_t> status(count);
+        struct Shared {
+          const Hexapod& hexapod;
+          const double* strokes;
+          double *r, *R, *residual;
+          int* iterations;
+          std::int16_t* status;
+        } shared{hexapod, strokes.data(), r.mutable_data(), R.mutable_data(), residual.mutable_data(), iterations.mutable_data(),
+                 status.mutable_data()};
+        {
+          py::gil_scoped_release release;
+          parallel_for(
+              count, 16, threads,
+              [](void* context, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                const Shared& s = *static_cast<Shared*>(context);
+                for (std::ptrdiff_t i = begin; i < end; ++i) {
+                  const KinematicsResult k =
+                      forward_kinematics(*kernels, s.hexapod, s.strokes + 6 * i, s.r + 3 * i, s.R + 9 * i);
+                  s.residual[i] = k.residual;
+                  s.iterations[i] = k.iterations;
+                  s.status[i] = k.failure.code();
+                }
+              },
+              &shared);
+        }
+        return py::make_tuple(residual, iterations, status);
+      },
+      py::arg("hexapod"), py::arg("strokes").noconvert(), py::arg("r").noconvert(), py::arg("R").noconvert(),
+      py::arg("threads") = 1, kForwardKinematicsDoc);
+  m.def("hexapod_operations", &count_call, py::arg("hexapod"), py::arg("leg"), py::arg("moving") = false,
+        py::arg("free") = false, "Operations of one leg by stage, or of the ring (leg -1): {stage: (mul, add, div, sqrt, trig)}.");
+  m.def(
+      "hexapod_cause",
+      [](int cause) {
+        const CauseText& t = text_of_cause(cause);
+        return py::make_tuple(t.type, t.key, t.text);
+      },
+      py::arg("cause"), "Kind of error, key and text of a cause in a status.");
+}
+
+}  // namespace zveno::bindings

@@ -1,0 +1,89 @@
+// The platform of a hexapod (docking ring) in base axes, and the solve for its acceleration.
+#pragma once
+
+#include <zveno/kernel/leg_body.hpp>
+#include <zveno/scalar/contract.hpp>
+
+namespace zveno {
+
+// motion of the base: a_0 - g, Omega', Omega in base axes
+using StillBase = leg::Flow<ZeroVec, ZeroVec, ZeroVec>;
+template <class T>
+using MovingBase = leg::Flow<Vec3T<T>, Vec3T<T>, Vec3T<T>>;
+
+// what the legs need to know of the ring. A and E are known zeros when the base is still.
+template <class T, class B, class A, class E, class KC, class KB>
+struct Ring {
+  Rows3<T> R;     // ring -> base
+  Vec3T<T> r;     // centre of mass
+  Vec3T<T> v, w;  // relative to the base
+  Vec3T<T> o;     // absolute angular velocity
+  A a;            // absolute acceleration and angular acceleration left when u' = 0
+  E e;
+  KC K;    // of the ring
+  B base;  // flow
+  KB K0;   // of the base
+};
+
+// state: r (3), R (9, row major), u (6) = [v; w in ring axes]
+template <class T, class B>
+ZVENO_INLINE auto make_ring(const T* r, const T* R, const T* u, const B& base) {
+  const Rows3<T> turn{{R[0], R[1], R[2]}, {R[3], R[4], R[5]}, {R[6], R[7], R[8]}};
+  const Vec3T<T> position{r[0], r[1], r[2]}, v{u[0], u[1], u[2]};
+  const Vec3T<T> w = turn.times(Vec3T<T>{u[3], u[4], u[5]});
+  const auto K0 = leg::swirl<false>(base.e, base.o);
+  const auto o = w + base.o;
+  const auto e = base.e + cross(base.o, w);
+  const auto a = base.w + K0.times(position) + cross(base.o, v + v);
+  const auto K = leg::swirl<false>(e, o);
+  return Ring<T, B, decltype(a), decltype(e), decltype(K), decltype(K0)>{turn, position, v, w, o, a, e, K, base, K0};
+}
+
+template <class T>
+struct Platform {
+  T mass;
+  Sym3<T> inertia;  // ring axes, about the centre of mass
+};
+
+// R I R'
+template <class T>
+ZVENO_INLINE Sym3<T> inertia_in_base(const Platform<T>& body, const Rows3<T>& R) {
+  const auto x = leg::times(body.inertia, R.x), y = leg::times(body.inertia, R.y), z = leg::times(body.inertia, R.z);
+  return {dot(x, R.x), dot(x, R.y), dot(x, R.z), dot(y, R.y), dot(y, R.z), dot(z, R.z)};
+}
+
+// (50) with unknowns in base axes: force and moment on the ring, rates of momentum taken off
+template <class T, class R>
+ZVENO_INLINE void ring_forces(const Platform<T>& body, const Sym3<T>& inertia, const R& ring, const T* wrench, T* s) {
+  const Vec3T<T> f{wrench[0], wrench[1], wrench[2]}, m{wrench[3], wrench[4], wrench[5]};
+  const auto force = f - scaled(ring.a, body.mass);
+  const auto spin = leg::times(inertia, ring.e) + cross(ring.o, leg::times(inertia, ring.o));
+  const auto moment = ring.R.times(m) - spin;
+  s[0] = force.x, s[1] = force.y, s[2] = force.z, s[3] = moment.x, s[4] = moment.y, s[5] = moment.z;
+}
+
+// place of element (i, j), i <= j, in the upper triangle of a symmetric 6 x 6 matrix stored by rows
+constexpr int upper6(int i, int j) { return i * 6 - i * (i - 1) / 2 + j - i; }
+
+// A x = b for symmetric positive definite A given by its lower triangle, L D L' in place; x in place of b
+template <int N, class T>
+ZVENO_INLINE void solve_symmetric(T (&A)[N][N], T* b) {
+  T inverse[N];
+  for (int j = 0; j < N; ++j) {
+    inverse[j] = T(1.0) / A[j][j];
+    for (int i = j + 1; i < N; ++i) {
+      const T l = A[i][j] * inverse[j];
+      for (int k = j + 1; k <= i; ++k) A[i][k] -= l * A[k][j];  // rows k <= i still hold d l of column j
+    }
+    for (int i = j + 1; i < N; ++i) {
+      A[i][j] *= inverse[j];
+      b[i] -= A[i][j] * b[j];
+    }
+  }
+  for (int j = N; j-- > 0;) {
+    b[j] *= inverse[j];
+    for (int i = j + 1; i < N; ++i) b[j] -= A[i][j] * b[i];
+  }
+}
+
+}  // namespace zveno

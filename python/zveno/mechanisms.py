@@ -1,0 +1,109 @@
+"""Parallel mechanisms, ready to use. Where data are made up, the docstring says so and the hexapod's name too."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .errors import ModelError
+from .hexapod import Body, Hexapod, Leg, last_link
+from .model import Array, _show, turn
+
+__all__ = ["docking_ring"]
+
+_BASE_RADIUS, _RING_RADIUS = 0.64, 0.60
+
+
+def docking_ring(kind: str, *, gravity: ArrayLike = (0.0, 0.0, 0.0), reflected: bool = True) -> Hexapod:
+    """Soft-capture ring of a peripheral docking mechanism, 1.2 m class, on six equal legs. Data are made up.
+
+    x is the docking axis in base and ring axes. Base hinges are on a circle of 0.64 m about x, ring hinges on one of
+    0.60 m in the plane of the ring's centre of mass, in three pairs that are 120 degrees apart.
+
+    Parameters
+    ----------
+    kind : {"UPS", "SPU", "UCU", "RUS", "RSU"}
+        Type of the legs. UPS, SPU, UCU: electromechanical struts 0.499 m long at r = (0.38, 0, 0) m, stroke
+        -0.13 to 0.15 m. RUS, RSU: cranks of 0.26 m and couplers of 0.42 m at r = (0.40, 0, 0) m, crank angle -0.85 to
+        0.45 rad about that of the nominal pose.
+    gravity : (3,) array, m/s^2
+        In base axes; default zero.
+    reflected : bool
+        With the inertia of the drives: 9.87 kg seen by a stroke (rotor 1e-4 kg m^2, lead 20 mm), 0.15 kg m^2 by a
+        crank.
+
+    Returns
+    -------
+    hexapod : Hexapod
+        Ring of 45 kg; the nominal pose is the one above.
+
+    Notes
+    -----
+    Masses, inertias, hinge radii and link lengths are plausible choices, not published data. The structures are those
+    of Golubev & Yaskevich (000).
+    """
+    if not isinstance(kind, str) or kind not in ("UPS", "SPU", "UCU", "RUS", "RSU"):
+        raise ModelError(f"docking_ring: kind is {_show(kind)}, expected 'UPS', 'SPU', 'UCU', 'RUS' or 'RSU'")
+    hunt = kind in ("RUS", "RSU")
+    r = np.array([0.40 if hunt else 0.38, 0.0, 0.0])
+    apart = math.radians(10 if hunt else 15)
+    legs: list[Leg] = []
+    for i in range(3):
+        for sign in (1, -1):
+            middle = i * 2 * math.pi / 3
+            base = _on_circle(_BASE_RADIUS, middle + sign * apart)
+            ring = _on_circle(_RING_RADIUS, middle + sign * (math.pi / 3 - apart))
+            leg = f"leg{len(legs) + 1}"
+            if hunt:
+                legs.append(_hunt(kind, base, ring, r, math.radians(4 * sign), leg, reflected))
+            else:
+                legs.append(_strut(kind, base, ring, r, leg, reflected))
+    name = f"docking_ring {kind} (made-up data)"
+    return Hexapod(Body(45.0, (15.5, 8.2, 8.2)), legs, nominal=r, gravity=gravity, name=name)
+
+
+def _on_circle(radius: float, angle: float) -> Array:
+    return radius * np.array([0.0, math.cos(angle), math.sin(angle)])
+
+
+def _strut(kind: str, base: Array, ring: Array, r: Array, name: str, reflected: bool) -> Leg:
+    """Gough-Stewart leg; every frame is the default of `Hexapod`."""
+    make = {"UPS": Leg.ups, "SPU": Leg.spu, "UCU": Leg.ucu}[kind]
+    housing_length = 0.25
+    rod_length = float(np.linalg.norm(r + ring - base)) - housing_length
+    return make(
+        base,
+        ring,
+        housing=Body.cylinder(4.0, 0.030, 0.30),
+        rod=Body.cylinder(2.5, 0.018, 0.28, start=rod_length - 0.28),
+        housing_length=housing_length,
+        rod_length=rod_length,
+        rotor_inertia=1e-4 if reflected else 0.0,
+        lead=0.020,
+        lower=-0.13,
+        upper=0.15,
+        name=name,
+    )
+
+
+def _hunt(kind: str, base: Array, ring: Array, r: Array, slew: float, name: str, reflected: bool) -> Leg:
+    """Hunt leg: crank nearly at right angles to the axis, `slew` (rad) from the chord of the hinges, coupler steep."""
+    make = {"RUS": Leg.rus, "RSU": Leg.rsu}[kind]
+    chord = (ring - base) / np.linalg.norm(ring - base)
+    x = turn(0, slew) @ chord
+    z = np.array([-1.0, 0.0, 0.0])
+    fields: dict[str, Any] = {
+        "crank": Body.cylinder(2.2, 0.030, 0.26),
+        "coupler": Body.cylinder(1.8, 0.018, 0.42),
+        "crank_length": 0.26,
+        "coupler_length": 0.42,
+        "base_frame": np.column_stack([x, np.cross(z, x), z]),
+        "elbow": -1,
+        "rotor_inertia": 0.15 if reflected else 0.0,
+        "name": name,
+    }
+    _, angles = last_link(make(base, ring, **fields), r + ring)
+    return make(base, ring, lower=angles[0] - 0.85, upper=angles[0] + 0.45, **fields)
