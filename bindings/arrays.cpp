@@ -76,7 +76,8 @@ Rowwise read_rows(const Context& c, Name name, PyObject* arg, py::ssize_t tail, 
   const auto* a = proxy(arg);
   const int own = inner ? 2 : 1;
   if (a->nd < own || a->dimensions[a->nd - own] != tail || (inner && a->dimensions[a->nd - 1] != inner))
-    throw py::value_error(prefix(c, name) + "has shape " + shape_text(a->dimensions, a->nd) + ", " + expected(c, tail, inner));
+    throw py::value_error(prefix(c, name) + "has shape " + shape_text(a->dimensions, a->nd) + ", " +
+                          expected(c, tail, inner));
   if (a->nd - own > Lead::kMost)
     throw py::value_error(prefix(c, name) + "has " + std::to_string(a->nd) + " dimensions, at most " +
                           std::to_string(Lead::kMost + own) + " are accepted");

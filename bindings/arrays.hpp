@@ -49,8 +49,8 @@ struct Rowwise {
   py::object owner;  // keeps a converted copy alive; empty when the caller's own array is used
   const double* data = nullptr;
   Lead lead;
-  py::ssize_t tail = 0;   // numbers of a row
-  py::ssize_t inner = 0;  // columns of a row that is a matrix
+  py::ssize_t tail = 0;       // numbers of a row
+  py::ssize_t inner = 0;      // columns of a row that is a matrix
   std::ptrdiff_t stride = 0;  // between rows of the broadcast batch, once known
 };
 

@@ -29,7 +29,8 @@ inline Mat3<double> matrix_of(const py::handle& h) {
 inline BodySpec body_of(const Context& c, const char* name, PyObject* arg) {
   const py::object type = py::module_::import("zveno.hexapod").attr("Body");
   if (!py::isinstance(py::handle(arg), type))
-    throw py::type_error(std::string(c.function) + ": " + name + " is a " + Py_TYPE(arg)->tp_name + ", expected a zveno.Body");
+    throw py::type_error(std::string(c.function) + ": " + name + " is a " + Py_TYPE(arg)->tp_name +
+                         ", expected a zveno.Body");
   const py::handle body(arg);
   const BodySpec spec{body.attr("mass").cast<double>(), vector_of(body.attr("com")), matrix_of(body.attr("inertia"))};
   if (!(spec.mass > 0)) throw py::value_error(std::string(c.function) + ": " + name + " has no mass");

@@ -6,4 +6,5 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   zveno::bindings::register_model(m);
   zveno::bindings::register_dynamics(m);
   zveno::bindings::register_hexapod(m);
+  zveno::bindings::register_simulate(m);
 }

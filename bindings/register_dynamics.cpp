@@ -167,9 +167,8 @@ LinkFrame frame_of(const Context& c, const Chain& chain, const char* what, PyObj
     int shown = 0;
     for (const LinkSpec& l : chain.links())
       if (shown++ < 8) known += ", '" + l.name + "'";
-    throw py::value_error(std::string(c.function) + ": " + what + " " + text_of(name) + " is not in model '" +
-                          chain.name() + "', expected one of '" + chain.base() + "'" + known +
-                          (shown > 8 ? ", ..." : ""));
+    throw py::value_error(std::string(c.function) + ": " + what + " " + text_of(name) + " is not in model '" + chain.name() +
+                          "', expected one of '" + chain.base() + "'" + known + (shown > 8 ? ", ..." : ""));
   }
   if (index == Chain::kBase) return {kWorld, diagonal(1.0), {0, 0, 0}};
   return chain.frame(index);
@@ -371,7 +370,7 @@ void add_methods(const py::object& type, std::index_sequence<kIndices...>) {
 py::dict count_operations_call(const Chain& chain, const std::string& function, const std::optional<std::string>& method) {
   for (const Signature& s : kSignatures) {
     if (s.name != function || s.function == Function::derivatives) continue;
-        Signature named = s;
+    Signature named = s;
     named.name = "operations";
     if (method && s.methods.empty()) throw py::value_error("operations: function '" + function + "' has no methods");
     Job job{&chain, s.function, method_of(chain, named, method ? py::str(*method).ptr() : nullptr)};

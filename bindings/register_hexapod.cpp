@@ -32,7 +32,8 @@ const CauseText kCauses[] = {
     {Cause::input, "ValueError", "not finite", "has an argument that is not finite"},
     {Cause::rotation, "ValueError", "not a rotation", "has an R that is not a rotation"},
     {Cause::reach, "UnreachableError", "out of reach", "cannot reach its hinge: crank and coupler do not meet"},
-    {Cause::along_axis, "SingularityError", "along first axis", "lies along the first axis of its base joint (L cos p2 = 0)"},
+    {Cause::along_axis, "SingularityError", "along first axis",
+     "lies along the first axis of its base joint (L cos p2 = 0)"},
     {Cause::on_axis, "SingularityError", "hinge on crank axis", "has its ring hinge on the axis of the crank (l13 = 0)"},
     {Cause::elbow, "SingularityError", "straight elbow", "has a straight elbow (Q1 = 0)"},
     {Cause::coupler, "SingularityError", "coupler along axis",
@@ -77,7 +78,23 @@ const CauseText& text_of_cause(int cause) {
 
 // ---- signatures
 
-enum class Param { r, R, u, acceleration, wrench, tau, base_motion, omega, base_wrench, start, method, base, on_error, out, threads };
+enum class Param {
+  r,
+  R,
+  u,
+  acceleration,
+  wrench,
+  tau,
+  base_motion,
+  omega,
+  base_wrench,
+  start,
+  method,
+  base,
+  on_error,
+  out,
+  threads
+};
 using P = Param;
 constexpr int kParamCount = 15;
 
@@ -388,8 +405,9 @@ void add_methods(const py::object& type, std::index_sequence<kIndices...>) {
 // ---- the model
 
 LegType type_of(const std::string& text) {
-  const std::pair<const char*, LegType> names[] = {{"ups", LegType::ups}, {"spu", LegType::spu}, {"ucu", LegType::ucu},
-                                                   {"rus", LegType::rus}, {"rsu", LegType::rsu}, {"custom", LegType::custom}};
+  const std::pair<const char*, LegType> names[] = {{"ups", LegType::ups}, {"spu", LegType::spu},
+                                                   {"ucu", LegType::ucu}, {"rus", LegType::rus},
+                                                   {"rsu", LegType::rsu}, {"custom", LegType::custom}};
   for (const auto& [name, type] : names)
     if (text == name) return type;
   throw ModelError("", "unknown leg type '" + text + "', expected ups, spu, ucu, rus, rsu or custom");
@@ -482,7 +500,12 @@ void register_hexapod(py::module_& m) {
           double *r, *R, *residual;
           int* iterations;
           std::int16_t* status;
-        } shared{hexapod, strokes.data(), r.mutable_data(), R.mutable_data(), residual.mutable_data(), iterations.mutable_data(),
+        } shared{hexapod,
+                 strokes.data(),
+                 r.mutable_data(),
+                 R.mutable_data(),
+                 residual.mutable_data(),
+                 iterations.mutable_data(),
                  status.mutable_data()};
         {
           py::gil_scoped_release release;
@@ -505,7 +528,8 @@ void register_hexapod(py::module_& m) {
       py::arg("hexapod"), py::arg("strokes").noconvert(), py::arg("r").noconvert(), py::arg("R").noconvert(),
       py::arg("threads") = 1, kForwardKinematicsDoc);
   m.def("hexapod_operations", &count_call, py::arg("hexapod"), py::arg("leg"), py::arg("moving") = false,
-        py::arg("free") = false, "Operations of one leg by stage, or of the ring (leg -1): {stage: (mul, add, div, sqrt, trig)}.");
+        py::arg("free") = false,
+        "Operations of one leg by stage, or of the ring (leg -1): {stage: (mul, add, div, sqrt, trig)}.");
   m.def(
       "hexapod_cause",
       [](int cause) {

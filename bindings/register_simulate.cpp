@@ -1,5 +1,4 @@
 // Leg laws and the simulation of a hexapod, as zveno.laws and zveno.simulation use them: arguments are checked there.
-#include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
 #include <atomic>

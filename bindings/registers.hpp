@@ -12,6 +12,7 @@ void register_errors(py::module_& m);
 void register_model(py::module_& m);
 void register_dynamics(py::module_& m);
 void register_hexapod(py::module_& m);
+void register_simulate(py::module_& m);
 
 extern const KernelTable* kernels;  // those in use
 

@@ -11,14 +11,12 @@ namespace zveno {
 // still: base at rest, no gravity. free: its acceleration is unknown too.
 enum class BaseKind { still, moving, free };
 
-template <class T>
-using StillRing = decltype(make_ring<T>(nullptr, nullptr, nullptr, StillBase()));
-template <class T>
-using MovingRing = decltype(make_ring<T>(nullptr, nullptr, nullptr, MovingBase<T>()));
+// what a leg is told of ring and base: r (3), R (9), u (6), and for a base that moves its flow [a_0 - g; Omega'; Omega] (9)
+constexpr int kInput = 27;
 
 struct LegCalls {
-  // params: kSlots apart; ring: StillRing or MovingRing; held: `size` bytes aligned to 64
-  void (*first)(const double* params, const void* ring, const Packed* tau, void* held, Packed* share, Packed* measure);
+  // params: kSlots apart; held: `size` bytes aligned to 64
+  void (*first)(const double* params, const Packed* input, const Packed* tau, void* held, Packed* share, Packed* measure);
   // x: [v'; w'] in base axes, after [a_0; Omega'] of a free base
   void (*second)(const double* params, const void* held, const Packed* x, leg::Outcome<Packed>& out);
   std::size_t size;
@@ -29,7 +27,6 @@ LegCalls leg_calls(bool lean, BaseKind base);
 
 // joint coordinates, rates, row of the Jacobian, measures; the base does not matter
 template <LegType kType>
-void leg_kinematics(const double* params, const StillRing<Packed>& ring, Packed* position, Packed* rate, Packed* row,
-                    Packed* measure);
+void leg_kinematics(const double* params, const Packed* input, Packed* position, Packed* rate, Packed* row, Packed* measure);
 
 }  // namespace zveno

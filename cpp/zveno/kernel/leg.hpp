@@ -1,9 +1,10 @@
-// One leg of a hexapod: closure in closed form, constraint solves, inertia, reduction to the ring, reactions, load on the base.
-// Golubev & Yaskevich (000) as corrected in docs/hexapods.md, whose equation numbers are used here. The five structures are
-// types; what is known of them at compile time costs no operation. Base axes are those of frame 0.
+// One leg of a hexapod: closure in closed form, constraint solves, inertia, reduction to the ring, reactions, load on the
+// base. Golubev & Yaskevich (000) as corrected in docs/hexapods.md, whose equation numbers are used here. The five
+// structures are types; what is known of them at compile time costs no operation. Base axes are those of frame 0.
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <type_traits>
 
 #include <zveno/kernel/ring.hpp>
@@ -15,17 +16,17 @@ enum class LegType : std::uint8_t { ups, spu, ucu, rus, rsu, custom };
 
 namespace leg {
 
-// Numbers of one leg, as an array. Lengths: `inner` from the housing's hinge to the slide's zero (or crank), `outer` from there
-// to the ring's hinge (or coupler).
+// Numbers of one leg, as an array. Lengths: `inner` from the housing's hinge to the slide's zero (or crank), `outer` from
+// there to the ring's hinge (or coupler).
 enum Param : int {
-  kBase = 0,         // l_0, 3
-  kFrame = 3,        // gamma_0 by rows, 9
-  kRing = 12,        // l_C, 3
-  kRingAxis = 15,    // second axis of the ring's U joint: row 3 of gamma_C, 3
+  kBase = 0,       // l_0, 3
+  kFrame = 3,      // gamma_0 by rows, 9
+  kRing = 12,      // l_C, 3
+  kRingAxis = 15,  // second axis of the ring's U joint: row 3 of gamma_C, 3
   kInner = 18,
   kOuter = 19,
   kInvOuter = 20,
-  kReach = 21,       // inner^2 - outer^2
+  kReach = 21,  // inner^2 - outer^2
   kHalfInvInner = 22,
   kReflected = 23,
   kElbow = 24,
@@ -126,86 +127,134 @@ ZVENO_INLINE NoRow absent(const Row6<T>&) {
   return {};
 }
 
+// from places to the order of the joints, a missing fourth is 0
+template <class S, class T>
+ZVENO_INLINE void in_order(const T (&place)[4], T* out) {
+  for (int k = 0; k < 3; ++k) out[k] = place[S::place(k)];
+  out[3] = S::kCoordinates == 4 ? place[3] : T(0.0);
+}
+
 // ---- the joint that closes the loop
 
-struct Ball {};
-
+// what only the first half needs of a pose
 template <class T, bool kLean>
-struct Cross {
+struct Closing {
   using Hook = std::conditional_t<kLean, Vec<Zero, One, Zero>, Vec3T<T>>;
   using Axis = std::conditional_t<kLean, Vec<T, Zero, T>, Vec3T<T>>;
-  About<0, T> spin;
-  Hook hook;     // first axis, body axes
-  Axis axis;     // second axis, body axes
-  Axis normal;   // n_R = hook x axis, body axes
-  T inverse;     // 1 / (n_R . X)
-  T square;      // (n_R . X)^2, from before its root
-  Vec3T<T> hook_0, axis_0, normal_0;  // base axes
-  Vec3T<T> normal_link;               // axes of the link before the spin
+  Vec3T<T> rho;  // from the ring's centre to its hinge
+  T measure[4];  // what must not vanish: squares, see judge_leg in run/
+  // of a U joint: its axes and n_R = hook x axis in body axes; the axes in base axes
+  Hook hook;
+  Axis axis, normal;
+  Vec3T<T> hook_0, axis_0;
 };
 
-// (25)-(27). axes: of the link before the spin; axis_0: second axis in base axes
-template <class S, class T>
-ZVENO_INLINE Cross<T, S::kLean> cross_joint(const Params<T>& p, const Rows3<T>& axes, const Vec3T<T>& axis_0) {
-  Cross<T, S::kLean> x;
-  x.axis_0 = axis_0;
-  const Vec3T<T> e = axes.times(axis_0);
+// of a U joint
+template <class T>
+struct Locking {
+  T inverse;          // 1 / (n_R . X)
+  Vec3T<T> normal_0;  // n_R, base axes
+  T k[3];             // n_R . e_j of the rotations before the spin
+};
+struct Ball {};
+
+// (25)-(27). axes: of the link before the spin; n: n_R in these axes
+template <class S, class T, class R>
+ZVENO_INLINE About<0, T> close_cross(const Params<T>& p, const Rows3<T>& axes, const R& turn, Closing<T, S::kLean>& x,
+                                     Locking<T>& end, Vec3T<T>& n) {
+  x.axis_0 = turn.times(p.vec(kRingAxis));
+  const Vec3T<T> e = axes.times(x.axis_0);
   const T sign = p(kSpin);
+  About<0, T> spin;
   if constexpr (S::kLean) {
-    x.square = e.y * e.y + e.z * e.z;
-    const T q = root(x.square);
-    x.inverse = sign / q;
-    x.spin = {-(e.y * x.inverse), e.z * x.inverse};
+    x.measure[3] = e.y * e.y + e.z * e.z;
+    const T q = root(x.measure[3]);
+    end.inverse = sign / q;
+    spin = {-(e.y * end.inverse), e.z * end.inverse};
     x.axis = {e.x, {}, sign * q};
     x.normal = {x.axis.z, {}, -e.x};
   } else {
     x.hook = p.vec(kHook);
     const T A = x.hook.y * e.y + x.hook.z * e.z, B = x.hook.y * e.z - x.hook.z * e.y, C = x.hook.x * e.x;
     const T q2 = A * A + B * B;
-    x.square = q2 - C * C;
-    const T w = sign * root(x.square), inv = T(1.0) / q2;
-    x.spin = {-((w * A + B * C) * inv), (w * B - A * C) * inv};
-    x.axis = x.spin.down(e);
+    x.measure[3] = q2 - C * C;
+    const T w = sign * root(x.measure[3]), inv = T(1.0) / q2;
+    spin = {-((w * A + B * C) * inv), (w * B - A * C) * inv};
+    x.axis = spin.down(e);
     x.normal = cross(x.hook, x.axis);
-    x.inverse = T(1.0) / x.normal.x;
+    end.inverse = T(1.0) / x.normal.x;
   }
-  x.hook_0 = axes.undo(x.spin.up(x.hook));
-  x.normal_0 = cross(x.hook_0, axis_0);
-  const auto n = x.spin.up(x.normal);
-  x.normal_link = {n.x, n.y, n.z};
-  return x;
+  x.hook_0 = axes.undo(spin.up(x.hook));
+  end.normal_0 = cross(x.hook_0, x.axis_0);
+  const auto link = spin.up(x.normal);
+  n = {link.x, link.y, link.z};
+  return spin;
 }
 
 // ---- pose of a leg from the pose of the ring
 
+// constant frames: read from the parameters where they are needed
 template <class T>
-using SpinJoint = Hinge<Vec<One, Zero, Zero>, Same, ZeroVec, About<0, T>>;
+struct BaseFrame {
+  Params<T> p;
+  ZVENO_INLINE Vec3T<T> offset() const { return p.vec(kBase); }
+  template <class V>
+  ZVENO_INLINE auto down(const V& a) const {
+    return p.rows(kFrame).times(a);
+  }
+  template <class V>
+  ZVENO_INLINE auto up(const V& a) const {
+    return p.rows(kFrame).undo(a);
+  }
+};
+
+template <class T, bool kLean>
+struct CrankFrame {
+  Params<T> p;
+  ZVENO_INLINE Vec<T, Zero, Zero> offset() const { return {p(kInner), {}, {}}; }
+  template <class V>
+  ZVENO_INLINE auto down(const V& a) const {
+    if constexpr (kLean)
+      return a;
+    else
+      return p.rows(kCrankFrame).times(a);
+  }
+  template <class V>
+  ZVENO_INLINE auto up(const V& a) const {
+    if constexpr (kLean)
+      return a;
+    else
+      return p.rows(kCrankFrame).undo(a);
+  }
+};
+
+template <class T>
+using SpinJoint = Hinge<Vec<One, Zero, Zero>, Same, About<0, T>>;
 
 template <class S, class T>
 struct PoseBase {
   using Of = S;
-  using End = std::conditional_t<S::kUniversal, Cross<T, S::kLean>, Ball>;
+  using End = std::conditional_t<S::kUniversal, Locking<T>, Ball>;
   using SpinOrNone = std::conditional_t<S::kUniversal, SpinJoint<T>, Fixed>;
 
-  Vec3T<T> rho, hinge;  // from the ring's centre to its hinge; the hinge
-  Rows3<T> axes;        // of the last link before the spin: tau*
+  Vec3T<T> hinge;
+  Rows3<T> axes;  // of the last link before the spin: tau*
   End end;
-  T k[3];        // n_R . e_j of the rotations before the spin
-  T measure[4];  // what must not vanish: squares, see judge in run/
 };
 
 template <class S, class T>
 struct GoughPose : PoseBase<S, T> {
   static constexpr int kActuated = 3;
-  Universal<T, Turned<T>, Vec3T<T>> j1;
+  Universal<T, BaseFrame<T>> j1;
   typename PoseBase<S, T>::SpinOrNone j2;
   Slide<T> j3;
   T stroke, inv_length, inv_flat;  // 1 / L, 1 / (L c2)
 
-  ZVENO_INLINE GoughPose(const Params<T>& p, const Vec3T<T>& rho, const Vec3T<T>& hinge, const Rows3<T>& R) {
-    this->rho = rho;
-    this->hinge = hinge;
-    const Vec3T<T> base = p.vec(kBase), leg = hinge - base;
+  template <class R>
+  ZVENO_INLINE GoughPose(const Params<T>& p, const R& ring, Closing<T, S::kLean>& closing) {
+    closing.rho = ring.R.times(p.vec(kRing));
+    this->hinge = ring.r + closing.rho;
+    const Vec3T<T> leg = this->hinge - p.vec(kBase);
     const Rows3<T> frame = p.rows(kFrame);
     const Vec3T<T> d = frame.times(leg);
     // (16)-(18)
@@ -216,19 +265,17 @@ struct GoughPose : PoseBase<S, T> {
     stroke = length - (p(kInner) + p(kOuter));
     const About<1, T> a1{-(d.z * inv_flat), d.x * inv_flat};
     const About<2, T> a2{d.y * inv_length, flat * inv_length};
-    j1 = {{frame}, base, a1, a2};
-    j3.offset.x = p(kInner) + stroke;
+    j1 = {{p}, a1, a2};
+    j3.length = p(kInner) + stroke;
     const Vec3T<T> x = scaled(leg, inv_length), z = scaled(frame.x, a1.s) + scaled(frame.z, a1.c);
     this->axes = {x, cross(z, x), z};
-    this->measure[0] = a2.c * a2.c;
-    this->measure[1] = this->measure[2] = this->measure[3] = T(1.0);
+    closing.measure[0] = a2.c * a2.c;
+    closing.measure[1] = closing.measure[2] = closing.measure[3] = T(1.0);
     if constexpr (S::kUniversal) {
-      this->end = cross_joint<S>(p, this->axes, R.times(p.vec(kRingAxis)));
-      j2.turn = this->end.spin;
-      const Vec3T<T>& n = this->end.normal_link;
-      this->k[0] = dot(j1.axis(), n);
-      this->k[1] = n.z;
-      this->measure[3] = this->end.square;
+      Vec3T<T> n;
+      j2.turn = close_cross<S>(p, this->axes, ring.R, closing, this->end, n);
+      this->end.k[0] = dot(j1.axis(), n);
+      this->end.k[1] = n.z;
     }
   }
 
@@ -237,7 +284,7 @@ struct GoughPose : PoseBase<S, T> {
   ZVENO_INLINE auto solve(const D& x, const D& y, const D& z, const Y& last) const {
     const D a = -(z * inv_flat), b = y * inv_length;
     if constexpr (S::kUniversal) {
-      const D c = (last - (a * this->k[0] + b * this->k[1])) * this->end.inverse;
+      const D c = (last - (a * this->end.k[0] + b * this->end.k[1])) * this->end.inverse;
       return Four{a, b, c, x};
     } else {
       return Four{a, b, absent(x), x};
@@ -248,7 +295,7 @@ struct GoughPose : PoseBase<S, T> {
   ZVENO_INLINE Vec3T<T> solve_transposed(const G& g, T& moment) const {
     if constexpr (S::kUniversal) {
       moment = g.c * this->end.inverse;
-      return {g.d, (g.b - moment * this->k[1]) * inv_length, -((g.a - moment * this->k[0]) * inv_flat)};
+      return {g.d, (g.b - moment * this->end.k[1]) * inv_length, -((g.a - moment * this->end.k[0]) * inv_flat)};
     } else {
       moment = T(0.0);
       return {g.d, g.b * inv_length, -(g.a * inv_flat)};
@@ -308,48 +355,47 @@ struct GoughPose : PoseBase<S, T> {
   ZVENO_INLINE void coordinates(T* p) const {
     p[0] = joint_angle(j1.first.s, j1.first.c);
     p[1] = joint_angle(j1.second.s, j1.second.c);
+    p[2] = p[3] = stroke;
     if constexpr (S::kUniversal)
       p[2] = joint_angle(j2.turn.s, j2.turn.c);
     else
-      p[2] = T(0.0);
-    p[3] = stroke;
+      p[3] = T(0.0);
   }
 };
 
 template <class S, class T>
 struct HuntPose : PoseBase<S, T> {
   static constexpr int kActuated = 0;
-  using CrankFrame = std::conditional_t<S::kLean, Same, Turned<T>>;
-  Hinge<Vec<Zero, One, Zero>, Turned<T>, Vec3T<T>, About<1, T>> j1;
-  Universal<T, CrankFrame, Vec<T, Zero, Zero>> j2;
+  Hinge<Vec<Zero, One, Zero>, BaseFrame<T>, About<1, T>> j1;
+  Universal<T, CrankFrame<T, S::kLean>> j2;
   typename PoseBase<S, T>::SpinOrNone j3;
-  Rows3<T> root;                          // axes of the crank
+  Rows3<T> root;                         // axes of the crank
   T inv_q, q2, q3, inv_outer, inv_flat;  // 1 / Q1, Q2, Q3, 1 / l23, 1 / (l23 c3)
 
-  ZVENO_INLINE HuntPose(const Params<T>& p, const Vec3T<T>& rho, const Vec3T<T>& hinge, const Rows3<T>& R) {
-    this->rho = rho;
-    this->hinge = hinge;
-    const Vec3T<T> base = p.vec(kBase);
+  template <class R>
+  ZVENO_INLINE HuntPose(const Params<T>& p, const R& ring, Closing<T, S::kLean>& closing) {
+    T(&measure)[4] = closing.measure;
+    closing.rho = ring.R.times(p.vec(kRing));
+    this->hinge = ring.r + closing.rho;
     const Rows3<T> frame = p.rows(kFrame);
-    const Vec3T<T> d = frame.times(hinge - base);
+    const Vec3T<T> d = frame.times(this->hinge - p.vec(kBase));
     const T inner = p(kInner);
     inv_outer = p(kInvOuter);
     // (19)-(22)
     const T flat2 = d.x * d.x + d.z * d.z, flat = root_of(flat2), inv = T(1.0) / flat;
     const T ca = (flat2 + d.y * d.y + p(kReach)) * p(kHalfInvInner) * inv;
-    this->measure[0] = T(1.0) - ca * ca;
-    const T sa = p(kElbow) * root_of(this->measure[0]);
+    measure[0] = T(1.0) - ca * ca;
+    const T sa = p(kElbow) * root_of(measure[0]);
     const T cb = d.x * inv, sb = -(d.z * inv);
     const About<1, T> a1{sa * cb + ca * sb, ca * cb - sa * sb};
-    j1 = {{frame}, base, a1};
+    j1 = {{p}, a1};
+    j2.frame = {p};
     // (23)-(24)
-    if constexpr (!S::kLean) j2.frame = {p.rows(kCrankFrame)};
-    j2.offset.x = inner;
     const Vec3T<T> d1 = a1.down(d);
     const Vec3T<T> a = j2.frame.down(Vec3T<T>{d1.x - inner, d1.y, d1.z});
     const T s3 = a.y * inv_outer;
-    this->measure[1] = T(1.0) - s3 * s3;
-    const T c3 = root_of(this->measure[1]);
+    measure[1] = T(1.0) - s3 * s3;
+    const T c3 = root_of(measure[1]);
     inv_flat = inv_outer / c3;
     j2.first = {-(a.z * inv_flat), a.x * inv_flat};
     j2.second = {s3, c3};
@@ -358,7 +404,10 @@ struct HuntPose : PoseBase<S, T> {
     root.y = frame.y;
     root.z = scaled(frame.x, a1.s) + scaled(frame.z, a1.c);
     Rows3<T> u = root;
-    if constexpr (!S::kLean) u = {root.undo(j2.frame.rows.x), root.undo(j2.frame.rows.y), root.undo(j2.frame.rows.z)};
+    if constexpr (!S::kLean) {
+      const Rows3<T> g = p.rows(kCrankFrame);
+      u = {root.undo(g.x), root.undo(g.y), root.undo(g.z)};
+    }
     const Vec3T<T> x2 = scaled(u.x, j2.first.c) - scaled(u.z, j2.first.s);
     this->axes = {scaled(x2, c3) + scaled(u.y, s3), scaled(u.y, c3) - scaled(x2, s3),
                   scaled(u.x, j2.first.s) + scaled(u.z, j2.first.c)};
@@ -368,19 +417,18 @@ struct HuntPose : PoseBase<S, T> {
     q2 = Q.y;
     q3 = Q.z;
     const T scale = p(kHalfInvInner) + p(kHalfInvInner);
-    this->measure[2] = Q.x * Q.x * scale * scale;
-    this->measure[3] = T(1.0);
+    measure[2] = Q.x * Q.x * scale * scale;
+    measure[3] = T(1.0);
     if constexpr (S::kUniversal) {
-      this->end = cross_joint<S>(p, this->axes, R.times(p.vec(kRingAxis)));
-      j3.turn = this->end.spin;
-      const Vec3T<T>& n = this->end.normal_link;
-      this->k[1] = dot(j2.axis(), n);
+      Vec3T<T> n;
+      j3.turn = close_cross<S>(p, this->axes, ring.R, closing, this->end, n);
+      T(&k)[3] = this->end.k;
+      k[1] = dot(j2.axis(), n);
       if constexpr (S::kLean)
-        this->k[0] = this->k[1];  // both axes are parallel
+        k[0] = k[1];  // both axes are parallel
       else
-        this->k[0] = dot(j2.down(Vec<Zero, One, Zero>()), n);
-      this->k[2] = n.z;
-      this->measure[3] = this->end.square;
+        k[0] = dot(j2.down(Vec<Zero, One, Zero>()), n);
+      k[2] = n.z;
     }
   }
 
@@ -389,7 +437,7 @@ struct HuntPose : PoseBase<S, T> {
   ZVENO_INLINE auto solve(const D& x, const D& y, const D& z, const Y& last) const {
     const D a = x * inv_q, c = (y - a * q2) * inv_outer, b = (a * q3 - z) * inv_flat;
     if constexpr (S::kUniversal) {
-      const D d = (last - (a * this->k[0] + b * this->k[1] + c * this->k[2])) * this->end.inverse;
+      const D d = (last - (a * this->end.k[0] + b * this->end.k[1] + c * this->end.k[2])) * this->end.inverse;
       return Four{a, b, c, d};
     } else {
       return Four{a, b, c, absent(x)};
@@ -401,9 +449,9 @@ struct HuntPose : PoseBase<S, T> {
     T a = g.a, b = g.b, c = g.c;
     if constexpr (S::kUniversal) {
       moment = g.d * this->end.inverse;
-      a -= moment * this->k[0];
-      b -= moment * this->k[1];
-      c -= moment * this->k[2];
+      a -= moment * this->end.k[0];
+      b -= moment * this->end.k[1];
+      c -= moment * this->end.k[2];
     } else {
       moment = T(0.0);
     }
@@ -475,12 +523,6 @@ struct HuntPose : PoseBase<S, T> {
 template <class S, class T>
 using Pose = std::conditional_t<S::kHunt, HuntPose<S, T>, GoughPose<S, T>>;
 
-template <class S, class T, class R>
-ZVENO_INLINE Pose<S, T> pose_of(const Params<T>& p, const R& ring) {
-  const Vec3T<T> rho = ring.R.times(p.vec(kRing));
-  return {p, rho, ring.r + rho, ring.R};
-}
-
 // ---- bodies
 
 template <class S, class T>
@@ -548,7 +590,7 @@ ZVENO_INLINE auto gathered(const P& pose, const L& l) {
 template <class P, class L>
 ZVENO_INLINE auto to_base(const P& pose, const L& l) {
   const auto f = pose.root_axes().undo(l.f);
-  return Row{f, pose.root_axes().undo(l.m) + cross(pose.j1.offset, f)};
+  return Row{f, pose.root_axes().undo(l.m) + cross(pose.j1.offset(), f)};
 }
 
 template <class A, class B, class T>
@@ -578,8 +620,8 @@ ZVENO_INLINE auto inertia_column(const P& pose, const B& bodies) {
 
 // the ring's share of one leg: sums over legs make the reduced system
 enum Share : int {
-  kMatrix = 0,      // H' A H, upper triangle by rows, 21
-  kRight = 21,      // H' (b - A h), 6
+  kMatrix = 0,  // H' A H, upper triangle by rows, 21
+  kRight = 21,  // H' (b - A h), 6
   kFixedShare = 27,
   kCoupling = 27,   // M_bp H by rows, 36
   kBaseRight = 63,  // -B0 - M_bp h, 6
@@ -588,13 +630,12 @@ enum Share : int {
   kFreeShare = 78,
 };
 
-// what the second half needs of the first
-template <class S, class T, class L>
+// what the second half needs of the first, besides the rates of momentum of the flow
+template <class S, class T>
 struct Held {
   Pose<S, T> pose;
   Row6<T> H[4];
   T h[4], rate[4], tau[4];
-  L flow;  // rates of momentum left when p'' = 0
 };
 
 template <class S, class T, class R>
@@ -630,12 +671,12 @@ struct Evaluation {
       return NoRow();
   }
   // (29), (32): rates of the coordinates are H [v; w]
-  ZVENO_INLINE auto jacobian(const Pose<S, T>& pose) const {
-    const auto line = [&](const Vec3T<T>& a) { return Row6<T>{a, cross(pose.rho, a)}; };
+  ZVENO_INLINE auto jacobian(const Pose<S, T>& pose, const Vec3T<T>& rho) const {
+    const auto line = [&](const Vec3T<T>& a) { return Row6<T>{a, cross(rho, a)}; };
     return pose.solve(line(pose.axes.x), line(pose.axes.y), line(pose.axes.z), hook_row(pose));
   }
-  ZVENO_INLINE auto rates(const Pose<S, T>& pose) const {
-    const Vec3T<T> d = pose.axes.times(ring.v + cross(ring.w, pose.rho));
+  ZVENO_INLINE auto rates(const Pose<S, T>& pose, const Vec3T<T>& rho) const {
+    const Vec3T<T> d = pose.axes.times(ring.v + cross(ring.w, rho));
     if constexpr (S::kUniversal)
       return pose.solve(d.x, d.y, d.z, dot(pose.end.normal_0, ring.w));
     else
@@ -643,15 +684,14 @@ struct Evaluation {
   }
   // (30)-(32); absolute rates on both sides, f: flow of the last body
   template <class F, class K>
-  ZVENO_INLINE auto drift(const Pose<S, T>& pose, const F& f, const K& k) const {
+  ZVENO_INLINE auto drift(const Pose<S, T>& pose, const Closing<T, S::kLean>& x, const F& f, const K& k) const {
     const auto tip = f.w + k.times(Vec<T, Zero, Zero>{p(kOuter), {}, {}});
-    const auto d = pose.axes.times(ring.a + ring.K.times(pose.rho)) - pose.unspun(tip);
+    const auto d = pose.axes.times(ring.a + ring.K.times(x.rho)) - pose.unspun(tip);
     if constexpr (S::kUniversal) {
-      const auto& x = pose.end;
       // n_R' . (o_n - o_C) with n_R' = e1 (o_n . e2) - e2 (o_C . e1), since e1 . e2 = 0
       const T e1n = dot(x.hook, f.o), e2n = dot(x.axis, f.o), e1c = dot(x.hook_0, ring.o), e2c = dot(x.axis_0, ring.o);
       const T turning = e1n * e2n + e2c * e1c - (e1c + e1c) * e2n;
-      return pose.solve(d.x, d.y, d.z, dot(x.normal_0, ring.e) - dot(x.normal, f.e) - turning);
+      return pose.solve(d.x, d.y, d.z, dot(pose.end.normal_0, ring.e) - dot(x.normal, f.e) - turning);
     } else {
       return pose.solve(d.x, d.y, d.z, Zero());
     }
@@ -659,39 +699,48 @@ struct Evaluation {
 
   // joint coordinates, rates, the actuated row of H, what must not vanish
   ZVENO_INLINE void kinematics(T* position, T* rate, T* row, T* measure) const {
-    const Pose<S, T> pose = pose_of<S>(p, ring);
+    Closing<T, S::kLean> closing;
+    const Pose<S, T> pose(p, ring, closing);
     pose.coordinates(position);
-    const auto q = rates(pose);
-    rate[0] = value<T>(q.a), rate[1] = value<T>(q.b), rate[2] = value<T>(q.c), rate[3] = value<T>(q.d);
-    const auto H = jacobian(pose);
+    const auto q = rates(pose, closing.rho);
+    const T by_place[4] = {value<T>(q.a), value<T>(q.b), value<T>(q.c), value<T>(q.d)};
+    in_order<S>(by_place, rate);
+    const auto H = jacobian(pose, closing.rho);
     if constexpr (S::kHunt)
       write(H.a, row);
     else
       write(H.d, row);
-    for (int i = 0; i < 4; ++i) measure[i] = pose.measure[i];
+    for (int i = 0; i < 4; ++i) measure[i] = closing.measure[i];
   }
 
   // first half: the leg's share of the reduced system (44), or of (51)
+  // Fills `held` (raw memory); returns the rates of momentum of the flow.
   template <bool kFree>
-  ZVENO_INLINE auto first(const T* tau, T* share, T* measure) const {
+  ZVENO_INLINE auto first(const T* tau, T* share, T* measure, Held<S, T>& held) const {
     enter_stage<T>(Stage::closure);
-    const Pose<S, T> pose = pose_of<S>(p, ring);
-    for (int i = 0; i < 4; ++i) measure[i] = pose.measure[i];
+    Closing<T, S::kLean> closing;
+    const Pose<S, T>& pose = *::new (&held.pose) Pose<S, T>(p, ring, closing);
+    for (int i = 0; i < 4; ++i) measure[i] = closing.measure[i];
     const Bodies<S, T> bodies(p);
     enter_stage<T>(Stage::jacobian);
-    const auto H = jacobian(pose);
-    const auto rate = rates(pose);
+    const auto H = jacobian(pose, closing.rho);
+    const auto rate = rates(pose, closing.rho);
+    held.H[0] = full(H.a), held.H[1] = full(H.b), held.H[2] = full(H.c), held.H[3] = full(H.d);
+    held.rate[0] = value<T>(rate.a), held.rate[1] = value<T>(rate.b);
+    held.rate[2] = value<T>(rate.c), held.rate[3] = value<T>(rate.d);
+    for (int k = 0; k < S::kCoordinates; ++k) held.tau[S::place(k)] = tau[k];
     enter_stage<T>(Stage::drift);
-    T h_[4];
+    T(&h_)[4] = held.h;
     const auto flow = flows(pose, bodies, rate, [&](const auto& f, const auto& k) {
-      const auto h = drift(pose, f, k);
+      const auto h = drift(pose, closing, f, k);
       h_[0] = value<T>(h.a), h_[1] = value<T>(h.b), h_[2] = value<T>(h.c), h_[3] = value<T>(h.d);
     });
     enter_stage<T>(Stage::bias);
     const auto l = gathered<1>(pose, flow);
-    const T ba = tau[0] - pose.template along<0>(l.l1, l.l2, l.l3), bb = tau[1] - pose.template along<1>(l.l1, l.l2, l.l3);
-    const auto bc = kept<2>(tau[2]) - pose.template along<2>(l.l1, l.l2, l.l3);
-    const auto bd = kept<3>(tau[3]) - pose.template along<3>(l.l1, l.l2, l.l3);
+    const T(&t)[4] = held.tau;
+    const T ba = t[0] - pose.template along<0>(l.l1, l.l2, l.l3), bb = t[1] - pose.template along<1>(l.l1, l.l2, l.l3);
+    const auto bc = kept<2>(t[2]) - pose.template along<2>(l.l1, l.l2, l.l3);
+    const auto bd = kept<3>(t[3]) - pose.template along<3>(l.l1, l.l2, l.l3);
 
     enter_stage<T>(Stage::inertia);
     const auto A0 = inertia_column<0>(pose, bodies), A1 = inertia_column<1>(pose, bodies);
@@ -745,19 +794,12 @@ struct Evaluation {
       }
       composite(pose, bodies, share);
     }
-    return Held<S, T, decltype(flow)>{pose,
-                                      {{full(H.a)}, {full(H.b)}, {full(H.c)}, {full(H.d)}},
-                                      {h_[0], h_[1], h_[2], h_[3]},
-                                      {value<T>(rate.a), value<T>(rate.b), value<T>(rate.c), value<T>(rate.d)},
-                                      {tau[0], tau[1], tau[2], tau[3]},
-                                      flow};
+    return flow;
   }
 
  private:
   static ZVENO_INLINE Row6<T> full(const Row6<T>& r) { return r; }
-  static ZVENO_INLINE Row6<T> full(const NoRow&) {
-    return {{T(0.0), T(0.0), T(0.0)}, {T(0.0), T(0.0), T(0.0)}};
-  }
+  static ZVENO_INLINE Row6<T> full(const NoRow&) { return {{T(0.0), T(0.0), T(0.0)}, {T(0.0), T(0.0), T(0.0)}}; }
   template <int i>
   static ZVENO_INLINE auto kept(const T& x) {
     if constexpr (S::has(i))
@@ -797,11 +839,17 @@ struct Evaluation {
   ZVENO_INLINE Rows3<T> spun(const Pose<S, T>& pose) const {
     const Rows3<T>& a = pose.axes;
     if constexpr (S::kUniversal) {
-      const About<0, T>& t = pose.end.spin;
+      const About<0, T>& t = spin_of(pose);
       return {a.x, scaled(a.y, t.c) + scaled(a.z, t.s), scaled(a.z, t.c) - scaled(a.y, t.s)};
     } else {
       return a;
     }
+  }
+  static ZVENO_INLINE const About<0, T>& spin_of(const Pose<S, T>& pose) {
+    if constexpr (S::kHunt)
+      return pose.j3.turn;
+    else
+      return pose.j2.turn;
   }
   static ZVENO_INLINE void add_moments(const NoBody&, const Rows3<T>&, const Vec3T<T>&, T*) {}
   static ZVENO_INLINE void add_moments(const Rod<T>& b, const Rows3<T>& axes, const Vec3T<T>& o, T* share) {
@@ -828,7 +876,7 @@ struct Evaluation {
   }
 };
 
-// the leg's results
+// the leg's results, coordinates in the order of the joints
 template <class T>
 struct Outcome {
   T position[4], rate[4], acceleration[4], reaction[4];
@@ -837,7 +885,8 @@ struct Outcome {
 
 // second half, the ring's acceleration known: (45)-(48). x: [v'; w'] in base axes; base: what a free base adds to the flow
 template <class S, class T, class L, class M = AtRest>
-ZVENO_INLINE void second(const Params<T>& p, const Held<S, T, L>& held, const T* x, Outcome<T>& out, const M& base = {}) {
+ZVENO_INLINE void second(const Params<T>& p, const Held<S, T>& held, const L& flow, const T* x, Outcome<T>& out,
+                         const M& base = {}) {
   enter_stage<T>(Stage::reaction);
   const Pose<S, T>& pose = held.pose;
   const Vec3T<T> v{x[0], x[1], x[2]}, w{x[3], x[4], x[5]};
@@ -851,7 +900,7 @@ ZVENO_INLINE void second(const Params<T>& p, const Held<S, T, L>& held, const T*
   const Four q{acceleration(0), acceleration(1), optional(std::bool_constant<S::has(2)>(), 2),
                optional(std::bool_constant<S::has(3)>(), 3)};
   const auto loads = loads_of(pose, Bodies<S, T>(p), q, base);
-  const auto l = gathered<1>(pose, Three{loads.l1 + held.flow.l1, loads.l2 + held.flow.l2, loads.l3 + held.flow.l3});
+  const auto l = gathered<1>(pose, Three{loads.l1 + flow.l1, loads.l2 + flow.l2, loads.l3 + flow.l3});
   const auto rest = [&](auto i, const auto& qi) {
     constexpr int k = decltype(i)::value;
     if constexpr (std::is_same_v<std::decay_t<decltype(qi)>, Zero>) {
@@ -881,9 +930,9 @@ ZVENO_INLINE void second(const Params<T>& p, const Held<S, T, L>& held, const T*
   write(Row{f, with_hook}, out.base);
   out.reaction[0] = force.x, out.reaction[1] = force.y, out.reaction[2] = force.z, out.reaction[3] = moment;
   pose.coordinates(out.position);
-  out.acceleration[0] = q.a, out.acceleration[1] = q.b;
-  out.acceleration[2] = value<T>(q.c), out.acceleration[3] = value<T>(q.d);
-  for (int i = 0; i < 4; ++i) out.rate[i] = held.rate[i];
+  const T by_place[4] = {q.a, q.b, value<T>(q.c), value<T>(q.d)};
+  in_order<S>(by_place, out.acceleration);
+  in_order<S>(held.rate, out.rate);
 }
 
 }  // namespace leg

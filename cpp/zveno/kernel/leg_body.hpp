@@ -132,7 +132,8 @@ ZVENO_INLINE auto inertial(const Rod<T>& b, const Fl& f, const K& k) {
 }
 template <class T, class Fl, class K>
 ZVENO_INLINE auto inertial(const Solid<T>& b, const Fl& f, const K& k) {
-  return Load{scaled(f.w, b.mass) + k.times(b.c), times(b.inertia, f.e) + cross(b.c, f.w) + cross(f.o, times(b.inertia, f.o))};
+  return Load{scaled(f.w, b.mass) + k.times(b.c),
+              times(b.inertia, f.e) + cross(b.c, f.w) + cross(f.o, times(b.inertia, f.o))};
 }
 
 // ---- rotations, parent components -> child components (down) and back (up)
@@ -157,7 +158,9 @@ struct About {
   }
 };
 
+// where a joint frame stands: not turned, at the origin or along x
 struct Same {
+  ZVENO_INLINE ZeroVec offset() const { return {}; }
   template <class V>
   ZVENO_INLINE V down(const V& a) const {
     return a;
@@ -168,24 +171,11 @@ struct Same {
   }
 };
 
-template <class T>
-struct Turned {
-  Rows3<T> rows;
-  template <class V>
-  ZVENO_INLINE auto down(const V& a) const {
-    return rows.times(a);
-  }
-  template <class V>
-  ZVENO_INLINE auto up(const V& a) const {
-    return rows.undo(a);
-  }
-};
-
 // ---- joints. A joint frame stands at (offset, frame) in the parent; the body frame is the joint frame moved.
 
 struct Fixed {
   static constexpr bool kTurns = false;
-  ZeroVec offset;
+  ZVENO_INLINE ZeroVec offset() const { return {}; }
   template <class V>
   ZVENO_INLINE V down(const V& a) const {
     return a;
@@ -201,12 +191,14 @@ struct Fixed {
   }
 };
 
-template <class Axis, class Fr, class O, class R>
+// Frame: how the joint frame stands in the parent (down, up, offset); it may read its numbers where they are kept
+template <class Axis, class Fr, class R>
 struct Hinge {
   static constexpr bool kTurns = true;
   Fr frame;
-  O offset;
   R turn;
+
+  ZVENO_INLINE auto offset() const { return frame.offset(); }
 
   template <class V>
   ZVENO_INLINE auto down(const V& a) const {
@@ -228,13 +220,14 @@ struct Hinge {
 };
 
 // two hinges whose axes y, z meet at a right angle; the body between has no mass
-template <class T, class Fr, class O>
+template <class T, class Fr>
 struct Universal {
   static constexpr bool kTurns = true;
   Fr frame;
-  O offset;
   About<1, T> first;
   About<2, T> second;
+
+  ZVENO_INLINE auto offset() const { return frame.offset(); }
 
   template <class V>
   ZVENO_INLINE auto down(const V& a) const {
@@ -263,8 +256,9 @@ struct Universal {
 template <class T>
 struct Slide {
   static constexpr bool kTurns = false;
-  Vec<T, Zero, Zero> offset;  // displacement included
+  T length;  // displacement included
 
+  ZVENO_INLINE Vec<T, Zero, Zero> offset() const { return {length, {}, {}}; }
   template <class V>
   ZVENO_INLINE V down(const V& a) const {
     return a;
@@ -289,18 +283,18 @@ struct Slide {
 // (39): field of the parent in the child
 template <class J, class Mo>
 ZVENO_INLINE auto advance(const J& j, const Mo& m) {
-  return Motion{j.down(m.a + cross(m.e, j.offset)), j.down(m.e)};
+  return Motion{j.down(m.a + cross(m.e, j.offset())), j.down(m.e)};
 }
 // (41) without the joint's own rate
 template <class J, class Fl, class K>
 ZVENO_INLINE auto advance(const J& j, const Fl& f, const K& k) {
-  return Flow{j.down(f.w + k.times(j.offset)), j.down(f.e), j.down(f.o)};
+  return Flow{j.down(f.w + k.times(j.offset())), j.down(f.e), j.down(f.o)};
 }
 // (40): load of the child in the parent
 template <class J, class L>
 ZVENO_INLINE auto transmit(const J& j, const L& l) {
   const auto f = j.up(l.f);
-  return Load{f, j.up(l.m) + cross(j.offset, f)};
+  return Load{f, j.up(l.m) + cross(j.offset(), f)};
 }
 
 }  // namespace zveno::leg

@@ -1,5 +1,5 @@
-// Numbers known when the code is compiled: 0, 1 and -1 as types. Products and sums with them cost nothing, so that one text of
-// a recursion becomes the short code of a particular structure: Golubev & Yaskevich (000), section 7.
+// Numbers known when the code is compiled: 0, 1 and -1 as types. Products and sums with them cost nothing, so that one text
+// of a recursion becomes the short code of a particular structure: Golubev & Yaskevich (000), section 7.
 #pragma once
 
 #include <type_traits>

@@ -77,8 +77,6 @@ class Hexapod {
   const LegChain& chain(int k) const { return chains_[k]; }
   int joints() const { return joints_; }  // the largest number of coordinates of a leg
   int joints(int k) const { return chains_[k].chain->n(); }
-  // place of coordinate j of leg k among the four of the kernels
-  int place(int k, int j) const { return legs_[k].type == LegType::ups && j == 2 ? 3 : j; }
   const std::vector<LegGroup>& groups() const { return groups_; }
   bool has_custom() const { return has_custom_; }
   double leg_mass() const { return leg_mass_; }

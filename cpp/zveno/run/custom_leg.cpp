@@ -54,7 +54,8 @@ HexFailure CustomLeg::close(const Hexapod& hexapod, int leg, const double* r, co
     cross3(e1_, e2_, normal_);
     for (int j = 0; j < n_; ++j) {
       for (int i = 0; i < 3; ++i) C_[i * n_ + j] = J[i * n_ + j];
-      if (chain_->universal) C_[3 * n_ + j] = normal_[0] * J[3 * n_ + j] + normal_[1] * J[4 * n_ + j] + normal_[2] * J[5 * n_ + j];
+      if (chain_->universal)
+        C_[3 * n_ + j] = normal_[0] * J[3 * n_ + j] + normal_[1] * J[4 * n_ + j] + normal_[2] * J[5 * n_ + j];
     }
   };
   std::copy_n(start ? start : chain_->start.data(), n_, q_);
@@ -108,27 +109,25 @@ void CustomLeg::rates(const double* u, const Vec3T<double>& w) {
   // H by columns of [1, -rho~; 0, n_R']
   double right[24] = {};
   for (int i = 0; i < 3; ++i) right[6 * i + i] = 1;
-  right[4] = rho_[2], right[5] = -rho_[1], right[9] = -rho_[2], right[11] = rho_[0], right[15] = rho_[1], right[16] = -rho_[0];
+  right[4] = rho_[2], right[5] = -rho_[1], right[9] = -rho_[2], right[11] = rho_[0], right[15] = rho_[1],
+  right[16] = -rho_[0];
   if (chain_->universal) std::copy_n(normal_, 3, right + 21);
   std::copy_n(C_, n_ * n_, C);
   solve_dense(C, n_, right, 6);
   std::copy_n(right, 6 * n_, H_);
 }
 
-void CustomLeg::write(const Hexapod& hexapod, double* out) const {
-  const int leg = static_cast<int>(chain_ - &hexapod.chain(0));
+void CustomLeg::write(double* out) const {
   std::fill(out, out + 8, 0.0);
-  for (int j = 0; j < n_; ++j) {
-    out[hexapod.place(leg, j)] = q_[j];
-    out[4 + hexapod.place(leg, j)] = qd_[j];
-  }
+  std::copy_n(q_, n_, out);
+  std::copy_n(qd_, n_, out + 4);
   std::copy_n(H_ + 6 * chain_->actuated, 6, out + 8);
   out[14] = pivot_ * pivot_;
   out[15] = out[16] = out[17] = 1;
 }
 
-void CustomLeg::first_half(const Hexapod&, const Vec3T<double>& w, const double* flow, const double* tau, bool free,
-                           double* share, Scratch& scratch) {
+void CustomLeg::first(const Vec3T<double>& w, const double* flow, const double* tau, bool free, double* share,
+                      Scratch& scratch) {
   std::copy_n(flow, 9, flow_);
   const double o[3] = {w.x, w.y, w.z}, none[4] = {};
   // (30)-(31) with relative rates
@@ -209,9 +208,8 @@ void CustomLeg::first_half(const Hexapod&, const Vec3T<double>& w, const double*
   std::copy_n(rate, n_, qd_);
 }
 
-void CustomLeg::second(const Hexapod& hexapod, const double* x, const double* base, double* out, double* load,
-                       Scratch& scratch) {
-  const int nj = hexapod.joints();
+void CustomLeg::second(const double* x, const double* base, double* out, Scratch& scratch) {
+  double* const load = out + 16;
   double qdd[4], g[4], transposed[16];
   for (int i = 0; i < n_; ++i) {
     qdd[i] = h_[i];
@@ -235,11 +233,11 @@ void CustomLeg::second(const Hexapod& hexapod, const double* x, const double* ba
     load[i] -= g[i];
     load[3 + i] -= moment[i] + (chain_->universal ? g[3] * normal_[i] : 0.0);
   }
-  std::fill(out, out + 3 * nj + 4, 0.0);
+  std::fill(out, out + 16, 0.0);
   std::copy_n(q_, n_, out);
-  std::copy_n(qd_, n_, out + nj);
-  std::copy_n(qdd, n_, out + 2 * nj);
-  std::copy_n(g, n_, out + 3 * nj);
+  std::copy_n(qd_, n_, out + 4);
+  std::copy_n(qdd, n_, out + 8);
+  std::copy_n(g, n_, out + 12);
 }
 
 }  // namespace zveno

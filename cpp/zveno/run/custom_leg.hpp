@@ -1,5 +1,5 @@
-// A leg of any geometry: an open chain closed by Newton's method. Formulas (14)-(15), (28)-(32), (44)-(48) with the chain's own
-// kernels for kinematics and inertia, in plain doubles.
+// A leg of any geometry: an open chain closed by Newton's method. Formulas (14)-(15), (28)-(32), (44)-(48) with the chain's
+// own kernels for kinematics and inertia, in plain doubles.
 #pragma once
 
 #include <zveno/math/scratch.hpp>
@@ -14,21 +14,15 @@ class CustomLeg {
   // joint rates; w: the ring's relative angular velocity in base axes
   void rates(const double* u, const Vec3T<double>& w);
   // coordinates, rates (4 places each), the actuated row of H (6), measures (4)
-  void write(const Hexapod& hexapod, double* out) const;
+  void write(double* out) const;
 
-  // share of the reduced system; flow: [a_0 - g; Omega; Omega'] of the base, ring.w relative
-  template <class R>
-  void first(const Hexapod& hexapod, const R& ring, const double* flow, const double* tau, bool free, double* share,
-             Scratch& scratch) {
-    first_half(hexapod, ring.w, flow, tau, free, share, scratch);
-  }
-  // x: [v'; w'] base axes; base: [a_0; Omega'] of a free base. out: coordinates, rates, accelerations (nj each), reaction (4)
-  void second(const Hexapod& hexapod, const double* x, const double* base, double* out, double* load, Scratch& scratch);
+  // share of the reduced system; w: as above, flow: [a_0 - g; Omega; Omega'] of the base
+  void first(const Vec3T<double>& w, const double* flow, const double* tau, bool free, double* share, Scratch& scratch);
+  // x: [v'; w'] base axes; base: [a_0; Omega'] of a free base. out: the numbers of a leg::Outcome
+  void second(const double* x, const double* base, double* out, Scratch& scratch);
 
  private:
   void run(Function function, const double* qdd, const double* flow, double* out, Scratch& scratch) const;
-  void first_half(const Hexapod& hexapod, const Vec3T<double>& w, const double* flow, const double* tau, bool free,
-                  double* share, Scratch& scratch);
 
   const LegChain* chain_;
   int n_;

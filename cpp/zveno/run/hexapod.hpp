@@ -60,16 +60,16 @@ inline int hex_output_size(const HexJob& job) {
 
 // rows without data are zeros
 struct HexRows {
-  RowData r, R;           // 3; 9 row major, ring -> base
-  RowData u;              // 6: [v base axes; w ring axes]
-  RowData acceleration;   // 6: u', of inverse dynamics
-  RowData wrench;         // 6: [f base axes; m ring axes] at the ring's centre of mass
-  RowData tau;            // 6 x nj or 6
-  RowData base;           // 9: [a_0; Omega; Omega'] base axes
-  RowData omega;          // 3: Omega of a free base
-  RowData base_wrench;    // 6: on the free base at its centre of mass
-  RowData start;          // 6 x nj: where Newton's method starts; absent: the legs' own
-  double* out = nullptr;  // hex_output_size numbers a row
+  RowData r, R;                    // 3; 9 row major, ring -> base
+  RowData u;                       // 6: [v base axes; w ring axes]
+  RowData acceleration;            // 6: u', of inverse dynamics
+  RowData wrench;                  // 6: [f base axes; m ring axes] at the ring's centre of mass
+  RowData tau;                     // 6 x nj or 6
+  RowData base;                    // 9: [a_0; Omega; Omega'] base axes
+  RowData omega;                   // 3: Omega of a free base
+  RowData base_wrench;             // 6: on the free base at its centre of mass
+  RowData start;                   // 6 x nj: where Newton's method starts; absent: the legs' own
+  double* out = nullptr;           // hex_output_size numbers a row
   std::int16_t* status = nullptr;  // 0, or a cause and a leg; absent: the first failure is reported
   std::ptrdiff_t count = 0;
 };

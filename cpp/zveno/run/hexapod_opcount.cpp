@@ -16,11 +16,14 @@ void count_leg(const double* params, const B& base) {
   leg::Outcome<Counted> out;
   Counted::reset();
   const leg::Evaluation<S, Counted, decltype(ring)> evaluation{{params}, ring};
-  const auto held = evaluation.template first<kFree>(kState, share, measure);
+  alignas(leg::Held<S, Counted>) unsigned char memory[sizeof(leg::Held<S, Counted>)];
+  auto& held = *reinterpret_cast<leg::Held<S, Counted>*>(memory);
+  const auto flow = evaluation.template first<kFree>(kState, share, measure, held);
   if constexpr (kFree)
-    leg::second({params}, held, kState, out, leg::Motion{Vec3T<Counted>{1.0, 1.0, 1.0}, Vec3T<Counted>{1.0, 1.0, 1.0}});
+    leg::second({params}, held, flow, kState, out,
+                leg::Motion{Vec3T<Counted>{1.0, 1.0, 1.0}, Vec3T<Counted>{1.0, 1.0, 1.0}});
   else
-    leg::second({params}, held, kState, out);
+    leg::second({params}, held, flow, kState, out);
 }
 
 template <LegType kType>
@@ -82,8 +85,8 @@ std::vector<std::pair<const char*, Counts>> count_leg_operations(const Hexapod& 
     }
   if (hexapod.leg(leg).type == LegType::custom)
     throw std::invalid_argument("leg '" + hexapod.leg(leg).name + "' is closed by iteration: its operations are not fixed");
-  return {{"closure", stage(Stage::closure)}, {"jacobian", stage(Stage::jacobian)},   {"drift", stage(Stage::drift)},
-          {"inertia", stage(Stage::inertia)}, {"bias", stage(Stage::bias)},           {"reduction", stage(Stage::reduction)},
+  return {{"closure", stage(Stage::closure)},  {"jacobian", stage(Stage::jacobian)}, {"drift", stage(Stage::drift)},
+          {"inertia", stage(Stage::inertia)},  {"bias", stage(Stage::bias)},         {"reduction", stage(Stage::reduction)},
           {"reaction", stage(Stage::reaction)}};
 }
 

@@ -8,6 +8,7 @@
 #include <zveno/numeric/dense.hpp>
 #include <zveno/run/custom_leg.hpp>
 #include <zveno/run/hexapod.hpp>
+#include <zveno/run/lanes.hpp>
 #include <zveno/run/rows.hpp>
 
 namespace zveno {
@@ -25,7 +26,7 @@ LegCalls calls_of(LegType type, bool lean, BaseKind base) {
   }
 }
 
-using Kinematics = void (*)(const double*, const StillRing<Packed>&, Packed*, Packed*, Packed*, Packed*);
+using Kinematics = void (*)(const double*, const Packed*, Packed*, Packed*, Packed*, Packed*);
 Kinematics kinematics_of(LegType type) {
   switch (type) {
     case LegType::spu: return &leg_kinematics<LegType::spu>;
@@ -74,33 +75,38 @@ struct Plan {
 // one state, or one state per lane
 template <class T>
 struct State {
-  T r[3], R[9], u[6], acceleration[6], wrench[6], base[9], base_wrench[6];
-  T tau[kLegs][4];
+  T r[3], R[9], u[6], flow[9], acceleration[6], wrench[6], base[9], base_wrench[6];
+  T tau[kLegs][4];                                                     // in the order of joints
+  const T* input() const { return reinterpret_cast<const T*>(this); }  // of the legs: r, R, u, flow
+  static constexpr int kSize = 3 + 9 + 6 + 9 + 6 + 6 + 9 + 6 + 4 * kLegs;
 };
 
+// [a_0 - g; Omega'; Omega]
 template <class T>
-MovingBase<T> base_flow(const Hexapod& hexapod, BaseKind kind, const State<T>& s) {
-  const T* b = s.base;
-  const Vec3<double>& g = hexapod.gravity();
-  const Vec3T<T> weight{T(-g.x()), T(-g.y()), T(-g.z())}, omega{b[3], b[4], b[5]}, zero{T(0.0), T(0.0), T(0.0)};
-  if (kind == BaseKind::free) return {weight, zero, omega};
-  return {Vec3T<T>{b[0], b[1], b[2]} + weight, {b[6], b[7], b[8]}, omega};
+void set_flow(const Hexapod& hexapod, BaseKind kind, State<T>& s) {
+  for (int i = 0; i < 3; ++i) {
+    const T weight(-hexapod.gravity()[i]);
+    s.flow[i] = kind == BaseKind::free ? weight : s.base[i] + weight;
+    s.flow[3 + i] = kind == BaseKind::free ? T(0.0) : s.base[6 + i];
+    s.flow[6 + i] = s.base[3 + i];
+  }
 }
 
 // calls f with the ring in its own type
 template <class T, class F>
-void with_ring(const Hexapod& hexapod, BaseKind kind, const State<T>& s, F&& f) {
+void with_ring(BaseKind kind, const State<T>& s, F&& f) {
+  const T* b = s.flow;
   if (kind == BaseKind::still)
     f(make_ring<T>(s.r, s.R, s.u, StillBase()));
   else
-    f(make_ring<T>(s.r, s.R, s.u, base_flow(hexapod, kind, s)));
+    f(make_ring<T>(s.r, s.R, s.u, MovingBase<T>{{b[0], b[1], b[2]}, {b[3], b[4], b[5]}, {b[6], b[7], b[8]}}));
 }
 
 // sums over the legs, in base axes
 template <class T>
 struct Sums {
-  T total[leg::kFreeShare];
-  T rows[36];  // Jacobian of the actuated joints
+  T total[80];  // leg::Share, room for whole packs
+  T rows[36];   // Jacobian of the actuated joints
 };
 
 template <class T>
@@ -111,8 +117,12 @@ Platform<T> platform_of(const Hexapod& hexapod) {
 template <class T>
 void add_reduced(const Sums<T>& sums, const Platform<T>& body, const Sym3<T>& I, T (&A)[6][6]) {
   const T zero(0.0);
-  const T own[6][6] = {{body.mass}, {zero, body.mass},           {zero, zero, body.mass}, {zero, zero, zero, I.xx},
-                       {zero, zero, zero, I.xy, I.yy}, {zero, zero, zero, I.xz, I.yz, I.zz}};
+  const T own[6][6] = {{body.mass},
+                       {zero, body.mass},
+                       {zero, zero, body.mass},
+                       {zero, zero, zero, I.xx},
+                       {zero, zero, zero, I.xy, I.yy},
+                       {zero, zero, zero, I.xz, I.yz, I.zz}};
   for (int i = 0; i < 6; ++i)
     for (int j = 0; j <= i; ++j) A[i][j] = sums.total[leg::kMatrix + upper6(j, i)] + own[i][j];
 }
@@ -153,18 +163,23 @@ void free_accelerations(const HexJob& job, const State<T>& s, const R& ring, con
   const T* m2 = sums.total + leg::kInertia;
   const T rr = dot(r, r), cx = m1[0] + T(c.x()) + r.x * body.mass, cy = m1[1] + T(c.y()) + r.y * body.mass,
           cz = m1[2] + T(c.z()) + r.z * body.mass, zero(0.0), mass = T(mass_0) + body.mass;
-  const T Ixx = m2[0] + T(own(0, 0)) + I.xx + (rr - r.x * r.x) * body.mass, Ixy = m2[1] + T(own(0, 1)) + I.xy - r.x * r.y * body.mass;
-  const T Ixz = m2[2] + T(own(0, 2)) + I.xz - r.x * r.z * body.mass, Iyy = m2[3] + T(own(1, 1)) + I.yy + (rr - r.y * r.y) * body.mass;
-  const T Iyz = m2[4] + T(own(1, 2)) + I.yz - r.y * r.z * body.mass, Izz = m2[5] + T(own(2, 2)) + I.zz + (rr - r.z * r.z) * body.mass;
-  const T top[6][6] = {{mass}, {zero, mass}, {zero, zero, mass}, {zero, -cz, cy, Ixx}, {cz, zero, -cx, Ixy, Iyy}, {-cy, cx, zero, Ixz, Iyz, Izz}};
+  const T Ixx = m2[0] + T(own(0, 0)) + I.xx + (rr - r.x * r.x) * body.mass,
+          Ixy = m2[1] + T(own(0, 1)) + I.xy - r.x * r.y * body.mass;
+  const T Ixz = m2[2] + T(own(0, 2)) + I.xz - r.x * r.z * body.mass,
+          Iyy = m2[3] + T(own(1, 1)) + I.yy + (rr - r.y * r.y) * body.mass;
+  const T Iyz = m2[4] + T(own(1, 2)) + I.yz - r.y * r.z * body.mass,
+          Izz = m2[5] + T(own(2, 2)) + I.zz + (rr - r.z * r.z) * body.mass;
+  const T top[6][6] = {{mass},
+                       {zero, mass},
+                       {zero, zero, mass},
+                       {zero, -cz, cy, Ixx},
+                       {cz, zero, -cx, Ixy, Iyy},
+                       {-cy, cx, zero, Ixz, Iyz, Izz}};
   // ring by base: X_C' M_C X_C
   const T m = body.mass;
-  const T mixed[6][6] = {{m, zero, zero, zero, m * r.z, -(m * r.y)},
-                         {zero, m, zero, -(m * r.z), zero, m * r.x},
-                         {zero, zero, m, m * r.y, -(m * r.x), zero},
-                         {zero, zero, zero, I.xx, I.xy, I.xz},
-                         {zero, zero, zero, I.xy, I.yy, I.yz},
-                         {zero, zero, zero, I.xz, I.yz, I.zz}};
+  const T mixed[6][6] = {{m, zero, zero, zero, m * r.z, -(m * r.y)}, {zero, m, zero, -(m * r.z), zero, m * r.x},
+                         {zero, zero, m, m * r.y, -(m * r.x), zero}, {zero, zero, zero, I.xx, I.xy, I.xz},
+                         {zero, zero, zero, I.xy, I.yy, I.yz},       {zero, zero, zero, I.xz, I.yz, I.zz}};
   for (int i = 0; i < 6; ++i)
     for (int j = 0; j < 6; ++j) {
       if (j <= i) A[i][j] = top[i][j];
@@ -284,55 +299,57 @@ Cause judge_leg(LegType type, const double* m, double& margin) {
 }
 
 bool is_rotation(const double* R) {
-  double worst = 0;
   for (int i = 0; i < 3; ++i)
-    for (int j = i; j < 3; ++j) {
-      const double d = R[i] * R[j] + R[3 + i] * R[3 + j] + R[6 + i] * R[6 + j] - (i == j);
-      worst = std::fabs(d) > worst ? std::fabs(d) : worst;
-    }
-  const double det = R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]);
-  return worst <= kRotationDefect && det > 0;
+    for (int j = i; j < 3; ++j)
+      if (!(std::fabs(R[i] * R[j] + R[3 + i] * R[3 + j] + R[6 + i] * R[6 + j] - (i == j)) <= kRotationDefect)) return false;
+  return true;
 }
 
-// all lanes above a bound
-bool all_above(const Packed* x, int count, double bound) {
-#if defined(__GNUC__)
-  using I = typename Lanes<std::int64_t, kLanes>::type;
-  const Packed b(bound);
-  I good = (I)(x[0].v > b.v);
-  for (int i = 1; i < count; ++i) good &= (I)(x[i].v > b.v);
-  std::int64_t all = -1;
-  for (int l = 0; l < kLanes; ++l) all &= good[l];
-  return all != 0;
-#else
-  bool good = true;
-  for (int i = 0; i < count; ++i)
-    for (int l = 0; l < kLanes; ++l) good &= x[i][l] > bound;
-  return good;
-#endif
-}
-
-// of the matrix in every lane: bound on the square of its defect, and its handedness
-void rotation_measures(const Packed* R, Packed* m) {
-  Packed defect(0.0);
+// positive for a rotation: room left for the square of its defect, and its handedness
+template <class T>
+void rotation_measures(const T* R, T* m) {
+  T defect(0.0);
   for (int i = 0; i < 3; ++i)
     for (int j = i; j < 3; ++j) {
-      const Packed d = R[i] * R[j] + R[3 + i] * R[3 + j] + R[6 + i] * R[6 + j] - Packed(i == j ? 1.0 : 0.0);
+      const T d = R[i] * R[j] + R[3 + i] * R[3 + j] + R[6 + i] * R[6 + j] - T(i == j ? 1.0 : 0.0);
       defect += d * d;
     }
-  m[0] = Packed(kRotationDefect * kRotationDefect) - defect;
+  m[0] = T(kRotationDefect * kRotationDefect) - defect;
   m[1] = R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]);
 }
 
 // numbers of a leg's kinematics: coordinates, rates, row of the Jacobian, measures
 constexpr int kKinematics = 4 + 4 + 6 + 4;
+constexpr int kRowAt = 8, kMeasuresAt = 14;
+// numbers kept for a leg: its share, its kinematics or its outcome
+constexpr int kKept = 80;
+static_assert(kKept >= leg::kFreeShare && kKept % kLanes == 0);
+
+struct alignas(64) Chunk {
+  char bytes[64];
+};
+
+// rows [v; w base axes] -> [v; w ring axes]
+template <class T>
+void turn_row(const T* R, const T* row, T* out) {
+  for (int i = 0; i < 3; ++i) {
+    out[i] = row[i];
+    out[3 + i] = R[i] * row[3] + R[3 + i] * row[4] + R[6 + i] * row[5];
+  }
+}
 
 // ---- one run over rows
 
 class Runner {
  public:
   Runner(const HexJob& job, const HexRows& rows, Scratch& scratch)
-      : job_(job), rows_(rows), hexapod_(*job.hexapod), plan_(job, rows), nj_(hexapod_.joints()), size_(hex_output_size(job)),
+      : job_(job),
+        rows_(rows),
+        hexapod_(*job.hexapod),
+        plan_(job, rows),
+        nj_(hexapod_.joints()),
+        tau_width_(job.actuated_only ? kLegs : kLegs * nj_),
+        size_(hex_output_size(job)),
         scratch_(scratch) {
     for (std::size_t g = 0; g < hexapod_.groups().size(); ++g) {
       const LegGroup& group = hexapod_.groups()[g];
@@ -347,6 +364,86 @@ class Runner {
   }
 
  private:
+  bool inverse() const { return job_.function == HexFunction::inverse_dynamics; }
+
+  // tau of a row as it was given -> by leg and joint
+  template <class T>
+  void sort_tau(const T* given, State<T>& s) const {
+    for (int k = 0; k < kLegs; ++k) {
+      const int actuated = hexapod_.chain(k).actuated;
+      for (int j = 0; j < 4; ++j) s.tau[k][j] = T(0.0);
+      if (!rows_.tau.data) continue;
+      if (job_.actuated_only)
+        s.tau[k][actuated] = given[k];
+      else
+        for (int j = 0; j < hexapod_.joints(k); ++j) s.tau[k][j] = given[k * nj_ + j];
+      if (inverse()) s.tau[k][actuated] = T(0.0);
+    }
+  }
+
+  // a leg's outcome -> its part of the result
+  template <class T>
+  void write_leg(const T* o, T* to) const {
+    if (nj_ == 4) {
+      for (int i = 0; i < 16; ++i) to[i] = o[i];
+    } else {
+      for (int q = 0; q < 3; ++q)
+        for (int j = 0; j < 3; ++j) to[3 * q + j] = o[4 * q + j];
+      for (int i = 0; i < 4; ++i) to[9 + i] = o[12 + i];
+    }
+  }
+
+  // kinematics of leg k -> result
+  template <class T>
+  void write_kinematics(const T* R, int k, const T* x, T* out) const {
+    switch (job_.function) {
+      case HexFunction::jacobian: return turn_row(R, x + kRowAt, out + 6 * k);
+      case HexFunction::measures:
+        for (int i = 0; i < 4; ++i) out[4 * k + i] = x[kMeasuresAt + i];
+        return;
+      default:
+        for (int j = 0; j < nj_; ++j) out[k * nj_ + j] = x[(job_.function == HexFunction::closure ? 0 : 4) + j];
+    }
+  }
+
+  // u' and the base's acceleration -> result
+  template <class T, class R>
+  void write_head(const R& ring, const T* x, T* out) const {
+    const bool free = plan_.base == BaseKind::free;
+    const T* y = free ? x + 6 : x;
+    const auto w = ring.R.undo(Vec3T<T>{y[3], y[4], y[5]});
+    for (int i = 0; i < 3; ++i) out[i] = y[i];
+    out[3] = w.x, out[4] = w.y, out[5] = w.z;
+    for (int i = 0; free && i < 6; ++i) out[12 + i] = x[i];
+  }
+
+  template <class T, class R>
+  void solve(const State<T>& s, const R& ring, const Sums<T>& sums, T* x) const {
+    if constexpr (!std::is_same_v<decltype(ring.base), StillBase>)
+      if (plan_.base == BaseKind::free) return free_accelerations(job_, s, ring, sums, x);
+    accelerations(job_, s, ring, sums, x);
+  }
+
+  // J' tau = out
+  HexFailure finish_inverse(const double* rows, double* out) const {
+    HexFailure failure;
+    double A[36];
+    for (int i = 0; i < 6; ++i)
+      for (int j = 0; j < 6; ++j) A[6 * i + j] = rows[6 * j + i];
+    const double pivot = solve_dense(A, 6, out);
+    if (!(pivot > kTinyPivot)) failure.cause = Cause::singular, failure.margin = pivot;
+    return failure;
+  }
+
+  void report(HexFailure f, std::ptrdiff_t row, HexFailure& first) {
+    if (f.cause != Cause::none) {
+      f.row = row;
+      std::fill_n(rows_.out + row * size_, size_, std::numeric_limits<double>::quiet_NaN());
+      if (first.cause == Cause::none) first = f;
+    }
+    if (rows_.status) rows_.status[row] = f.code();
+  }
+
   // ---- one state: legs in lanes
 
   HexFailure singles(std::ptrdiff_t begin, std::ptrdiff_t end) {
@@ -356,107 +453,61 @@ class Runner {
       double* out = rows_.out + row * size_;
       HexFailure f = single(row, out);
       if (f.cause == Cause::none && !all_finite(out, size_)) f.cause = Cause::overflow;
+      if (f.cause != Cause::none && !finite_inputs(row)) f = {Cause::input, row};
       report(f, row, failure);
     }
     return failure;
   }
 
-  void report(HexFailure f, std::ptrdiff_t row, HexFailure& first) {
-    if (f.cause != Cause::none) {
-      f.row = row;
-      double* out = rows_.out + row * size_;
-      std::fill(out, out + size_, std::numeric_limits<double>::quiet_NaN());
-      if (first.cause == Cause::none) first = f;
-    }
-    if (rows_.status) rows_.status[row] = f.code();
-  }
-
-  template <std::size_t n>
-  static void read(const RowData& data, std::ptrdiff_t row, double (&x)[n]) {
-    if (data.data)
-      std::copy_n(data.row(row), n, x);
-    else
-      std::fill(x, x + n, 0.0);
-  }
-
-  // place of a leg's tau in a row
-  const double* tau_at(const double* row, int k, int j) const {
-    if (!row) return nullptr;
-    if (!job_.actuated_only) return row + k * nj_ + j;
-    return j == hexapod_.chain(k).actuated ? row + k : nullptr;
-  }
-
-  void read_tau(std::ptrdiff_t row, double (&tau)[kLegs][4]) const {
-    const double* from = rows_.tau.data ? rows_.tau.row(row) : nullptr;
-    for (int k = 0; k < kLegs; ++k) {
-      for (double& t : tau[k]) t = 0;
-      for (int j = 0; j < hexapod_.joints(k); ++j) {
-        const double* t = tau_at(from, k, j);
-        const bool wanted = job_.function == HexFunction::inverse_dynamics && j == hexapod_.chain(k).actuated;
-        if (t && !wanted) tau[k][hexapod_.place(k, j)] = *t;
-      }
-    }
-  }
-
+  // Asked only when something went wrong: a number that is not finite makes the result so, unless nothing depends on it.
   bool finite_inputs(std::ptrdiff_t row) const {
     const auto ok = [&](const RowData& d, int n) { return !d.data || all_finite(d.row(row), n); };
     return ok(rows_.r, 3) && ok(rows_.R, 9) && ok(rows_.u, 6) && ok(rows_.acceleration, 6) && ok(rows_.wrench, 6) &&
-           ok(rows_.tau, job_.actuated_only ? 6 : 6 * nj_) && ok(rows_.base, 9) && ok(rows_.omega, 3) && ok(rows_.base_wrench, 6) &&
-           ok(rows_.start, 6 * nj_);
+           ok(rows_.tau, tau_width_) && ok(rows_.base, 9) && ok(rows_.omega, 3) && ok(rows_.base_wrench, 6) &&
+           ok(rows_.start, kLegs * nj_);
   }
 
   HexFailure single(std::ptrdiff_t row, double* out) {
     HexFailure failure;
-    if (!finite_inputs(row)) return failure.cause = Cause::input, failure;
+    const auto read = [&](const RowData& data, int n, double* x) {
+      if (data.data)
+        std::copy_n(data.row(row), n, x);
+      else
+        std::fill_n(x, n, 0.0);
+    };
     State<double> s;
-    read(rows_.r, row, s.r), read(rows_.R, row, s.R), read(rows_.u, row, s.u);
-    if (!is_rotation(s.R)) return failure.cause = Cause::rotation, failure;
+    read(rows_.r, 3, s.r), read(rows_.R, 9, s.R), read(rows_.u, 6, s.u);
     if (plan_.need != Need::kinematics) {
-      read(rows_.acceleration, row, s.acceleration), read(rows_.wrench, row, s.wrench);
-      read(rows_.base, row, s.base), read(rows_.base_wrench, row, s.base_wrench);
-      if (rows_.omega.data) std::copy_n(rows_.omega.row(row), 3, s.base + 3);
-      read_tau(row, s.tau);
+      double tau[4 * kLegs];
+      read(rows_.wrench, 6, s.wrench), read(rows_.tau, tau_width_, tau);
+      sort_tau(tau, s);
+      if (plan_.base != BaseKind::still) {
+        read(rows_.base, 9, s.base);
+        if (rows_.omega.data) read(rows_.omega, 3, s.base + 3);
+        set_flow(hexapod_, plan_.base, s);
+      }
+      if (plan_.base == BaseKind::free) read(rows_.base_wrench, 6, s.base_wrench);
+      if (inverse()) read(rows_.acceleration, 6, s.acceleration);
     }
-    with_ring<double>(hexapod_, plan_.base, s, [&](const auto& ring) { failure = single_with(s, ring, row, out); });
+    double rotation[2];
+    rotation_measures(s.R, rotation);
+    if (!(rotation[0] >= 0 || is_rotation(s.R)) || !(rotation[1] > 0)) return failure.cause = Cause::rotation, failure;
+    with_ring(plan_.base, s, [&](const auto& ring) { failure = single_with(s, ring, row, out); });
     return failure;
   }
 
-  static State<Packed> broadcast(const State<double>& s) {
-    State<Packed> b;
-    for (int i = 0; i < 3; ++i) b.r[i] = s.r[i];
-    for (int i = 0; i < 9; ++i) b.R[i] = s.R[i], b.base[i] = s.base[i];
-    for (int i = 0; i < 6; ++i) b.u[i] = s.u[i];
-    return b;
-  }
-
-  // lanes of `count` packs -> rows[leg][i]
-  template <class Rows>
-  static void spread(const Packed* packs, int count, const int* legs, int lanes, Rows&& row_of) {
-    int i = 0;
-    for (; i + kLanes <= count; i += kLanes) {
-      Packed block[kLanes];
-      for (int l = 0; l < kLanes; ++l) block[l] = packs[i + l];
-      transpose(block);
-      for (int l = 0; l < lanes; ++l) block[l].store(row_of(legs[l]) + i);
-    }
-    for (; i < count; ++i) {
-      double x[kLanes];
-      packs[i].store(x);
-      for (int l = 0; l < lanes; ++l) row_of(legs[l])[i] = x[l];
-    }
-  }
-
+  // f(group, its index, parameters, legs, lanes in use, number of the pack)
   template <class F>
   void for_packs(F&& f) const {
     int pack = 0;
     for (std::size_t g = 0; g < hexapod_.groups().size(); ++g) {
       const LegGroup& group = hexapod_.groups()[g];
       for (int at = 0; at < group.count; at += kLanes)
-        f(g, group, group.params.number + at, group.legs.data() + at, std::min(kLanes, group.count - at), pack++);
+        f(group, g, group.params.number + at, group.legs.data() + at, std::min(kLanes, group.count - at), pack++);
     }
   }
 
-  void measured(const Packed* m, const LegGroup& group, const int* legs, int lanes, HexFailure& failure) const {
+  void judge(const Packed* m, const LegGroup& group, const int* legs, int lanes, HexFailure& failure) const {
     if (all_above(m, 4, kTinySquare)) return;
     for (int l = 0; l < lanes; ++l) {
       const double own[4] = {m[0][l], m[1][l], m[2][l], m[3][l]};
@@ -467,173 +518,101 @@ class Runner {
     }
   }
 
+  // where Newton's method starts: given, where the closed form stands, or the leg's own
+  const double* start_of(std::ptrdiff_t row, int k, const double* closed) const {
+    if (rows_.start.data) return rows_.start.row(row) + k * nj_;
+    return hexapod_.leg(k).type == LegType::custom ? nullptr : closed;
+  }
+
   template <class R>
   HexFailure single_with(const State<double>& s, const R& ring, std::ptrdiff_t row, double* out) {
     HexFailure failure;
-    const State<Packed> wide = broadcast(s);
-    constexpr int kRow = 80;                        // doubles kept for one leg, rounded up
-    double* share = scratch_.take<double>(kLegs * kRow);
+    double* kept = scratch_.take<double>(kLegs * kKept);
+    const auto kept_of = [&](int k) { return kept + k * kKept; };
     CustomLeg* custom = hexapod_.has_custom() || job_.newton ? scratch_.take<CustomLeg>(kLegs) : nullptr;
-    const auto share_of = [&](int k) { return share + k * kRow; };
+    Packed wide[kInput];
+    for (int i = 0; i < (plan_.base == BaseKind::still ? 18 : kInput); ++i) wide[i] = s.input()[i];
     Sums<double> sums;
 
     if (plan_.need == Need::kinematics || plan_.rows) {
-      const StillRing<Packed> still = make_ring<Packed>(wide.r, wide.R, wide.u, StillBase());
-      for_packs([&](std::size_t g, const LegGroup& group, const double* params, const int* legs, int lanes, int) {
+      for_packs([&](const LegGroup& group, std::size_t g, const double* params, const int* legs, int lanes, int) {
         Packed x[kKinematics];
-        kinematics_[g](params, still, x, x + 4, x + 8, x + 14);
-        measured(x + 14, group, legs, lanes, failure);
-        spread(x, kKinematics, legs, lanes, share_of);
+        kinematics_[g](params, wide, x, x + 4, x + kRowAt, x + kMeasuresAt);
+        if (!job_.newton) judge(x + kMeasuresAt, group, legs, lanes, failure);
+        scatter(x, kKinematics, lanes, [&](int l) { return kept_of(legs[l]); });
       });
-      if (failure.cause != Cause::none && !job_.newton) return failure;
-      failure = HexFailure();
+      if (failure.cause != Cause::none) return failure;
       for (int k = 0; custom && k < kLegs; ++k) {
         if (hexapod_.leg(k).type != LegType::custom && !job_.newton) continue;
-        double closed[4];  // where the closed form stands
-        for (int j = 0; j < hexapod_.joints(k); ++j) closed[j] = share_of(k)[hexapod_.place(k, j)];
-        const double* own = hexapod_.leg(k).type == LegType::custom ? nullptr : closed;
-        const double* start = rows_.start.data ? rows_.start.row(row) + k * nj_ : own;
-        failure = custom[k].close(hexapod_, k, s.r, s.R, start, scratch_);
+        failure = custom[k].close(hexapod_, k, s.r, s.R, start_of(row, k, kept_of(k)), scratch_);
         if (failure.cause != Cause::none) return failure;
         custom[k].rates(s.u, ring.w);
-        custom[k].write(hexapod_, share_of(k));
+        custom[k].write(kept_of(k));
       }
-      for (int k = 0; k < kLegs; ++k) std::copy_n(share_of(k) + 8, 6, sums.rows + 6 * k);
-      if (plan_.need == Need::kinematics) return kinematic_result(s, share_of, sums.rows, out), failure;
+      for (int k = 0; k < kLegs; ++k) std::copy_n(kept_of(k) + kRowAt, 6, sums.rows + 6 * k);
+      if (plan_.need == Need::kinematics) {
+        for (int k = 0; k < kLegs; ++k) write_kinematics(s.R, k, kept_of(k), out);
+        return failure;
+      }
     }
 
-    struct alignas(64) Chunk {
-      char bytes[64];
-    };
-    Chunk* held[kLegs + 4];
-    const auto wide_ring = [&] {
-      if constexpr (std::is_same_v<R, StillRing<double>>)
-        return make_ring<Packed>(wide.r, wide.R, wide.u, StillBase());
-      else
-        return make_ring<Packed>(wide.r, wide.R, wide.u, base_flow(hexapod_, plan_.base, wide));
-    }();
     const int count = plan_.share();
-    for_packs([&](std::size_t g, const LegGroup& group, const double* params, const int* legs, int lanes, int pack) {
+    Chunk* held[2 * kLegs];
+    for_packs([&](const LegGroup& group, std::size_t g, const double* params, const int* legs, int lanes, int pack) {
       held[pack] = scratch_.take<Chunk>((calls_[g].size + 63) / 64);
-      Packed tau[4], measure[4], own[kRow];
-      for (int j = 0; j < 4; ++j) {
-        const double* lane[kLanes];
-        for (int l = 0; l < kLanes; ++l) lane[l] = s.tau[legs[l < lanes ? l : 0]];
-        tau[j] = Packed::across(lane, j);
-      }
-      calls_[g].first(params, &wide_ring, tau, held[pack], own, measure);
-      measured(measure, group, legs, lanes, failure);
-      spread(own, padded(count) <= kRow ? padded(count) : count, legs, lanes, share_of);
+      const double* lane[kLanes];
+      for (int l = 0; l < kLanes; ++l) lane[l] = s.tau[legs[l < lanes ? l : 0]];
+      Packed tau[4], measure[4], own[kKept];
+      for (int j = 0; j < 4; ++j) tau[j] = Packed::across(lane, j);
+      calls_[g].first(params, wide, tau, held[pack], own, measure);
+      judge(measure, group, legs, lanes, failure);
+      scatter(own, padded(count), lanes, [&](int l) { return kept_of(legs[l]); });
     });
     if (failure.cause != Cause::none) return failure;
-    if (hexapod_.has_custom())
-      for (int k = 0; k < kLegs; ++k) {
-        if (hexapod_.leg(k).type != LegType::custom) continue;
-        const double* start = rows_.start.data ? rows_.start.row(row) + k * nj_ : nullptr;
-        failure = custom[k].close(hexapod_, k, s.r, s.R, start, scratch_);
-        if (failure.cause != Cause::none) return failure;
-        const double flow[9] = {value<double>(ring.base.w.x), value<double>(ring.base.w.y), value<double>(ring.base.w.z),
-                                value<double>(ring.base.o.x), value<double>(ring.base.o.y), value<double>(ring.base.o.z),
-                                value<double>(ring.base.e.x), value<double>(ring.base.e.y), value<double>(ring.base.e.z)};
-        custom[k].rates(s.u, ring.w);
-        custom[k].first(hexapod_, ring, flow, s.tau[k], plan_.base == BaseKind::free, share_of(k), scratch_);
-      }
-    for (int i = 0; i < count; ++i) sums.total[i] = share[i];
-    for (int k = 1; k < kLegs; ++k)
-      for (int i = 0; i < count; ++i) sums.total[i] += share_of(k)[i];
+    for (int k = 0; custom && k < kLegs; ++k) {
+      if (hexapod_.leg(k).type != LegType::custom) continue;
+      failure = custom[k].close(hexapod_, k, s.r, s.R, start_of(row, k, nullptr), scratch_);
+      if (failure.cause != Cause::none) return failure;
+      const Vec3<double> a = plain<double>(ring.base.w), o = plain<double>(ring.base.o), e = plain<double>(ring.base.e);
+      const double flow[9] = {a.x(), a.y(), a.z(), o.x(), o.y(), o.z(), e.x(), e.y(), e.z()};
+      custom[k].rates(s.u, ring.w);
+      custom[k].first(ring.w, flow, s.tau[k], plan_.base == BaseKind::free, kept_of(k), scratch_);
+    }
+    for (int i = 0; i < count; i += kLanes) {
+      Packed sum = Packed::load(kept + i);
+      for (int k = 1; k < kLegs; ++k) sum += Packed::load(kept_of(k) + i);
+      sum.store(sums.total + i);
+    }
 
     if (plan_.need == Need::first) {
       summed_result(job_, s, ring, sums, out);
-      return finish_inverse(sums.rows, out);
+      return inverse() ? finish_inverse(sums.rows, out) : failure;
     }
     double x[12];
-    if (plan_.base == BaseKind::free) {
-      if constexpr (!std::is_same_v<R, StillRing<double>>) free_accelerations(job_, s, ring, sums, x);
-    } else {
-      accelerations(job_, s, ring, sums, x);
-    }
-    const double* ring_x = plan_.base == BaseKind::free ? x + 6 : x;
-    const DynamicsLayout layout{nj_, plan_.base == BaseKind::free};
-    write_head(ring, x, layout.free, out);
-    double load[kLegs][8];
+    solve(s, ring, sums, x);
+    write_head(ring, x, out);
+    const bool free = plan_.base == BaseKind::free;
     Packed xs[12];
-    for (int i = 0; i < (layout.free ? 12 : 6); ++i) xs[i] = x[i];
-    for_packs([&](std::size_t g, const LegGroup&, const double* params, const int* legs, int lanes, int pack) {
+    for (int i = 0; i < (free ? 12 : 6); ++i) xs[i] = x[i];
+    for_packs([&](const LegGroup&, std::size_t g, const double* params, const int* legs, int lanes, int pack) {
       struct {
         leg::Outcome<Packed> of;
-        Packed rest[2];
+        Packed fill[2];
       } outcome;
-      outcome.rest[0] = outcome.rest[1] = 0.0;
+      outcome.fill[0] = outcome.fill[1] = 0.0;
       calls_[g].second(params, held[pack], xs, outcome.of);
-      spread(reinterpret_cast<const Packed*>(&outcome), 24, legs, lanes, share_of);
+      scatter(reinterpret_cast<const Packed*>(&outcome), 24, lanes, [&](int l) { return kept_of(legs[l]); });
     });
+    const DynamicsLayout layout{nj_, free};
     for (int k = 0; k < kLegs; ++k) {
-      double* to = out + layout.head() + k * layout.per_leg();
-      if (hexapod_.leg(k).type == LegType::custom) {
-        custom[k].second(hexapod_, ring_x, layout.free ? x : nullptr, to, load[k], scratch_);
-        continue;
-      }
-      write_leg(k, share_of(k), to, load[k]);
+      if (hexapod_.leg(k).type == LegType::custom)
+        custom[k].second(free ? x + 6 : x, free ? x : nullptr, kept_of(k), scratch_);
+      write_leg(kept_of(k), out + layout.head() + k * layout.per_leg());
     }
     for (int i = 0; i < 6; ++i) {
-      double sum = load[0][i];
-      for (int k = 1; k < kLegs; ++k) sum += load[k][i];
-      out[6 + i] = sum;
+      out[6 + i] = kept[16 + i];
+      for (int k = 1; k < kLegs; ++k) out[6 + i] += kept_of(k)[16 + i];
     }
-    return failure;
-  }
-
-  template <class R>
-  void write_head(const R& ring, const double* x, bool free, double* out) const {
-    const double* y = free ? x + 6 : x;
-    const auto w = ring.R.undo(Vec3T<double>{y[3], y[4], y[5]});
-    for (int i = 0; i < 3; ++i) out[i] = y[i];
-    out[3] = w.x, out[4] = w.y, out[5] = w.z;
-    if (free) std::copy_n(x, 6, out + 12);
-  }
-
-  // o: an Outcome of this leg
-  void write_leg(int k, const double* o, double* to, double* load) const {
-    const int n = hexapod_.joints(k);
-    for (int q = 0; q < 3; ++q)
-      for (int j = 0; j < nj_; ++j) to[q * nj_ + j] = j < n ? o[4 * q + hexapod_.place(k, j)] : 0.0;
-    std::copy_n(o + 12, 4, to + 3 * nj_);
-    std::copy_n(o + 16, 6, load);
-  }
-
-  template <class Rows>
-  void kinematic_result(const State<double>& s, Rows&& row_of, const double* jacobian, double* out) const {
-    if (job_.function == HexFunction::jacobian) {
-      for (int k = 0; k < kLegs; ++k) turn_row(s.R, jacobian + 6 * k, out + 6 * k);
-      return;
-    }
-    if (job_.function == HexFunction::measures) {
-      for (int k = 0; k < kLegs; ++k) std::copy_n(row_of(k) + 14, 4, out + 4 * k);
-      return;
-    }
-    const int from = job_.function == HexFunction::closure ? 0 : 4;
-    for (int k = 0; k < kLegs; ++k)
-      for (int j = 0; j < nj_; ++j)
-        out[k * nj_ + j] = j < hexapod_.joints(k) ? row_of(k)[from + hexapod_.place(k, j)] : 0.0;
-  }
-
-  // coefficients of [v; w base axes] -> of [v; w ring axes]
-  static void turn_row(const double* R, const double* row, double* out) {
-    for (int i = 0; i < 3; ++i) {
-      out[i] = row[i];
-      out[3 + i] = R[i] * row[3] + R[3 + i] * row[4] + R[6 + i] * row[5];
-    }
-  }
-
-  // J' tau = out
-  HexFailure finish_inverse(const double* rows, double* out) const {
-    HexFailure failure;
-    if (job_.function != HexFunction::inverse_dynamics) return failure;
-    double A[36];
-    for (int i = 0; i < 6; ++i)
-      for (int j = 0; j < 6; ++j) A[6 * i + j] = rows[6 * j + i];
-    const double pivot = solve_dense(A, 6, out);
-    if (!(pivot > kTinyPivot)) failure.cause = Cause::singular, failure.margin = pivot;
     return failure;
   }
 
@@ -642,188 +621,90 @@ class Runner {
   HexFailure batch(std::ptrdiff_t begin, std::ptrdiff_t end) {
     HexFailure failure;
     // every leg's parameters repeated in all lanes
-    double* params = scratch_.take<double>(kLegs * leg::kParams * leg::kSlots);
-    for (const LegGroup& group : hexapod_.groups())
+    for (std::size_t g = 0; g < hexapod_.groups().size(); ++g) {
+      const LegGroup& group = hexapod_.groups()[g];
       for (int m = 0; m < group.count; ++m) {
-        double* to = params + group.legs[m] * leg::kParams * leg::kSlots;
+        double* to = scratch_.take<double>(leg::kParams * leg::kSlots);
         for (int i = 0; i < leg::kParams; ++i)
-          for (int l = 0; l < leg::kSlots; ++l) to[i * leg::kSlots + l] = group.params.number[i * leg::kSlots + m];
+          std::fill_n(to + i * leg::kSlots, leg::kSlots, group.params.number[i * leg::kSlots + m]);
+        params_[group.legs[m]] = to;
+        group_of_[group.legs[m]] = g;
       }
-    std::size_t group_of[kLegs] = {};
-    for (std::size_t g = 0; g < hexapod_.groups().size(); ++g)
-      for (int m = 0; m < hexapod_.groups()[g].count; ++m) group_of[hexapod_.groups()[g].legs[m]] = g;
+    }
+    State<Packed>& s = *reinterpret_cast<State<Packed>*>(scratch_.take<Packed>(State<Packed>::kSize));
+    Packed* out = scratch_.take<Packed>(static_cast<std::size_t>(size_));
     for (std::ptrdiff_t row = begin; row < end; row += kLanes) {
       const Scratch::Frame frame(scratch_);
       const std::ptrdiff_t count = std::min<std::ptrdiff_t>(kLanes, end - row);
-      Packed* s_memory = scratch_.take<Packed>(sizeof(State<Packed>) / sizeof(Packed));
-      State<Packed>& s = *reinterpret_cast<State<Packed>*>(s_memory);
-      const bool finite = gather_state(row, end, s);
       Packed rotation[2];
+      gather_state(row, end, s);
       rotation_measures(s.R, rotation);
-      bool fine = finite && all_above(rotation, 2, 0.0);
-      Packed* out = scratch_.take<Packed>(static_cast<std::size_t>(size_));
-      if (fine) {
-        with_ring<Packed>(hexapod_, plan_.base, s,
-                          [&](const auto& ring) { fine = batch_with(s, ring, params, group_of, out); });
-        if (fine) {
-          scatter(out, count, rows_.out + row * size_);
-          fine = all_zero_times(out);
-        }
-      }
-      if (fine && job_.function != HexFunction::inverse_dynamics) {
-        if (rows_.status) std::fill_n(rows_.status + row, count, std::int16_t{0});
-        continue;
-      }
-      if (!fine) {  // a row has failed: one by one, which gives the same numbers for the others
+      bool fine = all_above(rotation, 2, 0.0);
+      if (fine) with_ring(plan_.base, s, [&](const auto& ring) { fine = batch_with(s, ring, out); });
+      if (!fine || !all_finite_lanes(out, size_)) {  // a row has failed: one by one, with the same numbers for the others
         const HexFailure f = singles(row, row + count);
         if (f.cause != Cause::none && failure.cause == Cause::none) failure = f;
         continue;
       }
-      for (std::ptrdiff_t l = 0; l < count; ++l) {
-        double rows[36], *to = rows_.out + (row + l) * size_;
-        for (int i = 0; i < 36; ++i) rows[i] = jacobian_[i][static_cast<int>(l)];
-        report(finish_inverse(rows, to), row + l, failure);
+      scatter(out, size_, static_cast<int>(count), [&](int l) { return rows_.out + (row + l) * size_; });
+      if (rows_.status) std::fill_n(rows_.status + row, count, std::int16_t{0});
+      for (std::ptrdiff_t l = 0; inverse() && l < count; ++l) {
+        double jacobian[36];
+        for (int i = 0; i < 36; ++i) jacobian[i] = jacobian_[i][static_cast<int>(l)];
+        report(finish_inverse(jacobian, rows_.out + (row + l) * size_), row + l, failure);
       }
     }
     return failure;
   }
 
-  static void gather(const RowData& data, std::ptrdiff_t row, std::ptrdiff_t end, int n, Packed* x) {
-    if (!data.data) {
-      for (int i = 0; i < n; ++i) x[i] = 0.0;
-      return;
+  void gather_state(std::ptrdiff_t row, std::ptrdiff_t end, State<Packed>& s) const {
+    gather(rows_.r, row, end, 3, s.r), gather(rows_.R, row, end, 9, s.R), gather(rows_.u, row, end, 6, s.u);
+    if (plan_.need == Need::kinematics) return;
+    Packed tau[4 * kLegs];
+    gather(rows_.wrench, row, end, 6, s.wrench), gather(rows_.tau, row, end, tau_width_, tau);
+    sort_tau(tau, s);
+    if (plan_.base != BaseKind::still) {
+      gather(rows_.base, row, end, 9, s.base);
+      if (rows_.omega.data) gather(rows_.omega, row, end, 3, s.base + 3);
+      set_flow(hexapod_, plan_.base, s);
     }
-    const double* lane[kLanes];
-    for (int l = 0; l < kLanes; ++l) lane[l] = data.row(std::min(row + l, end - 1));
-    for (int i = 0; i < n; ++i) x[i] = Packed::across(lane, i);
-  }
-
-  // false if a number is not finite
-  bool gather_state(std::ptrdiff_t row, std::ptrdiff_t end, State<Packed>& s) const {
-    gather(rows_.r, row, end, 3, s.r);
-    gather(rows_.R, row, end, 9, s.R);
-    gather(rows_.u, row, end, 6, s.u);
-    gather(rows_.acceleration, row, end, 6, s.acceleration);
-    gather(rows_.wrench, row, end, 6, s.wrench);
-    gather(rows_.base, row, end, 9, s.base);
-    if (rows_.omega.data) gather(rows_.omega, row, end, 3, s.base + 3);
-    gather(rows_.base_wrench, row, end, 6, s.base_wrench);
-    const int width = job_.actuated_only ? 6 : 6 * nj_;
-    Packed tau[kLegs * 4];
-    gather(rows_.tau, row, end, width, tau);
-    for (int k = 0; k < kLegs; ++k) {
-      for (Packed& t : s.tau[k]) t = 0.0;
-      for (int j = 0; j < hexapod_.joints(k); ++j) {
-        const bool actuated = j == hexapod_.chain(k).actuated;
-        if (job_.actuated_only && !actuated) continue;
-        if (job_.function == HexFunction::inverse_dynamics && actuated) continue;
-        s.tau[k][hexapod_.place(k, j)] = tau[job_.actuated_only ? k : k * nj_ + j];
-      }
-    }
-    Packed sum(0.0);
-    const Packed zero(0.0);
-    for (const Packed& x : s.r) sum += x * zero;
-    for (const Packed& x : s.R) sum += x * zero;
-    for (const Packed& x : s.u) sum += x * zero;
-    for (const Packed& x : s.acceleration) sum += x * zero;
-    for (const Packed& x : s.wrench) sum += x * zero;
-    for (const Packed& x : s.base) sum += x * zero;
-    for (const Packed& x : s.base_wrench) sum += x * zero;
-    for (int i = 0; i < width; ++i) sum += tau[i] * zero;
-    bool finite = true;
-    for (int l = 0; l < kLanes; ++l) finite &= sum[l] == 0.0;
-    return finite;
-  }
-
-  bool all_zero_times(const Packed* x) const {
-    Packed sum[2] = {0.0, 0.0};
-    for (int i = 0; i < size_; ++i) sum[i % 2] += x[i] * Packed(0.0);
-    bool finite = true;
-    for (int l = 0; l < kLanes; ++l) finite &= (sum[0] + sum[1])[l] == 0.0;
-    return finite;
-  }
-
-  void scatter(const Packed* in, std::ptrdiff_t count, double* out) const {
-    int j = 0;
-    for (; j + kLanes <= size_; j += kLanes) {
-      Packed block[kLanes];
-      for (int l = 0; l < kLanes; ++l) block[l] = in[j + l];
-      transpose(block);
-      for (std::ptrdiff_t l = 0; l < count; ++l) block[l].store(out + l * size_ + j);
-    }
-    for (; j < size_; ++j) {
-      double x[kLanes];
-      in[j].store(x);
-      for (std::ptrdiff_t l = 0; l < count; ++l) out[l * size_ + j] = x[l];
-    }
+    if (plan_.base == BaseKind::free) gather(rows_.base_wrench, row, end, 6, s.base_wrench);
+    if (inverse()) gather(rows_.acceleration, row, end, 6, s.acceleration);
   }
 
   template <class R>
-  bool batch_with(const State<Packed>& s, const R& ring, const double* params, const std::size_t* group_of, Packed* out) {
+  bool batch_with(const State<Packed>& s, const R& ring, Packed* out) {
     Packed measure[kLegs][4];
-    const auto params_of = [&](int k) { return params + k * leg::kParams * leg::kSlots; };
     if (plan_.need == Need::kinematics || plan_.rows) {
-      const StillRing<Packed> still = make_ring<Packed>(s.r, s.R, s.u, StillBase());
       for (int k = 0; k < kLegs; ++k) {
-        Packed x[14];
-        kinematics_[group_of[k]](params_of(k), still, x, x + 4, x + 8, measure[k]);
-        for (int i = 0; i < 6; ++i) jacobian_[6 * k + i] = x[8 + i];
-        if (job_.function == HexFunction::measures)
-          for (int i = 0; i < 4; ++i) out[4 * k + i] = measure[k][i];
-        else if (plan_.need == Need::kinematics && job_.function != HexFunction::jacobian)
-          for (int j = 0; j < nj_; ++j)
-            out[k * nj_ + j] = j < hexapod_.joints(k)
-                                   ? x[(job_.function == HexFunction::closure ? 0 : 4) + hexapod_.place(k, j)]
-                                   : Packed(0.0);
+        Packed x[kKinematics];
+        kinematics_[group_of_[k]](params_[k], s.input(), x, x + 4, x + kRowAt, x + kMeasuresAt);
+        std::copy_n(x + kRowAt, 6, jacobian_ + 6 * k);
+        std::copy_n(x + kMeasuresAt, 4, measure[k]);
+        if (plan_.need == Need::kinematics) write_kinematics(s.R, k, x, out);
       }
-      if (plan_.need == Need::kinematics) {
-        if (job_.function == HexFunction::jacobian)
-          for (int k = 0; k < kLegs; ++k)
-            for (int i = 0; i < 3; ++i) {
-              const Packed* row = jacobian_ + 6 * k;
-              out[6 * k + i] = row[i];
-              out[6 * k + 3 + i] = s.R[i] * row[3] + s.R[3 + i] * row[4] + s.R[6 + i] * row[5];
-            }
-        return all_above(measure[0], 4 * kLegs, kTinySquare);
-      }
+      if (plan_.need == Need::kinematics) return all_above(measure[0], 4 * kLegs, kTinySquare);
     }
-    struct alignas(64) Chunk {
-      char bytes[64];
-    };
     const int count = plan_.share();
     Chunk* held[kLegs];
     Sums<Packed> sums;
     for (int k = 0; k < kLegs; ++k) {
-      const LegCalls& calls = calls_[group_of[k]];
+      const LegCalls& calls = calls_[group_of_[k]];
       held[k] = scratch_.take<Chunk>((calls.size + 63) / 64);
       Packed own[leg::kFreeShare];
-      calls.first(params_of(k), &ring, s.tau[k], held[k], own, measure[k]);
-      for (int i = 0; i < count; ++i) sums.total[i] = k ? sums.total[i] + own[i] : own[i];
+      calls.first(params_[k], s.input(), s.tau[k], held[k], k ? own : sums.total, measure[k]);
+      for (int i = 0; k && i < count; ++i) sums.total[i] += own[i];
     }
     if (!all_above(measure[0], 4 * kLegs, kTinySquare)) return false;
     if (plan_.need == Need::first) return summed_result(job_, s, ring, sums, out), true;
     Packed x[12];
+    solve(s, ring, sums, x);
+    write_head(ring, x, out);
     const DynamicsLayout layout{nj_, plan_.base == BaseKind::free};
-    if (layout.free) {
-      if constexpr (!std::is_same_v<R, StillRing<Packed>>) free_accelerations(job_, s, ring, sums, x);
-    } else {
-      accelerations(job_, s, ring, sums, x);
-    }
-    const Packed* y = layout.free ? x + 6 : x;
-    const auto w = ring.R.undo(Vec3T<Packed>{y[3], y[4], y[5]});
-    for (int i = 0; i < 3; ++i) out[i] = y[i];
-    out[3] = w.x, out[4] = w.y, out[5] = w.z;
-    if (layout.free)
-      for (int i = 0; i < 6; ++i) out[12 + i] = x[i];
     for (int k = 0; k < kLegs; ++k) {
       leg::Outcome<Packed> o;
-      calls_[group_of[k]].second(params_of(k), held[k], x, o);
-      Packed* to = out + layout.head() + k * layout.per_leg();
-      const Packed* quantity[3] = {o.position, o.rate, o.acceleration};
-      for (int q = 0; q < 3; ++q)
-        for (int j = 0; j < nj_; ++j)
-          to[q * nj_ + j] = j < hexapod_.joints(k) ? quantity[q][hexapod_.place(k, j)] : Packed(0.0);
-      for (int i = 0; i < 4; ++i) to[3 * nj_ + i] = o.reaction[i];
+      calls_[group_of_[k]].second(params_[k], held[k], x, o);
+      write_leg(o.position, out + layout.head() + k * layout.per_leg());
       for (int i = 0; i < 6; ++i) out[6 + i] = k ? out[6 + i] + o.base[i] : o.base[i];
     }
     return true;
@@ -833,10 +714,13 @@ class Runner {
   const HexRows& rows_;
   const Hexapod& hexapod_;
   const Plan plan_;
-  const int nj_, size_;
+  const int nj_, tau_width_, size_;
   Scratch& scratch_;
   LegCalls calls_[2 * 5];
   Kinematics kinematics_[2 * 5];
+  // of batches
+  const double* params_[kLegs];
+  std::size_t group_of_[kLegs];
   Packed jacobian_[36];
 };
 

@@ -140,7 +140,7 @@ class LegLaw {
   explicit LegLaw(std::vector<Term> terms) : terms_(std::move(terms)) {
     check(0, static_cast<int>(terms_.size()), 0);
     for (const Term& term : terms_) states_ += std::holds_alternative<LuGre>(term);
-    if (states_ > kMostStates) throw std::invalid_argument("more than four LuGre terms in the law of a leg");
+    if (states_ > kMostStates) throw std::invalid_argument("laws: more than four LuGre terms in the law of a leg");
   }
 
   const std::vector<Term>& terms() const { return terms_; }
@@ -166,10 +166,11 @@ class LegLaw {
 
  private:
   void check(int begin, int end, int depth) const {
-    if (depth > kMostNesting) throw std::invalid_argument("slip clutches are nested more than 32 deep");
+    if (depth > kMostNesting) throw std::invalid_argument("laws: slip clutches are nested more than 32 deep");
     for (int i = begin; i < end; ++i)
       if (const auto* clutch = std::get_if<SlipClutch>(&terms_[i])) {
-        if (clutch->terms < 0 || clutch->terms > end - i - 1) throw std::invalid_argument("slip clutch without its terms");
+        if (clutch->terms < 0 || clutch->terms > end - i - 1)
+          throw std::invalid_argument("laws: slip clutch without its terms");
         check(i + 1, i + 1 + clutch->terms, depth + 1);
         i += clutch->terms;
       }

@@ -5,6 +5,7 @@
 
 #include <zveno/run/evaluate.hpp>
 #include <zveno/run/hexapod.hpp>
+#include <zveno/run/lanes.hpp>
 #include <zveno/scalar/scalars.hpp>
 #include <zveno/scalar/sincos.hpp>
 
@@ -14,29 +15,6 @@ namespace {
 // Beyond these sizes a mass matrix is computed state by state: for CRBA the double kernel's own loops are then long enough
 // for SIMD, and for the other methods the tables of a pack would take hundreds of megabytes.
 constexpr int kLargestPackedCrba = 64, kLargestPackedMatrix = 256;
-
-// lanes <- rows first .. first + kLanes - 1; rows past the end repeat the last one
-void gather(const RowData& rows, std::ptrdiff_t first, std::ptrdiff_t end, int count, Packed* out) {
-  const double* lane[kLanes];
-  for (int l = 0; l < kLanes; ++l) lane[l] = rows.row(std::min(first + l, end - 1));
-  for (int j = 0; j < count; ++j) out[j] = Packed::across(lane, j);
-}
-
-void scatter(const Packed* in, std::ptrdiff_t count, std::ptrdiff_t rows, double* out, std::ptrdiff_t stride) {
-  std::ptrdiff_t j = 0;
-  if (rows == kLanes)
-    for (; j + kLanes <= count; j += kLanes) {
-      Packed block[kLanes];
-      for (int l = 0; l < kLanes; ++l) block[l] = in[j + l];
-      transpose(block);
-      for (int l = 0; l < kLanes; ++l) block[l].store(out + l * stride + j);
-    }
-  for (; j < count; ++j) {
-    double x[kLanes];
-    in[j].store(x);
-    for (std::ptrdiff_t l = 0; l < rows; ++l) out[l * stride + j] = x[l];
-  }
-}
 
 double lane_of(double x, int) { return x; }
 double lane_of(const Packed& x, int lane) { return x[lane]; }
@@ -50,18 +28,6 @@ void judge(const Chain& chain, const T* pivot, std::ptrdiff_t first, std::ptrdif
         failure = {std::isfinite(p) ? Failure::singular : Failure::overflow, first + l, b};
         break;
       }
-}
-
-bool zero_in_all_lanes(const Packed& x) {
-  bool zero = true;
-  for (int l = 0; l < kLanes; ++l) zero &= x[l] == 0.0;
-  return zero;
-}
-
-bool all_finite_lanes(const Packed* x, std::ptrdiff_t count) {
-  Packed sum[2] = {0.0, 0.0};
-  for (std::ptrdiff_t i = 0; i < count; ++i) sum[i % 2] += x[i] * Packed(0.0);
-  return zero_in_all_lanes(sum[0] + sum[1]);
 }
 
 void check_finite(const double* out, std::ptrdiff_t size, std::ptrdiff_t first, std::ptrdiff_t count, Failure& failure) {
@@ -189,21 +155,21 @@ Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::pt
     }
     evaluate<Packed>(job, {{x[0], x[1], x[2]}, wrench}, out, pivot, scratch);
     if (solves) judge(chain, pivot, row, count, failure);
-    scatter(out, size, count, rows.out[0] + row * size, size);
+    scatter(out, static_cast<int>(size), static_cast<int>(count), [&](int l) { return rows.out[0] + (row + l) * size; });
     if (!all_finite_lanes(out, size)) check_finite(rows.out[0] + row * size, size, row, count, failure);
   }
   return failure;
 }
 
 const KernelTable& kernel_table() {
-  static const KernelTable table{ZVENO_ISA_NAME, kLanes, &run_rows, &run_hexapod, &all_finite,
-                                 [](const double* x, double* s, double* c, int n) {
-                                   for (int i = 0; i < n; ++i) {
-                                     double si[kLanes], ci[kLanes];
-                                     joint_trig(x + i, si, ci, 1);
-                                     s[i] = si[0], c[i] = ci[0];
-                                   }
-                                 }};
+  static const KernelTable table{
+      ZVENO_ISA_NAME, kLanes, &run_rows, &run_hexapod, &all_finite, [](const double* x, double* s, double* c, int n) {
+        for (int i = 0; i < n; ++i) {
+          double si[kLanes], ci[kLanes];
+          joint_trig(x + i, si, ci, 1);
+          s[i] = si[0], c[i] = ci[0];
+        }
+      }};
   return table;
 }
 

@@ -374,8 +374,10 @@ void Simulation::find_events(const Evaluation& before, const Evaluation& after) 
 }
 
 bool Simulation::summarise(double& kinetic, double& potential, double* momentum) {
+  potential = 0;
   return call(HexFunction::kinetic_energy, y_, *now_, &kinetic) &&
-         call(HexFunction::potential_energy, y_, *now_, &potential) && call(HexFunction::momentum, y_, *now_, momentum);
+         (!setup_.hexapod->has_gravity() || call(HexFunction::potential_energy, y_, *now_, &potential)) &&
+         call(HexFunction::momentum, y_, *now_, momentum);
 }
 
 bool Simulation::record() {

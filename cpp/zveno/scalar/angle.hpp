@@ -48,14 +48,16 @@ Dual<V, G> root(const Dual<V, G>& x) {
 namespace detail {
 
 // asin y = y + y^3 P(y^2), |y| <= sin(pi/8); Chebyshev fit, relative error 2^-57
-constexpr double kAsin[11] = {0.16666666666666666, 0.0749999999999928, 0.04464285714481799, 0.03038194423663781, 0.022372170352640938, 0.017352409713076663, 0.013971772560507249, 0.01146556687592882, 0.010441849885445366, 0.005145462985626148, 0.01548928609731137};
+constexpr double kAsin[11] = {0.16666666666666666,  0.0749999999999928,   0.04464285714481799,  0.03038194423663781,
+                              0.022372170352640938, 0.017352409713076663, 0.013971772560507249, 0.01146556687592882,
+                              0.010441849885445366, 0.005145462985626148, 0.01548928609731137};
 constexpr double kTanPi8 = 0.41421356237309503, kRootHalf = 0.7071067811865476;
 constexpr double kPi[2] = {3.141592653589793, 1.2246467991473532e-16};
 
 template <class T>
 T asin_small(const T& y) {
   const T z = y * y, z2 = z * z, z4 = z2 * z2;
-  const double(&a)[11] = kAsin;
+  const double (&a)[11] = kAsin;
   const T low = (T(a[0]) + z * T(a[1])) + z2 * (T(a[2]) + z * T(a[3]));
   const T mid = (T(a[4]) + z * T(a[5])) + z2 * (T(a[6]) + z * T(a[7]));
   const T high = (T(a[8]) + z * T(a[9])) + z2 * T(a[10]);
@@ -109,8 +111,8 @@ struct Chooser {
 
 }  // namespace detail
 
-// Angle in (-pi, pi] whose sine and cosine are s and c, s^2 + c^2 = 1 to rounding. Turned by 0, pi/4 or pi/2 into the range of
-// the polynomial; at most 3 ulp off, absolute near 0.
+// Angle in (-pi, pi] whose sine and cosine are s and c, s^2 + c^2 = 1 to rounding. Turned by 0, pi/4 or pi/2 into the range
+// of the polynomial; at most 3 ulp off, absolute near 0.
 template <int N>
 Pack<N> joint_angle(const Pack<N>& s, const Pack<N>& c) {
   using P = Pack<N>;

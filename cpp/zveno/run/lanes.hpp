@@ -1,0 +1,93 @@
+// Rows of numbers in and out of SIMD lanes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <zveno/run/job.hpp>
+#include <zveno/scalar/scalars.hpp>
+
+namespace zveno {
+
+// lanes <- rows first .. first + kLanes - 1 of `count` numbers; rows past the end repeat the last one; no data: zeros
+inline void gather(const RowData& rows, std::ptrdiff_t first, std::ptrdiff_t end, int count, Packed* out) {
+  if (!rows.data) {
+    for (int j = 0; j < count; ++j) out[j] = 0.0;
+    return;
+  }
+  if (rows.stride == 0) {
+    for (int j = 0; j < count; ++j) out[j] = rows.data[j];
+    return;
+  }
+  int j = 0;
+  // Whole blocks, turned in registers. The last one reaches into later rows, so these must exist.
+  const std::ptrdiff_t beyond = (kLanes + rows.stride - 1) / rows.stride;
+  if (first + kLanes + beyond <= end)
+    for (; j < count; j += kLanes) {
+      Packed block[kLanes];
+      for (int l = 0; l < kLanes; ++l) block[l] = Packed::load(rows.row(first + l) + j);
+      transpose(block);
+      for (int l = 0; l < std::min(kLanes, count - j); ++l) out[j + l] = block[l];
+    }
+  if (j < count) {
+    const double* lane[kLanes];
+    for (int l = 0; l < kLanes; ++l) lane[l] = rows.row(std::min(first + l, end - 1));
+    for (; j < count; ++j) out[j] = Packed::across(lane, j);
+  }
+}
+
+// `count` numbers of the first `rows` lanes -> row_of(lane)
+template <class RowOf>
+void scatter(const Packed* in, int count, int rows, const RowOf& row_of) {
+  int j = 0;
+  for (; j + kLanes <= count; j += kLanes) {
+    Packed block[kLanes];
+    for (int l = 0; l < kLanes; ++l) block[l] = in[j + l];
+    transpose(block);
+    for (int l = 0; l < kLanes; ++l)
+      if (l < rows) block[l].store(row_of(l) + j);
+  }
+  for (; j < count; ++j) {
+    double x[kLanes];
+    in[j].store(x);
+    for (int l = 0; l < rows; ++l) row_of(l)[j] = x[l];
+  }
+}
+
+inline bool zero_in_all_lanes(const Packed& x) {
+  bool zero = true;
+  for (int l = 0; l < kLanes; ++l) zero &= x[l] == 0.0;
+  return zero;
+}
+
+// zero in a lane whose numbers are all finite, else NaN; four sums hide the latency of addition
+inline Packed defect_of(const Packed* x, std::ptrdiff_t count) {
+  Packed sum[4] = {0.0, 0.0, 0.0, 0.0};
+  std::ptrdiff_t i = 0;
+  for (; i + 4 <= count; i += 4)
+    for (int k = 0; k < 4; ++k) sum[k] += x[i + k] * Packed(0.0);
+  for (; i < count; ++i) sum[0] += x[i] * Packed(0.0);
+  return sum[0] + sum[1] + (sum[2] + sum[3]);
+}
+
+inline bool all_finite_lanes(const Packed* x, std::ptrdiff_t count) { return zero_in_all_lanes(defect_of(x, count)); }
+
+// whether all of `count` packs are above a bound in all lanes
+inline bool all_above(const Packed* x, int count, double bound) {
+#if defined(__GNUC__)
+  using I = typename Lanes<std::int64_t, kLanes>::type;
+  const Packed b(bound);
+  I good = (I)(x[0].v > b.v);
+  for (int i = 1; i < count; ++i) good &= (I)(x[i].v > b.v);
+  std::int64_t all = -1;
+  for (int l = 0; l < kLanes; ++l) all &= good[l];
+  return all != 0;
+#else
+  bool good = true;
+  for (int i = 0; i < count; ++i)
+    for (int l = 0; l < kLanes; ++l) good &= x[i][l] > bound;
+  return good;
+#endif
+}
+
+}  // namespace zveno
