@@ -1,8 +1,11 @@
 // The numeric methods of Hexapod: plain CPython methods from a table of signatures, as those of Chain.
 #include <pybind11/stl.h>
 
-#include <cmath>
+#include <structmember.h>
+
+#include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include <zveno/numeric/forward_kinematics.hpp>
 #include <zveno/run/compute.hpp>
@@ -216,26 +219,58 @@ bool wants_newton(const Signature& s, PyObject* arg) {
   throw py::value_error(std::string(s.name) + ": method is " + text_of(arg) + ", expected 'closed' or 'newton'");
 }
 
-PyObject* dynamics_type = nullptr;  // zveno.results.HexapodDynamics
-PyObject *data_name, *layout_name, *status_name;
+// ---- the result of forward dynamics: a plain C object, which costs a fifth of one with Python slots
+
+struct DynamicsObject {
+  PyObject ob_base;
+  PyObject* data;
+  PyObject* status;  // None or int16 codes
+  int layout;        // joints of a leg, + 8 on a free base
+};
+
+void free_dynamics(PyObject* self) {
+  auto* object = reinterpret_cast<DynamicsObject*>(self);
+  PyTypeObject* type = Py_TYPE(self);
+  Py_XDECREF(object->data);
+  Py_XDECREF(object->status);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyMemberDef dynamics_members[] = {
+    {"_data", T_OBJECT_EX, offsetof(DynamicsObject, data), 0, "Rows of numbers."},
+    {"_status", T_OBJECT_EX, offsetof(DynamicsObject, status), 0, "None or codes."},
+    {"_layout", T_INT, offsetof(DynamicsObject, layout), 0, "Joints of a leg, + 8 on a free base."},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+PyType_Slot dynamics_slots[] = {
+    {Py_tp_dealloc, reinterpret_cast<void*>(&free_dynamics)},
+    {Py_tp_members, dynamics_members},
+    {Py_tp_doc, const_cast<char*>("Numbers of zveno.results.HexapodDynamics.")},
+    {0, nullptr},
+};
+
+PyType_Spec dynamics_spec = {"zveno._core.DynamicsRows", sizeof(DynamicsObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                             dynamics_slots};
+
+PyTypeObject* dynamics_type = nullptr;  // zveno.results.HexapodDynamics
 
 void prepare_dynamics_type() {
   if (dynamics_type) return;
-  data_name = interned("_data");
-  layout_name = interned("_layout");
-  status_name = interned("_status");
-  dynamics_type = py::object(py::module_::import("zveno.results").attr("HexapodDynamics")).release().ptr();
+  py::object type = py::module_::import("zveno.results").attr("HexapodDynamics");
+  dynamics_type = reinterpret_cast<PyTypeObject*>(type.release().ptr());
 }
 
-py::object make_dynamics(const py::object& data, int layout, const py::object& status) {
-  auto* type = reinterpret_cast<PyTypeObject*>(dynamics_type);
-  py::object result = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
+DynamicsObject* dynamics_of(PyObject* object) { return reinterpret_cast<DynamicsObject*>(object); }
+
+py::object make_dynamics(py::object data, int layout, py::object status) {
+  PyObject* result = dynamics_type->tp_alloc(dynamics_type, 0);
   if (!result) throw py::error_already_set();
-  const py::int_ code(layout);
-  if (PyObject_SetAttr(result.ptr(), data_name, data.ptr()) || PyObject_SetAttr(result.ptr(), layout_name, code.ptr()) ||
-      PyObject_SetAttr(result.ptr(), status_name, status.ptr()))
-    throw py::error_already_set();
-  return result;
+  dynamics_of(result)->data = data.release().ptr();
+  dynamics_of(result)->status = status.release().ptr();
+  dynamics_of(result)->layout = layout;
+  return py::reinterpret_steal<py::object>(result);
 }
 
 PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* self, PyObject* const* args, Py_ssize_t count,
@@ -325,11 +360,11 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
   if (dynamics) {
     prepare_dynamics_type();
     if (out) {  // an earlier result
-      if (!PyObject_TypeCheck(out, reinterpret_cast<PyTypeObject*>(dynamics_type)))
+      if (!PyObject_TypeCheck(out, dynamics_type))
         throw py::type_error(std::string(s.name) + ": out is a " + Py_TYPE(out)->tp_name +
                              ", expected a HexapodDynamics of an earlier call");
-      reused = py::reinterpret_steal<py::object>(PyObject_GetAttr(out, data_name));
-      if (!reused) throw py::error_already_set();
+      reused = py::reinterpret_borrow<py::object>(dynamics_of(out)->data);
+      if (!reused) throw py::value_error(std::string(s.name) + ": out holds no result");
     }
   }
   py::object result = result_array(c, {"out"}, dynamics ? reused.ptr() : out, lead, tail, tail_nd, arrays, array_names,
@@ -360,8 +395,10 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
   }
   if (dynamics) {
     const int layout = static_cast<int>(nj) + (s.function == HexFunction::free_dynamics ? 8 : 0);
-    if (!out) return make_dynamics(result, layout, status).release().ptr();
-    if (PyObject_SetAttr(out, status_name, status.ptr())) throw py::error_already_set();
+    if (!out) return make_dynamics(std::move(result), layout, std::move(status)).release().ptr();
+    PyObject* before = std::exchange(dynamics_of(out)->status, status.release().ptr());
+    Py_XDECREF(before);
+    dynamics_of(out)->layout = layout;
     Py_INCREF(out);
     return out;
   }
@@ -463,6 +500,7 @@ py::dict count_call(const Hexapod& hexapod, int leg, bool moving, bool free) {
 }  // namespace
 
 void register_hexapod(py::module_& m) {
+  m.attr("DynamicsRows") = py::reinterpret_steal<py::object>(PyType_FromSpec(&dynamics_spec));
   py::class_<Hexapod>(m, "Hexapod")
       .def(py::init([](const std::string& name, const py::tuple& platform, const py::object& gravity, const py::list& legs) {
              std::vector<LegSpec> specs;

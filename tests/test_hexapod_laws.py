@@ -45,7 +45,7 @@ def test_eddy_brake_has_its_largest_force_at_its_speed():
 
 @given(positive, amount, st.floats(-0.2, -0.01), st.floats(0, 0.2))
 def test_stops_push_and_never_pull(k, c, lower, upper):
-    over, under = X > upper, X < lower
+    over, under = upper < X, lower > X
     want = np.zeros(X.shape)
     want[over] = -k * (X - upper)[over] - c * np.maximum(V, 0)[over]
     want[under] = -k * (X - lower)[under] - c * np.minimum(V, 0)[under]

@@ -15,13 +15,14 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("zveno's compiled core is missing: install the package with `pip install .`") from error
 
-from . import mechanisms, robots
+from . import laws, mechanisms, robots
 from ._dispatch import cpu_features
 from .errors import Error, ModelError, ModelWarning, SingularityError, UnreachableError
 from .hexapod import Body, Hexapod, Leg
 from .model import Chain, Link
 from .opcount import OpCount
 from .results import Derivatives, HexapodDynamics, RingPose, Singularity
+from .simulation import Simulation, StopEvent
 
 __version__ = _version("zveno")
 
@@ -38,11 +39,14 @@ __all__ = [
     "ModelWarning",
     "OpCount",
     "RingPose",
+    "Simulation",
     "Singularity",
     "SingularityError",
+    "StopEvent",
     "UnreachableError",
     "__version__",
     "cpu_features",
+    "laws",
     "mechanisms",
     "robots",
 ]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .hexapod import Body
-from .results import Derivatives, HexapodDynamics, RingPose, Singularity
+from .results import Derivatives, HexapodDynamics
 
 _Array: TypeAlias = NDArray[np.float64]
 _External: TypeAlias = dict[str, Any] | None  # {link: ArrayLike}, but dict is invariant
@@ -152,11 +152,20 @@ class Chain:
         threads: SupportsIndex | None = None,
     ) -> Derivatives: ...
 
+class DynamicsRows:
+    _data: _Array
+    _status: NDArray[np.int16] | None
+    _layout: int
+
 class Hexapod:
     # platform: mass, inertia about the com
     def __init__(
         self, name: str, platform: tuple[float, ArrayLike], gravity: ArrayLike, legs: list[_LegTuple]
     ) -> None: ...
+    @property
+    def nj(self) -> int: ...
+    @property
+    def lean(self) -> list[bool]: ...
     def closure(
         self,
         r: ArrayLike,
@@ -165,6 +174,7 @@ class Hexapod:
         start: ArrayLike | None = None,
         *,
         on_error: _OnError = "raise",
+        out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
     def joint_velocity(
@@ -174,13 +184,26 @@ class Hexapod:
         u: ArrayLike,
         *,
         on_error: _OnError = "raise",
+        out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
     def jacobian(
-        self, r: ArrayLike, R: ArrayLike, *, on_error: _OnError = "raise", threads: SupportsIndex | None = None
+        self,
+        r: ArrayLike,
+        R: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
     ) -> _Array: ...
     def mass_matrix(
-        self, r: ArrayLike, R: ArrayLike, *, on_error: _OnError = "raise", threads: SupportsIndex | None = None
+        self,
+        r: ArrayLike,
+        R: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
     ) -> _Array: ...
     def momentum(
         self,
@@ -189,6 +212,7 @@ class Hexapod:
         u: ArrayLike,
         *,
         on_error: _OnError = "raise",
+        out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
     def kinetic_energy(
@@ -198,10 +222,17 @@ class Hexapod:
         u: ArrayLike,
         *,
         on_error: _OnError = "raise",
+        out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> float | _Array: ...
     def potential_energy(
-        self, r: ArrayLike, R: ArrayLike, *, on_error: _OnError = "raise", threads: SupportsIndex | None = None
+        self,
+        r: ArrayLike,
+        R: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
     ) -> float | _Array: ...
     def forward_dynamics(
         self,
@@ -213,6 +244,7 @@ class Hexapod:
         base_motion: ArrayLike | None = None,
         *,
         on_error: _OnError = "raise",
+        out: HexapodDynamics | None = None,
         threads: SupportsIndex | None = None,
     ) -> HexapodDynamics: ...
     def forward_dynamics_free(
@@ -222,11 +254,12 @@ class Hexapod:
         u: ArrayLike,
         wrench: ArrayLike,
         tau: ArrayLike,
-        *,
         base: Body,
-        omega: ArrayLike = ...,
-        base_wrench: ArrayLike = ...,
+        omega: ArrayLike | None = None,
+        base_wrench: ArrayLike | None = None,
+        *,
         on_error: _OnError = "raise",
+        out: HexapodDynamics | None = None,
         threads: SupportsIndex | None = None,
     ) -> HexapodDynamics: ...
     def inverse_dynamics(
@@ -240,20 +273,37 @@ class Hexapod:
         base_motion: ArrayLike | None = None,
         *,
         on_error: _OnError = "raise",
+        out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
-    def forward_kinematics(
+    @overload
+    def _measures(
         self,
-        strokes: ArrayLike,
-        start: tuple[ArrayLike, ArrayLike] | None = None,
+        r: ArrayLike,
+        R: ArrayLike,
         *,
-        on_error: _OnError = "raise",
+        on_error: Literal["raise"] = "raise",
+        out: _Array | None = None,
         threads: SupportsIndex | None = None,
-    ) -> RingPose: ...
-    def singularity(
-        self, r: ArrayLike, R: ArrayLike, *, on_error: _OnError = "raise", threads: SupportsIndex | None = None
-    ) -> Singularity: ...
+    ) -> _Array: ...
+    @overload
+    def _measures(
+        self,
+        r: ArrayLike,
+        R: ArrayLike,
+        *,
+        on_error: Literal["nan"],
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> tuple[_Array, NDArray[np.int16]]: ...
 
+def hexapod_forward_kinematics(
+    hexapod: Hexapod, strokes: _Array, r: _Array, R: _Array, threads: int = 1
+) -> tuple[_Array, NDArray[np.int32], NDArray[np.int16]]: ...
+def hexapod_operations(
+    hexapod: Hexapod, leg: int, moving: bool = False, free: bool = False
+) -> dict[str, tuple[int, int, int, int, int]]: ...
+def hexapod_cause(cause: int) -> tuple[str, str, str]: ...
 def count_operations(
     chain: Chain, function: str, method: str | None = None
 ) -> dict[str, tuple[int, int, int, int, int]]: ...
@@ -303,4 +353,3 @@ class HexapodRun:
     @property
     def arrays(self) -> dict[str, _Array]: ...
 
-def hexapod_cause(cause: int) -> tuple[str, str, str]: ...

@@ -76,7 +76,8 @@ class UnreachableError(Error, ValueError):
     cause : str
         Which condition fails, in words.
     margin : float
-        By how much it fails, negative; nan where there is no such number.
+        By how much it fails, positive: excess of the cosine of the crank angle over 1, residual of Newton's method in m.
+        nan where there is no such number.
     row : int or None
         Row of the batch (leading shape flattened) where it happened; None for a single state.
     """

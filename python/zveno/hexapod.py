@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, NoReturn, Self, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, SupportsIndex, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _core
+from . import _core, ring
 from .errors import ModelError, SingularityError, UnreachableError
 from .model import Array, Chain, _is_name, _show, as_array, as_number, report, turn
+from .opcount import OpCount
+from .results import RingPose, Singularity
+
+if TYPE_CHECKING:
+    from .simulation import Simulation
 
 __all__ = ["Body", "Hexapod", "Leg"]
 
@@ -1148,6 +1153,149 @@ class Hexapod(_core.Hexapod):
         parts["platform"] = Body.from_dict(data["platform"])
         parts["legs"] = [Leg.from_dict(item) for item in data["legs"]]
         return _restore(cls, parts)
+
+    # ---- numeric methods that are not in the core
+
+    def forward_kinematics(
+        self,
+        strokes: ArrayLike,
+        start: Any = None,
+        *,
+        on_error: str = "raise",
+        threads: SupportsIndex | None = None,
+    ) -> RingPose:
+        """Pose of the ring whose actuated coordinates are `strokes`.
+
+        Newton's method on the closed form; the solution is the one that it reaches from `start`, and ``.residual``
+        proves it. At most 100 steps.
+
+        Parameters
+        ----------
+        strokes : (..., 6) array
+            Actuated coordinates, m or rad.
+        start : pair (r, R), optional
+            Where to begin; default: the nominal pose.
+        on_error : {"raise", "nan"}
+            What to do where it does not converge.
+        threads : int, optional
+
+        Returns
+        -------
+        RingPose
+            r (..., 3), R (..., 3, 3), residual (...), iterations (...).
+        """
+        return ring.forward_kinematics(self, strokes, start, on_error, threads)
+
+    def forward_kinematics_all(
+        self,
+        strokes: ArrayLike,
+        start: Any = None,
+        *,
+        reach: float = 0.3,
+        tilt: float = 1.0,
+        tries: int = 200,
+        seed: int = 0,
+    ) -> RingPose:
+        """All poses of the ring with these actuated coordinates that are found near `start`.
+
+        A hexapod has up to 40 assemblies. Newton's method is begun at `tries` poses spread over +-`reach` m and
+        +-`tilt` rad about `start`; what converges is listed once, the nearest first. Nothing proves that there are no
+        others.
+
+        Parameters
+        ----------
+        strokes : (6,) array
+        start : pair (r, R), optional
+        reach, tilt : float, m and rad
+        tries, seed : int
+
+        Returns
+        -------
+        RingPose
+            One row for each solution, perhaps none.
+        """
+        return ring.all_poses(self, strokes, start, reach, tilt, tries, seed)
+
+    def singularity(
+        self, r: ArrayLike, R: ArrayLike, *, on_error: str = "raise", threads: SupportsIndex | None = None
+    ) -> Singularity:
+        """Distance of poses from singularities of the mechanism and of its legs.
+
+        Parameters
+        ----------
+        r : (..., 3) array, m
+        R : (..., 3, 3) array
+        on_error : {"raise", "nan"}
+        threads : int, optional
+
+        Returns
+        -------
+        Singularity
+            condition (...): of the actuated Jacobian with rotations scaled by the ring radius; leg (..., 6): smallest
+            factor of Golubev & Yaskevich (000), (38), between 0 and 1; status (...).
+        """
+        return ring.singularity(self, r, R, on_error, threads)
+
+    def status(self, r: ArrayLike, R: ArrayLike, *, threads: SupportsIndex | None = None) -> NDArray[np.int16]:
+        """0 where the mechanism can take a pose, else a code for `explain`. (...,)"""
+        _, status = self._measures(r, R, on_error="nan", threads=threads)
+        return status
+
+    def explain(self, status: SupportsIndex) -> str:
+        """A status in words, with the name of the leg."""
+        return ring.explain(status, self)
+
+    def workspace(
+        self,
+        axes: Sequence[str] = ("y", "z"),
+        extent: Sequence[float] = (0.3, 0.3),
+        points: int | Sequence[int] = 101,
+        *,
+        centre: Any = None,
+        threads: SupportsIndex | None = None,
+    ) -> ring.Workspace:
+        """Scan a grid of poses: condition number, leg factors, limits.
+
+        Parameters
+        ----------
+        axes : two of "x", "y", "z", "tilt x", "tilt y", "tilt z"
+            Displacements along base axes, rotations about ring axes.
+        extent : two floats, m or rad
+            The grid runs from minus to plus extent about `centre`.
+        points : int or two ints
+        centre : pair (r, R), optional
+            Default: the nominal pose.
+        threads : int, optional
+
+        Returns
+        -------
+        Workspace
+            ``.plot()`` draws it.
+        """
+        return ring.workspace(self, axes, extent, points, centre, threads)
+
+    def operations(self, leg: int | None = None, *, moving: bool = False, free: bool = False) -> OpCount:
+        """Exact operations of one forward dynamics call, by stage.
+
+        Parameters
+        ----------
+        leg : int, optional
+            One leg, 0 to 5; default: the whole mechanism with the ring and the solve.
+        moving, free : bool
+            With a base that moves or gravity; with a free base (the leg's part only).
+
+        Returns
+        -------
+        OpCount
+            ``trig`` counts the arc functions that turn sines and cosines into joint angles.
+        """
+        return ring.operations(self, leg, moving=moving, free=free)
+
+    def simulate(self, t_end: float, dt: float, **options: Any) -> Simulation:
+        """Motion of the ring in time; see `zveno.simulation.simulate` for the options."""
+        from .simulation import simulate
+
+        return simulate(self, t_end, dt, **options)
 
     def _parts(self) -> dict[str, Any]:
         return {

@@ -1,13 +1,16 @@
 """Named results of calls that return several arrays."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _core
+
 __all__ = ["Derivatives", "HexapodDynamics", "RingPose", "Singularity"]
 
 Array = NDArray[np.float64]
+
 
 class Derivatives(NamedTuple):
     """First derivatives of the joint efforts tau(q, qd, qdd); element [i, j] is d tau_i / d x_j."""
@@ -17,18 +20,14 @@ class Derivatives(NamedTuple):
     dtau_dqdd: NDArray[np.float64]
 
 
-class HexapodDynamics:
+class HexapodDynamics(_core.DynamicsRows):
     """Result of `Hexapod.forward_dynamics` and `forward_dynamics_free`.
 
     All numbers of a state stand together in memory; the attributes are views. Rows that failed (``on_error="nan"``)
     hold NaN.
     """
 
-    __slots__ = ("_data", "_layout", "_status")
-
-    _data: Array
-    _layout: int  # joints of a leg, + 8 on a free base
-    _status: NDArray[np.int16] | None
+    __slots__ = ()
 
     def _legs(self, start: int, count: int) -> Array:
         joints, head = self._layout & 7, 18 if self._layout & 8 else 12
@@ -94,17 +93,20 @@ class HexapodDynamics:
             names.append("base_acceleration")
         return {name: np.array(getattr(self, name)) for name in names}
 
-    def __getstate__(self) -> tuple[Array, int, NDArray[np.int16] | None]:
-        return self._data, self._layout, self._status
-
-    def __setstate__(self, state: tuple[Array, int, NDArray[np.int16] | None]) -> None:
-        self._data, self._layout, self._status = state
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self._data, self._layout, self._status)
 
     def __repr__(self) -> str:
         shape = self._data.shape[:-1]
         rows = f"{shape} states" if shape else f"acceleration {self.acceleration}"
         failed = int(np.count_nonzero(~self.ok))
         return f"HexapodDynamics({rows}{f', {failed} failed' if failed else ''})"
+
+
+def _restore(data: Array, layout: int, status: NDArray[np.int16] | None) -> HexapodDynamics:
+    result = HexapodDynamics()
+    result._data, result._layout, result._status = data, layout, status
+    return result
 
 
 class RingPose(NamedTuple):
@@ -123,9 +125,9 @@ class RingPose(NamedTuple):
 class Singularity(NamedTuple):
     """How far a pose is from losing a degree of freedom.
 
-    `condition` (...,): condition number of the actuated Jacobian, rotations scaled by the ring radius. `leg` (..., 6): the
-    smallest factor of (38) of every leg, 0 at a singularity of the leg, 1 at best. `status` (...,): 0, or why there are
-    no numbers.
+    `condition` (...,): condition number of the actuated Jacobian, rotations scaled by the ring radius. `leg` (..., 6):
+    the smallest factor of (38) of every leg, 0 at a singularity of the leg, 1 at best. `status` (...,): 0, or why there
+    are no numbers.
     """
 
     condition: Array

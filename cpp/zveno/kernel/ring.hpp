@@ -65,25 +65,37 @@ ZVENO_INLINE void ring_forces(const Platform<T>& body, const Sym3<T>& inertia, c
 // place of element (i, j), i <= j, in the upper triangle of a symmetric 6 x 6 matrix stored by rows
 constexpr int upper6(int i, int j) { return i * 6 - i * (i - 1) / 2 + j - i; }
 
-// A x = b for symmetric positive definite A given by its lower triangle, L D L' in place; x in place of b
+// A x = b for symmetric positive definite A given by its lower triangle, L D L' in place; x in place of b. Written out in
+// full: 6 unknowns stay in registers.
 template <int N, class T>
 ZVENO_INLINE void solve_symmetric(T (&A)[N][N], T* b) {
-  T inverse[N];
+  T inverse[N], x[N];
+  ZVENO_UNROLL
+  for (int j = 0; j < N; ++j) x[j] = b[j];
+  ZVENO_UNROLL
   for (int j = 0; j < N; ++j) {
     inverse[j] = T(1.0) / A[j][j];
+    T l[N];
+    ZVENO_UNROLL
     for (int i = j + 1; i < N; ++i) {
-      const T l = A[i][j] * inverse[j];
-      for (int k = j + 1; k <= i; ++k) A[i][k] -= l * A[k][j];  // rows k <= i still hold d l of column j
+      l[i] = A[i][j] * inverse[j];
+      ZVENO_UNROLL
+      for (int k = j + 1; k <= i; ++k) A[i][k] -= l[i] * A[k][j];
     }
+    ZVENO_UNROLL
     for (int i = j + 1; i < N; ++i) {
-      A[i][j] *= inverse[j];
-      b[i] -= A[i][j] * b[j];
+      A[i][j] = l[i];
+      x[i] -= l[i] * x[j];
     }
   }
-  for (int j = N; j-- > 0;) {
-    b[j] *= inverse[j];
-    for (int i = j + 1; i < N; ++i) b[j] -= A[i][j] * b[i];
+  ZVENO_UNROLL
+  for (int j = N - 1; j >= 0; --j) {
+    x[j] *= inverse[j];
+    ZVENO_UNROLL
+    for (int i = j + 1; i < N; ++i) x[j] -= A[i][j] * x[i];
   }
+  ZVENO_UNROLL
+  for (int j = 0; j < N; ++j) b[j] = x[j];
 }
 
 }  // namespace zveno

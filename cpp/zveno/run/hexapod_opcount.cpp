@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include <zveno/run/hexapod_system.hpp>
+
 namespace zveno {
 namespace {
 
@@ -38,23 +40,21 @@ void count_type(const double* params, bool lean, bool moving, bool free) {
 
 template <class B>
 void count_ring(const Hexapod& hexapod, const B& base) {
-  Counted A[6][6], x[6], share[kLegs][leg::kFixedShare + 6];
+  State<Counted> s{};
+  Sums<Counted> sums{};
+  Counted share[kLegs][leg::kFixedShare + 6], x[6];
   for (auto& row : share)
     for (Counted& a : row) a = 1.0;
   Counted::reset();
   enter_stage<Counted>(Stage::ring);
   const auto ring = make_ring<Counted>(kState, kState + 3, kState + 12, base);
-  const Platform<Counted> body{hexapod.platform().mass, cast<Counted>(hexapod.platform().inertia)};
-  ring_forces(body, inertia_in_base(body, ring.R), ring, kState, x);
-  // sums over the legs, loads on the base among them, and to the ring's own
+  // sums over the legs, loads on the base among them
   for (int k = 1; k < kLegs; ++k)
     for (int i = 0; i < leg::kFixedShare + 6; ++i) share[0][i] += share[k][i];
-  for (int i = 0; i < 6; ++i) {
-    for (int j = 0; j <= i; ++j) A[i][j] = share[0][upper6(j, i)] + Counted(i == j ? 1.0 : 0.0);
-    x[i] += share[0][leg::kRight + i];
-  }
-  enter_stage<Counted>(Stage::solve);
-  solve_symmetric<6>(A, x);
+  HexJob job;
+  job.hexapod = &hexapod;
+  job.function = HexFunction::forward_dynamics;
+  accelerations(job, s, ring, sums, x);
   ring.R.undo(Vec3T<Counted>{x[3], x[4], x[5]});
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace zveno {
@@ -242,7 +243,7 @@ bool Simulation::begin() {
   for (double& x : e.rate) x = 0;
   for (double& x : next_->rate) x = 0;
   for (double& x : stage_.rate) x = 0;
-  double p[kLegs * kMostJoints], v[kLegs * kMostJoints], kinetic, potential;
+  double p[kLegs * kMostJoints], v[kLegs * kMostJoints], kinetic, potential = 0;
   rotation(y_ + kQ, e.R);
   failure_time_ = setup_.start;
   if (!call(HexFunction::closure, y_, e, p) || !call(HexFunction::joint_velocity, y_, e, v)) return false;
@@ -252,7 +253,9 @@ bool Simulation::begin() {
     const int j = k * nj_ + setup_.hexapod->chain(k).actuated;
     setup_.laws[k].settled({setup_.start, p[j], v[j]}, y_ + kZ + bristles_[k]);
   }
-  if (!summarise(kinetic, potential, y_ + kMomentum)) return false;
+  if (!call(HexFunction::kinetic_energy, y_, e, &kinetic) || !call(HexFunction::momentum, y_, e, y_ + kMomentum))
+    return false;
+  if (setup_.hexapod->has_gravity() && !call(HexFunction::potential_energy, y_, e, &potential)) return false;
   if (setup_.hexapod->has_gravity() && !first_moment(y_ + kMoment)) return false;
   energy_ = kinetic + potential;
   return evaluate(setup_.start, 0, y_, e);
@@ -326,25 +329,23 @@ bool Simulation::step_once() {
 bool Simulation::advance(std::ptrdiff_t count) {
   if (failure_.cause != HexFailure::none) return false;
   if (recorded_step_ < 0) {
-    if (!begin() || !record()) return false;
+    if (!begin()) return false;
+    record();
   }
-  for (; count > 0 && step_ < setup_.steps; --count) {
-    if (!step_once()) {
-      const HexFailure failure = failure_;
-      settle();
-      failure_ = failure;
-      return false;
-    }
-    if ((step_ % setup_.every == 0 || step_ == setup_.steps) && !record()) {
-      failure_time_ = time();
-      return false;
-    }
+  bool fine = true;
+  for (; fine && count > 0 && step_ < setup_.steps; --count) {
+    fine = step_once();
+    if (fine && step_ % setup_.every == 0) record();
   }
-  return step_ < setup_.steps;
+  if (!fine || step_ == setup_.steps) settle();
+  summarise();
+  return fine && step_ < setup_.steps;
 }
 
 void Simulation::settle() {
-  if (recorded_step_ >= 0 && recorded_step_ != step_) record();
+  if (recorded_step_ < 0) return;
+  if (recorded_step_ != step_) record();
+  summarise();
 }
 
 void Simulation::find_events(const Evaluation& before, const Evaluation& after) {
@@ -373,28 +374,17 @@ void Simulation::find_events(const Evaluation& before, const Evaluation& after) 
             [](const StopEvent& a, const StopEvent& b) { return a.time != b.time ? a.time < b.time : a.leg < b.leg; });
 }
 
-bool Simulation::summarise(double& kinetic, double& potential, double* momentum) {
-  potential = 0;
-  return call(HexFunction::kinetic_energy, y_, *now_, &kinetic) &&
-         (!setup_.hexapod->has_gravity() || call(HexFunction::potential_energy, y_, *now_, &potential)) &&
-         call(HexFunction::momentum, y_, *now_, momentum);
-}
-
-bool Simulation::record() {
+void Simulation::record() {
   const Evaluation& e = *now_;
-  double kinetic, potential, momentum[6], error[6], tau[kLegs], joint[3][kLegs * kMostJoints], reaction[kLegs * 4];
-  if (!summarise(kinetic, potential, momentum)) return false;
-  const bool balanced = setup_.base.empty();
-  for (int i = 0; i < 6; ++i) error[i] = balanced ? momentum[i] - y_[kMomentum + i] : kNan;
-  const double t = time();
-  const double work = y_[kWorkWrench] + y_[kWorkLegs], energy_error = balanced ? kinetic + potential - energy_ - work : kNan;
+  double tau[kLegs], joint[3][kLegs * kMostJoints], reaction[kLegs * 4];
+  const double t = time(), work = y_[kWorkWrench] + y_[kWorkLegs];
   for (int k = 0; k < kLegs; ++k) {
     const double* from = joints(e, k);
     for (int q = 0; q < 3; ++q) std::copy_n(from + q * nj_, nj_, joint[q] + k * nj_);
     std::copy_n(from + 3 * nj_, 4, reaction + 4 * k);
     tau[k] = e.tau[k * nj_ + setup_.hexapod->chain(k).actuated];
   }
-  // order of kRecordFields
+  // order of kRecordFields; the missing ones and the errors are worked out by summarise()
   const double* const values[] = {&t,
                                   y_ + kR,
                                   e.R,
@@ -408,21 +398,55 @@ bool Simulation::record() {
                                   reaction,
                                   e.dynamics + 6,
                                   e.wrench,
-                                  &kinetic,
-                                  &potential,
+                                  nullptr,
+                                  nullptr,
                                   y_ + kWorkWrench,
                                   y_ + kWorkLegs,
-                                  &energy_error,
-                                  momentum,
-                                  error};
+                                  &work,
+                                  nullptr,
+                                  y_ + kMomentum};
   static_assert(sizeof(values) / sizeof(values[0]) == kRecordFieldCount);
   for (int i = 0; i < kRecordFieldCount; ++i) {
     const int width = record_width(kRecordFields[i], nj_);
-    std::copy_n(values[i], width, setup_.record[i] + recorded_ * width);
+    if (values[i]) std::copy_n(values[i], width, setup_.record[i] + recorded_ * width);
   }
   ++recorded_;
   recorded_step_ = step_;
-  return true;
+}
+
+void Simulation::summarise() {
+  if (summarised_ == recorded_) return;
+  const auto field = [&](const char* name) {
+    for (int i = 0; i < kRecordFieldCount; ++i)
+      if (std::string_view(kRecordFields[i].name) == name) return setup_.record[i];
+    return static_cast<double*>(nullptr);
+  };
+  HexJob job;
+  job.hexapod = setup_.hexapod;
+  HexRows rows;
+  rows.r = {field("r"), 3}, rows.R = {field("R"), 9}, rows.u = {field("u"), 6};
+  if (setup_.hexapod->has_custom()) rows.start = {field("joint_position"), kLegs * nj_};
+  rows.count = recorded_;
+  const auto fill = [&](HexFunction function, double* out) {  // a row that overflows is nan
+    job.function = function;
+    rows.out = out;
+    setup_.kernels->run_hexapod(job, rows, summarised_, recorded_);
+  };
+  double *kinetic = field("kinetic_energy"), *potential = field("potential_energy"), *momentum = field("momentum");
+  fill(HexFunction::kinetic_energy, kinetic);
+  fill(HexFunction::momentum, momentum);
+  if (setup_.hexapod->has_gravity())
+    fill(HexFunction::potential_energy, potential);
+  else
+    std::fill(potential + summarised_, potential + recorded_, 0.0);
+  // until now the errors hold work and impulse
+  double *energy_error = field("energy_error"), *momentum_error = field("momentum_error");
+  const bool balanced = setup_.base.empty();
+  for (std::ptrdiff_t i = summarised_; i < recorded_; ++i) {
+    energy_error[i] = balanced ? kinetic[i] + potential[i] - energy_ - energy_error[i] : kNan;
+    for (std::ptrdiff_t c = 6 * i; c < 6 * i + 6; ++c) momentum_error[c] = balanced ? momentum[c] - momentum_error[c] : kNan;
+  }
+  summarised_ = recorded_;
 }
 
 }  // namespace zveno

@@ -123,8 +123,8 @@ class Simulation {
   bool first_moment(double* moment);
   void unwrap(double* p, int stride) const;
   void find_events(const Evaluation& before, const Evaluation& after);
-  bool summarise(double& kinetic, double& potential, double* momentum);
-  bool record();
+  void record();
+  void summarise();  // energies, momentum and the errors of new records, many states at once
   const double* joints(const Evaluation& e, int leg) const { return e.dynamics + layout_.head() + leg * layout_.per_leg(); }
 
   struct Bound {
@@ -146,7 +146,7 @@ class Simulation {
   Evaluation* next_ = &evaluations_[1];
   double y_[kState] = {};
   double last_p_[kLegs * kMostJoints] = {};  // coordinates of the last step: angles are continuous in time
-  std::ptrdiff_t step_ = 0, recorded_ = 0, recorded_step_ = -1;
+  std::ptrdiff_t step_ = 0, recorded_ = 0, recorded_step_ = -1, summarised_ = 0;
   HexFailure failure_;
   double failure_time_ = 0;
 };

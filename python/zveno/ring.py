@@ -1,0 +1,281 @@
+"""Forward kinematics, singularities, workspace and operation counts of a hexapod."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, SupportsIndex, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from . import errors as _errors
+from .opcount import OpCount
+from .results import Array, RingPose, Singularity
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from .hexapod import Hexapod
+
+__all__ = ["Workspace", "explain"]
+
+_AXES: Final = ("x", "y", "z", "tilt x", "tilt y", "tilt z")
+_SAME: Final = 1e-6  # m and rad: closer poses are the same solution
+
+
+def explain(status: SupportsIndex, hexapod: Hexapod | None = None) -> str:
+    """Put the status of a row into words.
+
+    Parameters
+    ----------
+    status : int
+        From ``.status`` of a result.
+    hexapod : Hexapod, optional
+        Names the leg; without it the leg is a number.
+
+    Examples
+    --------
+    >>> explain(0)
+    'computed'
+    """
+    code = int(np.int64(status))
+    cause, leg = code & 0xFF, (code >> 8) - 1
+    if code == 0:
+        return "computed"
+    _, _, text = _core.hexapod_cause(cause)
+    if leg < 0:
+        return f"the state {text}"
+    return f"leg {leg + 1 if hexapod is None else repr(hexapod.leg_names[leg])} {text}"
+
+
+def failure(function: str, hexapod: Hexapod, status: int, margin: float, row: int | None) -> Exception:
+    """The error that belongs to a status."""
+    kind, key, _ = _core.hexapod_cause(status & 0xFF)
+    where = "" if row is None else f" in row {row}"
+    text = f"{function}: {explain(status, hexapod)}{where}"
+    leg = (status >> 8) - 1
+    if kind in ("UnreachableError", "SingularityError"):
+        error = getattr(_errors, kind)(f"{text}, margin {margin:.3g}")
+        error.leg, error.leg_index = (hexapod.leg_names[leg], leg) if leg >= 0 else (None, None)
+        error.cause, error.margin, error.row = key, margin, row
+        return cast(Exception, error)
+    return FloatingPointError(text) if kind == "FloatingPointError" else ValueError(text)
+
+
+def _array(function: str, name: str, value: Any, tail: tuple[int, ...], hexapod: Hexapod) -> Array:
+    """`value` as a finite float64 array (..., *tail)."""
+    if hasattr(value, "as_matrix"):
+        value = value.as_matrix()
+    try:
+        array = np.ascontiguousarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{function}: {name} is not an array of numbers: {error}") from None
+    if array.shape[-len(tail) :] != tail:
+        shape = ", ".join(map(str, tail)) + ("," if len(tail) == 1 else "")
+        raise ValueError(
+            f"{function}: {name} has shape {np.shape(value)}, expected ({shape}) or (..., {shape.rstrip(',')}) "
+            f"for model '{hexapod.name}'"
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"{function}: {name} is not finite")
+    return array
+
+
+def _check_on_error(function: str, on_error: str) -> None:
+    if on_error not in ("raise", "nan"):
+        raise ValueError(f"{function}: on_error is {on_error!r}, expected 'raise' or 'nan'")
+
+
+def _start(function: str, hexapod: Hexapod, start: Any) -> tuple[Array, Array]:
+    if start is None:
+        if hexapod.nominal is None:
+            raise ValueError(
+                f"{function}: start is missing, and model '{hexapod.name}' has no nominal pose to start from"
+            )
+        return hexapod.nominal
+    if not isinstance(start, tuple | list | RingPose) or len(start) < 2:
+        raise TypeError(f"{function}: start is a {type(start).__name__}, expected a pair (r, R)")
+    return _array(function, "r of start", start[0], (3,), hexapod), _array(
+        function, "R of start", start[1], (3, 3), hexapod
+    )
+
+
+def forward_kinematics(
+    hexapod: Hexapod, strokes: ArrayLike, start: Any, on_error: str, threads: SupportsIndex | None
+) -> RingPose:
+    """See `Hexapod.forward_kinematics`."""
+    name = "forward_kinematics"
+    _check_on_error(name, on_error)
+    wanted = _array(name, "strokes", strokes, (6,), hexapod)
+    r0, R0 = _start(name, hexapod, start)
+    try:
+        lead = np.broadcast_shapes(wanted.shape[:-1], r0.shape[:-1], R0.shape[:-2])
+    except ValueError:
+        raise ValueError(
+            f"{name}: arguments do not broadcast: strokes {wanted.shape}, start {r0.shape}, {R0.shape}"
+        ) from None
+    r = np.array(np.broadcast_to(r0, (*lead, 3)), order="C")
+    R = np.array(np.broadcast_to(R0, (*lead, 3, 3)), order="C")
+    wanted = np.ascontiguousarray(np.broadcast_to(wanted, (*lead, 6)))
+    count = -1 if threads is None else int(np.int64(threads))
+    if threads is not None and not 0 <= count <= 4096:
+        raise ValueError(f"{name}: threads is {threads!r}, expected None, 0 (one per core) or a number up to 4096")
+    residual, iterations, status = _core.hexapod_forward_kinematics(hexapod, wanted, r, R, 1 if count < 0 else count)
+    failed = np.flatnonzero(status)
+    if failed.size and on_error == "raise":
+        row = int(failed[0])
+        raise failure(name, hexapod, int(status[row]), float(residual[row]), row if lead else None)
+    r.reshape(-1, 3)[failed] = np.nan
+    R.reshape(-1, 3, 3)[failed] = np.nan
+    return RingPose(r, R, residual.reshape(lead), iterations.reshape(lead))
+
+
+def all_poses(
+    hexapod: Hexapod, strokes: ArrayLike, start: Any, reach: float, tilt: float, tries: int, seed: int
+) -> RingPose:
+    """See `Hexapod.forward_kinematics_all`."""
+    name = "forward_kinematics_all"
+    wanted = _array(name, "strokes", strokes, (6,), hexapod)
+    if wanted.ndim != 1:
+        raise ValueError(f"{name}: strokes has shape {wanted.shape}, expected (6,)")
+    r0, R0 = _start(name, hexapod, start)
+    if r0.ndim != 1 or R0.ndim != 2:
+        raise ValueError(f"{name}: start has more than one pose")
+    if tries < 1:
+        raise ValueError(f"{name}: tries is {tries}, expected a number >= 1")
+    rng = np.random.default_rng(seed)
+    shift = rng.uniform(-reach, reach, (tries, 3))
+    angle = rng.uniform(-tilt, tilt, (tries, 3))
+    shift[0] = angle[0] = 0.0
+    found = forward_kinematics(hexapod, wanted, (r0 + shift, R0 @ turned(angle)), "nan", None)
+    kept: list[int] = []
+    for row in np.flatnonzero(np.isfinite(found.r).all(axis=-1)):
+        same = (
+            max(np.abs(found.r[row] - found.r[k]).max(), np.abs(found.R[row] - found.R[k]).max()) < _SAME for k in kept
+        )
+        if not any(same):
+            kept.append(int(row))
+    kept.sort(key=lambda k: float(np.abs(found.r[k] - r0).max() + np.abs(found.R[k] - R0).max()))
+    return RingPose(found.r[kept], found.R[kept], found.residual[kept], found.iterations[kept])
+
+
+def turned(rotation_vector: Array) -> Array:
+    """Rotation matrices (..., 3, 3) of rotation vectors (..., 3), rad."""
+    a = np.linalg.norm(rotation_vector, axis=-1)[..., None, None]
+    x, y, z = np.moveaxis(rotation_vector, -1, 0)
+    o = np.zeros_like(x)
+    K = np.stack([np.stack([o, -z, y], -1), np.stack([z, o, -x], -1), np.stack([-y, x, o], -1)], -2)
+    R: Array = np.eye(3) + np.sinc(a / math.pi) * K + 0.5 * np.sinc(a / (2 * math.pi)) ** 2 * (K @ K)
+    return R
+
+
+def singularity(
+    hexapod: Hexapod, r: ArrayLike, R: ArrayLike, on_error: str, threads: SupportsIndex | None
+) -> Singularity:
+    """See `Hexapod.singularity`."""
+    _check_on_error("singularity", on_error)
+    if on_error == "raise":
+        squares = hexapod._measures(r, R, threads=threads)
+        status = np.zeros(squares.shape[:-2], np.int16)
+    else:
+        squares, status = hexapod._measures(r, R, on_error="nan", threads=threads)
+    J = hexapod.jacobian(r, R, on_error="nan", threads=threads)
+    scaled = J * np.repeat([1.0, 1.0 / hexapod.radius], 3)
+    good = np.isfinite(scaled).all(axis=(-2, -1))
+    condition = np.full(status.shape, np.nan)
+    with np.errstate(divide="ignore"):
+        condition[good] = np.linalg.cond(scaled[good])
+    return Singularity(condition, np.sqrt(squares.min(axis=-1)), status)
+
+
+def operations(hexapod: Hexapod, leg: int | None, *, moving: bool, free: bool) -> OpCount:
+    """See `Hexapod.operations`."""
+
+    def counted(index: int) -> OpCount:
+        try:
+            stages = {k: OpCount(*v) for k, v in _core.hexapod_operations(hexapod, index, moving, free).items()}
+        except (IndexError, ValueError) as error:
+            raise ValueError(f"operations: {error}") from None
+        total = OpCount()
+        for count in stages.values():
+            total = total + OpCount(count.mul, count.add, count.div, count.sqrt, count.trig)
+        return OpCount(total.mul, total.add, total.div, total.sqrt, total.trig, stages=stages)
+
+    if leg is not None:
+        if not 0 <= leg < 6:
+            raise ValueError(f"operations: leg is {leg}, expected 0 to 5")
+        return counted(leg)
+    total = counted(-1)
+    for index in range(6):
+        total = total + counted(index)
+    return total
+
+
+class Workspace(NamedTuple):
+    """Result of `Hexapod.workspace`: a grid of poses and what was found there.
+
+    Attributes
+    ----------
+    axes : tuple of str
+        Names of the two directions of the grid.
+    first, second : (n,), (m,) arrays
+        Displacements from the centre, m or rad.
+    condition : (n, m) array
+        Condition number of the actuated Jacobian, NaN where a leg does not reach.
+    leg : (n, m) array
+        Smallest leg factor.
+    within : (n, m) bool array
+        All actuated coordinates inside their limits.
+    status : (n, m) int16 array
+    """
+
+    axes: tuple[str, str]
+    first: Array
+    second: Array
+    condition: Array
+    leg: Array
+    within: NDArray[np.bool_]
+    status: NDArray[np.int16]
+
+    @property
+    def usable(self) -> NDArray[np.bool_]:
+        """Poses that every leg reaches within its limits."""
+        return np.asarray(self.within & (self.status == 0))
+
+    def plot(self, ax: Any = None) -> Figure:
+        """Draw the condition number over the grid, limits of the legs as a line (extra ``zveno[cli]``)."""
+        from .hexapod_plots import plot_workspace
+
+        return plot_workspace(self, ax)
+
+
+def workspace(
+    hexapod: Hexapod,
+    axes: Sequence[str],
+    extent: Sequence[float],
+    points: int | Sequence[int],
+    centre: Any,
+    threads: SupportsIndex | None,
+) -> Workspace:
+    """See `Hexapod.workspace`."""
+    if len(axes) != 2 or axes[0] == axes[1] or any(a not in _AXES for a in axes):
+        raise ValueError(f"workspace: axes is {tuple(axes)!r}, expected two different names of {_AXES}")
+    if len(extent) != 2 or not all(math.isfinite(e) and e > 0 for e in extent):
+        raise ValueError(f"workspace: extent is {tuple(extent)!r}, expected two positive numbers (m or rad)")
+    n, m = (points, points) if isinstance(points, int) else tuple(points)
+    if n < 2 or m < 2 or n * m > 10**8:
+        raise ValueError(f"workspace: points is {points!r}, expected two numbers >= 2 (at most 1e8 poses)")
+    r0, R0 = _start("workspace", hexapod, centre)
+    first, second = np.linspace(-extent[0], extent[0], n), np.linspace(-extent[1], extent[1], m)
+    shift, angle = np.zeros((n, m, 3)), np.zeros((n, m, 3))
+    for name, values in zip(axes, (first[:, None], second[None, :]), strict=True):
+        index = _AXES.index(name)
+        (shift if index < 3 else angle)[..., index % 3] = values
+    r, R = r0 + shift, R0 @ turned(angle)
+    found = singularity(hexapod, r, R, "nan", threads)
+    p = hexapod.closure(r, R, on_error="nan", threads=threads)
+    stroke = p[..., np.arange(6), hexapod.actuated]
+    within = np.asarray(((stroke >= hexapod.lower) & (stroke <= hexapod.upper)).all(axis=-1))
+    return Workspace((axes[0], axes[1]), first, second, found.condition, found.leg.min(axis=-1), within, found.status)

@@ -1,0 +1,235 @@
+"""zv.Hexapod made from the mechanisms of tests/reference/hexapod.py, and the mechanisms and arrays that tests share."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import zveno as zv
+from reference import hexapod as hd
+
+MIXED = ("UPS", "RSU", "SPU", "RUS", "UCU", "RSU")
+GENERAL = tuple(f"{type}*" for type in hd.TYPES)
+MIXED_GENERAL = ("UPS", "RSU*", "SPU", "UPS*", "RUS", "UCU*")
+UUU = "UUU"
+
+# kind of the legs and what is special about them; lean: axially symmetric bodies and aligned joints, code of its own
+CASES = {
+    **{f"{type}-lean": (type, {"symmetric": True}) for type in hd.TYPES},
+    **{f"{type}-skew": (type, {"skew": True}) for type in hd.TYPES},
+    "mixed-lean": (MIXED, {"symmetric": True}),
+    "mixed-skew": (MIXED, {"skew": True}),
+    **{type: (type, {"skew": True}) for type in GENERAL},
+    "mixed-general": (MIXED_GENERAL, {"skew": True}),
+    UUU: (UUU, {}),
+}
+STANDARD = [name for name, (kind, _) in CASES.items() if not any("*" in k or k == UUU for k in (kind, *kind))]
+
+FIELDS = ("acceleration", "base_wrench", "joint_position", "joint_velocity", "joint_acceleration", "reaction")
+
+
+def body(data):
+    """RefBody -> Body."""
+    return zv.Body(data.m, data.I_com, data.d)
+
+
+def standard_leg(leg):
+    """RefLeg of a named type -> Leg, every frame given."""
+    inner, outer = (leg.bodies[j] for j in hd.REAL[leg.type])
+    frames = {"base_frame": leg.gamma_0.T}
+    if leg.n == 4:
+        frames |= {"ring_frame": leg.gamma_C.T, "tip_frame": leg.gamma_L.T, "spin_branch": leg.spin}
+    make = getattr(zv.Leg, leg.type.lower())
+    if leg.type in hd.GOUGH_STEWART:
+        parts = {"housing": body(inner), "rod": body(outer), "housing_length": inner.l[0], "rod_length": leg.l_L[0]}
+        return make(leg.l_0, leg.l_C, **parts, **frames, reflected_mass=leg.reflected)
+    parts = {"crank": body(inner), "coupler": body(outer), "crank_length": inner.l[0], "coupler_length": leg.l_L[0]}
+    frames |= {"crank_frame": inner.gamma.T, "elbow": leg.elbow, "rotor_inertia": leg.reflected}
+    return make(leg.l_0, leg.l_C, **parts, **frames)
+
+
+def custom_leg(leg):
+    """RefLeg of any geometry -> Leg made of a chain."""
+    links = [
+        zv.Link(
+            f"l{j}",
+            parent=f"l{j - 1}" if j else "base",
+            joint="revolute" if joint.revolute else "prismatic",
+            axis=joint.axis,
+            position=place[0],
+            rotation=place[1].T,
+            mass=data.m,
+            com=data.d,
+            inertia=data.I_com,
+            rotor_inertia=leg.drives[j],
+            joint_name=f"j{j}",
+        )
+        for j, (joint, data, place) in enumerate(zip(leg.joints, leg.bodies, leg.before, strict=True))
+    ]
+    axes = {"axis": leg.gamma_L[1], "ring_axis": leg.gamma_C[2]} if leg.n == 4 else {}
+    ends = {"ring": leg.l_C, "point": leg.l_L, "start": leg.start, "actuated": f"j{leg.actuated}"}
+    return zv.Leg.custom(zv.Chain(links), f"l{leg.n - 1}", **ends, **axes)
+
+
+def to_model(ref, **options):
+    """RefHexapod -> Hexapod."""
+    legs = [standard_leg(leg) if leg.type in hd.TYPES else custom_leg(leg) for leg in ref.legs]
+    return zv.Hexapod(zv.Body(ref.m_C, ref.I_C), legs, **{"nominal": ref.nominal, "gravity": ref.g} | options)
+
+
+def mechanism(rng, case, *, reflected=True, gravity=None):
+    """RefHexapod of one of CASES."""
+    kind, options = CASES[case]
+    if kind == UUU:
+        return uuu(rng, gravity=gravity)
+    return hd.random_mechanism(rng, kind, reflected=reflected, gravity=gravity, **options)
+
+
+@cache
+def pair(case, heavy=True):
+    """RefHexapod and Hexapod of one of CASES, drives with inertia; heavy: with gravity."""
+    rng = np.random.default_rng(list(case.encode()))
+    ref = mechanism(rng, case, gravity=rng.uniform(-10, 10, 3) if heavy else None)
+    return ref, to_model(ref)
+
+
+def _fine(ref, r, R):
+    """Every leg is on the branch of the nominal pose, away from singularities."""
+    for leg in ref.legs:
+        p = hd.leg_closure(leg, r, R.T)
+        jump = leg.type == "custom" and np.abs(p - leg.start).max() > 1
+        if jump or np.linalg.cond(hd.leg_constraints(leg, p, r, R.T)[0]) > 100:
+            return False
+    return True
+
+
+def pose(ref, index):
+    """A pose near the nominal one that every leg takes well; the same for the same index."""
+    known = ref.__dict__.setdefault("poses", {})
+    if index not in known:
+        rng = np.random.default_rng(index)
+        while True:
+            state = hd.random_state(rng, ref)
+            if _fine(ref, state.r, state.R):
+                break
+        known[index] = state.r, state.R
+    return known[index]
+
+
+def random_state(rng, ref, *, poses=3, **options):
+    """As hd.random_state, in one of the first few poses."""
+    r, R = pose(ref, rng.integers(poses))
+    state = hd.random_state(rng, ref, reach=0.0, **options)
+    return replace(state, r=r.copy(), R=R.copy())
+
+
+def uuu(rng, gravity=None):
+    """Legs of four rotations, two at the base and two at the knee, and a U joint on the ring; no closed form is known."""
+    plain = hd.random_mechanism(rng, "RSU", skew=True)
+    r, R = plain.nominal
+    y, z = hd.Y, hd.Z
+    while True:
+        legs = []
+        for leg in plain.legs:
+            p = leg.start + rng.uniform(-0.1, 0.1, 4)
+            pieces = [hd._random_body(rng, 1.0, 0.2, 0.05, False) for _ in range(4)]
+            lengths = (np.zeros(3), leg.bodies[0].l, np.zeros(3), np.zeros(3))
+            turns = (np.eye(3), leg.bodies[0].gamma, np.eye(3), np.eye(3))
+            bodies = [replace(b, l=l, gamma=g) for b, l, g in zip(pieces, lengths, turns, strict=True)]
+            joints = [hd.RefJoint(True, axis) for axis in (y, z, y, z)]
+            start = np.array([p[0], rng.uniform(-0.3, 0.3), p[1], p[2]])
+            new = replace(leg, type="custom", joints=joints, bodies=bodies, start=start, reflected=0.1)
+            k = hd.leg_kinematics(new, start)
+            new.l_C = R.T @ (k.r_L - r)
+            e2 = hd._unit(hd.cross(k.e1, hd._unit(k.r_L - k.r[1]) + rng.uniform(-0.2, 0.2, 3)))
+            new.gamma_C = np.array([hd.cross(k.e1, e2), k.e1, e2]) @ R
+            legs.append(new)
+        ref = replace(plain, legs=legs, g=np.zeros(3) if gravity is None else np.asarray(gravity, dtype=float))
+        firm = all(np.linalg.cond(hd.leg_constraints(leg, leg.start, r, R.T)[0]) < 100 for leg in legs)
+        if firm and np.linalg.cond(hd.jacobian(ref, r, R) / np.repeat([1.0, 0.6], 3)) < 100:
+            return ref
+
+
+def random_base(rng):
+    """RefBody of a spacecraft."""
+    turn = hd.random_turn(rng)
+    inertia = turn.T @ np.diag([50.0, 60.0, 80.0]) @ turn
+    return hd.body_about_com(300.0, rng.uniform(-1, 1, 3), inertia)
+
+
+def states(rng, ref, count, **options):
+    """RefStates as a dictionary of arrays with leading dimension count."""
+    made = [random_state(rng, ref, poses=10, **options) for _ in range(count)]
+    names = ("r", "R", "u", "wrench", "tau", "base_motion")
+    return {name: np.array([getattr(state, name) for state in made]) for name in names}
+
+
+def arrays_of(result):
+    """The arrays of a result of any function, as they are."""
+    if isinstance(result, zv.HexapodDynamics):
+        return list(result.to_dict().values())
+    return [np.asarray(part) for part in result] if isinstance(result, tuple) else [np.asarray(result)]
+
+
+# ---- the table of functions -------------------------------------------------------------------------------------
+
+POSE = ("r", "R")
+FUNCTIONS = {
+    "closure": POSE,
+    "joint_velocity": (*POSE, "u"),
+    "jacobian": POSE,
+    "mass_matrix": POSE,
+    "momentum": (*POSE, "u"),
+    "kinetic_energy": (*POSE, "u"),
+    "potential_energy": POSE,
+    "inverse_dynamics": (*POSE, "u", "acceleration", "wrench", "tau", "base_motion"),
+    "forward_dynamics": (*POSE, "u", "wrench", "tau", "base_motion"),
+    "forward_dynamics_free": (*POSE, "u", "wrench", "tau", "base", "omega", "base_wrench"),
+}
+DYNAMICS = ("forward_dynamics", "forward_dynamics_free")
+# name, arguments that are left out, options
+VARIANTS = {
+    **{name: (name, (), {}) for name in FUNCTIONS},
+    "closure by Newton": ("closure", (), {"method": "newton"}),
+    "inverse_dynamics of the ring alone": ("inverse_dynamics", ("wrench", "tau", "base_motion"), {}),
+    "forward_dynamics on a base at rest": ("forward_dynamics", ("base_motion",), {}),
+    "forward_dynamics_free without loads on the base": ("forward_dynamics_free", ("omega", "base_wrench"), {}),
+}
+SPACECRAFT = zv.Body(300.0, (50.0, 60.0, 80.0), (-0.5, 0.2, 0.1))
+ARGUMENT_SHAPES = {"r": (3,), "R": (3, 3), "tau": (6, None), "base_motion": (9,), "omega": (3,)}  # the others (6,)
+
+
+def argument_shape(name, hx):
+    shape = ARGUMENT_SHAPES.get(name, (6,))
+    return tuple(hx.nj if size is None else size for size in shape)
+
+
+def values_of(rng, ref, lead=()):
+    """Every argument by name, leading shape lead."""
+    count = int(np.prod(lead))
+    found = states(rng, ref, max(count, 1), moving=True)
+    found |= {name: rng.uniform(-1, 1, (max(count, 1), 6)) for name in ("acceleration", "base_wrench")}
+    found["omega"] = rng.uniform(-1, 1, (max(count, 1), 3))
+    return {name: x[:count].reshape(*lead, *x.shape[1:]) for name, x in found.items()}
+
+
+def call(hx, variant, values, **options):
+    """A function with the arguments of its variant."""
+    name, without, fixed = VARIANTS[variant]
+    args = {a: SPACECRAFT if a == "base" else values[a] for a in FUNCTIONS[name] if a not in without}
+    return getattr(hx, name)(**args, **fixed, **options)
+
+
+def item_shape(name, hx):
+    """Shape of one result; that of _data for dynamics."""
+    shapes = {"closure": (6, hx.nj), "joint_velocity": (6, hx.nj), "jacobian": (6, 6), "mass_matrix": (6, 6)}
+    shapes |= {"momentum": (6,), "inverse_dynamics": (6,), "kinetic_energy": (), "potential_energy": ()}
+    return shapes[name]
+
+
+def misplaced(hx, k=0):
+    """A pose that leg k of a standard type cannot take: along its first axis, or far away."""
+    leg = hx.legs[k]
+    R = hx.nominal[1]
+    if leg.type in hd.HUNT:
+        return hx.nominal[0] + 10.0 * leg.base_frame[:, 0], R
+    return leg.base + 0.3 * leg.base_frame[:, 1] - R @ leg.ring, R
