@@ -1,6 +1,7 @@
 """Zveno against Pinocchio and MuJoCo in one run: engines take turns, the smallest time counts, results agree first.
 
     python bench/compare.py                 # calls and batches from Python
+    python bench/compare.py --hexapod       # hexapods of every leg type instead of chains
     python bench/compare.py --cpp           # also C++ against C++, built from bench/cpp
     python bench/compare.py --quick         # a minute instead of ten
 
@@ -24,21 +25,32 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import hexapod_engines as engines
 import mujoco
 import numpy as np
 import pinocchio as pin
-from zveno import Chain, Link, cpu_features
+from hexapod_states import random_states as hexapod_states
+from zveno import Chain, Hexapod, Link, cpu_features
+from zveno.mechanisms import docking_ring
 from zveno.study import (
+    RELATIVE_AGREEMENT,
     Array,
     Call,
+    StudyError,
     best_of,
     call,
+    deviation,
     machine,
     random_chain,
     random_states,
     require_agreement,
     to_pinocchio,
 )
+
+try:
+    from mujoco.batch import Batch
+except ImportError:  # before MuJoCo 4
+    Batch = None
 
 FUNCTIONS = ("RNEA", "CRBA", "ABA")
 DERIVATIVES = "dRNEA"
@@ -64,8 +76,15 @@ TARGETS: dict[tuple[str, str], tuple[float, float]] = {
     ("C++ long", "RNEA"): (5, 8),
     ("C++ long", "CRBA"): (2.5, 4),
     ("C++ long", "ABA"): (3, 5),
+    ("hexapod single", "FD"): (15, 40),
+    ("hexapod batch", "FD"): (60, 150),
+    ("hexapod C++", "FD"): (20, 50),
 }
 THREAD_TARGET = (1.8, 2.0)
+HEXAPOD_BATCH = 10_000
+HEXAPOD_STATES = 64  # of the other engines, whose time for a state does not depend on their number
+# MuJoCo's constraints are soft, however hard they are set
+SOFT_AGREEMENT = 1e-3
 # accelerations of longer chains are lost to rounding in every engine: compare the efforts that they need
 WELL_CONDITIONED = 100
 
@@ -292,16 +311,18 @@ def _numbers(*values: Any) -> str:
     return " ".join(repr(float(x)) for value in values for x in np.ravel(value))
 
 
-def build_cpp(build: Path) -> dict[str, str]:
-    """Build bench/cpp with this source tree and the installed Pinocchio; flags of each kernel library and engine."""
+def build_cpp(build: Path, targets: tuple[str, ...] = (), shown: tuple[str, ...] = ()) -> dict[str, str]:
+    """Build bench/cpp with this source tree and the installed engines; flags of the objects of these source files."""
     source = Path(__file__).parent / "cpp"
     cmake = shutil.which("cmake") or sys.exit("compare.py: --cpp needs cmake")
-    options = [f"-DPINOCCHIO_PREFIX={PREFIX}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
-    for command in ([cmake, "-S", source, "-B", build, *options], [cmake, "--build", build, "--parallel", "2"]):
+    options = [f"-DPINOCCHIO_PREFIX={PREFIX}", f"-DMUJOCO_DIR={Path(mujoco.__file__).parent}"]
+    configure = [cmake, "-S", source, "-B", build, *options, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
+    only = ["--target", *targets] if targets else []
+    for command in (configure, [cmake, "--build", build, "--parallel", "2", *only]):
         subprocess.run(command, check=True, stdout=sys.stderr)
     flags = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
-        if Path(entry["file"]).name in {"evaluate_double.cpp", "pinocchio_engine.cpp"}:
+        if Path(entry["file"]).name in shown:
             words = entry["command"].split()
             target = next(part for part in Path(words[words.index("-o") + 1]).parts if part.endswith(".dir"))
             flags[target.removesuffix(".dir")] = " ".join(w for w in words if w.startswith(("-O", "-m", "-f")))
@@ -324,6 +345,166 @@ def compare_cpp(chains: list[Chain], build: Path, seconds: float) -> Iterator[Ro
             selected = next(t for (engine, _), t in times.items() if engine == f"zveno-{cpu_features()['selected']}")
             rival, theirs = min(((k, t) for k, t in times.items() if k[0] not in ours), key=lambda pair: pair[1])
             yield Row(section, chain.name, function, selected, " ".join(rival), theirs, TARGETS[section, function])
+
+
+class HexapodCase:
+    """A docking ring in all engines. The others are given joint coordinates that close the loops."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind, self.hexapod = kind, docking_ring(kind)
+        ref = engines.hd.from_model(self.hexapod)
+        arguments = hexapod_states(self.hexapod, HEXAPOD_STATES)
+        result = self.hexapod.forward_dynamics(*arguments)
+        closed = result.joint_position, result.joint_velocity, result.acceleration
+        self.states = engines.States(*arguments, *map(np.array, closed))
+        self.pinocchio, self.mujoco = {}, {}
+        for form in engines.FORMS:
+            tree = engines.Tree(ref, form)
+            self.pinocchio[form] = engines.Pinocchio(tree, self.states)
+            self.mujoco[form] = engines.MuJoCo(tree, self.states, tolerance="1e-14")
+
+    def require_agreement(self) -> None:
+        """Accelerations of the ring in all states: Pinocchio's to rounding, MuJoCo's as far as its softness lets it."""
+        errors = {}
+        for form, twin in self.pinocchio.items():
+            for name, loop in twin.loops():
+                errors[f"Pinocchio {name}, ring {form}"] = twin.deviation(self.states, loop()), RELATIVE_AGREEMENT
+        for form, twin in self.mujoco.items():
+            errors[f"MuJoCo, ring {form}"] = twin.deviation(self.states), SOFT_AGREEMENT
+        for name, (error, most) in errors.items():
+            if not error <= most:
+                raise StudyError(
+                    f"hexapod {self.kind}, zveno and {name}: results differ by {error:.1e}, at most {most:g}"
+                )
+
+    def single(self) -> Iterator[tuple[str, str, Call]]:
+        """Engine, form, call for one state."""
+        yield "zveno", "", call(self.hexapod.forward_dynamics, *hexapod_states(self.hexapod))
+        for form, twin in self.pinocchio.items():
+            for name, run in twin.calls():
+                yield "Pinocchio", f"{name} {form}", call(run)
+        for form, twin in self.mujoco.items():
+            yield "MuJoCo", form, call(twin.call())
+
+    def batch(self) -> Iterator[tuple[str, str, Call]]:
+        """Engine, form, call for many states on one thread."""
+        arguments = hexapod_states(self.hexapod, HEXAPOD_BATCH)
+        yield "zveno", "", call(self.hexapod.forward_dynamics, *arguments, threads=1, states=HEXAPOD_BATCH)
+        for form, twin in self.pinocchio.items():
+            for name, run in twin.loops():
+                yield "Pinocchio", f"loop {name} {form}", call(run, states=HEXAPOD_STATES)
+        for form, twin in self.mujoco.items():
+            yield "MuJoCo", f"loop {form}", call(twin.loop(), states=HEXAPOD_STATES)
+            if Batch is not None:
+                yield "MuJoCo", f"Batch {form}", call(_mujoco_batch(twin), states=HEXAPOD_STATES)
+
+    def compare(self, section: str, seconds: float) -> Iterator[Row]:
+        """Time all engines in turns; the best form of each, the target at the faster of the two."""
+        items = self.single() if section == "hexapod single" else self.batch()
+        calls = {(engine, form): item for engine, form, item in items}
+        times = {key: 1e9 * value for key, value in best_of(calls, seconds).items()}
+        return self.rows(section, times.pop(("zveno", "")), times)
+
+    def rows(self, section: str, ours: float, times: dict[tuple[str, str], float]) -> Iterator[Row]:
+        best: dict[str, tuple[float, str]] = {}
+        for (engine, form), theirs in times.items():
+            best[engine] = min(best.get(engine, (theirs, form)), (theirs, form))
+        fastest = min(best, key=lambda engine: best[engine][0])
+        for engine, (theirs, form) in best.items():
+            target = TARGETS[section, "FD"] if engine == fastest else None
+            yield Row(section, self.kind, "FD", ours, f"{engine} {form}", theirs, target)
+
+    def compare_threads(self, seconds: float) -> Row:
+        """Two threads against one, same batch; equal bit for bit."""
+        arguments = hexapod_states(self.hexapod, HEXAPOD_BATCH)
+        calls = {
+            threads: call(self.hexapod.forward_dynamics, *arguments, threads=threads, states=HEXAPOD_BATCH)
+            for threads in (1, 2)
+        }
+        one, two = (np.array(calls[threads]().reaction) for threads in (1, 2))
+        if not np.array_equal(one, two):
+            raise SystemExit(f"hexapod {self.kind}: results depend on the number of threads")
+        times = {threads: 1e9 * value for threads, value in best_of(calls, seconds, clock=time.perf_counter).items()}
+        return Row("hexapod threads", self.kind, "FD", times[2], "one thread", times[1], THREAD_TARGET)
+
+    def compare_cpp(self, build: Path, seconds: float) -> Iterator[Row]:
+        """Programs of bench/cpp in turns, a call for each state; the smallest time of every engine and form counts."""
+        selected = cpu_features()["selected"]
+        commands: dict[tuple[str, str], list[Any]] = {}
+        path = build / f"{self.kind}.txt"
+        write_hexapod(self.hexapod, self.states, path)
+        commands["zveno", ""] = [build / f"hexapod_zveno-{selected}", path]
+        for form, twin in self.pinocchio.items():
+            path = build / f"{self.kind}-{form}.txt"
+            twin.write(self.states, path)
+            for kind in ("shipped", "native"):
+                commands["Pinocchio", f"{kind} {form}"] = [build / f"hexapod_pinocchio-{kind}", path]
+        for form, other in self.mujoco.items():
+            model, path = build / f"{self.kind}-{form}.mjb", build / f"{self.kind}-{form}-mujoco.txt"
+            mujoco.mj_saveModel(other.model, str(model))
+            accelerations = [_numbers(*row) for row in zip(other.q, other.v, other.tau, other.loop()(), strict=True)]
+            path.write_text("\n".join([str(len(accelerations)), *accelerations]) + "\n")
+            commands["MuJoCo", form] = [build / "hexapod_mujoco", model, path]
+        times: dict[tuple[str, str], float] = {}
+        rounds = 3
+        for _ in range(rounds):
+            for (engine, form), command in commands.items():
+                words = [*command, str(seconds / rounds)]
+                output = subprocess.run(words, check=True, text=True, stdout=subprocess.PIPE).stdout
+                for function, item in json.loads(output).items():
+                    if not item["deviation"] <= RELATIVE_AGREEMENT:
+                        raise StudyError(
+                            f"hexapod {self.kind}, {engine} {function} in C++: off by {item['deviation']:.1e}"
+                        )
+                    key = engine, f"{function} {form}" if engine == "Pinocchio" else form
+                    times[key] = min(times.get(key, float("inf")), item["ns"])
+        return self.rows("hexapod C++", times.pop(("zveno", "")), times)
+
+
+def _mujoco_batch(twin: engines.MuJoCo) -> Callable[[], Array]:
+    """MuJoCo's own batch on one thread; each state starts from its own solution."""
+    batch = Batch(twin.model, nsim=len(twin.q), nthread=1)
+    q, v, tau, acceleration = map(batch.bind, ("qpos", "qvel", "qfrc_applied", "qacc"))
+
+    def run() -> Array:
+        q[:], v[:], tau[:] = twin.q, twin.v, twin.tau
+        batch.forward()
+        return acceleration
+
+    expected = twin.loop()()
+    if not (error := deviation(run(), expected)) <= SOFT_AGREEMENT:
+        raise StudyError(f"MuJoCo's batch and loop differ by {error:.1e}")
+    return run
+
+
+def write_hexapod(hexapod: Hexapod, states: engines.States, path: Path) -> None:
+    """Model, states and accelerations as plain numbers, the input of bench/cpp/hexapod_zveno."""
+
+    def body(b: Any) -> str:
+        return _numbers(b.mass, b.com, b.inertia)
+
+    lines = [_numbers(hexapod.gravity), body(hexapod.platform)]
+    for leg in hexapod.legs:
+        frames = leg.base_frame, leg.ring_frame, leg.crank_frame, leg.tip_frame
+        kind = engines.TYPES.index(leg.type)
+        parts = _numbers(kind, leg.base, leg.ring, *frames, leg.inner_length, leg.outer_length)
+        drive = _numbers(leg.reflected, leg.elbow, leg.spin_branch)
+        lines.append(f"{parts} {body(leg.inner)} {body(leg.outer)} {drive}")
+    lines.append(str(len(states)))
+    rows = zip(states.r, states.R, states.u, states.wrench, states.tau, states.acceleration, strict=True)
+    path.write_text("\n".join([*lines, *(_numbers(*row) for row in rows)]) + "\n")
+
+
+def measure_hexapods(build: Path | None, seconds: float) -> Iterator[Row]:
+    """All comparisons of hexapods; those in C++ if there is a build folder."""
+    for kind in engines.TYPES:
+        case = HexapodCase(kind)
+        case.require_agreement()
+        for section in ("hexapod single", "hexapod batch"):
+            yield from case.compare(section, seconds)
+        yield case.compare_threads(seconds)
+        if build is not None:
+            yield from case.compare_cpp(build, seconds)
 
 
 def batch_size(n: int) -> int:
@@ -350,6 +531,16 @@ def measure(quick: bool, seconds: float) -> Iterator[Row]:
             yield compare_threads(case, function, size, seconds)
 
 
+def build_chains(build: Path) -> dict[str, str]:
+    return build_cpp(build, shown=("evaluate_double.cpp", "pinocchio_engine.cpp"))
+
+
+def build_hexapods(build: Path) -> dict[str, str]:
+    ours = f"hexapod_zveno-{cpu_features()['selected']}"
+    targets = (ours, "hexapod_pinocchio-shipped", "hexapod_pinocchio-native", "hexapod_mujoco")
+    return build_cpp(build, targets, ("leg_ups.cpp", "hexapod_pinocchio.cpp"))
+
+
 def show(rows: list[Row]) -> None:
     """One table for each section, 100 columns wide."""
     head = f"{'':10}{'':7}{'zveno':>12}  {'other engine':30}{'':>12}{'ratio':>8}  floor/goal"
@@ -371,6 +562,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="short chains, short measurements")
     parser.add_argument("--seconds", type=float, help="time for each engine and function (default 1, quick 0.1)")
+    parser.add_argument("--hexapod", action="store_true", help="hexapods instead of chains")
     parser.add_argument("--cpp", action="store_true", help="also C++ against C++ (builds bench/cpp, about 3 minutes)")
     parser.add_argument("--build", type=Path, help="build folder for --cpp, kept (default: a temporary one)")
     parser.add_argument("--json", type=Path, help="write everything to this file")
@@ -380,15 +572,18 @@ def main() -> None:
     head = machine("pin", "mujoco") | {"load_average": os.getloadavg()[0]}
     print(json.dumps(head, indent=2))
     rows = []
-    for row in measure(arguments.quick, seconds):
-        print(f"{row.section} {row.function} {row.model}: {row.ratio:.1f}x {row.rival}", file=sys.stderr)
-        rows.append(row)
-    if arguments.cpp:
-        chains = [*map(robot, URDFS), *(random_chain(n) for n in (100, 500)[: 1 if arguments.quick else 2])]
-        with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
+        build = None
+        if arguments.cpp:
             build = arguments.build or Path(folder)
-            head["flags"] = build_cpp(build)
+            head["flags"] = (build_hexapods if arguments.hexapod else build_chains)(build)
             print(json.dumps(head["flags"], indent=2))
+        measured = measure_hexapods(build, seconds) if arguments.hexapod else measure(arguments.quick, seconds)
+        for row in measured:
+            print(f"{row.section} {row.function} {row.model}: {row.ratio:.1f}x {row.rival}", file=sys.stderr)
+            rows.append(row)
+        if build is not None and not arguments.hexapod:
+            chains = [*map(robot, URDFS), *(random_chain(n) for n in (100, 500)[: 1 if arguments.quick else 2])]
             rows += compare_cpp(chains, build, 5 * seconds)
     show(rows)
     if max(head["load_average"], os.getloadavg()[0]) > (os.cpu_count() or 1):

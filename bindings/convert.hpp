@@ -25,14 +25,25 @@ inline Mat3<double> matrix_of(const py::handle& h) {
   return r;
 }
 
-// a zveno.Body, which has checked its numbers
+// a zveno.Body, which has checked its numbers: its arrays are C-contiguous float64
 inline BodySpec body_of(const Context& c, const char* name, PyObject* arg) {
-  const py::object type = py::module_::import("zveno.hexapod").attr("Body");
-  if (!py::isinstance(py::handle(arg), type))
-    throw py::type_error(std::string(c.function) + ": " + name + " is a " + Py_TYPE(arg)->tp_name +
+  static PyObject* const type = py::object(py::module_::import("zveno.hexapod").attr("Body")).release().ptr();
+  static PyObject* const names[3] = {interned("mass"), interned("com"), interned("inertia")};
+  if (!PyObject_TypeCheck(arg, reinterpret_cast<PyTypeObject*>(type)))
+    throw py::type_error(std::string(c.function) + ": " + name + " is of type " + Py_TYPE(arg)->tp_name +
                          ", expected a zveno.Body");
-  const py::handle body(arg);
-  const BodySpec spec{body.attr("mass").cast<double>(), vector_of(body.attr("com")), matrix_of(body.attr("inertia"))};
+  py::object field[3];
+  for (int i = 0; i < 3; ++i) {
+    field[i] = py::reinterpret_steal<py::object>(PyObject_GetAttr(arg, names[i]));
+    if (!field[i]) throw py::error_already_set();
+  }
+  const auto numbers = [&](int i) { return reinterpret_cast<const double*>(py::detail::array_proxy(field[i].ptr())->data); };
+  BodySpec spec;
+  spec.mass = PyFloat_AsDouble(field[0].ptr());
+  for (int i = 0; i < 3; ++i) {
+    spec.com[i] = numbers(1)[i];
+    for (int j = 0; j < 3; ++j) spec.inertia(i, j) = numbers(2)[3 * i + j];
+  }
   if (!(spec.mass > 0)) throw py::value_error(std::string(c.function) + ": " + name + " has no mass");
   return spec;
 }

@@ -102,6 +102,6 @@ constexpr char kFreeDynamicsDoc[] =
 constexpr char kForwardKinematicsDoc[] =
     "Ring poses whose actuated coordinates are `strokes`, by Newton's method on the closed form from (r, R); changes r and "
     "R "
-    "in place and returns (residual, iterations, status).";
+    "in place and returns (residual, iterations, status, margin).";
 
 }  // namespace zveno::bindings

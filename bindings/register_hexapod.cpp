@@ -35,6 +35,7 @@ const CauseText kCauses[] = {
     {Cause::input, "ValueError", "not finite", "has an argument that is not finite"},
     {Cause::rotation, "ValueError", "not a rotation", "has an R that is not a rotation"},
     {Cause::reach, "UnreachableError", "out of reach", "cannot reach its hinge: crank and coupler do not meet"},
+    {Cause::collapsed, "SingularityError", "no length", "has no length: its hinges coincide (L = 0)"},
     {Cause::along_axis, "SingularityError", "along first axis",
      "lies along the first axis of its base joint (L cos p2 = 0)"},
     {Cause::on_axis, "SingularityError", "hinge on crank axis", "has its ring hinge on the axis of the crank (l13 = 0)"},
@@ -279,14 +280,15 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
   const Hexapod* hexapod = instance->simple_layout ? static_cast<const Hexapod*>(instance->simple_value_holder[0])
                                                    : py::cast<const Hexapod*>(py::handle(self));
   if (!hexapod) throw py::type_error(std::string(s.name) + ": Hexapod.__init__ was not called");
-  const Context c{s.name, hexapod->name()};
+  const char* const who = s.function == HexFunction::measures ? "singularity" : s.name;  // the public name
+  const Context c{who, hexapod->name()};
   const Arguments a = parse(s, names, args, count, kwnames);
   const py::ssize_t nj = hexapod->joints();
   HexJob job{hexapod, s.function};
   job.newton = wants_newton(s, a[P::method]);
   const bool nan = wants_nan(s, a[P::on_error]);
   if (a[P::start] && !job.newton && !hexapod->has_custom())
-    throw py::value_error(std::string(s.name) + ": start is given, but method 'closed' does not start anywhere");
+    throw py::value_error(std::string(who) + ": start is given, but method 'closed' does not start anywhere");
   if (a[P::base]) job.base = body_of(c, "base", a[P::base]);
 
   constexpr int kMost = 10;
@@ -318,7 +320,7 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
         job.actuated_only = proxy->nd < 1 || proxy->dimensions[proxy->nd - 1] != nj;
         if (job.actuated_only) {
           if (proxy->nd < 1 || proxy->dimensions[proxy->nd - 1] != 6)
-            throw py::value_error(std::string(s.name) + ": tau has shape " + shape_text(proxy->dimensions, proxy->nd) +
+            throw py::value_error(std::string(who) + ": tau has shape " + shape_text(proxy->dimensions, proxy->nd) +
                                   ", expected (..., 6) for the actuated joints or (..., 6, " + std::to_string(nj) +
                                   ") for all joints of model '" + hexapod->name() + "'");
           add(p.name, &HexRows::tau, whole.ptr(), 6);
@@ -361,10 +363,10 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
     prepare_dynamics_type();
     if (out) {  // an earlier result
       if (!PyObject_TypeCheck(out, dynamics_type))
-        throw py::type_error(std::string(s.name) + ": out is a " + Py_TYPE(out)->tp_name +
+        throw py::type_error(std::string(who) + ": out is a " + Py_TYPE(out)->tp_name +
                              ", expected a HexapodDynamics of an earlier call");
       reused = py::reinterpret_borrow<py::object>(dynamics_of(out)->data);
-      if (!reused) throw py::value_error(std::string(s.name) + ": out holds no result");
+      if (!reused) throw py::value_error(std::string(who) + ": out holds no result");
     }
   }
   py::object result = result_array(c, {"out"}, dynamics ? reused.ptr() : out, lead, tail, tail_nd, arrays, array_names,
@@ -388,10 +390,10 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
       for (int k = 0; k < arrays_count; ++k) require_finite(c, array_names[k], arrays[k]);
     if (failure.cause == Cause::rotation) {
       const std::string where = lead.nd ? " (row " + std::to_string(failure.row) + ")" : "";
-      throw py::value_error(std::string(s.name) + ": R" + where +
+      throw py::value_error(std::string(who) + ": R" + where +
                             " is not a rotation: expected R'R = 1 within 1e-9 and determinant +1");
     }
-    raise(s.name, *hexapod, failure, lead.nd > 0);
+    raise(who, *hexapod, failure, lead.nd > 0);
   }
   if (dynamics) {
     const int layout = static_cast<int>(nj) + (s.function == HexFunction::free_dynamics ? 8 : 0);
@@ -529,13 +531,13 @@ void register_hexapod(py::module_& m) {
         const py::ssize_t count = strokes.size() / 6;
         if (strokes.size() != 6 * count || r.size() != 3 * count || R.size() != 9 * count)
           throw py::value_error("hexapod_forward_kinematics: sizes do not match");
-        py::array_t<double> residual(count);
+        py::array_t<double> residual(count), margin(count);
         py::array_t<int> iterations(count);
         py::array_t<std::int16_t> status(count);
         struct Shared {
           const Hexapod& hexapod;
           const double* strokes;
-          double *r, *R, *residual;
+          double *r, *R, *residual, *margin;
           int* iterations;
           std::int16_t* status;
         } shared{hexapod,
@@ -543,6 +545,7 @@ void register_hexapod(py::module_& m) {
                  r.mutable_data(),
                  R.mutable_data(),
                  residual.mutable_data(),
+                 margin.mutable_data(),
                  iterations.mutable_data(),
                  status.mutable_data()};
         {
@@ -555,13 +558,14 @@ void register_hexapod(py::module_& m) {
                   const KinematicsResult k =
                       forward_kinematics(*kernels, s.hexapod, s.strokes + 6 * i, s.r + 3 * i, s.R + 9 * i);
                   s.residual[i] = k.residual;
+                  s.margin[i] = k.failure.margin;
                   s.iterations[i] = k.iterations;
                   s.status[i] = k.failure.code();
                 }
               },
               &shared);
         }
-        return py::make_tuple(residual, iterations, status);
+        return py::make_tuple(residual, iterations, status, margin);
       },
       py::arg("hexapod"), py::arg("strokes").noconvert(), py::arg("r").noconvert(), py::arg("R").noconvert(),
       py::arg("threads") = 1, kForwardKinematicsDoc);

@@ -10,6 +10,7 @@ from reference import hexapod as hd
 MIXED = ("UPS", "RSU", "SPU", "RUS", "UCU", "RSU")
 GENERAL = tuple(f"{type}*" for type in hd.TYPES)
 MIXED_GENERAL = ("UPS", "RSU*", "SPU", "UPS*", "RUS", "UCU*")
+THREE_JOINTS = ("UPS", "RUS", "UPS*", "RUS", "UPS", "RUS*")
 UUU = "UUU"
 
 # kind of the legs and what is special about them; lean: axially symmetric bodies and aligned joints, code of its own
@@ -20,6 +21,7 @@ CASES = {
     "mixed-skew": (MIXED, {"skew": True}),
     **{type: (type, {"skew": True}) for type in GENERAL},
     "mixed-general": (MIXED_GENERAL, {"skew": True}),
+    "three-joints": (THREE_JOINTS, {"skew": True}),
     UUU: (UUU, {}),
 }
 STANDARD = [name for name, (kind, _) in CASES.items() if not any("*" in k or k == UUU for k in (kind, *kind))]
@@ -115,15 +117,22 @@ def pose(ref, index):
     return known[index]
 
 
-def random_state(rng, ref, *, poses=3, **options):
+def random_state(rng, ref, *, poses=3, speed=1.0, moving=False, passive_tau=True):
     """As hd.random_state, in one of the first few poses."""
     r, R = pose(ref, rng.integers(poses))
-    state = hd.random_state(rng, ref, reach=0.0, **options)
-    return replace(state, r=r.copy(), R=R.copy())
+    state = hd.RefState(r.copy(), R.copy(), speed * rng.uniform(-1, 1, 6) * np.repeat([0.3, 0.5], 3))
+    state.wrench = rng.uniform(-1, 1, 6) * np.repeat([200.0, 50.0], 3)
+    state.tau = hd.actuated_tau(ref, rng.uniform(-50, 50, 6))
+    if passive_tau:
+        for row, leg in zip(state.tau, ref.legs, strict=True):
+            row[: leg.n] += rng.uniform(-5, 5, leg.n)
+    if moving:
+        state.base_motion = rng.uniform(-1, 1, 9) * np.repeat([2.0, 0.8, 1.5], 3)
+    return state
 
 
 def uuu(rng, gravity=None):
-    """Legs of four rotations, two at the base and two at the knee, and a U joint on the ring; no closed form is known."""
+    """Legs of four rotations, two at the base and two at the knee, and a U joint on the ring."""
     plain = hd.random_mechanism(rng, "RSU", skew=True)
     r, R = plain.nominal
     y, z = hd.Y, hd.Z
@@ -134,7 +143,8 @@ def uuu(rng, gravity=None):
             pieces = [hd._random_body(rng, 1.0, 0.2, 0.05, False) for _ in range(4)]
             lengths = (np.zeros(3), leg.bodies[0].l, np.zeros(3), np.zeros(3))
             turns = (np.eye(3), leg.bodies[0].gamma, np.eye(3), np.eye(3))
-            bodies = [replace(b, l=l, gamma=g) for b, l, g in zip(pieces, lengths, turns, strict=True)]
+            places = zip(pieces, lengths, turns, strict=True)
+            bodies = [replace(piece, l=length, gamma=turn) for piece, length, turn in places]
             joints = [hd.RefJoint(True, axis) for axis in (y, z, y, z)]
             start = np.array([p[0], rng.uniform(-0.3, 0.3), p[1], p[2]])
             new = replace(leg, type="custom", joints=joints, bodies=bodies, start=start, reflected=0.1)

@@ -31,7 +31,7 @@ def per_hundred_calls(call, args, options):
     return made
 
 found = {}
-for case in ("UPS-lean", "RSU-lean", "mixed-skew", "mixed-general"):
+for case in ("RSU-lean", "mixed-skew", "mixed-general"):
     ref, hx = models.pair(case)
     for lead, threads in (((), None), ((33,), None), ((256,), 2)):
         values = models.values_of(rng, ref, (33,))

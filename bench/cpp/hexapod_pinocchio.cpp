@@ -6,28 +6,22 @@
 #include <pinocchio/algorithm/model.hpp>
 #include <pinocchio/multibody.hpp>
 
-#include <time.h>
-
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "measure.hpp"
+
 namespace {
 
 namespace pin = pinocchio;
-using Clock = std::chrono::steady_clock;
 using Vec = Eigen::VectorXd;
 using Vec3 = Eigen::Vector3d;
 using Mat3 = Eigen::Matrix3d;
-
-constexpr double kTurnSeconds = 500e-6;  // long against the clock, short against the machine's moods
 
 struct Hexapod {
   pin::Model model;
@@ -116,38 +110,20 @@ Hexapod read_hexapod(const char* path) {
   return h;
 }
 
-// processor time: other work on the machine must not count
-double processor_seconds() {
-  timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
-}
-
 struct Result {
   double nanoseconds, deviation;
 };
 
 template <class Function>
 Result measure(const Hexapod& h, double seconds, Function&& function) {
-  const std::size_t states = h.q.size();
   double error = 0, size = 0;
-  for (std::size_t k = 0; k < states; ++k) {
+  for (std::size_t k = 0; k < h.q.size(); ++k) {
     const Vec& acceleration = function(h.q[k], h.v[k], h.tau[k]);
     error = std::max(error, (acceleration - h.expected[k]).cwiseAbs().maxCoeff());
     size = std::max(size, h.expected[k].cwiseAbs().maxCoeff());
   }
-  const auto turn = [&](int rounds) {
-    [[maybe_unused]] volatile double sink = 0;
-    const double start = processor_seconds();
-    for (int round = 0; round < rounds; ++round)
-      for (std::size_t k = 0; k < states; ++k) sink = function(h.q[k], h.v[k], h.tau[k])[0];
-    return (processor_seconds() - start) / (double(rounds) * double(states));
-  };
-  const int rounds = std::max(1, int(kTurnSeconds / (turn(1) * double(states))));
-  double best = std::numeric_limits<double>::infinity();
-  const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
-  for (int k = 0; k < 5 || Clock::now() < deadline; ++k) best = std::min(best, turn(rounds));
-  return {best * 1e9, error / size};
+  const auto call = [&](std::size_t k) { return function(h.q[k], h.v[k], h.tau[k])[0]; };
+  return {bench::best_of(h.q.size(), seconds, call), error / size};
 }
 
 void run(const char* path, double seconds) {

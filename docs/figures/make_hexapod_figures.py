@@ -7,19 +7,14 @@ import re
 import sys
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import zveno as zv
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
-from zveno.hexapod_plots import draw_mechanism, plot_simulation
+from zveno.hexapod_plots import draw_mechanism
 from zveno.model import turn
-from zveno.workspace_plot import plot_workspace
 
 HERE = Path(__file__).parent
 INNER, OUTER, RING, BASE = "#D55E00", "#E69F00", "#0072B2", "0.35"
@@ -183,12 +178,12 @@ def gough_stewart(axes: Axes) -> None:
     inner, stroke, outer = 1.5, 0.5, 1.5
     slide, tip = hinge + inner * x, hinge + (inner + stroke + outer) * x
 
-    sketch.frame(hinge, frame, (1.3, 0.62, 0.7), ("x", "y", "z"), FIRST, ((-2, 8), (4, -7), (-7, 5)))
+    sketch.frame(hinge, frame, (1.3, 0.62, 0.7), ("x", "y", "z"), FIRST, ((-8, 3), (4, 8), (-7, 5)))
     sketch.line([hinge, hinge + 2.1 * before[:, 0]], color="0.45", ls=(0, (4, 3)))
     sketch.angle(hinge, frame[:, 0], frame[:, 1], p1, 1.05, FIRST)
-    sketch.note(hinge + 1.05 * frame[:, 0], "$p_1$  (u1 about y)", (-44, 14), FIRST)
+    sketch.note(hinge + 1.05 * frame[:, 0], "$p_1$  (u1 about y)", (-40, 10), FIRST)
     sketch.angle(hinge, before[:, 0], before[:, 2], p2, 1.95, SECOND)
-    sketch.note(hinge + 1.93 * before[:, 0], "$p_2$  (u2 about z)", (-50, 16), SECOND)
+    sketch.note(hinge + 1.93 * before[:, 0], "$p_2$  (u2 about z)", (-44, 24), SECOND)
     sketch.body(hinge + 0.08 * x, slide + 0.28 * x, INNER, 11)
     sketch.body(slide + 0.28 * x, tip, OUTER, 5)
     for a, b, name in ((hinge, slide, "housing_length"), (slide, slide + stroke * x, ""),
@@ -198,10 +193,9 @@ def gough_stewart(axes: Axes) -> None:
     sketch.cross(hinge, frame[:, 1], before[:, 2])
     sketch.note(hinge, "base_frame $\\gamma_0$", (34, -34), FIRST)
     tilt = turn(2, 0.1) @ turn(1, -0.12)
-    ring_part(sketch, tip, tip + tilt @ np.array([0.0, -1.3, 1.5]), tilt, (-0.8, 0.6))
+    ring_part(sketch, tip, tip + tilt @ np.array([0.0, -1.3, 1.5]), tilt, (-0.8, 0.33))
     ring_joint(sketch, tip, link, tilt, ((34, 18), (40, 0), (46, -16), (4, 16)))
     axes.set(xlim=(-2.7, 3.2), ylim=(-1.0, 4.1))
-    axes.set_title("(a)  Gough-Stewart leg: UPS, SPU, UCU", fontsize=11.5, loc="left")
 
 
 def hunt(axes: Axes) -> None:
@@ -230,7 +224,7 @@ def hunt(axes: Axes) -> None:
     sketch.line([elbow, elbow + 0.95 * crank[:, 0]], color="0.45", ls=(0, (4, 3)))
     sketch.line([elbow, elbow + 1.5 * before[:, 0]], color="0.45", ls=(0, (4, 3)))
     sketch.angle(elbow, crank[:, 0], crank[:, 1], p2, 0.75, SECOND)
-    sketch.note(elbow + 0.72 * unit(crank[:, 0] + 0.5 * before[:, 0]), "$p_2$  (u1 about y)", (34, 12), SECOND)
+    sketch.note(elbow + 0.72 * unit(crank[:, 0] + 0.5 * before[:, 0]), "$p_2$  (u1 about y)", (40, 4), SECOND)
     sketch.angle(elbow, before[:, 0], before[:, 2], p3, 1.15, "#8B6F00")
     sketch.note(elbow + 1.12 * before[:, 0], "$p_3$  (u2 about z)", (-46, -4), "#8B6F00")
     sketch.body(hinge, elbow, INNER, 9)
@@ -243,36 +237,45 @@ def hunt(axes: Axes) -> None:
     sketch.note(hinge, "base_frame $\\gamma_0$", (-48, -30), FIRST)
     sketch.note(elbow, "crank_frame $\\gamma_1$", (34, -22), SECOND)
     tilt = turn(2, 0.1) @ turn(1, -0.12)
-    ring_part(sketch, tip, tip + tilt @ np.array([0.0, -1.3, 1.5]), tilt, (-0.8, 0.6))
+    ring_part(sketch, tip, tip + tilt @ np.array([0.0, -1.3, 1.5]), tilt, (-0.8, 0.33))
     ring_joint(sketch, tip, link, tilt, ((34, 22), (34, 6), (-46, 10), (4, 16)))
-    axes.set(xlim=(-2.5, 3.5), ylim=(-1.0, 4.1))
-    axes.set_title("(b)  Hunt leg: RUS, RSU", fontsize=11.5, loc="left")
+    axes.set(xlim=(-2.55, 3.75), ylim=(-0.95, 4.35))
 
 
-def mechanism(axes, kind: str, letter: str) -> None:
+def mechanism(axes, kind: str) -> None:
     """The demonstration mechanism with frames and numbered legs."""
     hx = zv.mechanisms.docking_ring(kind)
     draw_mechanism(hx, ax=axes)
-    axes.set_title(f"({letter})  docking_ring({kind!r})", fontsize=11, loc="left")
+    axes.set_title("")
     axes.set_axis_off()
+    handles = axes.get_legend().legend_handles
+    axes.legend(handles=handles, loc="upper right", bbox_to_anchor=(1.06, 1.0), frameon=False, fontsize=9)
+    spans = [high - low for low, high in (axes.get_xlim3d(), axes.get_ylim3d(), axes.get_zlim3d())]
+    axes.set_box_aspect(spans, zoom=1.45)
     r, R = hx.nominal
-    for origin, size, colour, mark in ((np.zeros(3), 0.3, INK, "0"), (r, 0.26, RING, "C")):
+    for origin, colour, mark in ((np.zeros(3), INK, "0"), (r, RING, "C")):
         for i, name in enumerate("xyz"):
-            axes.quiver(*origin, *(size * R[:, i]), color=colour, lw=1.5, arrow_length_ratio=0.2)
-            axes.text(*(origin + 1.22 * size * R[:, i]), f"${name}_{mark}$", color=colour, fontsize=10)
+            end = 0.24 * R[:, i]
+            axes.quiver(*origin, *end, color=colour, lw=1.6, arrow_length_ratio=0.22)
+            axes.text(*(origin + 1.25 * end), f"${name}_{mark}$", color=colour, fontsize=10, ha="center", va="center")
+    for text in axes.texts:
+        if text.get_text().startswith("leg"):
+            text.set(fontsize=10, fontweight="bold")
 
 
 def conventions() -> Figure:
     """Legs and mechanisms with their frames."""
-    figure = plt.figure(figsize=(11, 10.6))
-    top = [figure.add_axes((0.01 + 0.5 * k, 0.45, 0.48, 0.53)) for k in range(2)]
-    for axes, draw in zip(top, (gough_stewart, hunt), strict=True):
+    figure = plt.figure(figsize=(11, 8.6))
+    for k, draw in enumerate((gough_stewart, hunt)):
+        axes = figure.add_axes((0.005 + 0.5 * k, 0.44, 0.49, 0.53))
         draw(axes)
         axes.set_aspect("equal")
         axes.set_axis_off()
     for k, kind in enumerate(("UPS", "RSU")):
-        axes = figure.add_axes((0.0 + 0.5 * k, 0.0, 0.5, 0.44), projection="3d")
-        mechanism(axes, kind, "cd"[k])
+        mechanism(figure.add_axes((0.02 + 0.5 * k, -0.02, 0.47, 0.44), projection="3d"), kind)
+    titles = ("Gough-Stewart leg: UPS, SPU, UCU", "Hunt leg: RUS, RSU", 'docking_ring("UPS")', 'docking_ring("RSU")')
+    for k, title in enumerate(titles):
+        figure.text(0.012 + 0.5 * (k % 2), 0.97 - 0.54 * (k // 2), f"({'abcd'[k]})  {title}", fontsize=11.5, va="top")
     return figure
 
 
@@ -289,9 +292,10 @@ def main() -> None:
     to = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
     to.mkdir(parents=True, exist_ok=True)
     plt.rcParams["svg.hashsalt"] = "zveno"  # the same file every time
-    figure = conventions()
-    figure.savefig(to / "hexapod_conventions.svg", metadata={"Date": None})
-    figure.savefig(to / "hexapod_conventions.png", dpi=90)
+    conventions().savefig(to / "hexapod_conventions.svg", metadata={"Date": None})
+    space = example()
+    space["ws"].plot().savefig(to / "hexapod_workspace.png", dpi=100)
+    space["sim"].plot().savefig(to / "hexapod_simulation.png", dpi=75)
 
 
 if __name__ == "__main__":

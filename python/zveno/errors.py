@@ -76,7 +76,7 @@ class UnreachableError(Error, ValueError):
     cause : str
         Which condition fails, in words.
     margin : float
-        By how much it fails, positive: excess of the cosine of the crank angle over 1, residual of Newton's method in m.
+        By how much it fails, positive: excess of the cosine of the crank angle over 1, residual of Newton's method.
         nan where there is no such number.
     row : int or None
         Row of the batch (leading shape flattened) where it happened; None for a single state.

@@ -78,7 +78,7 @@ class HexapodDynamics(_core.DynamicsRows):
 
     @property
     def status(self) -> NDArray[np.int16]:
-        """0 where a row was computed; `zveno.hexapod.explain` puts other codes into words. (...,)"""
+        """0 where a row was computed; `Hexapod.explain` puts other codes into words. (...,)"""
         return np.zeros(self._data.shape[:-1], np.int16) if self._status is None else self._status
 
     @property

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, SupportsIndex, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, SupportsIndex, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from . import errors as _errors
+from .model import _show, as_number
 from .opcount import OpCount
 from .results import Array, RingPose, Singularity
 
@@ -40,13 +42,13 @@ def explain(status: SupportsIndex, hexapod: Hexapod | None = None) -> str:
     >>> explain(0)
     'computed'
     """
-    code = int(np.int64(status))
+    code = _integer("explain", "status", status, 0, 0x6FF)
     cause, leg = code & 0xFF, (code >> 8) - 1
     if code == 0:
         return "computed"
     _, _, text = _core.hexapod_cause(cause)
     if leg < 0:
-        return f"the state {text}"
+        return f"the mechanism {text}"
     return f"leg {leg + 1 if hexapod is None else repr(hexapod.leg_names[leg])} {text}"
 
 
@@ -81,6 +83,28 @@ def _array(function: str, name: str, value: Any, tail: tuple[int, ...], hexapod:
     if not np.isfinite(array).all():
         raise ValueError(f"{function}: {name} is not finite")
     return array
+
+
+def _integer(function: str, name: str, value: Any, least: int, most: int) -> int:
+    """`value` as an int from `least` to `most`."""
+    number = None
+    if not isinstance(value, bool | np.bool_) and hasattr(value, "__index__"):
+        number = operator.index(value)
+    if number is None or not least <= number <= most:
+        raise ValueError(f"{function}: {name} is {_show(value)}, expected an integer from {least} to {most}")
+    return number
+
+
+def _number(function: str, name: str, value: Any) -> float:
+    """`value` as a finite number >= 0."""
+
+    def fail(text: str) -> NoReturn:
+        raise ValueError(f"{function}: {text}")
+
+    number = as_number(value, fail, name)
+    if number < 0:
+        fail(f"{name} is {number:g}, expected a number >= 0")
+    return number
 
 
 def _check_on_error(function: str, on_error: str) -> None:
@@ -119,14 +143,12 @@ def forward_kinematics(
     r = np.array(np.broadcast_to(r0, (*lead, 3)), order="C")
     R = np.array(np.broadcast_to(R0, (*lead, 3, 3)), order="C")
     wanted = np.ascontiguousarray(np.broadcast_to(wanted, (*lead, 6)))
-    count = -1 if threads is None else int(np.int64(threads))
-    if threads is not None and not 0 <= count <= 4096:
-        raise ValueError(f"{name}: threads is {threads!r}, expected None, 0 (one per core) or a number up to 4096")
-    residual, iterations, status = _core.hexapod_forward_kinematics(hexapod, wanted, r, R, 1 if count < 0 else count)
+    count = 1 if threads is None else _integer(name, "threads", threads, 0, 4096)
+    residual, iterations, status, margin = _core.hexapod_forward_kinematics(hexapod, wanted, r, R, count)
     failed = np.flatnonzero(status)
     if failed.size and on_error == "raise":
         row = int(failed[0])
-        raise failure(name, hexapod, int(status[row]), float(residual[row]), row if lead else None)
+        raise failure(name, hexapod, int(status[row]), float(margin[row]), row if lead else None)
     r.reshape(-1, 3)[failed] = np.nan
     R.reshape(-1, 3, 3)[failed] = np.nan
     return RingPose(r, R, residual.reshape(lead), iterations.reshape(lead))
@@ -143,9 +165,9 @@ def all_poses(
     r0, R0 = _start(name, hexapod, start)
     if r0.ndim != 1 or R0.ndim != 2:
         raise ValueError(f"{name}: start has more than one pose")
-    if tries < 1:
-        raise ValueError(f"{name}: tries is {tries}, expected a number >= 1")
-    rng = np.random.default_rng(seed)
+    reach, tilt = _number(name, "reach", reach), _number(name, "tilt", tilt)
+    tries = _integer(name, "tries", tries, 1, 10**7)
+    rng = np.random.default_rng(_integer(name, "seed", seed, 0, 2**63))
     shift = rng.uniform(-reach, reach, (tries, 3))
     angle = rng.uniform(-tilt, tilt, (tries, 3))
     shift[0] = angle[0] = 0.0
@@ -204,9 +226,9 @@ def operations(hexapod: Hexapod, leg: int | None, *, moving: bool, free: bool) -
         return OpCount(total.mul, total.add, total.div, total.sqrt, total.trig, stages=stages)
 
     if leg is not None:
-        if not 0 <= leg < 6:
-            raise ValueError(f"operations: leg is {leg}, expected 0 to 5")
-        return counted(leg)
+        return counted(_integer("operations", "leg", leg, 0, 5))
+    if free:
+        raise ValueError("operations: free counts one leg, expected leg=0 to 5")
     total = counted(-1)
     for index in range(6):
         total = total + counted(index)
@@ -239,6 +261,10 @@ class Workspace(NamedTuple):
     within: NDArray[np.bool_]
     status: NDArray[np.int16]
 
+    def __repr__(self) -> str:
+        n, m = self.status.shape
+        return f"Workspace({self.axes[0]} by {self.axes[1]}, {n} x {m}, {self.usable.mean():.0%} usable)"
+
     @property
     def usable(self) -> NDArray[np.bool_]:
         """Poses that every leg reaches within its limits."""
@@ -260,13 +286,18 @@ def workspace(
     threads: SupportsIndex | None,
 ) -> Workspace:
     """See `Hexapod.workspace`."""
-    if len(axes) != 2 or axes[0] == axes[1] or any(a not in _AXES for a in axes):
-        raise ValueError(f"workspace: axes is {tuple(axes)!r}, expected two different names of {_AXES}")
-    if len(extent) != 2 or not all(math.isfinite(e) and e > 0 for e in extent):
-        raise ValueError(f"workspace: extent is {tuple(extent)!r}, expected two positive numbers (m or rad)")
-    n, m = (points, points) if isinstance(points, int) else tuple(points)
-    if n < 2 or m < 2 or n * m > 10**8:
-        raise ValueError(f"workspace: points is {points!r}, expected two numbers >= 2 (at most 1e8 poses)")
+    name = "workspace"
+    if not isinstance(axes, Sequence) or len(axes) != 2 or axes[0] == axes[1] or any(a not in _AXES for a in axes):
+        raise ValueError(f"{name}: axes is {_show(axes)}, expected two different names of {_AXES}")
+    if not isinstance(extent, Sequence | np.ndarray) or len(extent) != 2:
+        raise ValueError(f"{name}: extent is {_show(extent)}, expected two positive numbers, m or rad")
+    extent = [_number(name, "extent", e) for e in extent]
+    sizes = points if isinstance(points, Sequence) else (points, points)
+    if len(sizes) != 2:
+        raise ValueError(f"{name}: points is {_show(points)}, expected one or two integers")
+    n, m = (_integer(name, "points", size, 2, 10**5) for size in sizes)
+    if n * m > 10**8:
+        raise ValueError(f"{name}: points is {_show(points)}, expected at most 1e8 poses")
     r0, R0 = _start("workspace", hexapod, centre)
     first, second = np.linspace(-extent[0], extent[0], n), np.linspace(-extent[1], extent[1], m)
     shift, angle = np.zeros((n, m, 3)), np.zeros((n, m, 3))

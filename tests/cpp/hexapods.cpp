@@ -109,6 +109,7 @@ RingStates::RingStates(Random& random, const Hexapod& hexapod, std::ptrdiff_t co
       omega(random.vector(3 * count, -1, 1)),
       base_wrench(random.vector(6 * count, -100, 100)),
       tau_width(kLegs * hexapod.joints()) {
+  r.reserve(static_cast<std::size_t>(3 * count)), R.reserve(static_cast<std::size_t>(9 * count));  // no slack to read
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     const Vec3<double> p = Vec3<double>{kHeight, 0, 0} + random.vector3(0.03);
     const Mat3<double> turn = rotation_about(random.vector3(1), random.uniform(-0.08, 0.08));

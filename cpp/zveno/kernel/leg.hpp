@@ -372,6 +372,7 @@ ZVENO_INLINE void second(const Params<T>& p, const Held<S, T>& held, const L& fl
                          const M& base = {}) {
   enter_stage<T>(Stage::reaction);
   const Pose<S, T>& pose = held.pose;
+  pose.coordinates(out.position);  // first: it does not wait for x
   const Vec3T<T> v{x[0], x[1], x[2]}, w{x[3], x[4], x[5]};
   const auto acceleration = [&](int i) { return dot(held.H[i].a, v) + dot(held.H[i].b, w) + held.h[i]; };
   const auto optional = [&](auto has, int i) {
@@ -412,7 +413,6 @@ ZVENO_INLINE void second(const Params<T>& p, const Held<S, T>& held, const L& fl
   }();
   write(Row{f, with_hook}, out.base);
   out.reaction[0] = force.x, out.reaction[1] = force.y, out.reaction[2] = force.z, out.reaction[3] = moment;
-  pose.coordinates(out.position);
   const T by_place[4] = {q.a, q.b, value<T>(q.c), value<T>(q.d)};
   in_order<S>(by_place, out.acceleration);
   in_order<S>(held.rate, out.rate);

@@ -25,8 +25,8 @@ enum Param : int {
   kRingAxis = 15,  // second axis of the ring's U joint: row 3 of gamma_C, 3
   kInner = 18,
   kOuter = 19,
-  kInvOuter = 20,
-  kReach = 21,  // inner^2 - outer^2
+  kInvOuter = 20,  // 1 / outer; for a slide 1 / (inner + outer)
+  kReach = 21,     // inner^2 - outer^2
   kHalfInvInner = 22,
   kReflected = 23,
   kElbow = 24,
@@ -269,8 +269,10 @@ struct GoughPose : PoseBase<S, T> {
     j3.length = p(kInner) + stroke;
     const Vec3T<T> x = scaled(leg, inv_length), z = scaled(frame.x, a1.s) + scaled(frame.z, a1.c);
     this->axes = {x, cross(z, x), z};
-    closing.measure[0] = a2.c * a2.c;
-    closing.measure[1] = closing.measure[2] = closing.measure[3] = T(1.0);
+    const T relative = length * p(kInvOuter);
+    closing.measure[0] = relative * relative;
+    closing.measure[1] = a2.c * a2.c;
+    closing.measure[2] = closing.measure[3] = T(1.0);
     if constexpr (S::kUniversal) {
       Vec3T<T> n;
       j2.turn = close_cross<S>(p, this->axes, ring.R, closing, this->end, n);
@@ -393,9 +395,9 @@ struct HuntPose : PoseBase<S, T> {
     // (23)-(24)
     const Vec3T<T> d1 = a1.down(d);
     const Vec3T<T> a = j2.frame.down(Vec3T<T>{d1.x - inner, d1.y, d1.z});
-    const T s3 = a.y * inv_outer;
-    measure[1] = T(1.0) - s3 * s3;
-    const T c3 = root_of(measure[1]);
+    // not 1 - s3^2, which has no digits left where the coupler comes near the axis
+    measure[1] = (a.x * a.x + a.z * a.z) * inv_outer * inv_outer;
+    const T s3 = a.y * inv_outer, c3 = root_of(measure[1]);
     inv_flat = inv_outer / c3;
     j2.first = {-(a.z * inv_flat), a.x * inv_flat};
     j2.second = {s3, c3};

@@ -53,7 +53,7 @@ void write_params(const LegSpec& leg, double (&p)[leg::kParams]) {
   write_rows(leg.crank_frame, leg::kCrankFrame, p);
   p[leg::kInner] = leg.inner_length;
   p[leg::kOuter] = leg.outer_length;
-  p[leg::kInvOuter] = is_hunt(leg.type) ? 1 / leg.outer_length : 0;
+  p[leg::kInvOuter] = 1 / (is_hunt(leg.type) ? leg.outer_length : leg.inner_length + leg.outer_length);
   p[leg::kReach] = leg.inner_length * leg.inner_length - leg.outer_length * leg.outer_length;
   p[leg::kHalfInvInner] = is_hunt(leg.type) ? 0.5 / leg.inner_length : 0;
   p[leg::kReflected] = leg.reflected;
@@ -197,6 +197,8 @@ void check(const LegSpec& leg) {
     if (!std::isfinite(length)) fail(leg, "a length is not finite");
   if (is_hunt(leg.type) && !(leg.inner_length > 0 && leg.outer_length > 0))
     fail(leg, "crank and coupler lengths must be positive");
+  if (!is_hunt(leg.type) && !(leg.inner_length + leg.outer_length > 0))
+    fail(leg, "the length at zero stroke must be positive");
   // the chain checks base_frame and crank_frame
   for (const Mat3<double>* R : {&leg.ring_frame, &leg.tip_frame}) {
     for (int i = 0; i < 3; ++i)

@@ -80,6 +80,7 @@ struct HexFailure {
     input,       // a number is not finite
     rotation,    // R is not a rotation
     reach,       // hinge out of the leg's reach
+    collapsed,   // hinges coincide
     along_axis,  // leg along the first axis of its base joint
     on_axis,     // hinge on the crank's axis
     elbow,       // straight elbow

@@ -79,11 +79,12 @@ struct Plan {
 Cause judge_leg(LegType type, const double* m, double& margin) {
   const bool hunt = type == LegType::rus || type == LegType::rsu;
   const auto vanishes = [&](int i) {
-    margin = std::sqrt(std::max(m[i], 0.0));
+    margin = m[i] > 0 ? std::sqrt(m[i]) : 0.0;
     return !(m[i] > kTinySquare);
   };
   if (!hunt) {
-    if (vanishes(0)) return Cause::along_axis;
+    if (vanishes(0)) return Cause::collapsed;
+    if (vanishes(1)) return Cause::along_axis;
   } else {
     if (!std::isfinite(m[0])) return margin = 0, Cause::on_axis;
     if (m[0] < -kTinySquare) return margin = std::sqrt(1 - m[0]) - 1, Cause::reach;
@@ -228,7 +229,10 @@ class Runner {
     for (int i = 0; i < 6; ++i)
       for (int j = 0; j < 6; ++j) A[6 * i + j] = rows[6 * j + i];
     const double pivot = solve_dense(A, 6, out);
-    if (!(pivot > kTinyPivot)) failure.cause = Cause::singular, failure.margin = pivot;
+    if (!(pivot > kTinyPivot))
+      failure.cause = Cause::singular, failure.margin = pivot;
+    else if (!all_finite(out, 6))
+      failure.cause = Cause::overflow;
     return failure;
   }
 

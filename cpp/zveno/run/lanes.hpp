@@ -44,6 +44,7 @@ void scatter(const Packed* in, int count, int rows, const RowOf& row_of) {
     Packed block[kLanes];
     for (int l = 0; l < kLanes; ++l) block[l] = in[j + l];
     transpose(block);
+    ZVENO_UNROLL
     for (int l = 0; l < kLanes; ++l)
       if (l < rows) block[l].store(row_of(l) + j);
   }
