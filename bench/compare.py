@@ -85,6 +85,7 @@ HEXAPOD_BATCH = 10_000
 HEXAPOD_STATES = 64  # of the other engines, whose time for a state does not depend on their number
 # MuJoCo's constraints are soft, however hard they are set
 SOFT_AGREEMENT = 1e-3
+SHORT = {"constraintDynamics": "constraint"}  # names of forms that fit into the table
 # accelerations of longer chains are lost to rounding in every engine: compare the efforts that they need
 WELL_CONDITIONED = 100
 
@@ -382,7 +383,7 @@ class HexapodCase:
         yield "zveno", "", call(self.hexapod.forward_dynamics, *hexapod_states(self.hexapod))
         for form, twin in self.pinocchio.items():
             for name, run in twin.calls():
-                yield "Pinocchio", f"{name} {form}", call(run)
+                yield "Pinocchio", f"{SHORT.get(name, name)} {form}", call(run)
         for form, twin in self.mujoco.items():
             yield "MuJoCo", form, call(twin.call())
 
@@ -392,7 +393,7 @@ class HexapodCase:
         yield "zveno", "", call(self.hexapod.forward_dynamics, *arguments, threads=1, states=HEXAPOD_BATCH)
         for form, twin in self.pinocchio.items():
             for name, run in twin.loops():
-                yield "Pinocchio", f"loop {name} {form}", call(run, states=HEXAPOD_STATES)
+                yield "Pinocchio", f"loop {SHORT.get(name, name)} {form}", call(run, states=HEXAPOD_STATES)
         for form, twin in self.mujoco.items():
             yield "MuJoCo", f"loop {form}", call(twin.loop(), states=HEXAPOD_STATES)
             if Batch is not None:
@@ -456,7 +457,7 @@ class HexapodCase:
                         raise StudyError(
                             f"hexapod {self.kind}, {engine} {function} in C++: off by {item['deviation']:.1e}"
                         )
-                    key = engine, f"{function} {form}" if engine == "Pinocchio" else form
+                    key = engine, f"{SHORT.get(function, function)} {form}" if engine == "Pinocchio" else form
                     times[key] = min(times.get(key, float("inf")), item["ns"])
         return self.rows("hexapod C++", times.pop(("zveno", "")), times)
 
@@ -543,13 +544,13 @@ def build_hexapods(build: Path) -> dict[str, str]:
 
 def show(rows: list[Row]) -> None:
     """One table for each section, 100 columns wide."""
-    head = f"{'':10}{'':7}{'zveno':>12}  {'other engine':30}{'':>12}{'ratio':>8}  floor/goal"
+    head = f"{'':10}{'':7}{'zveno':>12}  {'other engine':32}{'':>12}{'ratio':>8}  floor/goal"
     for section in dict.fromkeys(row.section for row in rows):
         print(f"\n{section}, ns per state\n{head}")
         for row in (row for row in rows if row.section == section):
             target = "" if row.target is None else f"{row.target[0]:g}/{row.target[1]:g} {row.mark}"
             print(
-                f"{row.model:10}{row.function:7}{row.ours:12,.0f}  {row.rival:30}{row.theirs:12,.0f}"
+                f"{row.model:10}{row.function:7}{row.ours:12,.0f}  {row.rival:32}{row.theirs:12,.0f}"
                 f"{row.ratio:7.2f}x  {target}"
             )
     below = [row for row in rows if row.mark == "BELOW"]

@@ -245,7 +245,7 @@ def test_whole_steps_lead_to_the_end():
 def test_runs_repeat_bit_by_bit_also_side_by_side():
     def run():
         law = soft("RSU") + laws.Stops(4e3, 80.0) + laws.LuGre(0.2, 0.3, 0.01, 1e3, 1.0)
-        return simulate(ring("RSU"), 0.3, 5e-4, u=5 * PUSH, laws=law)
+        return simulate(ring("RSU"), 0.1, 2e-4, u=5 * PUSH, laws=law)
 
     want, got = run(), []
     threads = [threading.Thread(target=lambda: got.append(run())) for _ in range(4)]

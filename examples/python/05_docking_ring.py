@@ -24,7 +24,8 @@ def contact(angle, force):
 
 
 force = np.array([-200.0, 40.0, -30.0])
-result = ring.forward_dynamics(r, R, u, contact(np.array(0.3), force), drives)
+wrench = contact(np.array(0.3), force)
+result = ring.forward_dynamics(r, R, u, wrench, drives)
 print("acceleration, m/s^2, rad/s^2  ", result.acceleration.round(3))
 print("load on the spacecraft, N, N m", result.base_wrench.round(2))
 print("forces in the hinges, N       ", np.linalg.norm(result.reaction[:, :3], axis=1).round(1))
@@ -38,7 +39,8 @@ for h in (-step, step):
     turned = np.linalg.solve(np.eye(3) - K / 2, (np.eye(3) + K / 2) @ R)  # Cayley: a rotation
     rates.append(ring.momentum(r + h * u[:3], turned, u + h * result.acceleration))
 momentum_rate = (rates[1] - rates[0]) / (2 * step)
-assert np.allclose(result.base_wrench[:3], force - momentum_rate[:3], atol=1e-5)
+about_origin = np.concatenate([force, np.cross(r, force) + R @ wrench[3:]])
+assert np.allclose(result.base_wrench, about_origin - momentum_rate, atol=1e-5)
 
 # contact anywhere on the rim, all cores; then the same with a spacecraft that is free to move
 angles = np.linspace(0, 2 * np.pi, 10_000)

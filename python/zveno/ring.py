@@ -48,7 +48,7 @@ def explain(status: SupportsIndex, hexapod: Hexapod | None = None) -> str:
         return "computed"
     _, _, text = _core.hexapod_cause(cause)
     if leg < 0:
-        return f"the mechanism {text}"
+        return f"the state {text}"
     return f"leg {leg + 1 if hexapod is None else repr(hexapod.leg_names[leg])} {text}"
 
 
@@ -209,7 +209,10 @@ def singularity(
     condition = np.full(status.shape, np.nan)
     with np.errstate(divide="ignore"):
         condition[good] = np.linalg.cond(scaled[good])
-    return Singularity(condition, np.sqrt(squares.min(axis=-1)), status)
+    # the first square of a slide's leg is its length, which is no measure of direction
+    turning = np.array([[leg.type not in ("UPS", "SPU", "UCU"), True, True, True] for leg in hexapod.legs])
+    factors = np.where(turning, squares, np.where(np.isnan(squares), np.nan, 1.0)).min(axis=-1)
+    return Singularity(condition, np.sqrt(factors), status)
 
 
 def operations(hexapod: Hexapod, leg: int | None, *, moving: bool, free: bool) -> OpCount:
