@@ -232,9 +232,11 @@ class Pinocchio:
             for node, R, x in zip(cut.nodes, cut.R, cut.x, strict=True):
                 sides += [self.joints[node][0] if node >= 0 else 0, pin.SE3(R, x)]
             self.constraints.append(pin.RigidConstraintModel(kind, self.model, *sides, pin.ReferenceFrame.LOCAL))
-        self.datas = pin.StdVec_RigidConstraintData()
+        # one for each function: what lcaba leaves behind spoils constraintDynamics
+        self.datas, self.lcaba_datas = pin.StdVec_RigidConstraintData(), pin.StdVec_RigidConstraintData()
         for constraint in self.constraints:
             self.datas.append(constraint.createData())
+            self.lcaba_datas.append(constraint.createData())
         try:
             pin.initConstraintDynamics(self.model, self.data, self.constraints, self.datas)
         except TypeError:  # before Pinocchio 4
@@ -320,21 +322,20 @@ class Pinocchio:
         args = self.model, self.data, self.q[row].copy(), self.v[row].copy(), self.tau[row].copy(), self.constraints
         yield "constraintDynamics", lambda: pin.constraintDynamics(*args, self.datas, self.settings)
         if self.lcaba_data is not None:
-            more = self.model, self.lcaba_data, *args[2:], self.datas, self.lcaba_settings
+            more = self.model, self.lcaba_data, *args[2:], self.lcaba_datas, self.lcaba_settings
             yield "lcaba", lambda: pin.lcaba(*more)
 
     def loops(self) -> Iterator[tuple[str, Callable[[], Array]]]:
         """The same for all states, a loop in Python, results gathered in one array."""
-        common = self.constraints, self.datas
-        forms = {"constraintDynamics": (pin.constraintDynamics, self.data, self.settings)}
+        forms = {"constraintDynamics": (pin.constraintDynamics, self.data, self.datas, self.settings)}
         if self.lcaba_data is not None:
-            forms["lcaba"] = pin.lcaba, self.lcaba_data, self.lcaba_settings
-        for name, (function, data, settings) in forms.items():
+            forms["lcaba"] = pin.lcaba, self.lcaba_data, self.lcaba_datas, self.lcaba_settings
+        for name, (function, data, *rest) in forms.items():
 
-            def loop(function: Any = function, data: Any = data, settings: Any = settings) -> Array:
+            def loop(function: Any = function, data: Any = data, rest: Any = rest) -> Array:
                 out = np.empty_like(self.v)
                 for k, (q, v, tau) in enumerate(zip(self.q, self.v, self.tau, strict=True)):
-                    out[k] = function(self.model, data, q, v, tau, *common, settings)
+                    out[k] = function(self.model, data, q, v, tau, self.constraints, *rest)
                 return out
 
             yield name, loop

@@ -4,6 +4,7 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from typing_extensions import disjoint_base
 
 from .hexapod import Body
 from .results import Derivatives, HexapodDynamics
@@ -152,6 +153,7 @@ class Chain:
         threads: SupportsIndex | None = None,
     ) -> Derivatives: ...
 
+@disjoint_base
 class DynamicsRows:
     _data: _Array
     _status: NDArray[np.int16] | None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Self, SupportsIndex, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,7 @@ from .opcount import OpCount
 from .results import RingPose, Singularity
 
 if TYPE_CHECKING:
-    from .simulation import Simulation
+    from .simulation import Laws, Simulation, Wrench
 
 __all__ = ["Body", "Hexapod", "Leg"]
 
@@ -1291,11 +1291,32 @@ class Hexapod(_core.Hexapod):
         """
         return ring.operations(self, leg, moving=moving, free=free)
 
-    def simulate(self, t_end: float, dt: float, **options: Any) -> Simulation:
-        """Motion of the ring in time; see `zveno.simulation.simulate` for the options."""
+    def simulate(
+        self,
+        t_end: float,
+        dt: float,
+        *,
+        r: ArrayLike | None = None,
+        R: Any = None,
+        quaternion: ArrayLike | None = None,
+        u: ArrayLike | None = None,
+        laws: Laws = None,
+        tau: ArrayLike | None = None,
+        wrench: Wrench = None,
+        base_motion: ArrayLike | None = None,
+        t_start: float = 0.0,
+        method: Literal["rk4", "semi-implicit"] = "rk4",
+        every: int = 1,
+        progress: bool | None = None,
+        on_error: Literal["raise", "stop"] = "raise",
+    ) -> Simulation:
+        """Motion of the ring in time on a fixed base: `zveno.simulation.simulate`, where the options are described."""
         from .simulation import simulate
 
-        return simulate(self, t_end, dt, **options)
+        return simulate(
+            self, t_end, dt, r=r, R=R, quaternion=quaternion, u=u, laws=laws, tau=tau, wrench=wrench,
+            base_motion=base_motion, t_start=t_start, method=method, every=every, progress=progress, on_error=on_error,
+        )  # fmt: skip
 
     def _parts(self) -> dict[str, Any]:
         return {
