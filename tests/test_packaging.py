@@ -5,8 +5,8 @@ import os
 import re
 import subprocess
 import sys
-import zlib
 import tomllib
+import zlib
 from pathlib import Path
 
 import pytest
