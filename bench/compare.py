@@ -564,7 +564,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="short chains, short measurements")
     parser.add_argument("--seconds", type=float, help="time for each engine and function (default 1, quick 0.1)")
     parser.add_argument("--hexapod", action="store_true", help="hexapods instead of chains")
-    parser.add_argument("--cpp", action="store_true", help="also C++ against C++ (builds bench/cpp, about 3 minutes)")
+    parser.add_argument("--cpp", action="store_true", help="also C++ against C++ (builds bench/cpp, 3 to 6 minutes)")
     parser.add_argument("--build", type=Path, help="build folder for --cpp, kept (default: a temporary one)")
     parser.add_argument("--json", type=Path, help="write everything to this file")
     arguments = parser.parse_args()

@@ -9,6 +9,7 @@
 #include <zveno/run/opcount.hpp>
 
 #include "arrays.hpp"
+#include "calls.hpp"
 #include "docstrings.hpp"
 #include "registers.hpp"
 
@@ -97,45 +98,20 @@ std::string list_of_methods(const Signature& s) {
   return text;
 }
 
-// arguments by kind; the interned names make keyword matching a pointer comparison
+// arguments by kind
 struct Arguments {
   PyObject* slot[kParams] = {};
   PyObject* operator[](Param p) const { return slot[static_cast<int>(p)]; }
 };
 
-using Keywords = std::vector<std::pair<Param, PyObject*>>;
 Keywords keywords[std::size(kSignatures)];
 
 Keywords keywords_of(const Signature& s) {
   Keywords names;
-  for (const auto& [param, name] : s.params) names.emplace_back(param, interned(name));
-  names.emplace_back(Param::out, interned("out"));
-  names.emplace_back(Param::threads, interned("threads"));
+  for (const auto& [param, name] : s.params) names.emplace_back(static_cast<int>(param), interned(name));
+  names.emplace_back(static_cast<int>(Param::out), interned("out"));
+  names.emplace_back(static_cast<int>(Param::threads), interned("threads"));
   return names;
-}
-
-Arguments parse(const Signature& s, const Keywords& names, PyObject* const* args, Py_ssize_t count, PyObject* kwnames) {
-  Arguments a;
-  const auto positional = static_cast<Py_ssize_t>(s.params.size());
-  if (count > positional)
-    throw py::type_error(std::string(s.name) + ": " + std::to_string(count) + " positional arguments given, at most " +
-                         std::to_string(positional) + " expected (out and threads by keyword)");
-  for (Py_ssize_t i = 0; i < count; ++i) a.slot[static_cast<int>(s.params[i].first)] = args[i];
-  const Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
-  for (Py_ssize_t k = 0; k < named; ++k) {
-    PyObject* key = PyTuple_GET_ITEM(kwnames, k);
-    const std::pair<Param, PyObject*>* found = nullptr;
-    for (const auto& name : names)
-      if (name.second == key) found = &name;
-    if (!found)
-      for (const auto& name : names)
-        if (PyUnicode_Compare(name.second, key) == 0) found = &name;
-    if (!found) throw py::type_error(std::string(s.name) + ": unknown argument " + text_of(key));
-    PyObject*& slot = a.slot[static_cast<int>(found->first)];
-    if (slot) throw py::type_error(std::string(s.name) + ": argument " + text_of(key) + " given twice");
-    slot = args[count + k];
-  }
-  return a;
 }
 
 Method method_of(const Chain& chain, const Signature& s, PyObject* arg) {
@@ -220,7 +196,8 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
                                                : py::cast<const Chain*>(py::handle(self));
   if (!chain) throw py::type_error(std::string(s.name) + ": Chain.__init__ was not called");
   const Context c{s.name, chain->name()};
-  const Arguments a = parse(s, names, args, count, kwnames);
+  Arguments a;
+  place_arguments(s.name, names, s.params.size(), "out and threads", args, count, kwnames, a.slot);
   const int n = chain->n();
 
   Job job{chain, s.function, method_of(*chain, s, a[P::method])};
@@ -340,31 +317,14 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
 
 template <int kIndex>
 PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* kwnames) {
-  try {
-    return evaluate_call(kSignatures[kIndex], keywords[kIndex], self, args, count, kwnames);
-  } catch (py::error_already_set& e) {
-    e.restore();
-  } catch (const py::builtin_exception& e) {
-    e.set_error();
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  } catch (const std::exception& e) {
-    PyErr_SetString(PyExc_RuntimeError, e.what());
-  }
-  return nullptr;
+  return guarded([&] { return evaluate_call(kSignatures[kIndex], keywords[kIndex], self, args, count, kwnames); });
 }
 
 template <std::size_t... kIndices>
 void add_methods(const py::object& type, std::index_sequence<kIndices...>) {
+  static PyMethodDef definitions[sizeof...(kIndices)];
   ((keywords[kIndices] = keywords_of(kSignatures[kIndices])), ...);
-  static PyMethodDef definitions[] = {{kSignatures[kIndices].name,
-                                       reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&method<kIndices>)),
-                                       METH_FASTCALL | METH_KEYWORDS, kSignatures[kIndices].doc}...};
-  for (PyMethodDef& definition : definitions) {
-    PyObject* descriptor = PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &definition);
-    if (!descriptor) throw py::error_already_set();
-    type.attr(definition.ml_name) = py::reinterpret_steal<py::object>(descriptor);
-  }
+  (add_method(type, definitions[kIndices], kSignatures[kIndices].name, &method<kIndices>, kSignatures[kIndices].doc), ...);
 }
 
 py::dict count_operations_call(const Chain& chain, const std::string& function, const std::optional<std::string>& method) {

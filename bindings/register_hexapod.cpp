@@ -14,6 +14,7 @@
 #include <zveno/run/pool.hpp>
 
 #include "arrays.hpp"
+#include "calls.hpp"
 #include "convert.hpp"
 #include "hexapod_docstrings.hpp"
 #include "registers.hpp"
@@ -154,7 +155,6 @@ const Signature kSignatures[] = {
      kFreeDynamicsDoc},
 };
 
-using Keywords = std::vector<std::pair<Param, PyObject*>>;
 Keywords keywords[std::size(kSignatures)];
 
 struct Arguments {
@@ -167,24 +167,7 @@ struct Arguments {
 
 Arguments parse(const Signature& s, const Keywords& names, PyObject* const* args, Py_ssize_t count, PyObject* kwnames) {
   Arguments a;
-  const auto positional = static_cast<Py_ssize_t>(s.params.size());
-  if (count > positional)
-    throw py::type_error(std::string(s.name) + ": " + std::to_string(count) + " positional arguments given, at most " +
-                         std::to_string(positional) + " expected (on_error, out and threads by keyword)");
-  for (Py_ssize_t i = 0; i < count; ++i) a.slot[static_cast<int>(s.params[i].param)] = args[i];
-  const Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
-  for (Py_ssize_t k = 0; k < named; ++k) {
-    PyObject* key = PyTuple_GET_ITEM(kwnames, k);
-    const std::pair<Param, PyObject*>* found = nullptr;
-    for (const auto& name : names)
-      if (name.second == key) found = &name;
-    for (const auto& name : names)
-      if (!found && PyUnicode_Compare(name.second, key) == 0) found = &name;
-    if (!found) throw py::type_error(std::string(s.name) + ": unknown argument " + text_of(key));
-    PyObject*& slot = a.slot[static_cast<int>(found->first)];
-    if (slot) throw py::type_error(std::string(s.name) + ": argument " + text_of(key) + " given twice");
-    slot = args[count + k];
-  }
+  place_arguments(s.name, names, s.params.size(), "on_error, out and threads", args, count, kwnames, a.slot);
   for (const Spec& p : s.params)
     if (p.required && !a[p.param]) throw py::type_error(std::string(s.name) + ": argument '" + p.name + "' is missing");
   return a;
@@ -411,34 +394,18 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
 
 template <int kIndex>
 PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* kwnames) {
-  try {
-    return evaluate_call(kSignatures[kIndex], keywords[kIndex], self, args, count, kwnames);
-  } catch (py::error_already_set& e) {
-    e.restore();
-  } catch (const py::builtin_exception& e) {
-    e.set_error();
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  } catch (const std::exception& e) {
-    PyErr_SetString(PyExc_RuntimeError, e.what());
-  }
-  return nullptr;
+  return guarded([&] { return evaluate_call(kSignatures[kIndex], keywords[kIndex], self, args, count, kwnames); });
 }
 
 template <std::size_t... kIndices>
 void add_methods(const py::object& type, std::index_sequence<kIndices...>) {
-  static PyMethodDef definitions[] = {{kSignatures[kIndices].name,
-                                       reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&method<kIndices>)),
-                                       METH_FASTCALL | METH_KEYWORDS, kSignatures[kIndices].doc}...};
+  static PyMethodDef definitions[sizeof...(kIndices)];
   for (std::size_t i = 0; i < std::size(kSignatures); ++i) {
-    for (const Spec& p : kSignatures[i].params) keywords[i].emplace_back(p.param, interned(p.name));
-    keywords[i].emplace_back(P::on_error, interned("on_error"));
-    keywords[i].emplace_back(P::out, interned("out"));
-    keywords[i].emplace_back(P::threads, interned("threads"));
-    PyObject* descriptor = PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &definitions[i]);
-    if (!descriptor) throw py::error_already_set();
-    type.attr(definitions[i].ml_name) = py::reinterpret_steal<py::object>(descriptor);
+    const auto add = [&](Param p, const char* name) { keywords[i].emplace_back(static_cast<int>(p), interned(name)); };
+    for (const Spec& p : kSignatures[i].params) add(p.param, p.name);
+    add(P::on_error, "on_error"), add(P::out, "out"), add(P::threads, "threads");
   }
+  (add_method(type, definitions[kIndices], kSignatures[kIndices].name, &method<kIndices>, kSignatures[kIndices].doc), ...);
 }
 
 // ---- the model

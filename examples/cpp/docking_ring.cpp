@@ -67,9 +67,7 @@ int main() {
   // many states at once: the same pose under contact forces of 0, 100, ... 900 N
   std::vector<double> wrenches(60), accelerations(std::size_t(10 * layout.size()));
   for (int k = 0; k < 10; ++k) wrenches[6 * k] = -100 * k;
-  zveno::HexJob job{};
-  job.hexapod = &ring;
-  job.function = zveno::HexFunction::forward_dynamics;
+  const zveno::HexJob job{&ring, zveno::HexFunction::forward_dynamics};
   zveno::HexRows rows;
   rows.r.data = r, rows.R.data = R, rows.u.data = u;  // a stride of 0 repeats the row
   rows.wrench = {wrenches.data(), 6};

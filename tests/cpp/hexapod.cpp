@@ -52,9 +52,7 @@ std::vector<double> results(const NamedHexJob& item, const RingStates& states, s
   return out;
 }
 
-NamedHexJob job_of(const Hexapod& hexapod, HexFunction function) {
-  return {"", HexJob{&hexapod, function, false, false, BodySpec{}}};
-}
+NamedHexJob job_of(const Hexapod& hexapod, HexFunction function) { return {"", HexJob{&hexapod, function}}; }
 
 // where leg k, an open chain, brings its hook: 4 x 4
 void hook_pose(const Hexapod& hexapod, int k, const double* p, double* T) {

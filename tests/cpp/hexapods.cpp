@@ -144,7 +144,7 @@ HexRows RingStates::rows(std::ptrdiff_t first, std::ptrdiff_t count, const Named
 std::vector<NamedHexJob> every_job(const Hexapod& hexapod) {
   std::vector<NamedHexJob> jobs;
   const auto add = [&](const char* name, HexFunction function) -> NamedHexJob& {
-    jobs.push_back({name, HexJob{&hexapod, function, false, false, BodySpec{}}});
+    jobs.push_back({name, HexJob{&hexapod, function}});
     return jobs.back();
   };
   add("closure", HexFunction::closure);

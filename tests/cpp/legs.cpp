@@ -171,7 +171,7 @@ void derive_closure(const Hexapod& hexapod, int k, const double* r, const double
 
 std::vector<double> evaluated(const Hexapod& hexapod, HexFunction function, const double* r, const double* R,
                               const double* u = nullptr) {
-  const HexJob job{&hexapod, function, false, false, BodySpec{}};
+  const HexJob job{&hexapod, function};
   std::vector<double> out(static_cast<std::size_t>(result_size(job)));
   HexRows rows;
   rows.r.data = r, rows.R.data = R, rows.u.data = u;

@@ -158,9 +158,7 @@ struct About {
   }
 };
 
-// where a joint frame stands: not turned, at the origin or along x
-struct Same {
-  ZVENO_INLINE ZeroVec offset() const { return {}; }
+struct Aligned {
   template <class V>
   ZVENO_INLINE V down(const V& a) const {
     return a;
@@ -171,19 +169,16 @@ struct Same {
   }
 };
 
+// where a joint frame stands: not turned, at the origin or along x
+struct Same : Aligned {
+  ZVENO_INLINE ZeroVec offset() const { return {}; }
+};
+
 // ---- joints. A joint frame stands at (offset, frame) in the parent; the body frame is the joint frame moved.
 
-struct Fixed {
+struct Fixed : Aligned {
   static constexpr bool kTurns = false;
   ZVENO_INLINE ZeroVec offset() const { return {}; }
-  template <class V>
-  ZVENO_INLINE V down(const V& a) const {
-    return a;
-  }
-  template <class V>
-  ZVENO_INLINE V up(const V& a) const {
-    return a;
-  }
   ZVENO_INLINE auto motion(Zero) const { return Motion{ZeroVec(), ZeroVec()}; }
   template <class Fl>
   ZVENO_INLINE Fl add_rate(const Fl& f, Zero) const {
@@ -254,19 +249,11 @@ struct Universal {
 
 // along x
 template <class T>
-struct Slide {
+struct Slide : Aligned {
   static constexpr bool kTurns = false;
   T length;  // displacement included
 
   ZVENO_INLINE Vec<T, Zero, Zero> offset() const { return {length, {}, {}}; }
-  template <class V>
-  ZVENO_INLINE V down(const V& a) const {
-    return a;
-  }
-  template <class V>
-  ZVENO_INLINE V up(const V& a) const {
-    return a;
-  }
   template <class Q>
   ZVENO_INLINE auto motion(const Q& q) const {
     return Motion{Vec<Q, Zero, Zero>{q, {}, {}}, ZeroVec()};

@@ -194,38 +194,30 @@ ZVENO_INLINE About<0, T> close_cross(const Params<T>& p, const Rows3<T>& axes, c
 // ---- pose of a leg from the pose of the ring
 
 // constant frames: read from the parameters where they are needed
-template <class T>
-struct BaseFrame {
+template <class T, int kAt>
+struct KeptFrame {
   Params<T> p;
-  ZVENO_INLINE Vec3T<T> offset() const { return p.vec(kBase); }
   template <class V>
   ZVENO_INLINE auto down(const V& a) const {
-    return p.rows(kFrame).times(a);
+    return p.rows(kAt).times(a);
   }
   template <class V>
   ZVENO_INLINE auto up(const V& a) const {
-    return p.rows(kFrame).undo(a);
+    return p.rows(kAt).undo(a);
   }
 };
-
-template <class T, bool kLean>
-struct CrankFrame {
+template <class T>
+struct NoFrame : Aligned {
   Params<T> p;
-  ZVENO_INLINE Vec<T, Zero, Zero> offset() const { return {p(kInner), {}, {}}; }
-  template <class V>
-  ZVENO_INLINE auto down(const V& a) const {
-    if constexpr (kLean)
-      return a;
-    else
-      return p.rows(kCrankFrame).times(a);
-  }
-  template <class V>
-  ZVENO_INLINE auto up(const V& a) const {
-    if constexpr (kLean)
-      return a;
-    else
-      return p.rows(kCrankFrame).undo(a);
-  }
+};
+
+template <class T>
+struct BaseFrame : KeptFrame<T, kFrame> {
+  ZVENO_INLINE Vec3T<T> offset() const { return this->p.vec(kBase); }
+};
+template <class T, bool kLean>
+struct CrankFrame : std::conditional_t<kLean, NoFrame<T>, KeptFrame<T, kCrankFrame>> {
+  ZVENO_INLINE Vec<T, Zero, Zero> offset() const { return {this->p(kInner), {}, {}}; }
 };
 
 template <class T>
@@ -265,7 +257,9 @@ struct GoughPose : PoseBase<S, T> {
     stroke = length - (p(kInner) + p(kOuter));
     const About<1, T> a1{-(d.z * inv_flat), d.x * inv_flat};
     const About<2, T> a2{d.y * inv_length, flat * inv_length};
-    j1 = {{p}, a1, a2};
+    j1.frame.p = p;
+    j1.first = a1;
+    j1.second = a2;
     j3.length = p(kInner) + stroke;
     const Vec3T<T> x = scaled(leg, inv_length), z = scaled(frame.x, a1.s) + scaled(frame.z, a1.c);
     this->axes = {x, cross(z, x), z};
@@ -390,8 +384,9 @@ struct HuntPose : PoseBase<S, T> {
     const T sa = p(kElbow) * root_of(measure[0]);
     const T cb = d.x * inv, sb = -(d.z * inv);
     const About<1, T> a1{sa * cb + ca * sb, ca * cb - sa * sb};
-    j1 = {{p}, a1};
-    j2.frame = {p};
+    j1.frame.p = p;
+    j1.turn = a1;
+    j2.frame.p = p;
     // (23)-(24)
     const Vec3T<T> d1 = a1.down(d);
     const Vec3T<T> a = j2.frame.down(Vec3T<T>{d1.x - inner, d1.y, d1.z});

@@ -37,7 +37,7 @@ struct HexJob {
   HexFunction function;
   bool newton = false;         // closure by Newton's method for every leg
   bool actuated_only = false;  // rows of tau hold the 6 actuated forces instead of 6 x nj
-  BodySpec base;               // of free dynamics: its centre of mass stands at base.com in the base frame
+  BodySpec base = {};          // of free dynamics: its centre of mass stands at base.com in the base frame
 };
 
 inline int hex_output_size(const HexJob& job) {

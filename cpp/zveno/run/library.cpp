@@ -67,13 +67,6 @@ const char* text_of(HexFailure::Cause cause) {
   }
 }
 
-HexJob job_of(const Hexapod& hexapod, HexFunction function) {
-  HexJob job{};
-  job.hexapod = &hexapod;
-  job.function = function;
-  return job;
-}
-
 HexRows one_row(const double* r, const double* R, double* out) {
   HexRows rows;
   rows.r.data = r, rows.R.data = R;
@@ -106,11 +99,11 @@ void evaluate(const HexJob& job, const HexRows& rows, int threads) {
 }
 
 void closure(const Hexapod& hexapod, const double* r, const double* R, double* p) {
-  evaluate(job_of(hexapod, HexFunction::closure), one_row(r, R, p));
+  evaluate(HexJob{&hexapod, HexFunction::closure}, one_row(r, R, p));
 }
 void forward_dynamics(const Hexapod& hexapod, const double* r, const double* R, const double* u, const double* wrench,
                       const double* tau, double* out) {
-  HexJob job = job_of(hexapod, HexFunction::forward_dynamics);
+  HexJob job{&hexapod, HexFunction::forward_dynamics};
   job.actuated_only = true;
   HexRows rows = one_row(r, R, out);
   rows.u.data = u, rows.wrench.data = wrench, rows.tau.data = tau;
