@@ -4,12 +4,12 @@
 #include <structmember.h>
 
 #include <cstddef>
-#include <string_view>
 #include <utility>
 
 #include <zveno/numeric/forward_kinematics.hpp>
 #include <zveno/run/compute.hpp>
 #include <zveno/run/hexapod.hpp>
+#include <zveno/run/hexapod_causes.hpp>
 #include <zveno/run/hexapod_opcount.hpp>
 #include <zveno/run/pool.hpp>
 
@@ -26,52 +26,25 @@ using Cause = HexFailure::Cause;
 
 // ---- failures
 
-struct CauseText {
-  Cause cause;
-  const char* type;  // in zveno.errors
-  const char* key;
-  const char* text;  // after "leg 'name' "
-};
-const CauseText kCauses[] = {
-    {Cause::input, "ValueError", "not finite", "has an argument that is not finite"},
-    {Cause::rotation, "ValueError", "not a rotation", "has an R that is not a rotation"},
-    {Cause::reach, "UnreachableError", "out of reach", "cannot reach its hinge: crank and coupler do not meet"},
-    {Cause::collapsed, "SingularityError", "no length", "has no length: its hinges coincide (L = 0)"},
-    {Cause::along_axis, "SingularityError", "along first axis",
-     "lies along the first axis of its base joint (L cos p2 = 0)"},
-    {Cause::on_axis, "SingularityError", "hinge on crank axis", "has its ring hinge on the axis of the crank (l13 = 0)"},
-    {Cause::elbow, "SingularityError", "straight elbow", "has a straight elbow (Q1 = 0)"},
-    {Cause::coupler, "SingularityError", "coupler along axis",
-     "has its coupler along the first axis of the crank's joint (cos p3 = 0)"},
-    {Cause::hook, "SingularityError", "ring joint locked", "has a locked universal joint on the ring (n_R . X = 0)"},
-    {Cause::hook_reach, "UnreachableError", "ring joint out of reach",
-     "cannot bring the axes of its universal joint on the ring to a right angle"},
-    {Cause::newton, "UnreachableError", "no convergence", "was not closed by Newton's method: out of reach or a bad start"},
-    {Cause::singular, "SingularityError", "singular", "is singular: its joints do not determine the motion of the ring"},
-    {Cause::overflow, "FloatingPointError", "overflow", "gives results that are not finite: arguments are too large"},
-};
-
-const CauseText& text_of_cause(int cause) {
-  for (const CauseText& t : kCauses)
-    if (t.cause == cause) return t;
-  throw py::value_error("status " + std::to_string(cause) + " is no status of a hexapod");
+// in zveno.errors, or Python's own
+const char* type_of(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::argument: return "ValueError";
+    case FailureKind::unreachable: return "UnreachableError";
+    case FailureKind::singular: return "SingularityError";
+    default: return "FloatingPointError";
+  }
 }
 
 [[noreturn]] void raise(const char* function, const Hexapod& hexapod, const HexFailure& f, bool batch) {
-  const CauseText& t = text_of_cause(f.cause);
-  const std::string where = batch ? " in row " + std::to_string(f.row) : "";
-  const std::string who = f.leg < 0 ? "hexapod '" + hexapod.name() + "' " : "leg '" + hexapod.leg(f.leg).name + "' ";
-  std::string text = std::string(function) + ": " + who + t.text + where;
-  const std::string_view type = t.type;
-  if (type == "ValueError") throw py::value_error(text);
-  if (type == "FloatingPointError") {
+  const CauseText& t = *find_cause(f.cause);
+  const std::string text = std::string(function) + ": " + failure_text(hexapod, f, batch);
+  if (t.kind == FailureKind::argument) throw py::value_error(text);
+  if (t.kind == FailureKind::overflow) {
     PyErr_SetString(PyExc_FloatingPointError, text.c_str());
     throw py::error_already_set();
   }
-  char number[40];
-  std::snprintf(number, sizeof number, ", margin %.3g", f.margin);
-  text += number;
-  py::object error = py::module_::import("zveno.errors").attr(t.type)(text);
+  py::object error = py::module_::import("zveno.errors").attr(type_of(t.kind))(text);
   error.attr("leg") = f.leg < 0 ? py::object(py::none()) : py::object(py::str(hexapod.leg(f.leg).name));
   error.attr("leg_index") = f.leg < 0 ? py::object(py::none()) : py::object(py::int_(f.leg));
   error.attr("cause") = t.key;
@@ -410,7 +383,7 @@ void add_methods(const py::object& type, std::index_sequence<kIndices...>) {
 
 // ---- the model
 
-LegType type_of(const std::string& text) {
+LegType leg_type_of(const std::string& text) {
   const std::pair<const char*, LegType> names[] = {{"ups", LegType::ups}, {"spu", LegType::spu},
                                                    {"ucu", LegType::ucu}, {"rus", LegType::rus},
                                                    {"rsu", LegType::rsu}, {"custom", LegType::custom}};
@@ -428,7 +401,7 @@ BodySpec body_of_tuple(const py::handle& h) {
 LegSpec leg_of(const py::tuple& t) {
   if (t.size() != 22) throw py::value_error("Hexapod: a leg has " + std::to_string(t.size()) + " fields, expected 22");
   LegSpec leg;
-  leg.type = type_of(t[0].cast<std::string>());
+  leg.type = leg_type_of(t[0].cast<std::string>());
   leg.name = t[1].cast<std::string>();
   leg.base = vector_of(t[2]);
   leg.base_frame = matrix_of(t[3]);
@@ -542,8 +515,9 @@ void register_hexapod(py::module_& m) {
   m.def(
       "hexapod_cause",
       [](int cause) {
-        const CauseText& t = text_of_cause(cause);
-        return py::make_tuple(t.type, t.key, t.text);
+        const CauseText* t = find_cause(cause);
+        if (!t) throw py::value_error("status " + std::to_string(cause) + " is no status of a hexapod");
+        return py::make_tuple(type_of(t->kind), t->key, t->text);
       },
       py::arg("cause"), "Kind of error, key and text of a cause in a status.");
 }

@@ -1,7 +1,6 @@
 // The functions of zveno.hpp, with the kernels this library was compiled with.
-#include <cstdio>
-
 #include <zveno/run/compute.hpp>
+#include <zveno/run/hexapod_causes.hpp>
 #include <zveno/run/rows.hpp>
 #include <zveno/zveno.hpp>
 
@@ -52,21 +51,6 @@ void bias(const Chain& chain, const double* q, const double* qd, double* b) {
 
 namespace {
 
-// after "leg 'name' " or "hexapod 'name' "
-const char* text_of(HexFailure::Cause cause) {
-  switch (cause) {
-    case HexFailure::reach: return "cannot reach its hinge: crank and coupler do not meet";
-    case HexFailure::along_axis: return "lies along the first axis of its base joint (L cos p2 = 0)";
-    case HexFailure::on_axis: return "has its ring hinge on the axis of the crank (l13 = 0)";
-    case HexFailure::elbow: return "has a straight elbow (Q1 = 0)";
-    case HexFailure::coupler: return "has its coupler along the first axis of the crank's joint (cos p3 = 0)";
-    case HexFailure::hook: return "has a locked universal joint on the ring (n_R . X = 0)";
-    case HexFailure::hook_reach: return "cannot bring the axes of its universal joint on the ring to a right angle";
-    case HexFailure::newton: return "was not closed by Newton's method: out of reach or a bad start";
-    default: return "is singular: its joints do not determine the motion of the ring";
-  }
-}
-
 HexRows one_row(const double* r, const double* R, double* out) {
   HexRows rows;
   rows.r.data = r, rows.R.data = R;
@@ -82,20 +66,14 @@ std::ptrdiff_t result_size(const HexJob& job) { return hex_output_size(job); }
 void evaluate(const HexJob& job, const HexRows& rows, int threads) {
   const HexFailure failure = compute_hexapod(kernel_table(), job, rows, threads);
   if (failure.cause == HexFailure::none || rows.status) return;
-  const Hexapod& hexapod = *job.hexapod;
   const std::string where = " in row " + std::to_string(failure.row);
   switch (failure.cause) {
     case HexFailure::input: throw std::invalid_argument("argument is not finite" + where);
     case HexFailure::rotation:
       throw std::invalid_argument("R is not a rotation" + where + ": expected R'R = 1 within 1e-9 and determinant +1");
     case HexFailure::overflow: throw std::overflow_error("result is not finite" + where);
-    default: break;
+    default: throw LegError(*job.hexapod, failure, failure_text(*job.hexapod, failure, true));
   }
-  const std::string who =
-      failure.leg < 0 ? "hexapod '" + hexapod.name() + "' " : "leg '" + hexapod.leg(failure.leg).name + "' ";
-  char margin[40];
-  std::snprintf(margin, sizeof margin, ", margin %.3g", failure.margin);
-  throw LegError(hexapod, failure, who + text_of(failure.cause) + where + margin);
 }
 
 void closure(const Hexapod& hexapod, const double* r, const double* R, double* p) {
