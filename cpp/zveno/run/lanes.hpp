@@ -27,7 +27,9 @@ inline void gather(const RowData& rows, std::ptrdiff_t first, std::ptrdiff_t end
       Packed block[kLanes];
       for (int l = 0; l < kLanes; ++l) block[l] = Packed::load(rows.row(first + l) + j);
       transpose(block);
-      for (int l = 0; l < std::min(kLanes, count - j); ++l) out[j + l] = block[l];
+      ZVENO_UNROLL
+      for (int l = 0; l < kLanes; ++l)
+        if (j + l < count) out[j + l] = block[l];
     }
   if (j < count) {
     const double* lane[kLanes];
