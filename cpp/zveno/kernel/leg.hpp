@@ -117,7 +117,7 @@ enum Share : int {
 template <class S, class T>
 struct Held {
   Pose<S, T> pose;
-  Row6<T> H[4];
+  T H[4][6];  // that of a missing coordinate is not written
   T h[4], rate[4], tau[4];
 };
 
@@ -208,7 +208,10 @@ struct Evaluation {
     enter_stage<T>(Stage::jacobian);
     const auto H = jacobian(pose, closing.rho);
     const auto rate = rates(pose, closing.rho);
-    held.H[0] = full(H.a), held.H[1] = full(H.b), held.H[2] = full(H.c), held.H[3] = full(H.d);
+    T(&x)[4][6] = held.H;
+    write(H.a, x[0]), write(H.b, x[1]);
+    if constexpr (S::has(2)) write(H.c, x[2]);
+    if constexpr (S::has(3)) write(H.d, x[3]);
     held.rate[0] = value<T>(rate.a), held.rate[1] = value<T>(rate.b);
     held.rate[2] = value<T>(rate.c), held.rate[3] = value<T>(rate.d);
     for (int k = 0; k < S::kCoordinates; ++k) held.tau[S::place(k)] = tau[k];
@@ -239,22 +242,26 @@ struct Evaluation {
     const auto rb = bb - (A0.b * ha + A1.b * hb + A1.c * hc + A1.d * hd);
     const auto rc = bc - (A0.c * ha + A1.c * hb + A2.c * hc + A2.d * hd);
     const auto rd = bd - (A0.d * ha + A1.d * hb + A2.d * hc + a33 * hd);
-    const auto Ga = H.a * a00 + H.b * A0.b + H.c * A0.c + H.d * A0.d;
-    const auto Gb = H.a * A0.b + H.b * A1.b + H.c * A1.c + H.d * A1.d;
-    const auto Gc = H.a * A0.c + H.b * A1.c + H.c * A2.c + H.d * A2.d;
-    const auto Gd = H.a * A0.d + H.b * A1.d + H.c * A2.d + H.d * a33;
-    T x[4][6], g[4][6];
-    write(H.a, x[0]), write(H.b, x[1]), write(H.c, x[2]), write(H.d, x[3]);
-    write(Ga, g[0]), write(Gb, g[1]), write(Gc, g[2]), write(Gd, g[3]);
     const T r[4] = {value<T>(ra), value<T>(rb), value<T>(rc), value<T>(rd)};
     constexpr int count = S::kCoordinates;
+    // column by column: A H as a whole would not stay in registers
+    ZVENO_UNROLL
     for (int i = 0; i < 6; ++i) {
+      const auto xc = kept<2>(x[2][i]);
+      const auto xd = kept<3>(x[3][i]);
+      const T g[4] = {value<T>(a00 * x[0][i] + A0.b * x[1][i] + A0.c * xc + A0.d * xd),
+                      value<T>(A0.b * x[0][i] + A1.b * x[1][i] + A1.c * xc + A1.d * xd),
+                      value<T>(A0.c * x[0][i] + A1.c * x[1][i] + A2.c * xc + A2.d * xd),
+                      value<T>(A0.d * x[0][i] + A1.d * x[1][i] + A2.d * xc + a33 * xd)};
+      ZVENO_UNROLL
       for (int j = i; j < 6; ++j) {
-        T sum = x[0][i] * g[0][j];
-        for (int k = 1; k < count; ++k) sum += x[S::place(k)][i] * g[S::place(k)][j];
+        T sum = g[0] * x[0][j];
+        ZVENO_UNROLL
+        for (int k = 1; k < count; ++k) sum += g[S::place(k)] * x[S::place(k)][j];
         share[kMatrix + upper6(i, j)] = sum;
       }
       T sum = x[0][i] * r[0];
+      ZVENO_UNROLL
       for (int k = 1; k < count; ++k) sum += x[S::place(k)][i] * r[S::place(k)];
       share[kRight + i] = sum;
     }
@@ -281,8 +288,6 @@ struct Evaluation {
   }
 
  private:
-  static ZVENO_INLINE Row6<T> full(const Row6<T>& r) { return r; }
-  static ZVENO_INLINE Row6<T> full(const NoRow&) { return {{T(0.0), T(0.0), T(0.0)}, {T(0.0), T(0.0), T(0.0)}}; }
   template <int i>
   static ZVENO_INLINE auto kept(const T& x) {
     if constexpr (S::has(i))
@@ -374,7 +379,10 @@ ZVENO_INLINE void second(const Params<T>& p, const Held<S, T>& held, const L& fl
   const Pose<S, T>& pose = held.pose;
   pose.coordinates(out.position);  // first: it does not wait for x
   const Vec3T<T> v{x[0], x[1], x[2]}, w{x[3], x[4], x[5]};
-  const auto acceleration = [&](int i) { return dot(held.H[i].a, v) + dot(held.H[i].b, w) + held.h[i]; };
+  const auto acceleration = [&](int i) {
+    const T(&row)[6] = held.H[i];
+    return dot(Vec3T<T>{row[0], row[1], row[2]}, v) + dot(Vec3T<T>{row[3], row[4], row[5]}, w) + held.h[i];
+  };
   const auto optional = [&](auto has, int i) {
     if constexpr (decltype(has)::value)
       return acceleration(i);
