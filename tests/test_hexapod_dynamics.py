@@ -19,13 +19,13 @@ every_standard = pytest.mark.parametrize("case", STANDARD)
 every_type = pytest.mark.parametrize("type", hd.TYPES)
 
 
-def agree(got, want, *, n=SIZE, **options):
+def assert_agree(got, want, *, n=SIZE, **options):
     assert_close(got, np.asarray(want), n, **options)
 
 
-def agree_all(got, want, fields=FIELDS, **options):
+def assert_agree_all(got, want, fields=FIELDS, **options):
     for field in fields:
-        agree(getattr(got, field), getattr(want, field), **options)
+        assert_agree(getattr(got, field), getattr(want, field), **options)
 
 
 def forward(hx, state, **options):
@@ -114,8 +114,8 @@ def test_docking_rings_are_the_mechanisms_of_the_reference(type, reflected):
     assert all(hx.lean)
     r, R, u, wrench, tau = capture_state(hx)
     state = hd.RefState(r, R, u, wrench, hd.actuated_tau(ref, tau))
-    agree_all(hx.forward_dynamics(r, R, u, wrench, tau), hd.forward(ref, state))
-    agree_all(hx.forward_dynamics(r, R, u, wrench, tau), hd.forward(hd.from_model(hx), state))
+    assert_agree_all(hx.forward_dynamics(r, R, u, wrench, tau), hd.forward(ref, state))
+    assert_agree_all(hx.forward_dynamics(r, R, u, wrench, tau), hd.forward(hd.from_model(hx), state))
 
 
 # ---- the reference ----------------------------------------------------------------------------------------------
@@ -126,9 +126,9 @@ def test_kinematics_are_those_of_the_reference(general, rng):
     ref, hx = general
     state = models.random_state(rng, ref)
     p, pd = hd.rates(ref, state)
-    agree(hx.closure(state.r, state.R), p)
-    agree(hx.joint_velocity(state.r, state.R, state.u), pd)
-    agree(hx.jacobian(state.r, state.R), hd.jacobian(ref, state.r, state.R))
+    assert_agree(hx.closure(state.r, state.R), p)
+    assert_agree(hx.joint_velocity(state.r, state.R, state.u), pd)
+    assert_agree(hx.jacobian(state.r, state.R), hd.jacobian(ref, state.r, state.R))
     # the loops are closed: coordinates of the ring's hinges by both ways
     for leg, own in zip(ref.legs, hx.closure(state.r, state.R), strict=True):
         assert np.abs(hd.residual(leg, own[: leg.n], state.r, state.R.T)).max() < 2e-14
@@ -139,13 +139,13 @@ def test_inertia_momentum_and_energy_are_those_of_the_reference(general, rng):
     ref, hx = general
     state = models.random_state(rng, ref)
     A = hx.mass_matrix(state.r, state.R)
-    agree(A, hd.mass_matrix(ref, state.r, state.R))
+    assert_agree(A, hd.mass_matrix(ref, state.r, state.R))
     assert np.array_equal(A, A.T)
     assert np.linalg.eigvalsh(A).min() > 0
-    agree(hx.momentum(state.r, state.R, state.u), hd.momentum(ref, state))
-    agree(hx.kinetic_energy(state.r, state.R, state.u), hd.kinetic_energy(ref, state))
+    assert_agree(hx.momentum(state.r, state.R, state.u), hd.momentum(ref, state))
+    assert_agree(hx.kinetic_energy(state.r, state.R, state.u), hd.kinetic_energy(ref, state))
     scale = sum(abs(b.m * ref.g @ b.r) for b in hd.body_motions(ref, state))
-    agree(hx.potential_energy(state.r, state.R), hd.potential_energy(ref, state), scale=scale)
+    assert_agree(hx.potential_energy(state.r, state.R), hd.potential_energy(ref, state), scale=scale)
 
 
 @pytest.mark.parametrize("moving", [False, True], ids=["resting", "moving"])
@@ -155,10 +155,10 @@ def test_forward_dynamics_are_those_of_the_reference(case, heavy, moving, rng):
     ref, hx = models.pair(case, heavy)
     state = models.random_state(rng, ref, moving=moving)
     want = hd.forward(ref, state)
-    agree_all(forward(hx, state), want)
+    assert_agree_all(forward(hx, state), want)
     if not moving:
         args = state.r, state.R, state.u, state.wrench, state.tau
-        agree_all(hx.forward_dynamics(*args), want)
+        assert_agree_all(hx.forward_dynamics(*args), want)
 
 
 @every_general
@@ -168,13 +168,13 @@ def test_dynamics_on_a_free_base_are_those_of_the_reference(general, rng):
     got = forward_free(hx, state, base, wrench)
     want = hd.forward_free(ref, state, base, wrench)
     # the load on the base is a small difference of large forces
-    agree_all(got, want, ("acceleration", "base_acceleration", "joint_acceleration", "reaction"))
-    agree(got.base_wrench, want.base_wrench, scale=np.abs(want.leg_wrenches).max())
-    agree_all(got, want, ("joint_position", "joint_velocity"))
+    assert_agree_all(got, want, ("acceleration", "base_acceleration", "joint_acceleration", "reaction"))
+    assert_agree(got.base_wrench, want.base_wrench, scale=np.abs(want.leg_wrenches).max())
+    assert_agree_all(got, want, ("joint_position", "joint_velocity"))
     # defaults: the base does not turn, nothing acts on it
     args = state.r, state.R, state.u, state.wrench, state.tau, models.body(base)
     state.base_motion = np.zeros(9)
-    agree(hx.forward_dynamics_free(*args).acceleration, hd.forward_free(ref, state, base).acceleration)
+    assert_agree(hx.forward_dynamics_free(*args).acceleration, hd.forward_free(ref, state, base).acceleration)
 
 
 @pytest.mark.parametrize("heavy", [False, True], ids=["floating", "heavy"])
@@ -188,11 +188,11 @@ def test_inverse_dynamics_are_those_of_the_reference(case, heavy, rng):
     args = state.r, state.R, state.u, wanted
     want = hd.inverse(ref, replace(state, tau=passive), wanted)
     forces = hx.inverse_dynamics(*args, state.wrench, state.tau, state.base_motion)
-    agree(forces, want, n=10 * SIZE)
+    assert_agree(forces, want, n=10 * SIZE)
     # only forces of passive joints count, and what is not given is zero
     assert np.array_equal(hx.inverse_dynamics(*args, state.wrench, passive, state.base_motion), forces)
     bare = hd.inverse(ref, hd.RefState(state.r, state.R, state.u), wanted)
-    agree(hx.inverse_dynamics(*args), bare, n=10 * SIZE)
+    assert_agree(hx.inverse_dynamics(*args), bare, n=10 * SIZE)
     assert np.array_equal(hx.inverse_dynamics(*args, tau=np.ones(6)), hx.inverse_dynamics(*args))
 
 
@@ -203,10 +203,10 @@ def test_inverse_dynamics_undo_forward_dynamics(general, rng):
     acceleration = forward(hx, state).acceleration
     loads = {"wrench": state.wrench, "tau": state.tau, "base_motion": state.base_motion}
     forces = hx.inverse_dynamics(state.r, state.R, state.u, acceleration, **loads)
-    agree(forces, hd.actuated(ref, state.tau), n=10 * SIZE)
+    assert_agree(forces, hd.actuated(ref, state.tau), n=10 * SIZE)
     tau = state.tau.copy()
     tau[np.arange(6), hx.actuated] = forces
-    agree(forward(hx, replace(state, tau=tau)).acceleration, acceleration, n=10 * SIZE)
+    assert_agree(forward(hx, replace(state, tau=tau)).acceleration, acceleration, n=10 * SIZE)
 
 
 # ---- other routes -----------------------------------------------------------------------------------------------
@@ -218,11 +218,11 @@ def test_maximal_coordinates_agree(case, rng):
     state = models.random_state(rng, ref, moving=True)
     result, other = forward(hx, state), oracles.maximal(ref, state)
     assert other.residual < 1e-14
-    agree_all(result, other, ("acceleration", "reaction", "base_wrench"), ulps=OTHER)
-    agree(hx.jacobian(state.r, state.R) @ state.u, other.actuated_velocity, ulps=OTHER)
+    assert_agree_all(result, other, ("acceleration", "reaction", "base_wrench"), ulps=OTHER)
+    assert_agree(hx.jacobian(state.r, state.R) @ state.u, other.actuated_velocity, ulps=OTHER)
     at = np.arange(6), hx.actuated
-    agree(result.joint_velocity[at], other.actuated_velocity, ulps=OTHER)
-    agree(result.joint_acceleration[at], other.actuated_acceleration, ulps=OTHER)
+    assert_agree(result.joint_velocity[at], other.actuated_velocity, ulps=OTHER)
+    assert_agree(result.joint_acceleration[at], other.actuated_acceleration, ulps=OTHER)
 
 
 @every_general
@@ -233,7 +233,7 @@ def test_pinocchio_agrees(general, rng):
     result = forward(hx, state)
     other = oracles.pinocchio_forward(oracles.pinocchio_model(ref), state, result.joint_position, result.joint_velocity)
     assert other.residual < 1e-13
-    agree_all(result, other, ("acceleration", "joint_acceleration"), ulps=OTHER)
+    assert_agree_all(result, other, ("acceleration", "joint_acceleration"), ulps=OTHER)
 
 
 @every_general
@@ -243,10 +243,10 @@ def test_other_routes_agree_on_a_free_base(general, rng, request):
     result = forward_free(hx, state, base, wrench)
     twin = oracles.pinocchio_model(ref, base)
     other = oracles.pinocchio_forward(twin, state, result.joint_position, result.joint_velocity, wrench)
-    agree_all(result, other, ("acceleration", "base_acceleration", "joint_acceleration"), ulps=OTHER)
+    assert_agree_all(result, other, ("acceleration", "base_acceleration", "joint_acceleration"), ulps=OTHER)
     if request.node.callspec.params["general"].endswith("-skew"):
         other = oracles.maximal(ref, state, base, wrench)
-        agree_all(result, other, ("acceleration", "base_acceleration", "reaction", "base_wrench"), ulps=OTHER)
+        assert_agree_all(result, other, ("acceleration", "base_acceleration", "reaction", "base_wrench"), ulps=OTHER)
 
 
 # ---- branches ---------------------------------------------------------------------------------------------------
@@ -268,10 +268,10 @@ def test_every_branch_of_the_assembly(type, skew, rng):
         one = hd._started(replace(ref, legs=legs))
         hx = models.to_model(one)
         state = models.random_state(rng, one, moving=True)
-        agree_all(forward(hx, state), hd.forward(one, state))
+        assert_agree_all(forward(hx, state), hd.forward(one, state))
         if skew:
             other = oracles.maximal(one, state)
-            agree_all(forward(hx, state), other, ("acceleration", "reaction", "base_wrench"), ulps=OTHER)
+            assert_agree_all(forward(hx, state), other, ("acceleration", "reaction", "base_wrench"), ulps=OTHER)
         found.append(hx.closure(*ref.nominal))
     distances = [np.abs(a - b).max(axis=1) for i, a in enumerate(found) for b in found[:i]]
     assert np.min(distances, initial=1.0) > 0.1  # every leg stands elsewhere
@@ -288,7 +288,7 @@ def test_legs_of_shorter_and_of_general_code_stand_side_by_side(type, rng):
     hx = models.to_model(ref)
     assert hx.lean == [k not in (1, 4) for k in range(6)]
     state = models.random_state(rng, ref, moving=True)
-    agree_all(forward(hx, state), hd.forward(ref, state))
+    assert_agree_all(forward(hx, state), hd.forward(ref, state))
 
 
 # ---- closure by Newton's method, custom legs --------------------------------------------------------------------
@@ -299,9 +299,9 @@ def test_newton_finds_the_closed_form(case, rng):
     ref, hx = models.pair(case)
     state = models.random_state(rng, ref)
     p = hx.closure(state.r, state.R)
-    agree(hx.closure(state.r, state.R, "newton"), p)
+    assert_agree(hx.closure(state.r, state.R, "newton"), p)
     start = p + rng.uniform(-0.02, 0.02, p.shape)
-    agree(hx.closure(state.r, state.R, method="newton", start=start), p)
+    assert_agree(hx.closure(state.r, state.R, method="newton", start=start), p)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case not in STANDARD])
@@ -309,12 +309,12 @@ def test_custom_legs_start_where_they_are_told(case, rng):
     ref, hx = models.pair(case)
     state = models.random_state(rng, ref)
     p = hx.closure(state.r, state.R)
-    agree(hx.closure(state.r, state.R, start=p + rng.uniform(-0.02, 0.02, p.shape)), p)
+    assert_agree(hx.closure(state.r, state.R, start=p + rng.uniform(-0.02, 0.02, p.shape)), p)
     turned = p.copy()
     for row, leg in zip(turned, ref.legs, strict=True):
         row[: leg.n] += [2 * np.pi * joint.revolute for joint in leg.joints]
     custom = np.array([leg.type == "custom" for leg in ref.legs])
-    agree(hx.closure(state.r, state.R, start=turned)[custom], turned[custom])
+    assert_agree(hx.closure(state.r, state.R, start=turned)[custom], turned[custom])
 
 
 @every_type
@@ -324,17 +324,17 @@ def test_a_leg_given_as_a_chain_is_the_same_leg(type, rng):
     chained = replace(ref, legs=[replace(leg, type="custom") for leg in ref.legs])
     one, two = models.to_model(ref), models.to_model(chained)
     state, base, wrench = models.random_state(rng, ref, moving=True), models.random_base(rng), rng.uniform(-100, 100, 6)
-    agree_all(forward(two, state), forward(one, state))
-    agree_all(
+    assert_agree_all(forward(two, state), forward(one, state))
+    assert_agree_all(
         forward_free(two, state, base, wrench),
         forward_free(one, state, base, wrench),
         ("acceleration", "base_acceleration", "joint_acceleration", "reaction"),
     )
     for function in ("closure", "jacobian", "mass_matrix", "potential_energy"):
-        agree(getattr(two, function)(state.r, state.R), getattr(one, function)(state.r, state.R))
+        assert_agree(getattr(two, function)(state.r, state.R), getattr(one, function)(state.r, state.R))
     for function in ("joint_velocity", "momentum", "kinetic_energy"):
         args = state.r, state.R, state.u
-        agree(getattr(two, function)(*args), getattr(one, function)(*args))
+        assert_agree(getattr(two, function)(*args), getattr(one, function)(*args))
 
 
 def test_links_welded_to_those_of_a_custom_leg_move_with_them(rng):
@@ -354,9 +354,9 @@ def test_links_welded_to_those_of_a_custom_leg_move_with_them(rng):
         legs.append(zv.Leg.custom(zv.Chain(links), tip.name, point=point, axis=axis, **ends))
     welded = zv.Hexapod(hx.platform, legs, nominal=hx.nominal, gravity=hx.gravity)
     state, base, wrench = models.random_state(rng, ref, moving=True), models.random_base(rng), rng.uniform(-100, 100, 6)
-    agree_all(forward(welded, state), hd.forward(ref, state))
+    assert_agree_all(forward(welded, state), hd.forward(ref, state))
     got, want = forward_free(welded, state, base, wrench), hd.forward_free(ref, state, base, wrench)
-    agree_all(got, want, ("acceleration", "base_acceleration", "reaction"))
+    assert_agree_all(got, want, ("acceleration", "base_acceleration", "reaction"))
 
 
 def test_friction_in_the_chain_of_a_custom_leg_brakes(rng):
@@ -372,7 +372,7 @@ def test_friction_in_the_chain_of_a_custom_leg_brakes(rng):
     rough = zv.Hexapod(hx.platform, legs, nominal=hx.nominal)
     state = models.random_state(rng, ref, moving=True)
     _, pd = hd.rates(ref, state)
-    agree_all(forward(rough, state), hd.forward(ref, replace(state, tau=state.tau - friction * pd)))
+    assert_agree_all(forward(rough, state), hd.forward(ref, replace(state, tau=state.tau - friction * pd)))
 
 
 # ---- laws -------------------------------------------------------------------------------------------------------
@@ -399,7 +399,7 @@ def test_momentum_changes_by_external_forces_less_those_on_the_base(general, rng
     result = forward(hx, state)
     bodies = hd.body_motions(ref, state, result)
     want = external_load(ref, state, bodies) - hd.momentum_rate(bodies)
-    agree(result.base_wrench, want, ulps=1000)
+    assert_agree(result.base_wrench, want, ulps=1000)
 
 
 @every_general
@@ -410,7 +410,7 @@ def test_momentum_by_differences_changes_so_too(general, rng):
     at = path(state, result.acceleration)
     rate = rate_of(lambda t: hx.momentum(*at(t)))
     load = external_load(ref, state, hd.body_motions(ref, state))
-    agree(load - result.base_wrench, rate, ulps=DIFFERENCE, scale=np.abs(load).max())
+    assert_agree(load - result.base_wrench, rate, ulps=DIFFERENCE, scale=np.abs(load).max())
 
 
 @every_general
@@ -427,13 +427,15 @@ def test_a_free_mechanism_keeps_its_momentum(general, rng):
     total = hd.momentum_rate([*bodies, carrier])
     load = external_load(ref, state, [*bodies, carrier])
     load += np.concatenate([wrench[:3], wrench[3:] + np.cross(base.d, wrench[:3])])
-    agree(total, load, ulps=1000)
+    assert_agree(total, load, ulps=1000)
     # so does the base alone with the load that is reported
     own = np.concatenate([wrench[:3], wrench[3:] + np.cross(base.d, wrench[:3])])
     own += np.concatenate([base.m * ref.g, np.cross(base.d, base.m * ref.g)])
-    agree(hd.momentum_rate([carrier]), own + result.base_wrench, ulps=1000, scale=np.abs(result.base_wrench).max())
+    assert_agree(
+        hd.momentum_rate([carrier]), own + result.base_wrench, ulps=1000, scale=np.abs(result.base_wrench).max()
+    )
     # and the motion is that of a base moved so
-    agree_all(forward(hx, moved), result, ("acceleration", "base_wrench", "reaction"), scale=1e3)
+    assert_agree_all(forward(hx, moved), result, ("acceleration", "base_wrench", "reaction"), scale=1e3)
 
 
 @every_general
@@ -444,7 +446,7 @@ def test_power_is_the_growth_of_energy(general, rng):
     at = path(state, result.acceleration)
     growth = rate_of(lambda t: hx.kinetic_energy(*at(t)) + hx.potential_energy(*at(t)[:2]))
     power = state.wrench @ state.u + np.sum(state.tau * result.joint_velocity)
-    agree(growth, power, ulps=DIFFERENCE, scale=abs(power) + hx.kinetic_energy(state.r, state.R, state.u))
+    assert_agree(growth, power, ulps=DIFFERENCE, scale=abs(power) + hx.kinetic_energy(state.r, state.R, state.u))
 
 
 @every_general
@@ -457,11 +459,11 @@ def test_rates_are_derivatives_of_the_coordinates(general, rng):
     def coordinates(t):  # by Newton: no jumps of 2 pi
         return hx.closure(*at(t)[:2], method="newton", start=start)
 
-    agree(hx.joint_velocity(state.r, state.R, state.u), rate_of(coordinates), ulps=DIFFERENCE)
+    assert_agree(hx.joint_velocity(state.r, state.R, state.u), rate_of(coordinates), ulps=DIFFERENCE)
     result = forward(hx, state)
     at = path(state, result.acceleration)
     rates = rate_of(lambda t: hx.joint_velocity(*at(t)))
-    agree(result.joint_acceleration, rates, ulps=DIFFERENCE)
+    assert_agree(result.joint_acceleration, rates, ulps=DIFFERENCE)
 
 
 @every_general
@@ -472,9 +474,9 @@ def test_virtual_work_of_the_reactions_vanishes(general, rng):
     p = hx.closure(state.r, state.R)
     for leg, own_H, own_p in zip(ref.legs, H, p, strict=True):
         Cd, Ci, _ = hd.leg_constraints(leg, own_p[: leg.n], state.r, state.R.T)
-        agree(own_H[: leg.n].T @ Cd.T, Ci.T)
+        assert_agree(own_H[: leg.n].T @ Cd.T, Ci.T)
         assert not own_H[leg.n :].any()
-    agree(hx.jacobian(state.r, state.R), H[np.arange(6), hx.actuated])
+    assert_agree(hx.jacobian(state.r, state.R), H[np.arange(6), hx.actuated])
 
 
 @every_general
@@ -484,7 +486,7 @@ def test_forces_of_the_drives_reach_the_ring_by_the_jacobian(general, rng):
     extra = rng.uniform(-50, 50, 6)
     pushed = forward(hx, replace(state, tau=state.tau + hd.actuated_tau(ref, extra)))
     gained = hx.mass_matrix(state.r, state.R) @ (pushed.acceleration - forward(hx, state).acceleration)
-    agree(gained, hx.jacobian(state.r, state.R).T @ extra, n=10 * SIZE)
+    assert_agree(gained, hx.jacobian(state.r, state.R).T @ extra, n=10 * SIZE)
 
 
 @every_general
@@ -503,10 +505,10 @@ def test_reactions_balance_the_ring_and_every_leg(general, rng):
         wrenches.append(wrench)
         mismatch.append(error)
     scale = np.abs(result.reaction).max()
-    agree(total, np.zeros(6), scale=scale)
+    assert_agree(total, np.zeros(6), scale=scale)
     # axis check (48): what a joint passes on along its own axis is the force of its drive
     assert max(mismatch) < 1e-11 * scale
-    agree(result.base_wrench, sum(wrenches), scale=np.abs(wrenches).max())
+    assert_agree(result.base_wrench, sum(wrenches), scale=np.abs(wrenches).max())
     three = [k for k, leg in enumerate(ref.legs) if leg.n == 3]
     assert not result.reaction[three, 3].any()
 
@@ -520,7 +522,7 @@ def test_reflected_inertia_is_an_internal_force(case, rng):
     reduction = [leg.reflected for leg in ref.legs] * hd.actuated(ref, result.joint_acceleration)
     assert np.abs(reduction).max() > 1e-3
     other = forward(bare, replace(state, tau=state.tau - hd.actuated_tau(ref, reduction)))
-    agree_all(other, result)
+    assert_agree_all(other, result)
 
 
 @pytest.mark.parametrize("skew", [False, True], ids=["lean", "skew"])
@@ -535,7 +537,7 @@ def test_reactions_of_massless_links_lie_along_the_last_one(type, skew, rng):
     hx = models.to_model(ref)
     state = models.random_state(rng, ref, passive_tau=False, moving=True)
     result = forward(hx, state)
-    agree_all(result, hd.forward(ref, state), ("acceleration", "joint_acceleration", "base_wrench"))
+    assert_agree_all(result, hd.forward(ref, state), ("acceleration", "joint_acceleration", "base_wrench"))
     for leg, p, reaction in zip(ref.legs, result.joint_position, result.reaction, strict=True):
         link = hd.leg_kinematics(leg, p[: leg.n]).tau[-1][0]
         assert np.abs(np.cross(link, reaction[:3])).max() < 1e-12 * np.abs(reaction).max()
@@ -555,12 +557,12 @@ def test_a_ring_on_massless_struts_is_a_rigid_body(type, rng):
     arms = np.array([leg.l_C for leg in ref.legs])
     moment = state.wrench[3:] + forces @ np.cross(arms, along @ state.R)
     om = state.u[3:]
-    agree(result.acceleration[:3], (state.wrench[:3] + forces @ along) / ref.m_C)
-    agree(result.acceleration[3:], np.linalg.solve(ref.I_C, moment - np.cross(om, ref.I_C @ om)))
-    agree(result.reaction[:, :3], forces[:, None] * along)
+    assert_agree(result.acceleration[:3], (state.wrench[:3] + forces @ along) / ref.m_C)
+    assert_agree(result.acceleration[3:], np.linalg.solve(ref.I_C, moment - np.cross(om, ref.I_C @ om)))
+    assert_agree(result.reaction[:, :3], forces[:, None] * along)
     hinges = np.array([leg.l_0 for leg in ref.legs])
     load = -forces[:, None] * along
-    agree(result.base_wrench, np.concatenate([load.sum(0), np.cross(hinges, load).sum(0)]))
+    assert_agree(result.base_wrench, np.concatenate([load.sum(0), np.cross(hinges, load).sum(0)]))
 
 
 # ---- special states ---------------------------------------------------------------------------------------------
@@ -571,7 +573,7 @@ def test_zero_velocities(general, rng):
     ref, hx = general
     state = models.random_state(rng, ref, speed=0.0, moving=True)
     result = forward(hx, state)
-    agree_all(result, hd.forward(ref, state), ("acceleration", "base_wrench", "joint_acceleration", "reaction"))
+    assert_agree_all(result, hd.forward(ref, state), ("acceleration", "base_wrench", "joint_acceleration", "reaction"))
     assert not result.joint_velocity.any()
     assert not hx.joint_velocity(state.r, state.R, np.zeros(6)).any()
     assert not hx.momentum(state.r, state.R, np.zeros(6)).any()
@@ -598,7 +600,7 @@ def test_far_poses(type, rng):
             assert hx.status(state.r, state.R) != 0
             continue
         if np.linalg.cond(hd.jacobian(ref, state.r, state.R)) < 30:
-            agree_all(forward(hx, state), want)
+            assert_agree_all(forward(hx, state), want)
             compared += 1
 
 
@@ -610,10 +612,10 @@ def test_angles_cover_the_full_circle(case, rng):
     turned = models.to_model(replace(ref, legs=legs))
     state = models.random_state(rng, ref)
     got, want = forward(turned, state), forward(hx, state)
-    agree_all(got, want, ("acceleration", "base_wrench", "joint_velocity", "joint_acceleration", "reaction"))
+    assert_agree_all(got, want, ("acceleration", "base_wrench", "joint_velocity", "joint_acceleration", "reaction"))
     shift = got.joint_position - want.joint_position
     shift[:, 0] -= turn
-    agree(np.remainder(shift + np.pi, 2 * np.pi) - np.pi, np.zeros((6, hx.nj)), scale=1.0)
+    assert_agree(np.remainder(shift + np.pi, 2 * np.pi) - np.pi, np.zeros((6, hx.nj)), scale=1.0)
     assert np.abs(got.joint_position[:, 0]).max() <= np.pi
 
 
@@ -628,7 +630,7 @@ def test_the_nominal_pose(case, rng):
     hx = zv.Hexapod(zv.Body(ref.m_C, ref.I_C), legs, nominal=ref.nominal)
     state = models.random_state(rng, ref)
     state.r, state.R = ref.nominal
-    agree_all(forward(hx, state), hd.forward(hd.from_model(hx), state))
+    assert_agree_all(forward(hx, state), hd.forward(hd.from_model(hx), state))
 
 
 @pytest.mark.parametrize("case", ["UPS-skew", "RSU-lean", "mixed-skew", "mixed-general"])
@@ -652,10 +654,10 @@ def test_the_choice_of_base_axes_does_not_matter(case, rng):
         base_motion=np.kron(np.eye(3), Q) @ state.base_motion,
     )
     got, want = forward(models.to_model(turned), other), forward(hx, state)
-    agree(half.T @ got.acceleration, want.acceleration)
-    agree(twice.T @ got.base_wrench, want.base_wrench)
-    agree(got.reaction[:, :3] @ Q, want.reaction[:, :3])
-    agree_all(got, want, ("joint_position", "joint_velocity", "joint_acceleration"))
+    assert_agree(half.T @ got.acceleration, want.acceleration)
+    assert_agree(twice.T @ got.base_wrench, want.base_wrench)
+    assert_agree(got.reaction[:, :3] @ Q, want.reaction[:, :3])
+    assert_agree_all(got, want, ("joint_position", "joint_velocity", "joint_acceleration"))
 
 
 @every_general

@@ -17,6 +17,7 @@ Examples
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -77,7 +78,7 @@ def _check(made: object, *, amounts: str = "", positive: str = "", infinite: str
         object.__setattr__(made, key, number)
 
 
-class Law:
+class Law(ABC):
     """Base of all laws. Immutable, hashable; `a + b` is the sum of two laws."""
 
     __slots__ = ()
@@ -133,8 +134,8 @@ class Law:
     def _resolved(self, place: _Place) -> Law:
         return self
 
-    def _terms(self) -> list[_Term]:
-        raise NotImplementedError
+    @abstractmethod
+    def _terms(self) -> list[_Term]: ...
 
 
 def _place(hexapod: Hexapod, leg: int) -> _Place:
