@@ -17,23 +17,23 @@ amount = st.floats(0, 1e3)
 positive = st.floats(1e-3, 1e3)
 
 
-def check(law, want):
+def check_law(law, want):
     assert_close(law(T, X, V), np.broadcast_to(want, T.shape), 1, ulps=10, scale=max(1.0, np.abs(want).max()))
 
 
 @given(amount, amount, number, number)
 def test_spring_and_damper(k, c, preload, reference):
-    check(laws.SpringDamper(k, c, preload, reference), preload - k * (X - reference) - c * V)
+    check_law(laws.SpringDamper(k, c, preload, reference), preload - k * (X - reference) - c * V)
 
 
 @given(amount, positive)
 def test_dry_friction(force, speed):
-    check(laws.DryFriction(force, speed), -force * np.tanh(V / speed))
+    check_law(laws.DryFriction(force, speed), -force * np.tanh(V / speed))
 
 
 @given(amount, positive)
 def test_eddy_brake(force, speed):
-    check(laws.EddyBrake(force, speed), -2 * force * (V / speed) / (1 + (V / speed) ** 2))
+    check_law(laws.EddyBrake(force, speed), -2 * force * (V / speed) / (1 + (V / speed) ** 2))
 
 
 def test_eddy_brake_has_its_largest_force_at_its_speed():
@@ -50,7 +50,7 @@ def test_stops_push_and_never_pull(k, c, lower, upper):
     want[over] = -k * (X - upper)[over] - c * np.maximum(V, 0)[over]
     want[under] = -k * (X - lower)[under] - c * np.minimum(V, 0)[under]
     law = laws.Stops(k, c, lower, upper)
-    check(law, want)
+    check_law(law, want)
     assert (law(T, X, V)[over] <= 0).all() and (law(T, X, V)[under] >= 0).all()
 
 
@@ -61,7 +61,7 @@ def test_a_stop_may_stand_on_one_side_only():
 
 @given(amount, amount, positive, number)
 def test_servo_is_a_limited_spring_and_damper(k, c, limit, p):
-    check(laws.Servo(k, c, p, limit), np.clip(k * (p - X) - c * V, -limit, limit))
+    check_law(laws.Servo(k, c, p, limit), np.clip(k * (p - X) - c * V, -limit, limit))
 
 
 @pytest.mark.parametrize(("start", "target"), [(0.05, -0.11), (-0.02, 0.1)])
@@ -70,7 +70,7 @@ def test_ramp_leaves_in_time_and_rests_at_its_target(start, target):
     arrival = begin + abs(target - start) / speed
     p = np.interp(T, [begin, arrival], [start, target])
     rate = np.where((begin <= T) & (arrival > T), np.sign(target - start) * speed, 0.0)
-    check(laws.Servo(300.0, 40.0, laws.Ramp(target, speed, start, begin)), 300 * (p - X) + 40 * (rate - V))
+    check_law(laws.Servo(300.0, 40.0, laws.Ramp(target, speed, start, begin)), 300 * (p - X) + 40 * (rate - V))
 
 
 def test_ramp_that_goes_nowhere_rests():
@@ -84,7 +84,7 @@ def test_table_is_linear_between_its_samples():
         inside = (times[i] <= T) & (times[i + 1] > T)
         slope[inside] = (values[i + 1] - values[i]) / (times[i + 1] - times[i])
     p = np.interp(T, times, values)
-    check(laws.Servo(300.0, 40.0, laws.Table(times, values)), 300 * (p - X) + 40 * (slope - V))
+    check_law(laws.Servo(300.0, 40.0, laws.Table(times, values)), 300 * (p - X) + 40 * (slope - V))
 
 
 def test_table_of_one_sample_is_constant():
@@ -95,18 +95,18 @@ def test_lugre_slides_with_the_stribeck_curve():
     force, breakaway, speed, viscous = 5.0, 7.0, 0.02, 3.0
     law = laws.LuGre(force, breakaway, speed, 1e5, 100.0, viscous)
     g = force + (breakaway - force) * np.exp(-((V / speed) ** 2))
-    check(law, -np.sign(V) * g - viscous * V)
+    check_law(law, -np.sign(V) * g - viscous * V)
     assert law(0, 0, 0) == 0
 
 
 def test_sums_add_and_clutches_limit_what_they_hold():
     spring, brake, friction = laws.SpringDamper(900.0, 80.0), laws.EddyBrake(60.0, 0.1), laws.DryFriction(5.0, 0.01)
-    check(spring + brake + friction, spring(T, X, V) + brake(T, X, V) + friction(T, X, V))
-    check(sum([spring, brake]), spring(T, X, V) + brake(T, X, V))
+    check_law(spring + brake + friction, spring(T, X, V) + brake(T, X, V) + friction(T, X, V))
+    check_law(sum([spring, brake]), spring(T, X, V) + brake(T, X, V))
     inner = np.clip(brake(T, X, V) + friction(T, X, V), -40, 40)
     nested = laws.SlipClutch(100.0, spring + laws.SlipClutch(40.0, brake + friction))
-    check(nested + friction, np.clip(spring(T, X, V) + inner, -100, 100) + friction(T, X, V))
-    check(friction + nested, np.clip(spring(T, X, V) + inner, -100, 100) + friction(T, X, V))
+    check_law(nested + friction, np.clip(spring(T, X, V) + inner, -100, 100) + friction(T, X, V))
+    check_law(friction + nested, np.clip(spring(T, X, V) + inner, -100, 100) + friction(T, X, V))
 
 
 def test_arguments_broadcast_and_numbers_give_a_number():

@@ -236,7 +236,7 @@ def test_virtual_work_of_the_reactions_vanishes(rng, kind):
 # ---- other routes -----------------------------------------------------------------------------------------------
 
 
-def agree(got, want, *, n=SIZE):
+def assert_agree(got, want, *, n=SIZE):
     assert_close(got, want, n, ulps=1000)  # 1e-11 of the largest
 
 
@@ -246,14 +246,14 @@ def test_maximal_coordinates_agree(mechanism, rng, moving):
     result = hd.forward(mechanism, state)
     other = oracles.maximal(mechanism, state)
     assert other.residual < 1e-14
-    agree(other.acceleration, result.acceleration)
-    agree(other.reaction, result.reaction)
-    agree(other.base_wrench, result.base_wrench)
-    agree(other.actuated_velocity, hd.actuated(mechanism, result.joint_velocity))
-    agree(other.actuated_acceleration, hd.actuated(mechanism, result.joint_acceleration))
+    assert_agree(other.acceleration, result.acceleration)
+    assert_agree(other.reaction, result.reaction)
+    assert_agree(other.base_wrench, result.base_wrench)
+    assert_agree(other.actuated_velocity, hd.actuated(mechanism, result.joint_velocity))
+    assert_agree(other.actuated_acceleration, hd.actuated(mechanism, result.joint_acceleration))
     for one, two in zip(other.bodies, hd.body_motions(mechanism, state, result), strict=True):
         for what in ("r", "v", "om", "a", "eps"):
-            agree(getattr(one, what), getattr(two, what))
+            assert_agree(getattr(one, what), getattr(two, what))
 
 
 @pytest.mark.parametrize("kind", [*KINDS, *GENERAL], ids=name)
@@ -265,8 +265,8 @@ def test_pinocchio_agrees(rng, kind):
     twin = oracles.pinocchio_model(ref)
     other = oracles.pinocchio_forward(twin, state, result.joint_position, result.joint_velocity)
     assert other.residual < 1e-13
-    agree(other.acceleration, result.acceleration)
-    agree(other.joint_acceleration, result.joint_acceleration)
+    assert_agree(other.acceleration, result.acceleration)
+    assert_agree(other.joint_acceleration, result.joint_acceleration)
 
 
 def test_a_free_base_by_three_routes(mechanism, rng):
@@ -279,19 +279,19 @@ def test_a_free_base_by_three_routes(mechanism, rng):
         oracles.pinocchio_forward(twin, state, result.joint_position, result.joint_velocity, wrench),
     )
     for other in others:
-        agree(other.acceleration, result.acceleration)
-        agree(other.base_acceleration, result.base_acceleration)
-    agree(others[0].base_wrench, result.base_wrench)
-    agree(others[0].reaction, result.reaction)
-    agree(others[1].joint_acceleration, result.joint_acceleration)
+        assert_agree(other.acceleration, result.acceleration)
+        assert_agree(other.base_acceleration, result.base_acceleration)
+    assert_agree(others[0].base_wrench, result.base_wrench)
+    assert_agree(others[0].reaction, result.reaction)
+    assert_agree(others[1].joint_acceleration, result.joint_acceleration)
     # the base itself obeys Newton
     a_0, dOm = np.split(result.base_acceleration, 2)
     Om = state.base_motion[3:6]
     a = a_0 + np.cross(dOm, base.d) + np.cross(Om, np.cross(Om, base.d))
-    agree(base.m * (a - mechanism.g), wrench[:3] + result.base_wrench[:3])
+    assert_agree(base.m * (a - mechanism.g), wrench[:3] + result.base_wrench[:3])
     # and the motion found is that of a base moved so
     moved = replace(state, base_motion=np.concatenate([a_0, Om, dOm]))
-    agree(hd.forward(mechanism, moved).acceleration, result.acceleration)
+    assert_agree(hd.forward(mechanism, moved).acceleration, result.acceleration)
 
 
 def test_mujoco_agrees_as_far_as_its_soft_constraints_allow(mechanism, rng):
@@ -324,7 +324,7 @@ def test_momentum_changes_by_external_forces_less_those_on_the_base(rng, kind):
     force, moment = state.wrench[:3], state.R @ state.wrench[3:] + np.cross(state.r, state.wrench[:3])
     for b in bodies:
         force, moment = force + b.m * ref.g, moment + np.cross(b.r, b.m * ref.g)
-    agree(hd.momentum_rate(bodies), np.concatenate([force, moment]) - result.base_wrench)
+    assert_agree(hd.momentum_rate(bodies), np.concatenate([force, moment]) - result.base_wrench)
     assert result.axis_error < 1e-11
 
 
@@ -340,7 +340,7 @@ def test_power_is_the_growth_of_energy(rng, kind):
     pd, pdd = result.joint_velocity, result.joint_acceleration
     growth += sum(leg.drives @ (pd[k, : leg.n] * pdd[k, : leg.n]) for k, leg in enumerate(ref.legs))
     power = state.wrench @ state.u + np.sum(state.tau * pd)
-    agree(power, np.array(growth), n=10 * SIZE)
+    assert_agree(power, np.array(growth), n=10 * SIZE)
 
 
 def test_energy_and_momentum_are_those_of_the_bodies(mechanism, rng):
@@ -349,7 +349,7 @@ def test_energy_and_momentum_are_those_of_the_bodies(mechanism, rng):
     _, pd = hd.rates(mechanism, state)
     energy = sum(b.m * b.v @ b.v + b.om @ b.I @ b.om for b in bodies) / 2
     energy += sum(leg.drives @ pd[k, : leg.n] ** 2 for k, leg in enumerate(mechanism.legs)) / 2
-    agree(hd.kinetic_energy(mechanism, state), np.array(energy))
+    assert_agree(hd.kinetic_energy(mechanism, state), np.array(energy))
     at = poses(mechanism, state)
     slope = derivative(lambda t: hd.potential_energy(mechanism, replace(state, r=at(t)[0], R=at(t)[1])))
     assert_close(slope, -hd.momentum(mechanism, state)[:3] @ mechanism.g, SIZE, ulps=DIFFERENCE, scale=energy * 100)
@@ -372,7 +372,7 @@ def test_inverse_of_forward_dynamics(mechanism, rng):
     for k, leg in enumerate(mechanism.legs):
         passive[k, leg.actuated] = 0
     forces = hd.inverse(mechanism, replace(state, tau=passive), result.acceleration)
-    agree(forces, hd.actuated(mechanism, state.tau), n=10 * SIZE)
+    assert_agree(forces, hd.actuated(mechanism, state.tau), n=10 * SIZE)
 
 
 def test_reflected_inertia_is_an_internal_force(mechanism, rng):
@@ -381,9 +381,9 @@ def test_reflected_inertia_is_an_internal_force(mechanism, rng):
     bare = replace(mechanism, legs=[replace(leg, reflected=0.0) for leg in mechanism.legs])
     reduction = [leg.reflected for leg in mechanism.legs] * hd.actuated(mechanism, result.joint_acceleration)
     other = hd.forward(bare, replace(state, tau=state.tau - hd.actuated_tau(mechanism, reduction)))
-    agree(other.acceleration, result.acceleration)
-    agree(other.base_wrench, result.base_wrench)
-    agree(other.reaction, result.reaction)
+    assert_agree(other.acceleration, result.acceleration)
+    assert_agree(other.base_wrench, result.base_wrench)
+    assert_agree(other.reaction, result.reaction)
 
 
 @pytest.mark.parametrize("type", hd.TYPES)
@@ -449,7 +449,7 @@ def test_a_model_read_is_the_same_mechanism(mechanism, rng):
     state = hd.random_state(rng, mechanism, moving=True)
     want, got = hd.forward(mechanism, state), hd.forward(hd.from_model(as_model(mechanism)), state)
     for what in ("acceleration", "base_wrench", "reaction", "joint_acceleration"):
-        agree(getattr(got, what), getattr(want, what))
+        assert_agree(getattr(got, what), getattr(want, what))
 
 
 @pytest.mark.parametrize("kind", ["UPS*", "RSU*"])
@@ -481,5 +481,5 @@ def test_a_custom_leg_read_from_a_chain_is_the_same_leg(rng, kind):
     model = SimpleNamespace(platform=platform, legs=[leg(k) for k in ref.legs], gravity=ref.g, nominal=ref.nominal)
     state = hd.random_state(rng, ref, moving=True)
     want, got = hd.forward(ref, state), hd.forward(hd.from_model(model), state)
-    agree(got.acceleration, want.acceleration)
-    agree(got.reaction, want.reaction)
+    assert_agree(got.acceleration, want.acceleration)
+    assert_agree(got.reaction, want.reaction)
