@@ -17,7 +17,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EDITABLE = len(zv.__path__) > 1
 
 
-def python(*arguments, cwd, **environment):
+def check_python(*arguments, cwd, **environment):
     """A Python process that must succeed, with its output."""
     done = subprocess.run(
         [sys.executable, *map(str, arguments)],
@@ -97,14 +97,14 @@ def test_version_is_the_same_everywhere():
 
 def test_import_loads_nothing_that_only_some_users_need(tmp_path):
     code = "import sys, numpy; known = set(sys.modules); import zveno; print(*sorted(set(sys.modules) - known))"
-    loaded = {name.partition(".")[0] for name in python("-c", code, cwd=tmp_path).stdout.split()}
+    loaded = {name.partition(".")[0] for name in check_python("-c", code, cwd=tmp_path).stdout.split()}
     assert "zveno" in loaded
     assert not loaded & {"typer", "rich", "click", "matplotlib", "scipy", "xml", "pyexpat", "multiprocessing"}
 
 
 def test_import_takes_less_than_a_fifth_of_a_second_beyond_numpy(tmp_path):
     def cost():
-        lines = python("-X", "importtime", "-c", "import numpy, zveno", cwd=tmp_path).stderr.splitlines()
+        lines = check_python("-X", "importtime", "-c", "import numpy, zveno", cwd=tmp_path).stderr.splitlines()
         (line,) = [line for line in lines if line.endswith("| zveno")]
         return int(line.split("|")[1]) * 1e-6
 
@@ -117,8 +117,8 @@ def test_import_takes_less_than_a_fifth_of_a_second_beyond_numpy(tmp_path):
 @pytest.mark.slow
 def test_user_script_passes_strict_type_checking(tmp_path):
     script = ROOT / "tests" / "typing" / "user_script.py"
-    python("-m", "mypy", "--strict", "--config-file=", script, cwd=tmp_path, **type_checker_environment())
-    python(script, cwd=tmp_path)
+    check_python("-m", "mypy", "--strict", "--config-file=", script, cwd=tmp_path, **type_checker_environment())
+    check_python(script, cwd=tmp_path)
 
 
 @pytest.mark.slow
@@ -149,7 +149,7 @@ def test_stubs_agree_with_the_compiled_module(tmp_path):
     # pybind11 gives its classes a metaclass of its own, which is no business of the user's
     (tmp_path / "allowed").write_text(r"zveno\._core\.(Chain|Hexapod|HexapodRun|LegLaw)" + "\n")  # their metaclass
     options = ("--allowlist", "allowed", "--mypy-config-file", os.devnull)
-    python("-m", "mypy.stubtest", "zveno._core", *options, cwd=tmp_path, **type_checker_environment())
+    check_python("-m", "mypy.stubtest", "zveno._core", *options, cwd=tmp_path, **type_checker_environment())
 
 
 # ---- CMake ------------------------------------------------------------------------------------------------------
@@ -167,5 +167,5 @@ def test_project_built_with_scikit_build_core_finds_the_package_without_a_hint(t
         'if(NOT kind STREQUAL "STATIC_LIBRARY")\n  message(FATAL_ERROR "${kind}")\nendif()\n'
     )
     command = ("-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-index", "--no-cache-dir", ".")
-    python(*command, cwd=tmp_path)
+    check_python(*command, cwd=tmp_path)
     assert list(tmp_path.glob("guest-1-*.whl"))

@@ -23,7 +23,7 @@ TOKENS = [b"nan", b"-1", b"1e999", b"", b"<", b">", b'"', b"&", b"&amp;", b"&#0;
           b"<joint/>", b"floating", b"fixed", b"revolute", b"1e308", b"-1e308", b"5e-324", b"0 0 0"]  # fmt: skip
 
 
-def judge(source):
+def check_outcome(source):
     """A chain that works or a ModelError with a message; anything else is a failure of the test."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -68,7 +68,7 @@ def test_mutated_files_are_a_chain_or_a_model_error(path):
     data = re.sub(rb"<!--.*?-->|<(visual|collision)\b.*?</\1>", b"", path.read_bytes(), flags=re.DOTALL)
     rng = random.Random(path.stem)
     for _ in range(1500 if len(data) < 8000 else 400):
-        judge(mutate(data, rng))
+        check_outcome(mutate(data, rng))
 
 
 @pytest.mark.parametrize("path", SEEDS, ids=lambda p: p.stem)
@@ -138,10 +138,10 @@ robots = st.builds(
 @settings(derandomize=True, database=None, max_examples=500, deadline=None)
 @given(robots)
 def test_well_formed_nonsense_is_a_chain_or_a_model_error(text):
-    judge(text)
+    check_outcome(text)
 
 
 @settings(derandomize=True, database=None, max_examples=500, deadline=None)
 @given(st.binary(max_size=200) | st.text(max_size=100).map(lambda t: "<" + t) | anything)
 def test_any_text_is_a_chain_or_a_model_error(source):
-    judge(source)
+    check_outcome(source)
