@@ -2,6 +2,7 @@
 
     python bench/compare.py                 # calls and batches from Python
     python bench/compare.py --hexapod       # hexapods of every leg type instead of chains
+    python bench/compare.py --compiled      # compiled functions, also against CasADi (needs it, llvmlite and cmake)
     python bench/compare.py --cpp           # also C++ against C++, built from bench/cpp
     python bench/compare.py --quick         # a minute instead of ten
 
@@ -564,14 +565,19 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="short chains, short measurements")
     parser.add_argument("--seconds", type=float, help="time for each engine and function (default 1, quick 0.1)")
     parser.add_argument("--hexapod", action="store_true", help="hexapods instead of chains")
+    parser.add_argument("--compiled", action="store_true", help="compiled functions (builds bench/cpp, 3 to 6 minutes)")
     parser.add_argument("--cpp", action="store_true", help="also C++ against C++ (builds bench/cpp, 3 to 6 minutes)")
-    parser.add_argument("--build", type=Path, help="build folder for --cpp, kept (default: a temporary one)")
+    parser.add_argument("--build", type=Path, help="folder for what is built, kept (default: a temporary one)")
     parser.add_argument("--json", type=Path, help="write everything to this file")
     arguments = parser.parse_args()
     seconds = arguments.seconds or (0.1 if arguments.quick else 1.0)
 
-    head = machine("pin", "mujoco") | {"load_average": os.getloadavg()[0]}
+    head = machine("pin", "mujoco", "casadi", "llvmlite") | {"load_average": os.getloadavg()[0]}
     print(json.dumps(head, indent=2))
+    if arguments.compiled:
+        import compiled_table  # needs what the other comparisons do without
+
+        return compiled_table.report(head, arguments.build, seconds / 2, arguments.json)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         build = None

@@ -67,6 +67,21 @@ std::string shape_text(const py::ssize_t* dims, int nd) {
   return s + ")";
 }
 
+const double* plain_vector(PyObject* arg, py::ssize_t n) {
+  if (!plain(arg)) return nullptr;
+  const auto* a = proxy(arg);
+  return a->nd == 1 && a->dimensions[0] == n ? reinterpret_cast<const double*>(a->data) : nullptr;
+}
+
+py::object new_array(int nd, const py::ssize_t* dims, double*& data) {
+  PyObject* descriptor = float64();
+  Py_INCREF(descriptor);  // stolen by the call
+  PyObject* array = api().PyArray_NewFromDescr_(api().PyArray_Type_, descriptor, nd, dims, nullptr, nullptr, 0, nullptr);
+  if (!array) throw py::error_already_set();
+  data = reinterpret_cast<double*>(proxy(array)->data);
+  return py::reinterpret_steal<py::object>(array);
+}
+
 Rowwise read_rows(const Context& c, Name name, PyObject* arg, py::ssize_t tail, py::ssize_t inner) {
   Rowwise r;
   if (!plain(arg)) {
@@ -165,14 +180,7 @@ py::object result_array(const Context& c, Name name, PyObject* out, const Lead& 
   int nd = 0;
   for (int i = 0; i < lead.nd; ++i) dims[nd++] = lead.dims[i];
   for (int i = 0; i < tail_nd; ++i) dims[nd++] = tail[i];
-  if (out == nullptr || out == Py_None) {
-    PyObject* descriptor = float64();
-    Py_INCREF(descriptor);  // stolen by the call
-    PyObject* array = api().PyArray_NewFromDescr_(api().PyArray_Type_, descriptor, nd, dims, nullptr, nullptr, 0, nullptr);
-    if (!array) throw py::error_already_set();
-    data = reinterpret_cast<double*>(py::detail::array_proxy(array)->data);
-    return py::reinterpret_steal<py::object>(array);
-  }
+  if (out == nullptr || out == Py_None) return new_array(nd, dims, data);
   if (!api().PyArray_Check_(out))
     throw py::type_error(prefix(c, name) + "is a " + Py_TYPE(out)->tp_name + ", expected a float64 array of shape " +
                          shape_text(dims, nd));

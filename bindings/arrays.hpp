@@ -57,6 +57,11 @@ struct Rowwise {
 // Reads `arg` as (..., tail), or with `inner` as (..., tail, inner). Throws with the context's names.
 Rowwise read_rows(const Context& context, Name name, PyObject* arg, py::ssize_t tail, py::ssize_t inner = 0);
 
+// Numbers of a float64 array (n,) as it is; null for anything that needs a closer look.
+const double* plain_vector(PyObject* arg, py::ssize_t n);
+
+py::object new_array(int nd, const py::ssize_t* dims, double*& data);
+
 // `arg` itself if it is a plain float64 array, else a converted copy.
 py::object as_array(const Context& context, Name name, PyObject* arg);
 

@@ -22,8 +22,9 @@ constexpr char kMassMatrixDoc[] =
     "Parameters\n----------\n"
     "q : (..., n) array\n    Joint coordinates, rad or m.\n"
     "method : str\n"
-    "    'crba' composite rigid bodies, O(n^2); 'crba-columns' unit accelerations; 'kane' and 'kane-triangular' Kane's\n"
-    "    matrix form, Yaskevich (002), eq. (2), dense or with its zero columns skipped; 'kane-recurrent' the recurrent\n"
+    "    'crba' composite rigid bodies, O(n^2), in base axes; 'crba-walk' from body to body, faster for n <= 8;\n"
+    "    'crba-columns' unit accelerations; 'kane' and 'kane-triangular' Kane's matrix form, Yaskevich (002), eq. (2), "
+    "dense or with its zero columns skipped; 'kane-recurrent' the recurrent\n"
     "    algorithm of (002), O(n^3), serial chains; 'kane-collapsed' its O(n^2) form; 'kosynka' block-triangular form,\n"
     "    a reconstruction, serial chains. The same matrix to round-off.\n" ZVENO_OUT_THREADS
     "\nReturns\n-------\nM : (..., n, n) array, kg m^2, kg m or kg\n";
@@ -46,8 +47,8 @@ constexpr char kForwardDynamicsDoc[] =
     "forward_dynamics($self, /, q, qd, tau, external=None, method='aba', *, out=None, threads=None)\n--\n\n"
     "Joint accelerations qdd = M^-1 (tau - bias).\n\n"
     "Parameters\n----------\n" ZVENO_STATE "tau : (..., n) array\n    Joint efforts, N m or N.\n" ZVENO_EXTERNAL
-    "method : str\n    'aba' articulated bodies, O(n); 'cholesky' mass matrix and M = L'DL along the "
-    "tree.\n" ZVENO_OUT_THREADS
+    "method : str\n    'aba' articulated bodies, O(n); 'cholesky' mass matrix by CRBA and M = L'DL along the "
+    "tree; 'cholesky-walk' the same with 'crba-walk'.\n" ZVENO_OUT_THREADS
     "\nReturns\n-------\nqdd : (..., n) array, rad/s^2 or m/s^2\n\n"
     "Raises\n------\nSingularityError\n    A joint moves no mass; `.joint` names it, `.row` the row of the batch.\n";
 

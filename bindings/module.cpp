@@ -7,4 +7,6 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   zveno::bindings::register_dynamics(m);
   zveno::bindings::register_hexapod(m);
   zveno::bindings::register_simulate(m);
+  zveno::bindings::register_graph(m);
+  zveno::bindings::register_compiled(m);
 }

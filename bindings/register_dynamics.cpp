@@ -8,9 +8,8 @@
 #include <zveno/run/compute.hpp>
 #include <zveno/run/opcount.hpp>
 
-#include "arrays.hpp"
-#include "calls.hpp"
 #include "docstrings.hpp"
+#include "dynamics.hpp"
 #include "registers.hpp"
 
 namespace zveno::bindings {
@@ -21,20 +20,9 @@ namespace {
 
 PyObject* derivatives_type = nullptr;  // zveno.results.Derivatives, once it is needed
 
-enum class Param { q, qd, third, external, method, link, point, frame, out, threads };
-
-struct Signature {
-  Function function;
-  const char* name;
-  std::vector<std::pair<Param, const char*>> params;  // in positional order; out and threads are keyword-only
-  std::vector<std::pair<const char*, Method>> methods;
-  const char* doc;
-};
-
-using P = Param;
-
 const std::vector<std::pair<const char*, Method>> kMassMethods = {
     {"crba", Method::crba},
+    {"crba-walk", Method::crba_walk},
     {"crba-columns", Method::crba_columns},
     {"kane", Method::kane},
     {"kane-triangular", Method::kane_triangular},
@@ -59,7 +47,7 @@ const Signature kSignatures[] = {
     {Function::forward_dynamics,
      "forward_dynamics",
      {{P::q, "q"}, {P::qd, "qd"}, {P::third, "tau"}, {P::external, "external"}, {P::method, "method"}},
-     {{"aba", Method::aba}, {"cholesky", Method::cholesky}},
+     {{"aba", Method::aba}, {"cholesky", Method::cholesky}, {"cholesky-walk", Method::cholesky_walk}},
      kForwardDynamicsDoc},
     {Function::reactions,
      "reactions",
@@ -90,19 +78,11 @@ const Signature kSignatures[] = {
      {},
      kDerivativesDoc},
 };
-constexpr int kParams = 10;
-
 std::string list_of_methods(const Signature& s) {
   std::string text;
   for (const auto& [name, method] : s.methods) text += (text.empty() ? "'" : ", '") + std::string(name) + "'";
   return text;
 }
-
-// arguments by kind
-struct Arguments {
-  PyObject* slot[kParams] = {};
-  PyObject* operator[](Param p) const { return slot[static_cast<int>(p)]; }
-};
 
 Keywords keywords[std::size(kSignatures)];
 
@@ -112,6 +92,20 @@ Keywords keywords_of(const Signature& s) {
   names.emplace_back(static_cast<int>(Param::out), interned("out"));
   names.emplace_back(static_cast<int>(Param::threads), interned("threads"));
   return names;
+}
+
+}  // namespace
+
+const Signature* find_signature(const std::string& function) {
+  for (const Signature& s : kSignatures)
+    if (s.name == function) return &s;
+  return nullptr;
+}
+
+std::string list_of_functions() {
+  std::string known;
+  for (const Signature& s : kSignatures) known += (known.empty() ? "'" : ", '") + std::string(s.name) + "'";
+  return known;
 }
 
 Method method_of(const Chain& chain, const Signature& s, PyObject* arg) {
@@ -165,126 +159,75 @@ bool worth_releasing(Function f, std::ptrdiff_t rows, std::ptrdiff_t n) {
   return rows * n * (matrix ? n : 1) > 256;
 }
 
-// a list that stays on the stack while it is short: a call allocates nothing but its result
-constexpr int kFewLoads = 4;
-template <class T, int kInline>
-class Small {
- public:
-  void push(T&& x) {
-    if (size_ == kInline) more_.assign(std::make_move_iterator(few_), std::make_move_iterator(few_ + size_));
-    if (size_ < kInline)
-      few_[size_] = std::move(x);
-    else
-      more_.push_back(std::move(x));
-    ++size_;
+int result_tail(Function f, int n, py::ssize_t (&tail)[2]) {
+  const auto matrix = [&](int rows, int columns) { return tail[0] = rows, tail[1] = columns, 2; };
+  tail[0] = n;
+  switch (f) {
+    case Function::mass_matrix:
+    case Function::derivatives: return matrix(n, n);
+    case Function::reactions: return matrix(n, 6);
+    case Function::jacobian:
+    case Function::jacobian_rate: return matrix(6, n);
+    case Function::pose: return matrix(4, 4);
+    case Function::base_wrench: return tail[0] = 6, 1;
+    case Function::kinetic_energy:
+    case Function::potential_energy: return 0;
+    default: return 1;
   }
-  T* data() { return size_ > kInline ? more_.data() : few_; }
-  T& operator[](int i) { return data()[i]; }
-  int size() const { return size_; }
+}
 
- private:
-  T few_[kInline];
-  std::vector<T> more_;
-  int size_ = 0;
-};
+void require_dict(const Context& c, PyObject* external) {
+  if (!PyDict_Check(external))
+    throw py::type_error(std::string(c.function) + ": external is a " + Py_TYPE(external)->tp_name +
+                         ", expected a dict {link name: (..., 6) wrench}");
+}
 
-PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* self, PyObject* const* args, Py_ssize_t count,
-                        PyObject* kwnames) {
-  // pybind11's own way to the object behind `self` costs 30 ns; it is needed only for exotic subclasses
-  const auto* instance = reinterpret_cast<const py::detail::instance*>(self);
-  const Chain* chain = instance->simple_layout ? static_cast<const Chain*>(instance->simple_value_holder[0])
-                                               : py::cast<const Chain*>(py::handle(self));
-  if (!chain) throw py::type_error(std::string(s.name) + ": Chain.__init__ was not called");
-  const Context c{s.name, chain->name()};
-  Arguments a;
-  place_arguments(s.name, names, s.params.size(), "out and threads", args, count, kwnames, a.slot);
-  const int n = chain->n();
+void read_point(const Context& c, PyObject* arg, LinkFrame& frame) {
+  if (!arg || arg == Py_None) return;
+  const Rowwise point = read_rows(c, {"point"}, arg, 3);
+  require_finite(c, {"point"}, point);
+  if (point.lead.nd) throw py::value_error(std::string(c.function) + ": point has more than one row, expected (3,)");
+  frame.p_BoUo_B += times(frame.R_BU, Vec3<double>{point.data[0], point.data[1], point.data[2]});
+}
 
-  Job job{chain, s.function, method_of(*chain, s, a[P::method])};
-  job.link_axes = link_axes(c, a[P::frame], s.function == Function::reactions);
+bool about_a_link(Function f) { return f == Function::pose || f == Function::jacobian || f == Function::jacobian_rate; }
 
-  // q, qd, third, then the external wrenches
-  Small<Rowwise, 3 + kFewLoads> arrays;
-  Small<Name, 3 + kFewLoads> array_names;
-  const int inputs = input_count(s.function);
-  for (const auto& [param, name] : s.params) {
-    if (param != P::q && param != P::qd && param != P::third) continue;
-    if (!a[param]) throw py::type_error(std::string(s.name) + ": argument '" + name + "' is missing");
-    array_names.push({name});
-    arrays.push(read_rows(c, {name}, a[param], n));
-  }
-  Small<LinkFrame, kFewLoads> load_frames;
-  py::object wrenches;
-  if (a[P::external] && a[P::external] != Py_None) {
-    if (!PyDict_Check(a[P::external]))
-      throw py::type_error(std::string(s.name) + ": external is a " + Py_TYPE(a[P::external])->tp_name +
-                           ", expected a dict {link name: (..., 6) wrench}");
-    // a copy: reading a wrench may run Python code that changes the dict
-    wrenches = py::reinterpret_steal<py::dict>(PyDict_Copy(a[P::external]));
-    if (!wrenches) throw py::error_already_set();
-    for (const auto& [link, wrench] : py::reinterpret_borrow<py::dict>(wrenches)) {
-      load_frames.push(frame_of(c, *chain, "external link", link.ptr()));
-      array_names.push({"external", link.ptr()});
-      arrays.push(read_rows(c, {"external", link.ptr()}, wrench.ptr(), 6));
-    }
-  }
-  if (s.function == Function::pose || s.function == Function::jacobian || s.function == Function::jacobian_rate) {
-    job.frame = frame_of(c, *chain, "link", a[P::link]);
-    if (a[P::point] && a[P::point] != Py_None) {
-      const Rowwise point = read_rows(c, {"point"}, a[P::point], 3);
-      require_finite(c, {"point"}, point);
-      if (point.lead.nd) throw py::value_error(std::string(s.name) + ": point has more than one row, expected (3,)");
-      job.frame.p_BoUo_B += times(job.frame.R_BU, Vec3<double>{point.data[0], point.data[1], point.data[2]});
-    }
-  }
-
+PyObject* run_call(const Context& c, const Signature& s, const Job& job, Arrays& arrays, PyObject* out,
+                   PyObject* threads_arg) {
+  const Chain& chain = *job.chain;
+  const int n = chain.n(), inputs = input_count(s.function);
   LeadBuffer lead_dims;
-  const Lead lead = broadcast(c, arrays.data(), array_names.data(), arrays.size(), lead_dims);
+  const Lead lead = broadcast(c, arrays.rows.data(), arrays.names.data(), arrays.rows.size(), lead_dims);
   Rows rows;
   Small<RowData, kFewLoads> loads;
-  for (int k = 0; k < arrays.size(); ++k) {
-    const RowData data{arrays[k].data, arrays[k].stride};
+  for (int k = 0; k < arrays.rows.size(); ++k) {
+    const RowData data{arrays.rows[k].data, arrays.rows[k].stride};
     if (k < inputs)
       rows.in[k] = data;
+    else if (k < inputs + job.external_count)
+      loads.push(data);
     else
-      loads.push(RowData(data));
+      rows.parameters = data;
   }
   rows.external = loads.data();
-  job.external_frames = load_frames.data();
-  job.external_count = load_frames.size();
   rows.count = lead.count();
   rows.check_inputs = true;
-  const int threads = threads_of(c, a[P::threads]);
+  const int threads = threads_of(c, threads_arg);
 
-  const py::ssize_t tails[][2] = {{n, n}, {n, 6}, {6, n}, {4, 4}, {n, 0}, {6, 0}};
-  const py::ssize_t* tail = tails[4];
-  int tail_nd = 1;
-  switch (s.function) {
-    case Function::mass_matrix:
-    case Function::derivatives: tail = tails[0], tail_nd = 2; break;
-    case Function::reactions: tail = tails[1], tail_nd = 2; break;
-    case Function::jacobian:
-    case Function::jacobian_rate: tail = tails[2], tail_nd = 2; break;
-    case Function::pose: tail = tails[3], tail_nd = 2; break;
-    case Function::base_wrench: tail = tails[5]; break;
-    case Function::kinetic_energy:
-    case Function::potential_energy: tail_nd = 0; break;
-    default: break;
-  }
-
+  py::ssize_t tail[2];
+  const int tail_nd = result_tail(s.function, n, tail);
   py::object results[3];
-  const bool three = s.function == Function::derivatives;
+  const bool three = s.function == Function::derivatives, given = out && out != Py_None;
   static const char* const kThree[3] = {"out[0]", "out[1]", "out[2]"};
-  PyObject* outs[3] = {a[P::out], nullptr, nullptr};
-  if (three && a[P::out] && a[P::out] != Py_None) {
-    if (!PyTuple_Check(a[P::out]) || PyTuple_GET_SIZE(a[P::out]) != 3)
-      throw py::type_error(std::string(s.name) + ": out is " + Py_TYPE(a[P::out])->tp_name +
-                           ", expected a tuple of three arrays");
-    for (int k = 0; k < 3; ++k) outs[k] = PyTuple_GET_ITEM(a[P::out], k);
+  PyObject* outs[3] = {out, nullptr, nullptr};
+  if (three && given) {
+    if (!PyTuple_Check(out) || PyTuple_GET_SIZE(out) != 3)
+      throw py::type_error(std::string(s.name) + ": out is " + Py_TYPE(out)->tp_name + ", expected a tuple of three arrays");
+    for (int k = 0; k < 3; ++k) outs[k] = PyTuple_GET_ITEM(out, k);
   }
   for (int k = 0; k < (three ? 3 : 1); ++k)
-    results[k] = result_array(c, {three ? kThree[k] : "out"}, outs[k], lead, tail, tail_nd, arrays.data(),
-                              array_names.data(), arrays.size(), rows.out[k]);
+    results[k] = result_array(c, {three ? kThree[k] : "out"}, outs[k], lead, tail, tail_nd, arrays.rows.data(),
+                              arrays.names.data(), arrays.rows.size(), rows.out[k]);
   if (three) {
     const std::ptrdiff_t size = rows.count * output_size(s.function, n);
     for (int k = 0; k < 3; ++k)
@@ -302,8 +245,8 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
     failure = kernels->run(job, rows, 0, rows.count);
   }
   if (failure.kind == Failure::input)
-    for (int k = 0; k < arrays.size(); ++k) require_finite(c, array_names[k], arrays[k]);
-  if (failure.kind != Failure::none) raise_failure(s.name, *chain, failure, lead.nd > 0);
+    for (int k = 0; k < arrays.rows.size(); ++k) require_finite(c, arrays.names[k], arrays.rows[k]);
+  if (failure.kind != Failure::none) raise_failure(s.name, chain, failure, lead.nd > 0);
 
   if (three) {
     if (!derivatives_type)
@@ -311,8 +254,46 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
     return py::reinterpret_borrow<py::object>(derivatives_type)(results[0], results[1], results[2]).release().ptr();
   }
   // energies of one state are numbers
-  if (tail_nd == 0 && lead.nd == 0 && (!a[P::out] || a[P::out] == Py_None)) return PyFloat_FromDouble(rows.out[0][0]);
+  if (tail_nd == 0 && lead.nd == 0 && !given) return PyFloat_FromDouble(rows.out[0][0]);
   return results[0].release().ptr();
+}
+
+namespace {
+
+PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* self, PyObject* const* args, Py_ssize_t count,
+                        PyObject* kwnames) {
+  // pybind11's own way to the object behind `self` costs 30 ns; it is needed only for exotic subclasses
+  const auto* instance = reinterpret_cast<const py::detail::instance*>(self);
+  const Chain* chain = instance->simple_layout ? static_cast<const Chain*>(instance->simple_value_holder[0])
+                                               : py::cast<const Chain*>(py::handle(self));
+  if (!chain) throw py::type_error(std::string(s.name) + ": Chain.__init__ was not called");
+  const Context c{s.name, chain->name()};
+  Arguments a;
+  place_arguments(s.name, names, s.params.size(), "out and threads", args, count, kwnames, a.slot);
+
+  Job job{chain, s.function, method_of(*chain, s, a[P::method])};
+  job.link_axes = link_axes(c, a[P::frame], s.function == Function::reactions);
+  Arrays arrays;
+  arrays.read_states(c, s, a, chain->n());
+  Small<LinkFrame, kFewLoads> load_frames;
+  py::object wrenches;
+  if (a[P::external] && a[P::external] != Py_None) {
+    require_dict(c, a[P::external]);
+    // a copy: reading a wrench may run Python code that changes the dict
+    wrenches = py::reinterpret_steal<py::dict>(PyDict_Copy(a[P::external]));
+    if (!wrenches) throw py::error_already_set();
+    for (const auto& [link, wrench] : py::reinterpret_borrow<py::dict>(wrenches)) {
+      load_frames.push(frame_of(c, *chain, "external link", link.ptr()));
+      arrays.read(c, {"external", link.ptr()}, wrench.ptr(), 6);
+    }
+  }
+  job.external_frames = load_frames.data();
+  job.external_count = load_frames.size();
+  if (about_a_link(s.function)) {
+    job.frame = frame_of(c, *chain, "link", a[P::link]);
+    read_point(c, a[P::point], job.frame);
+  }
+  return run_call(c, s, job, arrays, a[P::out], a[P::threads]);
 }
 
 template <int kIndex>
@@ -356,7 +337,7 @@ std::vector<std::string> cpu_levels() {
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
     levels.push_back("avx512");
-  if (__builtin_cpu_supports("avx2")) levels.push_back("avx2");
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) levels.push_back("avx2");
 #endif
   levels.push_back("baseline");
   return levels;

@@ -1,3 +1,5 @@
+#include <zveno/graph/graph.hpp>
+
 #include "registers.hpp"
 
 namespace zveno::bindings {
@@ -19,6 +21,9 @@ void register_errors(py::module_&) {
     } catch (const ModelError& e) {
       const py::object link = e.link.empty() ? py::object(py::none()) : py::object(py::str(e.link));
       const py::object error = make("ModelError", e.what(), {{"link", link}});
+      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+    } catch (const GraphSizeError& e) {
+      const py::object error = make("GraphSizeError", e.what(), {{"limit", py::int_(e.limit)}});
       PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
     }
   });

@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -11,9 +12,11 @@
 #include <zveno/run/hexapod.hpp>
 #include <zveno/run/hexapod_causes.hpp>
 #include <zveno/run/hexapod_opcount.hpp>
+#include <zveno/run/hexapod_trace.hpp>
 #include <zveno/run/pool.hpp>
 
 #include "arrays.hpp"
+#include "callable.hpp"
 #include "calls.hpp"
 #include "convert.hpp"
 #include "hexapod_docstrings.hpp"
@@ -230,23 +233,15 @@ py::object make_dynamics(py::object data, int layout, py::object status) {
   return py::reinterpret_steal<py::object>(result);
 }
 
-PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* self, PyObject* const* args, Py_ssize_t count,
-                        PyObject* kwnames) {
-  const auto* instance = reinterpret_cast<const py::detail::instance*>(self);
-  const Hexapod* hexapod = instance->simple_layout ? static_cast<const Hexapod*>(instance->simple_value_holder[0])
-                                                   : py::cast<const Hexapod*>(py::handle(self));
-  if (!hexapod) throw py::type_error(std::string(s.name) + ": Hexapod.__init__ was not called");
-  const char* const who = s.function == HexFunction::measures ? "singularity" : s.name;  // the public name
-  const Context c{who, hexapod->name()};
-  const Arguments a = parse(s, names, args, count, kwnames);
-  const py::ssize_t nj = hexapod->joints();
-  HexJob job{hexapod, s.function};
-  job.newton = wants_newton(s, a[P::method]);
-  const bool nan = wants_nan(s, a[P::on_error]);
-  if (a[P::start] && !job.newton && !hexapod->has_custom())
-    throw py::value_error(std::string(who) + ": start is given, but method 'closed' does not start anywhere");
-  if (a[P::base]) job.base = body_of(c, "base", a[P::base]);
+// the public name
+const char* name_of(const Signature& s) { return s.function == HexFunction::measures ? "singularity" : s.name; }
 
+// what is left to do when the job is known: arrays, result, errors
+PyObject* run_call(const Context& c, const Signature& s, HexJob job, const Arguments& a) {
+  const Hexapod* hexapod = job.hexapod;
+  const char* const who = c.function;
+  const py::ssize_t nj = hexapod->joints();
+  const bool nan = wants_nan(s, a[P::on_error]);
   constexpr int kMost = 10;
   Rowwise arrays[kMost];
   Name array_names[kMost];
@@ -273,16 +268,14 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
       case P::tau: {  // (..., 6) of the actuated joints or (..., 6, nj) of all
         py::object whole = as_array(c, {p.name}, arg);
         const auto* proxy = py::detail::array_proxy(whole.ptr());
-        job.actuated_only = proxy->nd < 1 || proxy->dimensions[proxy->nd - 1] != nj;
-        if (job.actuated_only) {
-          if (proxy->nd < 1 || proxy->dimensions[proxy->nd - 1] != 6)
+        if (!job.program) {  // which was made for one of them
+          job.actuated_only = proxy->nd < 1 || proxy->dimensions[proxy->nd - 1] != nj;
+          if (job.actuated_only && (proxy->nd < 1 || proxy->dimensions[proxy->nd - 1] != 6))
             throw py::value_error(std::string(who) + ": tau has shape " + shape_text(proxy->dimensions, proxy->nd) +
                                   ", expected (..., 6) for the actuated joints or (..., 6, " + std::to_string(nj) +
                                   ") for all joints of model '" + hexapod->name() + "'");
-          add(p.name, &HexRows::tau, whole.ptr(), 6);
-        } else {
-          add(p.name, &HexRows::tau, whole.ptr(), 6, nj);
         }
+        add(p.name, &HexRows::tau, whole.ptr(), 6, job.actuated_only ? 0 : nj);
         if (!arrays[arrays_count - 1].owner) arrays[arrays_count - 1].owner = whole;
         break;
       }
@@ -365,6 +358,22 @@ PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* sel
   return result.release().ptr();
 }
 
+PyObject* evaluate_call(const Signature& s, const Keywords& names, PyObject* self, PyObject* const* args, Py_ssize_t count,
+                        PyObject* kwnames) {
+  const auto* instance = reinterpret_cast<const py::detail::instance*>(self);
+  const Hexapod* hexapod = instance->simple_layout ? static_cast<const Hexapod*>(instance->simple_value_holder[0])
+                                                   : py::cast<const Hexapod*>(py::handle(self));
+  if (!hexapod) throw py::type_error(std::string(s.name) + ": Hexapod.__init__ was not called");
+  const Context c{name_of(s), hexapod->name()};
+  const Arguments a = parse(s, names, args, count, kwnames);
+  HexJob job{hexapod, s.function};
+  job.newton = wants_newton(s, a[P::method]);
+  if (a[P::start] && !job.newton && !hexapod->has_custom())
+    throw py::value_error(std::string(c.function) + ": start is given, but method 'closed' does not start anywhere");
+  if (a[P::base]) job.base = body_of(c, "base", a[P::base]);
+  return run_call(c, s, job, a);
+}
+
 template <int kIndex>
 PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* kwnames) {
   return guarded([&] { return evaluate_call(kSignatures[kIndex], keywords[kIndex], self, args, count, kwnames); });
@@ -380,6 +389,106 @@ void add_methods(const py::object& type, std::index_sequence<kIndices...>) {
   }
   (add_method(type, definitions[kIndices], kSignatures[kIndices].name, &method<kIndices>, kSignatures[kIndices].doc), ...);
 }
+
+// ---- functions of one hexapod as graphs, and the objects that call the machine code made from them
+
+// the row data of an argument; null for what is no array
+RowData HexRows::* rows_of(Param p) {
+  switch (p) {
+    case P::r: return &HexRows::r;
+    case P::R: return &HexRows::R;
+    case P::u: return &HexRows::u;
+    case P::acceleration: return &HexRows::acceleration;
+    case P::wrench: return &HexRows::wrench;
+    case P::tau: return &HexRows::tau;
+    case P::base_motion: return &HexRows::base;
+    case P::omega: return &HexRows::omega;
+    case P::base_wrench: return &HexRows::base_wrench;
+    case P::start: return &HexRows::start;
+    default: return nullptr;
+  }
+}
+
+// what is decided when a function is compiled
+struct Choice {
+  const Signature* signature = nullptr;
+  std::vector<Spec> arguments;  // in the order of the method
+  HexJob job{};
+  HexRows given;  // what has data is given, see trace_hexapod
+};
+
+// arguments: names of those that calls will give; base: a Body or None
+Choice choose(const Hexapod& hexapod, const std::string& function, const std::vector<std::string>& arguments, bool actuated,
+              const py::object& base) {
+  const auto fail = [](const std::string& text) { throw py::value_error("compile: " + text); };
+  static const double something = 0;
+  Choice choice;
+  std::string known;
+  for (const Signature& s : kSignatures) {
+    if (s.function == HexFunction::measures) continue;
+    if (s.name == function) choice.signature = &s;
+    known += (known.empty() ? "'" : ", '") + std::string(s.name) + "'";
+  }
+  if (!choice.signature) fail("unknown function '" + function + "', expected one of " + known);
+  known.clear();
+  for (const Spec& p : choice.signature->params) {
+    if (p.param == P::method || p.param == P::start || p.param == P::base) continue;
+    known += (known.empty() ? "'" : ", '") + std::string(p.name) + "'";
+    const auto wanted = std::count(arguments.begin(), arguments.end(), p.name);
+    if (wanted > 1) fail("arguments has '" + std::string(p.name) + "' twice");
+    if (wanted == 0 && (p.param == P::r || p.param == P::R)) fail("arguments lacks '" + std::string(p.name) + "'");
+    if (wanted == 0) continue;
+    choice.arguments.push_back(p);
+    (choice.given.*rows_of(p.param)).data = &something;
+  }
+  if (choice.arguments.size() != arguments.size())
+    for (const std::string& name : arguments)
+      if (std::none_of(choice.arguments.begin(), choice.arguments.end(), [&](const Spec& p) { return p.name == name; }))
+        fail("function '" + function + "' takes no argument '" + name + "', expected some of " + known);
+  choice.job = {&hexapod, choice.signature->function};
+  choice.job.actuated_only = actuated && choice.given.tau.data;
+  const bool free = choice.job.function == HexFunction::free_dynamics;
+  if (free == base.is_none()) fail("function '" + function + (free ? "' needs a base" : "' takes no base"));
+  if (free) choice.job.base = body_of(Context{"compile", hexapod.name()}, "base", base.ptr());
+  for (int k = 0; k < kLegs; ++k)
+    if (hexapod.leg(k).type == LegType::custom)
+      fail("leg '" + hexapod.leg(k).name + "' is custom: closed by iteration, it has no fixed sequence of operations");
+  return choice;
+}
+
+struct CompiledState {
+  py::object hexapod, code;  // kept alive
+  Choice choice;
+  Program program;
+  Keywords names;
+
+  // (hexapod, function, arguments, actuated, base, code, scalar address or 0, vector address, lanes)
+  static std::unique_ptr<CompiledState> make(const py::tuple& t) {
+    if (t.size() != 9) throw py::type_error("CompiledHexapod: expected 9 arguments");
+    require_lanes("CompiledHexapod", t[8]);
+    const auto address = [&](int i) { return reinterpret_cast<Program::Call>(t[i].cast<std::uintptr_t>()); };
+    auto state = std::make_unique<CompiledState>();
+    state->hexapod = t[0];
+    state->code = t[5];
+    state->choice = choose(t[0].cast<const Hexapod&>(), t[1].cast<std::string>(), t[2].cast<std::vector<std::string>>(),
+                           t[3].cast<bool>(), t[4]);
+    state->program = {address(6), address(7)};
+    state->choice.job.program = &state->program;
+    const auto add = [&](Param p, const char* name) { state->names.emplace_back(static_cast<int>(p), interned(name)); };
+    for (const Spec& p : state->choice.arguments) add(p.param, p.name);
+    add(P::on_error, "on_error"), add(P::out, "out"), add(P::threads, "threads");
+    return state;
+  }
+
+  PyObject* call(PyObject* const* args, Py_ssize_t count, PyObject* kwnames) const {
+    const Signature& s = *choice.signature;
+    Arguments a;
+    place_arguments(s.name, names, choice.arguments.size(), "on_error, out and threads", args, count, kwnames, a.slot);
+    for (const Spec& p : choice.arguments)
+      if (!a[p.param]) throw py::type_error(std::string(s.name) + ": argument '" + p.name + "' is missing");
+    return run_call(Context{s.name, choice.job.hexapod->name()}, s, choice.job, a);
+  }
+};
 
 // ---- the model
 
@@ -509,6 +618,18 @@ void register_hexapod(py::module_& m) {
       },
       py::arg("hexapod"), py::arg("strokes").noconvert(), py::arg("r").noconvert(), py::arg("R").noconvert(),
       py::arg("threads") = 1, kForwardKinematicsDoc);
+  m.attr("CompiledHexapod") = Callable<CompiledState>::type("zveno._core.CompiledHexapod");
+  m.def(
+      "trace_hexapod",
+      [](const Hexapod& hexapod, const std::string& function, const std::vector<std::string>& arguments, bool actuated,
+         const py::object& base, std::size_t limit) {
+        const Choice choice = choose(hexapod, function, arguments, actuated, base);
+        const py::gil_scoped_release release;
+        return trace_hexapod(choice.job, choice.given, limit);
+      },
+      py::arg("hexapod"), py::arg("function"), py::arg("arguments"), py::arg("actuated"), py::arg("base"), py::arg("limit"),
+      "What a method computes for this hexapod, as a graph: results, measures of the legs, of inverse dynamics the "
+      "Jacobian.");
   m.def("hexapod_operations", &count_call, py::arg("hexapod"), py::arg("leg"), py::arg("moving") = false,
         py::arg("free") = false,
         "Operations of one leg by stage, or of the ring (leg -1): {stage: (mul, add, div, sqrt, trig)}.");

@@ -13,6 +13,8 @@ void register_model(py::module_& m);
 void register_dynamics(py::module_& m);
 void register_hexapod(py::module_& m);
 void register_simulate(py::module_& m);
+void register_graph(py::module_& m);
+void register_compiled(py::module_& m);
 
 extern const KernelTable* kernels;  // those in use
 

@@ -14,6 +14,10 @@ settings.load_profile("zveno")
 collect_ignore = [] if sys.platform == "linux" else ["test_allocations.py", "test_hexapod_allocations.py"]
 
 
+def pytest_addoption(parser):
+    parser.addoption("--refresh-golden", action="store_true", help="write tests/golden anew instead of comparing")
+
+
 @pytest.fixture
 def rng(request):
     """Random numbers seeded by the name of the test."""

@@ -12,7 +12,7 @@ import zveno as zv
 from hypothesis import strategies as st
 from reference import Serial
 
-METHODS = ("crba", "crba-columns", "kane", "kane-triangular", "kane-recurrent", "kane-collapsed", "kosynka")
+METHODS = ("crba", "crba-walk", "crba-columns", "kane", "kane-triangular", "kane-recurrent", "kane-collapsed", "kosynka")
 SERIAL_ONLY = ("kane-recurrent", "kosynka")
 TREE_METHODS = tuple(m for m in METHODS if m not in SERIAL_ONLY)
 
@@ -387,7 +387,7 @@ TAKES_EXTERNAL = ("bias", "inverse_dynamics", "forward_dynamics", "reactions", "
 OPTIONS = {
     "mass_matrix": [{"method": m} for m in METHODS],
     "bias": [{"method": m} for m in ("rnea", "kane")],
-    "forward_dynamics": [{"method": m} for m in ("aba", "cholesky")],
+    "forward_dynamics": [{"method": m} for m in ("aba", "cholesky", "cholesky-walk")],
     "reactions": [{"frame": f} for f in AXES],
     "jacobian": [{"frame": f} for f in AXES] + [{"point": (0.1, -0.2, 0.3)}],
     "jacobian_rate": [{"frame": f} for f in AXES] + [{"point": (0.1, -0.2, 0.3)}],

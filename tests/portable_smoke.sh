@@ -60,11 +60,11 @@ for chain in (zv.robots.puma560(), zv.robots.stanford()):
     for lead in ((), (11,)):
         q, qd, third = rng.normal(size=(3, *lead, chain.n))
         load = {tip: rng.normal(size=(*lead, 6))}
-        for method in ("crba", "crba-columns", "kane", "kane-triangular", "kane-recurrent", "kane-collapsed", "kosynka"):
+        for method in ("crba", "crba-walk", "crba-columns", "kane", "kane-triangular", "kane-recurrent", "kane-collapsed", "kosynka"):
             keep(chain.mass_matrix(q, method))
         for method in ("rnea", "kane"):
             keep(chain.bias(q, qd, load, method))
-        for method in ("aba", "cholesky"):
+        for method in ("aba", "cholesky", "cholesky-walk"):
             keep(chain.forward_dynamics(q, qd, third, load, method))
         keep(chain.inverse_dynamics(q, qd, third, load, threads=2), chain.base_wrench(q, qd, third, load))
         for frame in ("world", "link"):

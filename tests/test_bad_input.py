@@ -207,7 +207,7 @@ MOVES_NOTHING = {
 
 
 @pytest.mark.parametrize("last", MOVES_NOTHING.values(), ids=MOVES_NOTHING)
-@pytest.mark.parametrize("method", ["aba", "cholesky"])
+@pytest.mark.parametrize("method", ["aba", "cholesky", "cholesky-walk"])
 def test_a_joint_that_moves_no_mass_is_named_when_a_solve_needs_it(last, method):
     with nullcontext() if "mass" in last else pytest.warns(zv.ModelWarning, match="'c_joint' moves no mass"):
         chain = zv.Chain(links_with(**last), name="weak")
@@ -222,7 +222,7 @@ def test_a_joint_that_moves_no_mass_is_named_when_a_solve_needs_it(last, method)
     assert np.isfinite(chain.inverse_dynamics(q, q, q)).all()
 
 
-@pytest.mark.parametrize("method", ["aba", "cholesky"])
+@pytest.mark.parametrize("method", ["aba", "cholesky", "cholesky-walk"])
 def test_the_singular_row_of_a_batch_is_named(method):
     # a point mass crosses the first axis only where the slide is at zero
     ends = [zv.Link("turn"), zv.Link("slide", joint="prismatic", axis=(1, 0, 0), mass=1.0)]

@@ -210,6 +210,10 @@ def test_info_lists_warnings_and_strict_makes_them_errors(run, tmp_path):
     assert "boom" in one_line(strict.stderr)
 
 
+def test_info_knows_the_built_in_robots(run):
+    assert json.loads(run("info", "puma560", "--json").stdout)["name"] == "puma560"
+
+
 def test_names_that_look_like_markup_stay_as_they_are(run, crane):
     crane.write_text(URDF.replace("boom", "[red]boom[/red]"))
     assert "[red]boom[/red]" in run("info", crane).output
@@ -226,6 +230,79 @@ def test_info_of_a_broken_file_is_one_line_and_exit_code_1(tmp_path, content):
     assert result.returncode == 1
     assert "broken.urdf" in one_line(result.stderr)
     assert result.stdout == ""
+
+
+def test_export_shows_counts_files_and_a_command_that_works(run, crane, tmp_path):
+    result = run("export", crane, "--function", "inverse_dynamics", "--lang", "c", "-o", "out")
+    assert result.exit_code == 0, result.output
+    rows = [line.split() for line in result.output.splitlines()]
+    written = next(row for row in rows if row[:3] == ["kernel", "as", "written"])
+    generated = next(row for row in rows if row[:3] == ["generated", "code,", "strict"])
+    assert 0 < int(generated[-1]) < int(written[-1].replace(",", ""))
+    for name in ("crane_inverse_dynamics.c", "crane_inverse_dynamics.h", "README.md", "CMakeLists.txt"):
+        assert f"  out/{name}\n" in result.output
+        assert (tmp_path / "out" / name).exists()
+    command = result.output.splitlines()[-1].strip()
+    subprocess.run(command, shell=True, check=True, cwd=tmp_path)
+    subprocess.run(["out/crane_inverse_dynamics_test"], check=True, cwd=tmp_path, stdout=subprocess.DEVNULL)
+
+
+def test_export_takes_every_option(run, tmp_path):
+    options = ["--function", "mass_matrix", "--method", "kane", "--parameters", "symbolic", "--float", "--batch", "4"]
+    assert run("export", "two_link", "-o", "a", *options).exit_code == 0
+    (header,) = (tmp_path / "a").glob("*.h")
+    for part in ("_float_batch(", "const float parameters[", "kane"):
+        assert part in header.read_text()
+    assert run("export", "two_link", "-o", "a", "--parameters", "upper,lower", "--force").exit_code == 0
+    options = ["--function", "reactions", "--frame", "world", "--level", "algebraic"]
+    assert run("export", "two_link", "-o", "b", *options).exit_code == 0
+    assert run("export", "two_link", "-o", "c", "--function", "pose", "--link", "tip").exit_code == 0
+
+
+def test_export_replaces_files_only_if_asked(run, crane, tmp_path):
+    assert run("export", crane, "-o", "out").exit_code == 0
+    (tmp_path / "out" / "README.md").write_text("mine")
+    result = run("export", crane, "-o", "out")
+    assert result.exit_code == 1
+    assert "--force" in one_line(result.stderr)
+    assert (tmp_path / "out" / "README.md").read_text() == "mine"
+    assert run("export", crane, "-o", "out", "--force").exit_code == 0
+    assert "mine" not in (tmp_path / "out" / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint", "code"),
+    [
+        (["--lang", "rust"], "--lang is 'rust', expected 'c'", 2),
+        (["--function", "dance"], "dance", 2),
+        (["--function", "pose"], "link", 2),
+        (["--function", "pose", "--link", "nose"], "nose", 2),
+        (["--function", "mass_matrix", "--method", "magic"], "magic", 2),
+        (["--frame", "tilted"], "frame", 2),
+        (["--level", "deep"], "deep", 2),
+        (["--parameters", "some"], "some", 2),
+        (["--batch", "-1"], "batch is -1", 2),
+        (["-o", "crane.urdf"], "crane.urdf", 1),
+    ],
+)
+def test_export_refuses_in_one_line_and_writes_nothing(run, crane, tmp_path, options, complaint, code):
+    result = run("export", crane, "-o", "out", *options)
+    assert result.exit_code == code
+    assert complaint in one_line(result.stderr)
+    assert list(tmp_path.iterdir()) == [crane]
+
+
+def test_export_of_a_missing_file_says_what_there_is(run):
+    result = run("export", "puma561", "-o", "out")
+    assert result.exit_code == 1
+    assert "puma560" in one_line(result.stderr)
+
+
+def test_export_passes_the_warnings_on(run, tmp_path):
+    (tmp_path / "odd.urdf").write_text(SUSPICIOUS)
+    result = run("export", "odd.urdf", "-o", "out")
+    assert result.exit_code == 0
+    assert "boom" in one_line(result.stderr)
 
 
 def test_version_cpu_and_help(run):

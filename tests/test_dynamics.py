@@ -37,7 +37,7 @@ def check_forward(chain, twin, rng):
         want = twin.forward_dynamics(q, qd, tau, external)
         # forward errors of any solver grow with the condition number beyond what OTHER covers
         scale = np.abs(want).max() * max(1.0, condition / 1e4)
-        for method in ("aba", "cholesky"):
+        for method in ("aba", "cholesky", "cholesky-walk"):
             assert_close(chain.forward_dynamics(q, qd, tau, external, method), want, chain.n, ulps=OTHER, scale=scale)
 
 

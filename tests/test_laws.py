@@ -31,7 +31,7 @@ def test_forward_after_inverse_dynamics_is_the_identity(mechanism):
     tau = chain.inverse_dynamics(q, qd, qdd, external)
     # the rounding of tau comes back multiplied by the inverse of M
     scale = np.abs(tau).max() * np.abs(np.linalg.inv(chain.mass_matrix(q))).max() + np.abs(qdd).max()
-    for method in ("aba", "cholesky"):
+    for method in ("aba", "cholesky", "cholesky-walk"):
         assert_close(chain.forward_dynamics(q, qd, tau, external, method), qdd, chain.n, ulps=10 * SELF, scale=scale)
 
 
@@ -69,7 +69,7 @@ def test_holding_efforts_keep_a_chain_at_rest(mechanism):
     q, still, external = random_state(rng, chain)[0], np.zeros(chain.n), helpers.random_wrenches(rng, chain)
     tau = chain.bias(q, still, external)
     scale = np.abs(tau).max() * np.abs(np.linalg.inv(chain.mass_matrix(q))).max()
-    for method in ("aba", "cholesky"):
+    for method in ("aba", "cholesky", "cholesky-walk"):
         qdd = chain.forward_dynamics(q, still, tau, external, method)
         assert_close(qdd, still, chain.n, ulps=10 * SELF, scale=scale)
 
@@ -136,7 +136,7 @@ def test_a_free_flying_chain_does_not_push_its_base(rng):
     q, qd, tau = random_state(rng, chain, (10,))
     q[:, 4] /= 4  # away from the gimbal lock of the three rotations
     tau[:, :6] = 0.0
-    for method in ("aba", "cholesky"):
+    for method in ("aba", "cholesky", "cholesky-walk"):
         qdd = chain.forward_dynamics(q, qd, tau, method=method)
         scale = np.abs(chain.reactions(q, qd, qdd)[:, 6:]).max()
         assert_close(chain.base_wrench(q, qd, qdd), np.zeros((10, 6)), chain.n, ulps=OTHER, scale=scale)

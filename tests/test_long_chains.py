@@ -47,7 +47,7 @@ def test_forward_dynamics_of_a_thousand_joints_satisfies_the_equation_of_motion(
     M = chain.mass_matrix(q)
     assert np.array_equal(M, M.T)
     assert (np.diag(M) > 0).all()
-    for method in ("aba", "cholesky"):
+    for method in ("aba", "cholesky", "cholesky-walk"):
         qdd = chain.forward_dynamics(q, qd, tau, method=method)
         # what a backward stable solver leaves
         scale = np.abs(M).max() * np.abs(qdd).max() + np.abs(chain.bias(q, qd)).max()

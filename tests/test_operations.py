@@ -21,11 +21,13 @@ PUBLISHED = {
 }
 MEASURED = {
     ("mass_matrix", "crba"): 2,
+    ("mass_matrix", "crba-walk"): 2,
     ("mass_matrix", "crba-columns"): 2,
     ("inverse_dynamics", None): 1,
     ("bias", "rnea"): 1,
     ("forward_dynamics", "aba"): 1,
     ("forward_dynamics", "cholesky"): 3,
+    ("forward_dynamics", "cholesky-walk"): 3,
 }
 
 

@@ -27,7 +27,7 @@ class SingularityError : public std::runtime_error {
 // tau = M qdd + bias
 void inverse_dynamics(const Chain& chain, const double* q, const double* qd, const double* qdd, double* tau);
 
-// qdd = M^-1 (tau - bias); Method::aba or Method::cholesky
+// qdd = M^-1 (tau - bias); Method::aba, Method::cholesky or Method::cholesky_walk
 void forward_dynamics(const Chain& chain, const double* q, const double* qd, const double* tau, double* qdd,
                       Method method = Method::aba);
 

@@ -15,9 +15,10 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("zveno's compiled core is missing: install the package with `pip install .`") from error
 
-from . import laws, mechanisms, robots
+from . import graph, laws, mechanisms, robots
 from ._dispatch import cpu_features
-from .errors import Error, ModelError, ModelWarning, SingularityError, UnreachableError
+from .compiled import CompiledFunction, TracedFunction
+from .errors import Error, GraphSizeError, ModelError, ModelWarning, SingularityError, UnreachableError
 from .hexapod import Body, Hexapod, Leg
 from .model import Chain, Link
 from .opcount import OpCount
@@ -29,8 +30,10 @@ __version__ = _version("zveno")
 __all__ = [
     "Body",
     "Chain",
+    "CompiledFunction",
     "Derivatives",
     "Error",
+    "GraphSizeError",
     "Hexapod",
     "HexapodDynamics",
     "Leg",
@@ -43,9 +46,11 @@ __all__ = [
     "Singularity",
     "SingularityError",
     "StopEvent",
+    "TracedFunction",
     "UnreachableError",
     "__version__",
     "cpu_features",
+    "graph",
     "laws",
     "mechanisms",
     "robots",

@@ -13,7 +13,7 @@ _Array: TypeAlias = NDArray[np.float64]
 _External: TypeAlias = dict[str, Any] | None  # {link: ArrayLike}, but dict is invariant
 _Frame: TypeAlias = Literal["link", "world"]
 _MassMethod: TypeAlias = Literal[
-    "crba", "crba-columns", "kane", "kane-triangular", "kane-recurrent", "kane-collapsed", "kosynka"
+    "crba", "crba-walk", "crba-columns", "kane", "kane-triangular", "kane-recurrent", "kane-collapsed", "kosynka"
 ]
 # name, parent, joint, joint name, axis, position, rotation, mass, com, inertia, rotor inertia, friction
 _LinkTuple: TypeAlias = tuple[
@@ -69,7 +69,7 @@ class Chain:
         qd: ArrayLike,
         tau: ArrayLike,
         external: _External = None,
-        method: Literal["aba", "cholesky"] = "aba",
+        method: Literal["aba", "cholesky", "cholesky-walk"] = "aba",
         *,
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
@@ -306,6 +306,71 @@ def hexapod_operations(
     hexapod: Hexapod, leg: int, moving: bool = False, free: bool = False
 ) -> dict[str, tuple[int, int, int, int, int]]: ...
 def hexapod_cause(cause: int) -> tuple[str, str, str]: ...
+def trace_hexapod(
+    hexapod: Hexapod, function: str, arguments: list[str], actuated: bool, base: Any, limit: int
+) -> Graph: ...
+
+class CompiledHexapod:
+    def __init__(
+        self,
+        hexapod: Hexapod,
+        function: str,
+        arguments: list[str],
+        actuated: bool,
+        base: Any,
+        code: object,
+        scalar: int,
+        vector: int,
+        lanes: int,
+    ) -> None: ...
+    def __call__(
+        self,
+        *args: ArrayLike,
+        on_error: _OnError = "raise",
+        out: Any = None,
+        threads: SupportsIndex | None = None,
+        **arrays: ArrayLike,
+    ) -> Any: ...
+
+class Graph:
+    def __init__(self, limit: int = ...) -> None: ...
+    def __len__(self) -> int: ...
+    def constant(self, value: float) -> int: ...
+    def input(self, argument: int, element: int) -> int: ...
+    def apply(self, op: int, a: int, b: int = -1, c: int = -1) -> int: ...
+    def set_outputs(self, outputs: Sequence[Sequence[int]], /) -> None: ...
+    def copy(self) -> Graph: ...
+    def pruned(self) -> Graph: ...
+    def algebraic(self) -> tuple[Graph, dict[str, int]]: ...
+    def arrays(
+        self,
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]: ...
+    def outputs(self) -> list[NDArray[np.int32]]: ...
+
+def transcendental_addresses(fused: bool = False) -> dict[str, int]: ...
+def trace_chain(chain: Chain, function: str, options: dict[str, Any], regroup: bool, limit: int) -> Graph: ...
+def inertial_parameters(chain: Chain) -> _Array: ...
+
+class Compiled:
+    def __init__(
+        self,
+        chain: Chain,
+        function: str,
+        options: dict[str, Any],
+        code: object,
+        scalar: int,
+        vector: int,
+        lanes: int,
+        /,
+    ) -> None: ...
+    def __call__(
+        self,
+        *args: Any,
+        out: Any = None,
+        threads: SupportsIndex | None = None,
+        **arrays: Any,
+    ) -> Any: ...
+
 def count_operations(
     chain: Chain, function: str, method: str | None = None
 ) -> dict[str, tuple[int, int, int, int, int]]: ...

@@ -1,18 +1,24 @@
-"""Command line: ``zveno bench``, ``zveno info``, ``zveno cpu``. Needs typer and rich (``zveno[cli]``)."""
+"""Command line: ``zveno bench``, ``info``, ``export`` and ``cpu``. Needs typer and rich (``zveno[cli]``)."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
 import math
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn, cast
 
-from . import Chain, Error, __version__, study
+from . import Chain, Error, __version__, robots, study
+from .export import compile_command
+from .export import export as export_code
 from .opcount import OpCount, format_polynomial, operations
+
+if TYPE_CHECKING:
+    from .compiled import Level, TracedFunction
 
 INSTALL: Final = 'pip install "zveno[cli]"'
 
@@ -30,7 +36,7 @@ except ModuleNotFoundError as error:
 
 app = typer.Typer(
     name="zveno",
-    help="Rigid-body dynamics of chains: compare the algorithms, look into a model.",
+    help="Rigid-body dynamics of chains: compare the algorithms, look into a model, get C code for it.",
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -292,22 +298,41 @@ def _rival_table(result: study.Study) -> Table:
     return table
 
 
+MODEL_HELP: Final = f"URDF file, or a built-in robot: {', '.join(robots.__all__)}."
+
+
+def _load(command: str, model: str, *, strict: bool = False) -> tuple[Chain, list[str]]:
+    """The chain of a file, or a built-in one, and the warnings about it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            if Path(model).exists():
+                chain = Chain.from_urdf(Path(model), strict=strict)
+            elif model in robots.__all__:
+                chain = getattr(robots, model)()
+            else:
+                names = ", ".join(robots.__all__)
+                _fail(f"{command}: there is no file {model!r}, nor is it a built-in robot: {names}", 1)
+        except OSError as error:
+            _fail(f"{command}: cannot read {model!r}: {error.strerror or error}", 1)
+        except (Error, ValueError) as error:
+            _fail(f"{command}: {model}: {_one_line(error)}", 1)
+    return chain, [str(item.message) for item in caught]
+
+
+def _one_line(error: Exception) -> str:
+    """What went wrong, without the name of the function that noticed it."""
+    return re.sub(r"^(compile|c_source|export): ", "", " ".join(str(error).split()))
+
+
 @app.command()
 def info(
-    model: Annotated[Path, typer.Argument(help="URDF file.")],
+    model: Annotated[str, typer.Argument(help=MODEL_HELP)],
     strict: Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")] = False,
     json_output: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Show the joints, links, totals, operation counts and warnings of a model file."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            chain = Chain.from_urdf(model, strict=strict)
-        except OSError as error:
-            _fail(f"info: cannot read {str(model)!r}: {error.strerror or error}", 1)
-        except (Error, ValueError) as error:
-            _fail(f"info: {model}: {' '.join(str(error).split())}", 1)
-    data = _describe(chain, [str(item.message) for item in caught])
+    data = _describe(*_load("info", model, strict=strict))
     if json_output:
         _write_json(data, "-")
     else:
@@ -372,6 +397,62 @@ def _info_report(data: dict[str, Any]) -> Iterable[Table | Text]:
 
 def _vector(values: Iterable[float]) -> str:
     return " ".join(f"{value:.3g}" for value in values)
+
+
+@app.command()
+def export(
+    model: Annotated[str, typer.Argument(help=MODEL_HELP)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Directory to write to.")],
+    function: Annotated[str, typer.Option(help="What to compute: any numeric method of Chain.")] = "inverse_dynamics",
+    lang: Annotated[str, typer.Option(help="Language: c.")] = "c",
+    method: Annotated[str | None, typer.Option(help="Algorithm, where there is a choice.")] = None,
+    link: Annotated[str | None, typer.Option(help="Link, for pose, jacobian and jacobian_rate.")] = None,
+    frame: Annotated[str | None, typer.Option(help="Axes of the result, where there is a choice.")] = None,
+    parameters: Annotated[
+        str, typer.Option(help="fixed: inertial parameters are numbers in the code; symbolic: arguments of it.")
+    ] = "fixed",
+    level: Annotated[str, typer.Option(help="strict: the bits of the kernel; algebraic: fewer operations.")] = "strict",
+    single: Annotated[bool, typer.Option("--float", help="float instead of double.")] = False,
+    batch: Annotated[int, typer.Option(help="Also a function for so many states at once.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+) -> None:
+    """Write one function of a model as C99 without branches: source, header, self-test, CMake file, description."""
+    if lang != "c":
+        _fail(f"export: --lang is {lang!r}, expected 'c'", 2)
+    chain, warned = _load("export", model)
+    try:
+        traced = chain.trace(
+            function,
+            method=method,
+            link=link,
+            frame=frame,
+            parameters=parameters if parameters in ("fixed", "symbolic") else parameters.split(","),
+            level=cast("Level", level),
+        )
+        paths = export_code(traced, out, real="float" if single else "double", batch=batch, overwrite=force)
+    except FileExistsError as error:
+        _fail(f"export: {error.filename} exists; give another directory with -o, or --force", 1)
+    except OSError as error:
+        _fail(f"export: cannot write {str(error.filename or out)!r}: {error.strerror or error}", 1)
+    except ArithmeticError as error:
+        _fail(f"export: {_one_line(error)}", 1)
+    except (Error, ValueError, TypeError) as error:
+        _fail(f"export: {_one_line(error)}", 2)
+    for line in warned:
+        typer.echo(f"Warning: {line}", err=True)
+    _print(_console(), [Text(traced.title, "bold"), _export_table(traced)])
+    typer.echo("\n".join(["Written", *(f"  {path}" for path in paths), ""]))
+    typer.echo(f"Compile and test\n  {compile_command(paths[0], paths[2])}")
+
+
+def _export_table(traced: TracedFunction) -> Table:
+    table = _table("Operations of one call", ["", "mul", "add", "div", "sqrt", "trig", "total"])
+    counts = {"kernel as written": traced.kernel_operations, f"generated code, {traced.level}": traced.operations}
+    for name, count in counts.items():
+        if count is not None:
+            parts = (count.mul, count.add, count.div, count.sqrt, count.trig, count.total)
+            table.add_row(name, *(f"{part:,}" for part in parts))
+    return table
 
 
 @app.command()

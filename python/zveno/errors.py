@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["Error", "ModelError", "ModelWarning", "SingularityError", "UnreachableError"]
+__all__ = ["Error", "GraphSizeError", "ModelError", "ModelWarning", "SingularityError", "UnreachableError"]
 
 
 class Error(Exception):
@@ -98,6 +98,20 @@ class UnreachableError(Error, ValueError):
         self.cause = cause
         self.margin = margin
         self.row = row
+
+
+class GraphSizeError(Error, ValueError):
+    """A function that is too long to be written out as straight-line code.
+
+    Attributes
+    ----------
+    limit : int
+        Number of nodes that the graph may have.
+    """
+
+    def __init__(self, message: str = "", limit: int = 0) -> None:
+        super().__init__(message)
+        self.limit = limit
 
 
 class ModelWarning(UserWarning):

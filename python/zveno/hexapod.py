@@ -10,13 +10,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Self, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Self, SupportsIndex, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core, ring
 from .errors import ModelError, SingularityError, UnreachableError
+from .hexapod_compiled import (
+    CompiledHexapodFunction,
+    HexapodTraceOptions,
+    TracedHexapodFunction,
+    compile_hexapod,
+    trace_hexapod,
+)
 from .model import Array, Chain, _is_name, _show, as_array, as_number, report, turn
 from .opcount import OpCount
 from .results import RingPose, Singularity
@@ -1290,6 +1297,65 @@ class Hexapod(_core.Hexapod):
             ``trig`` counts the arc functions that turn sines and cosines into joint angles.
         """
         return ring.operations(self, leg, moving=moving, free=free)
+
+    def trace(self, function: str, **options: Unpack[HexapodTraceOptions]) -> TracedHexapodFunction:
+        """Write a method out for this hexapod: straight-line code without a zero or one left in it.
+
+        Parameters
+        ----------
+        function : str
+            Name of a numeric method: ``"forward_dynamics"``, ``"closure"`` (closed form), ``"mass_matrix"``, ...
+        arguments : iterable of str
+            Arrays that calls will give, by the names of the method; what is left out is zero and costs nothing.
+            Default: those that the method requires.
+        tau : {"actuated", "all"}
+            Whether forces are given for the actuated joints, (6,), the default, or for all, (6, nj).
+        base : Body
+            The spacecraft of ``"forward_dynamics_free"``; its numbers become part of the code.
+        level : {"strict", "algebraic"}
+            Strict, the default: the operations of the kernel in their order, the same bits. Algebraic: common factors,
+            shared reciprocals, fused multiply-adds: fewer instructions, other rounding; see `TracedFunction.savings`.
+        limit : int
+            Largest number of nodes, 200,000 by default.
+
+        Returns
+        -------
+        TracedHexapodFunction
+            With ``.operations``, ``.graph``, ``.c_source()``, ``.save(directory)``.
+
+        Raises
+        ------
+        ValueError
+            An unknown function or argument, or a custom leg: closed by iteration, it has no fixed list of operations.
+        GraphSizeError
+            More than `limit` nodes.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> hx = zv.mechanisms.docking_ring("UPS")
+        >>> hx.trace("forward_dynamics").operations.total < hx.operations().total
+        True
+        """
+        return trace_hexapod(self, function, **options)
+
+    def compile(self, function: str, **options: Unpack[HexapodTraceOptions]) -> CompiledHexapodFunction:
+        """Machine code of a method for this very hexapod. Needs llvmlite (``zveno[jit]``); arguments as in `trace`.
+
+        Returns
+        -------
+        CompiledHexapodFunction
+            Called like the method: the same shapes, batches, results, ``on_error=``, ``out=``, ``threads=`` and errors.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> hx = zv.mechanisms.docking_ring("UPS")
+        >>> closure = hx.compile("closure")
+        >>> bool((closure(*hx.nominal) == hx.closure(*hx.nominal)).all())
+        True
+        """
+        return compile_hexapod(self, function, **options)
 
     def simulate(
         self,

@@ -7,12 +7,13 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any, Final, NoReturn, Self
+from typing import Any, Final, NoReturn, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from .compiled import CompiledFunction, TracedChainFunction, TraceOptions, compile_chain, trace_chain
 from .errors import ModelError, ModelWarning
 from .opcount import operations as _operations
 
@@ -607,6 +608,65 @@ class Chain(_core.Chain):
     def with_gravity(self, gravity: ArrayLike) -> Self:
         """Return a new chain under another gravity, (3,) m/s^2 in base axes."""
         return self._quiet(self._links, gravity, self._name, self._base)
+
+    def trace(self, function: str, **options: Unpack[TraceOptions]) -> TracedChainFunction:
+        """Write a method out for this chain: straight-line code without a zero or one left in it.
+
+        Parameters
+        ----------
+        function : str
+            Name of a numeric method: ``"inverse_dynamics"``, ``"mass_matrix"``, ``"derivatives"``, ...
+        method, link, point, frame : optional
+            Those of the method; fixed from now on. Without `method` the one whose code is shortest for this chain.
+        external : iterable of str
+            Links that external wrenches act on.
+        parameters : {"fixed", "symbolic"} or iterable of str
+            Whether inertial parameters are numbers in the code or arguments of it, of all moving links or of those
+            named. Default: fixed.
+        level : {"strict", "algebraic"}
+            Strict, the default: the operations of the kernel in their order, the same bits. Algebraic: inertia
+            regrouped along the chain, common factors, shared reciprocals, fused multiply-adds: fewer instructions,
+            other rounding; see `TracedFunction.savings`.
+        limit : int
+            Largest number of nodes, 200,000 by default.
+
+        Returns
+        -------
+        TracedChainFunction
+            With ``.operations``, ``.graph``, ``.c_source()``, ``.save(directory)``.
+
+        Raises
+        ------
+        GraphSizeError
+            More than `limit` nodes.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> arm = zv.robots.puma560()
+        >>> arm.trace("inverse_dynamics").operations.total < arm.operations("inverse_dynamics").total
+        True
+        """
+        return trace_chain(self, function, **options)
+
+    def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction:
+        """Machine code of a method for this very chain. Needs llvmlite (``zveno[jit]``); arguments as in `trace`.
+
+        Returns
+        -------
+        CompiledFunction
+            Called like the method: the same shapes, batches, ``out=``, ``threads=`` and errors.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.puma560()
+        >>> f = arm.compile("inverse_dynamics")
+        >>> q = np.linspace(0, 1, arm.n)
+        >>> bool((f(q, q, q) == arm.inverse_dynamics(q, q, q)).all())
+        True
+        """
+        return compile_chain(self, function, **options)
 
     @property
     def name(self) -> str:

@@ -31,6 +31,7 @@ K = TypeVar("K")
 
 METHODS: Final = (
     "crba",
+    "crba-walk",
     "crba-columns",
     "kane",
     "kane-triangular",
@@ -83,8 +84,10 @@ def _descending(*coefficients: float) -> Polynomial:
 
 _BASE_AXES = {"common_mul": _descending(144, 0), "common_add": _descending(99, 0)}
 _BODY_AXES = {"common_mul": _descending(27, 0), "common_add": _descending(18, 0)}
+_CRBA = Published(_descending(13.5, 88.5, -84), _descending(10, 83, -82), **_BODY_AXES)
 PUBLISHED: Final[Mapping[str, Published]] = {
-    "crba": Published(_descending(13.5, 88.5, -84), _descending(10, 83, -82), **_BODY_AXES),
+    "crba": _CRBA,
+    "crba-walk": _CRBA,
     "crba-columns": Published(_descending(135, -66, 0), _descending(110, -63, 0), **_BODY_AXES),
     "kane": Published(
         _descending(9, 30, 0, 0), _descending(10, 23, 0, 0), **_BASE_AXES, printed=_descending(16, 55, 246, 0)

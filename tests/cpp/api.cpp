@@ -51,7 +51,7 @@ LAW(a_pendulum_falls_as_in_the_textbook) {
   inverse_dynamics(chain, &q, &qd, &qdd, &x);
   const double tau = inertia * qdd + weight;
   CHECK_NEAR("inverse dynamics", &x, &tau, 1, 1e-15);
-  for (Method method : {Method::aba, Method::cholesky}) {
+  for (Method method : {Method::aba, Method::cholesky, Method::cholesky_walk}) {
     forward_dynamics(chain, &q, &qd, &tau, &x, method);
     CHECK_NEAR("forward dynamics", &x, &qdd, 1, 1e-14);
   }
@@ -67,7 +67,7 @@ LAW(mass_times_acceleration_plus_bias_is_effort) {
     bias(chain, q.data(), qd.data(), h.data());
     inverse_dynamics(chain, q.data(), qd.data(), qdd.data(), tau.data());
     mass_matrix(chain, q.data(), crba.data());
-    for (Method method : {Method::crba, Method::crba_columns, Method::kane, Method::kane_triangular, Method::kane_recurrent,
+    for (Method method : {Method::crba, Method::crba_walk, Method::crba_columns, Method::kane, Method::kane_triangular, Method::kane_recurrent,
                           Method::kane_collapsed, Method::kosynka}) {
       const bool serial_only = method == Method::kane_recurrent || method == Method::kosynka;
       if (serial_only && !chain.topology().serial) {
@@ -83,7 +83,7 @@ LAW(mass_times_acceleration_plus_bias_is_effort) {
         for (int j = 0; j < n; ++j) sum[i] += M[i * n + j] * qdd[j];
       CHECK_NEAR("M qdd + bias", sum.data(), tau.data(), n, 1e-13 * n);
     }
-    for (Method method : {Method::aba, Method::cholesky}) {
+    for (Method method : {Method::aba, Method::cholesky, Method::cholesky_walk}) {
       forward_dynamics(chain, q.data(), qd.data(), tau.data(), back.data(), method);
       CHECK_NEAR("forward after inverse dynamics", back.data(), qdd.data(), n, 1e-11 * n);
     }
@@ -98,7 +98,7 @@ LAW(a_joint_that_moves_no_mass_is_named) {
     Random random(72);
     const std::vector<double> q = random.vector(n), qd = random.vector(n), tau = random.vector(n);
     std::vector<double> qdd(n);
-    for (Method method : {Method::aba, Method::cholesky})
+    for (Method method : {Method::aba, Method::cholesky, Method::cholesky_walk})
       CHECK_THROWS(forward_dynamics(chain, q.data(), qd.data(), tau.data(), qdd.data(), method), SingularityError, joint,
                    CHECK_EQUAL(error.joint, std::string(joint));
                    CHECK_EQUAL(error.row, std::ptrdiff_t{0}));
@@ -124,7 +124,7 @@ LAW(mass_on_the_axis_is_no_inertia_about_it) {
   const Chain chain = make(links);
   const std::vector<double> x(3, 0.4);
   std::vector<double> qdd(3);
-  for (Method method : {Method::aba, Method::cholesky})
+  for (Method method : {Method::aba, Method::cholesky, Method::cholesky_walk})
     CHECK_THROWS(forward_dynamics(chain, x.data(), x.data(), x.data(), qdd.data(), method), SingularityError, "l2_joint");
 }
 
@@ -141,7 +141,7 @@ LAW(a_singular_position_names_its_row) {
   std::vector<double> q(2 * kCount, 0.7), rest(2 * kCount, 0.0), out(2 * kCount);
   for (std::ptrdiff_t row : {499, 77, 301}) q[2 * row + 1] = 0;
   double* const to[1] = {out.data()};
-  for (Method method : {Method::aba, Method::cholesky})
+  for (Method method : {Method::aba, Method::cholesky, Method::cholesky_walk})
     for (int threads : {1, 2, 4}) {
       const Job job{&chain, Function::forward_dynamics, method};
       States states(job, {q.data(), rest.data(), rest.data()}, nullptr, kCount);

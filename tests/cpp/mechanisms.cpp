@@ -110,6 +110,7 @@ std::vector<NamedJob> every_job(const Chain& chain, const std::vector<LinkFrame>
     return jobs.back().job;
   };
   add("mass_matrix crba", Function::mass_matrix, Method::crba);
+  add("mass_matrix crba-walk", Function::mass_matrix, Method::crba_walk);
   add("mass_matrix crba-columns", Function::mass_matrix, Method::crba_columns);
   add("mass_matrix kane", Function::mass_matrix, Method::kane);
   add("mass_matrix kane-triangular", Function::mass_matrix, Method::kane_triangular);
@@ -123,6 +124,7 @@ std::vector<NamedJob> every_job(const Chain& chain, const std::vector<LinkFrame>
   add("inverse_dynamics", Function::inverse_dynamics);
   add("forward_dynamics aba", Function::forward_dynamics, Method::aba);
   add("forward_dynamics cholesky", Function::forward_dynamics, Method::cholesky);
+  add("forward_dynamics cholesky-walk", Function::forward_dynamics, Method::cholesky_walk);
   add("base_wrench", Function::base_wrench);
   add("kinetic_energy", Function::kinetic_energy);
   add("potential_energy", Function::potential_energy);

@@ -8,13 +8,13 @@ namespace zveno {
 template <class T>
 void evaluate(const Job& job, const Inputs<T>& in, T* out, T* pivot, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
-  Evaluation<T>(job, in, scratch)(out, pivot);
+  Evaluation<T>(job, job.chain->view(), in, scratch)(out, pivot);
 }
 
 template <class T>
 void inverse_dynamics(const Job& job, const Inputs<T>& in, T* tau, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
-  Evaluation<T>(job, in, scratch).inverse_dynamics(tau);
+  Evaluation<T>(job, job.chain->view(), in, scratch).inverse_dynamics(tau);
 }
 
 }  // namespace zveno

@@ -14,19 +14,21 @@ enum class BaseKind { still, moving, free };
 // what a leg is told of ring and base: r (3), R (9), u (6), and for a base that moves its flow [a_0 - g; Omega'; Omega] (9)
 constexpr int kInput = 27;
 
-struct LegCalls {
+template <class T>
+struct LegFunctions {
   // params: kSlots apart; held: `size` bytes aligned to 64
-  void (*first)(const double* params, const Packed* input, const Packed* tau, void* held, Packed* share, Packed* measure);
+  void (*first)(const double* params, const T* input, const T* tau, void* held, T* share, T* measure);
   // x: [v'; w'] in base axes, after [a_0; Omega'] of a free base
-  void (*second)(const double* params, const void* held, const Packed* x, leg::Outcome<Packed>& out);
+  void (*second)(const double* params, const void* held, const T* x, leg::Outcome<T>& out);
   std::size_t size;
 };
+using LegCalls = LegFunctions<Packed>;
 
-template <LegType kType>
-LegCalls leg_calls(bool lean, BaseKind base);
+template <LegType kType, class T = Packed>
+LegFunctions<T> leg_calls(bool lean, BaseKind base);
 
 // joint coordinates, rates, row of the Jacobian, measures; the base does not matter
-template <LegType kType>
-void leg_kinematics(const double* params, const Packed* input, Packed* position, Packed* rate, Packed* row, Packed* measure);
+template <LegType kType, class T = Packed>
+void leg_kinematics(const double* params, const T* input, T* position, T* rate, T* row, T* measure);
 
 }  // namespace zveno

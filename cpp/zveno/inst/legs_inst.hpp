@@ -7,63 +7,64 @@
 
 namespace zveno {
 
+template <class T>
 struct StillRing {
-  ZVENO_INLINE auto operator()(const Packed* in) const { return make_ring<Packed>(in, in + 3, in + 12, StillBase()); }
+  ZVENO_INLINE auto operator()(const T* in) const { return make_ring<T>(in, in + 3, in + 12, StillBase()); }
 };
 
+template <class T>
 struct MovingRing {
-  ZVENO_INLINE auto operator()(const Packed* in) const {
-    const Packed* b = in + 18;
-    const MovingBase<Packed> base{{b[0], b[1], b[2]}, {b[3], b[4], b[5]}, {b[6], b[7], b[8]}};
-    return make_ring<Packed>(in, in + 3, in + 12, base);
+  ZVENO_INLINE auto operator()(const T* in) const {
+    const T* b = in + 18;
+    const MovingBase<T> base{{b[0], b[1], b[2]}, {b[3], b[4], b[5]}, {b[6], b[7], b[8]}};
+    return make_ring<T>(in, in + 3, in + 12, base);
   }
 };
 
-template <class S, class MakeRing, bool kFree>
+template <class T, class S, class MakeRing, bool kFree>
 struct LegCode {
-  using Of = leg::Evaluation<S, Packed, decltype(MakeRing()(nullptr))>;
-  using Flow = decltype(std::declval<const Of&>().template first<kFree>(nullptr, nullptr, nullptr,
-                                                                        std::declval<leg::Held<S, Packed>&>()));
+  using Of = leg::Evaluation<S, T, decltype(MakeRing()(nullptr))>;
+  using Flow =
+      decltype(std::declval<const Of&>().template first<kFree>(nullptr, nullptr, nullptr, std::declval<leg::Held<S, T>&>()));
   struct Held {
-    leg::Held<S, Packed> own;
+    leg::Held<S, T> own;
     Flow flow;
   };
 
-  static void first(const double* params, const Packed* input, const Packed* tau, void* memory, Packed* share,
-                    Packed* measure) {
+  static void first(const double* params, const T* input, const T* tau, void* memory, T* share, T* measure) {
     // made again for every leg: cheaper than reading it back when the legs are in lanes
     const auto ring = MakeRing()(input);
     const Of evaluation{{params}, ring};
     Held& held = *static_cast<Held*>(memory);
     ::new (&held.flow) Flow(evaluation.template first<kFree>(tau, share, measure, held.own));
   }
-  static void second(const double* params, const void* memory, const Packed* x, leg::Outcome<Packed>& out) {
+  static void second(const double* params, const void* memory, const T* x, leg::Outcome<T>& out) {
     const Held& h = *static_cast<const Held*>(memory);
     if constexpr (kFree)
-      leg::second({params}, h.own, h.flow, x + 6, out,
-                  leg::Motion{Vec3T<Packed>{x[0], x[1], x[2]}, Vec3T<Packed>{x[3], x[4], x[5]}});
+      leg::second({params}, h.own, h.flow, x + 6, out, leg::Motion{Vec3T<T>{x[0], x[1], x[2]}, Vec3T<T>{x[3], x[4], x[5]}});
     else
       leg::second({params}, h.own, h.flow, x, out);
   }
-  static LegCalls calls() { return {&first, &second, sizeof(Held)}; }
+  static LegFunctions<T> calls() { return {&first, &second, sizeof(Held)}; }
 };
 
-template <LegType kType>
-LegCalls leg_calls(bool lean, BaseKind base) {
+template <LegType kType, class T>
+LegFunctions<T> leg_calls(bool lean, BaseKind base) {
   using Lean = leg::Structure<kType, true>;
   using Full = leg::Structure<kType, false>;
-  if (base == BaseKind::free) return LegCode<Full, MovingRing, true>::calls();
+  using Still = StillRing<T>;
+  using Moving = MovingRing<T>;
+  if (base == BaseKind::free) return LegCode<T, Full, Moving, true>::calls();
   if (base == BaseKind::moving)
-    return lean ? LegCode<Lean, MovingRing, false>::calls() : LegCode<Full, MovingRing, false>::calls();
-  return lean ? LegCode<Lean, StillRing, false>::calls() : LegCode<Full, StillRing, false>::calls();
+    return lean ? LegCode<T, Lean, Moving, false>::calls() : LegCode<T, Full, Moving, false>::calls();
+  return lean ? LegCode<T, Lean, Still, false>::calls() : LegCode<T, Full, Still, false>::calls();
 }
 
-template <LegType kType>
-void leg_kinematics(const double* params, const Packed* input, Packed* position, Packed* rate, Packed* row,
-                    Packed* measure) {
-  const auto ring = StillRing()(input);
+template <LegType kType, class T>
+void leg_kinematics(const double* params, const T* input, T* position, T* rate, T* row, T* measure) {
+  const auto ring = StillRing<T>()(input);
   using S = leg::Structure<kType, false>;
-  leg::Evaluation<S, Packed, decltype(StillRing()(input))>{{params}, ring}.kinematics(position, rate, row, measure);
+  leg::Evaluation<S, T, decltype(StillRing<T>()(input))>{{params}, ring}.kinematics(position, rate, row, measure);
 }
 
 }  // namespace zveno

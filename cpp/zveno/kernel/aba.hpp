@@ -50,7 +50,7 @@ ZVENO_INLINE void remove_joint(Articulated<T>& I, const Wrench<T>& U, const Wren
 
 // rotor: reflected inertias or null. pivot: n, the inertia each joint's drive feels; the caller judges them.
 template <class T, class P>
-void aba(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* tau, const P* rotor,
+void aba(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* tau, const double* rotor,
          const BaseMotion<T>& base, const Wrench<T>* external_B, T* qdd, T* pivot, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
   const int n = model.size();

@@ -44,6 +44,33 @@ ZVENO_INLINE Composite<T> moved_to_parent(const Composite<T>& child, const Joint
   return moved;
 }
 
+// visit(b, composite of body b and everything outboard of it), tips to base
+template <class T, class P, class Visit>
+ZVENO_INLINE void for_composites(const ModelView<P>& model, const JointPosition<T>& at, Scratch& scratch, const Visit& visit) {
+  const int n = model.size();
+  const bool tree = !model.topology->serial;
+  Composite<T>* composite = scratch.take<Composite<T>>(tree ? n : 0);  // of children other than the next body
+  Composite<T> outboard;  // of body b + 1, seen in body b: along a chain the composite stays in registers
+  outboard.set(T(0.0), zero3<T>(), zero_sym3<T>());
+  if (tree)
+    for (int b = 0; b < n; ++b) composite[b] = outboard;
+  bool carried = false;
+  for (int b = n; b-- > 0;) {
+    const BodyParams<P>& body = model.body[b];
+    Composite<T> own;
+    own.set(T(body.m), cast<T>(body.mc_B), cast<T>(body.I_BBo_B));
+    if (carried) own.add(outboard);
+    if (tree && model.topology->branches[b]) own.add(composite[b]);
+    const int parent = model.parent(b);
+    carried = parent == b - 1 && parent != kWorld;
+    if (parent != kWorld) {
+      outboard = moved_to_parent(own, joint_frame(model, at, b));
+      if (!carried) composite[parent].add(outboard);
+    }
+    visit(b, own);
+  }
+}
+
 // M: n x n, row major, all of it written
 template <class T, class P>
 void crba(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& scratch) {
@@ -58,25 +85,7 @@ void crba(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& 
   enter_stage<T>(Stage::kinematics);
   body_frames(model, at, R_WB, p_W);
   enter_stage<T>(Stage::algorithm);
-  const bool tree = !topology.serial;
-  Composite<T>* composite = scratch.take<Composite<T>>(tree ? n : 0);  // of children other than the next body
-  Composite<T> outboard;  // of body b + 1, seen in body b: along a chain the composite stays in registers
-  outboard.set(T(0.0), zero3<T>(), zero_sym3<T>());
-  if (tree)
-    for (int b = 0; b < n; ++b) composite[b] = outboard;
-  bool carried = false;
-  for (int b = static_cast<int>(n); b-- > 0;) {
-    const BodyParams<P>& body = model.body[b];
-    Composite<T> own;
-    own.set(T(body.m), cast<T>(body.mc_B), cast<T>(body.I_BBo_B));
-    if (carried) own.add(outboard);
-    if (tree && model.topology->branches[b]) own.add(composite[b]);
-    const int parent = model.parent(b);
-    carried = parent == b - 1 && parent != kWorld;
-    if (parent != kWorld) {
-      outboard = moved_to_parent(own, joint_frame(model, at, b));
-      if (!carried) composite[parent].add(outboard);
-    }
+  for_composites<T>(model, at, scratch, [&](int b, const Composite<T>& own) {
     // (6.1) wrench of a unit acceleration, about the base origin, base axes: the joint axis is z
     const Vec3<T> ex = R_WB[b].col(0), ey = R_WB[b].col(1), ez = R_WB[b].col(2), p = p_W[b];
     const bool revolute = model.revolute(b);
@@ -90,7 +99,7 @@ void crba(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& 
       screw[k * n + b] = v[k];
       screw[(k + 3) * n + b] = revolute ? ez[k] : T(0.0);
     }
-  }
+  });
 
   // (6.2) projected on the axes inboard; every few rows are mirrored while they are in the cache
   enter_stage<T>(Stage::assembly);
@@ -110,6 +119,32 @@ void crba(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& 
     for (int i = done; i < b; ++i) row[i] = T(0.0);
     if ((b + 1) % kLanes == 0 || b + 1 == n) mirror_rows(M, static_cast<int>(n), b / kLanes * kLanes);
   }
+}
+
+// The same, the wrenches walking from body to body in body axes as (6.2) is printed: every element waits for the one before,
+// but in code written out for one chain most of the steps vanish (generated-code.md).
+template <class T, class P>
+void crba_walk(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const std::ptrdiff_t n = model.size();
+  enter_stage<T>(Stage::algorithm);
+  for_composites<T>(model, at, scratch, [&](int b, const Composite<T>& own) {
+    const T zero(0.0);
+    const bool revolute = model.revolute(b);
+    Vec3<T> f = revolute ? Vec3<T>{-own.c.y(), own.c.x(), zero} : Vec3<T>{zero, zero, own.m};
+    Vec3<T> m = revolute ? Vec3<T>{own.I.xz, own.I.yz, own.I.zz} : Vec3<T>{own.c.y(), -own.c.x(), zero};
+    T* row = M + b * n;
+    for (int i = 0; i < b; ++i) row[i] = zero;
+    row[b] = revolute ? own.I.zz : own.m;
+    for (int i = b; model.parent(i) != kWorld; i = model.parent(i)) {
+      const JointFrame<T> X = joint_frame(model, at, i);
+      f = X.to_parent(f);
+      m = X.to_parent(m) + cross<T>(X.p, f);
+      row[model.parent(i)] = model.revolute(model.parent(i)) ? m.z() : f.z();
+    }
+  });
+  enter_stage<T>(Stage::assembly);
+  mirror_lower(M, static_cast<int>(n));
 }
 
 // n runs of RNEA with unit accelerations, no rates, no gravity

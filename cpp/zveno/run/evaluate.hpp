@@ -20,10 +20,11 @@ struct Inputs {
 };
 
 // mass matrix in the order of bodies, rotors included
-template <class T>
-void mass_matrix_of_bodies(const Chain& chain, Method method, const JointPosition<T>& at, T* M, Scratch& scratch) {
-  const ModelView<double> model = chain.view();
+template <class T, class P>
+void mass_matrix_of_bodies(const Chain& chain, const ModelView<P>& model, Method method, const JointPosition<T>& at, T* M,
+                           Scratch& scratch) {
   switch (method) {
+    case Method::crba_walk: crba_walk(model, at, M, scratch); break;
     case Method::crba_columns: crba_columns(model, at, M, scratch); break;
     case Method::kane: kane_dense(model, at, M, scratch); break;
     case Method::kane_triangular: kane_triangular(model, at, M, scratch); break;
@@ -38,11 +39,12 @@ void mass_matrix_of_bodies(const Chain& chain, Method method, const JointPositio
     for (std::ptrdiff_t b = 0; b < n; ++b) M[b * n + b] += T(chain.rotor_inertia()[b]);
 }
 
-template <class T>
+// `model` has the numbers of the job's chain, or others for the same topology
+template <class T, class P = double>
 class Evaluation {
  public:
-  Evaluation(const Job& job, const Inputs<T>& in, Scratch& scratch)
-      : job_(job), chain_(*job.chain), model_(chain_.view()), n_(chain_.n()), in_(in), scratch_(scratch) {
+  Evaluation(const Job& job, const ModelView<P>& model, const Inputs<T>& in, Scratch& scratch)
+      : job_(job), chain_(*job.chain), model_(model), n_(chain_.n()), in_(in), scratch_(scratch) {
     enter_stage<T>(Stage::kinematics);
     T* s = scratch.take<T>(padded(n_));
     T* c = scratch.take<T>(padded(n_));
@@ -153,9 +155,9 @@ class Evaluation {
   }
 
   void mass_matrix(T* out) {
-    if (chain_.identity_order()) return mass_matrix_of_bodies(chain_, job_.method, at_, out, scratch_);
+    if (chain_.identity_order()) return mass_matrix_of_bodies(chain_, model_, job_.method, at_, out, scratch_);
     T* M = scratch_.take<T>(static_cast<std::size_t>(n_) * n_);
-    mass_matrix_of_bodies(chain_, job_.method, at_, M, scratch_);
+    mass_matrix_of_bodies(chain_, model_, job_.method, at_, M, scratch_);
     const std::ptrdiff_t n = n_;
     const std::vector<int>& u = chain_.user_index();
     for (std::ptrdiff_t i = 0; i < n; ++i)
@@ -185,12 +187,13 @@ class Evaluation {
   void forward_dynamics(T* out, T* pivot) {
     const T *qd = ordered(in_.x[1]), *tau = ordered(in_.x[2]);
     T* qdd = unordered(out);
-    if (job_.method == Method::cholesky) {
+    if (job_.method == Method::cholesky || job_.method == Method::cholesky_walk) {
       newton_euler(qd, nullptr, qdd);
       add_friction(qd, qdd);
       for (int b = 0; b < n_; ++b) qdd[b] = tau[b] - qdd[b];
       T* M = scratch_.take<T>(static_cast<std::size_t>(n_) * n_);
-      mass_matrix_of_bodies(chain_, Method::crba, at_, M, scratch_);
+      const Method mass = job_.method == Method::cholesky_walk ? Method::crba_walk : Method::crba;
+      mass_matrix_of_bodies(chain_, model_, mass, at_, M, scratch_);
       enter_stage<T>(Stage::algorithm);
       ltl(chain_.topology(), M);
       for (std::ptrdiff_t b = 0; b < n_; ++b) pivot[b] = M[b * n_ + b];
@@ -347,7 +350,7 @@ class Evaluation {
 
   const Job& job_;
   const Chain& chain_;
-  const ModelView<double> model_;
+  const ModelView<P> model_;
   const int n_;
   const Inputs<T> in_;
   Scratch& scratch_;

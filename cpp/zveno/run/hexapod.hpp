@@ -38,6 +38,8 @@ struct HexJob {
   bool newton = false;         // closure by Newton's method for every leg
   bool actuated_only = false;  // rows of tau hold the 6 actuated forces instead of 6 x nj
   BodySpec base = {};          // of free dynamics: its centre of mass stands at base.com in the base frame
+  // computes instead of the kernels: the rows that have data, in the order of kHexInputs -> HexParts
+  const Program* program = nullptr;
 };
 
 inline int hex_output_size(const HexJob& job) {
@@ -72,6 +74,44 @@ struct HexRows {
   double* out = nullptr;           // hex_output_size numbers a row
   std::int16_t* status = nullptr;  // 0, or a cause and a leg; absent: the first failure is reported
   std::ptrdiff_t count = 0;
+};
+
+// what a row may be given, and how many numbers each of them has
+struct HexInput {
+  RowData HexRows::* rows;
+  int size;  // 0: that of tau, 6 x nj or 6
+};
+constexpr HexInput kHexInputs[] = {
+    {&HexRows::r, 3},   {&HexRows::R, 9},    {&HexRows::u, 6},     {&HexRows::acceleration, 6}, {&HexRows::wrench, 6},
+    {&HexRows::tau, 0}, {&HexRows::base, 9}, {&HexRows::omega, 3}, {&HexRows::base_wrench, 6}};
+constexpr int kHexInputCount = 9;
+
+inline int hex_input_size(const HexJob& job, const HexInput& input) {
+  return input.size ? input.size : job.actuated_only ? kLegs : kLegs * job.hexapod->joints();
+}
+
+// What a program writes: a row of the result in its parts, the measures of the legs (6 x 4), and for inverse dynamics the
+// Jacobian of the actuated joints by rows, unknowns in base axes (6 x 6).
+template <class T>
+struct HexParts {
+  T* data[6];
+  int size[6];
+  int count = 0;
+
+  // every number takes `lanes` places
+  HexParts(const HexJob& job, T* row, T* measures, T* jacobian, int lanes = 1) {
+    const auto add = [&](T* part, int n) { data[count] = part, size[count++] = n; };
+    const bool free = job.function == HexFunction::free_dynamics;
+    if (free || job.function == HexFunction::forward_dynamics) {
+      const DynamicsLayout layout{job.hexapod->joints(), free};
+      for (int at = 0; at < layout.head(); at += 6) add(row + at * lanes, 6);
+      add(row + layout.head() * lanes, kLegs * layout.per_leg());
+    } else {
+      add(row, hex_output_size(job));
+    }
+    add(measures, 4 * kLegs);
+    if (job.function == HexFunction::inverse_dynamics) add(jacobian, 36);
+  }
 };
 
 struct HexFailure {

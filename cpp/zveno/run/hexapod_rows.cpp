@@ -18,62 +18,6 @@ namespace {
 
 using Cause = HexFailure::Cause;
 
-LegCalls calls_of(LegType type, bool lean, BaseKind base) {
-  switch (type) {
-    case LegType::spu: return leg_calls<LegType::spu>(lean, base);
-    case LegType::ucu: return leg_calls<LegType::ucu>(lean, base);
-    case LegType::rus: return leg_calls<LegType::rus>(lean, base);
-    case LegType::rsu: return leg_calls<LegType::rsu>(lean, base);
-    default: return leg_calls<LegType::ups>(lean, base);
-  }
-}
-
-using Kinematics = void (*)(const double*, const Packed*, Packed*, Packed*, Packed*, Packed*);
-Kinematics kinematics_of(LegType type) {
-  switch (type) {
-    case LegType::spu: return &leg_kinematics<LegType::spu>;
-    case LegType::ucu: return &leg_kinematics<LegType::ucu>;
-    case LegType::rus: return &leg_kinematics<LegType::rus>;
-    case LegType::rsu: return &leg_kinematics<LegType::rsu>;
-    default: return &leg_kinematics<LegType::ups>;
-  }
-}
-
-// what a function needs of the legs
-enum class Need { kinematics, first, both };
-
-struct Plan {
-  Need need;
-  BaseKind base;
-  bool rows;  // of the Jacobian, besides dynamics
-
-  explicit Plan(const HexJob& job, const HexRows& rows) : need(Need::first), base(BaseKind::still), rows(false) {
-    const bool moving = rows.base.data || job.hexapod->has_gravity();
-    switch (job.function) {
-      case HexFunction::closure:
-      case HexFunction::joint_velocity:
-      case HexFunction::measures:
-      case HexFunction::jacobian: need = Need::kinematics; break;
-      case HexFunction::momentum:
-      case HexFunction::potential_energy: base = BaseKind::free; break;
-      case HexFunction::inverse_dynamics:
-        this->rows = true;
-        if (moving) base = BaseKind::moving;
-        break;
-      case HexFunction::forward_dynamics:
-        need = Need::both;
-        if (moving) base = BaseKind::moving;
-        break;
-      case HexFunction::free_dynamics:
-        need = Need::both;
-        base = BaseKind::free;
-        break;
-      default: break;
-    }
-  }
-  int share() const { return base == BaseKind::free ? leg::kFreeShare : leg::kFixedShare; }
-};
-
 // ---- judging
 
 Cause judge_leg(LegType type, const double* m, double& margin) {
@@ -97,13 +41,6 @@ Cause judge_leg(LegType type, const double* m, double& margin) {
   return Cause::none;
 }
 
-bool is_rotation(const double* R) {
-  for (int i = 0; i < 3; ++i)
-    for (int j = i; j < 3; ++j)
-      if (!(std::fabs(R[i] * R[j] + R[3 + i] * R[3 + j] + R[6 + i] * R[6 + j] - (i == j)) <= kRotationDefect)) return false;
-  return true;
-}
-
 // positive for a rotation: room left for the square of its defect, and its handedness
 template <class T>
 void rotation_measures(const T* R, T* m) {
@@ -117,24 +54,89 @@ void rotation_measures(const T* R, T* m) {
   m[1] = R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]);
 }
 
-// numbers of a leg's kinematics: coordinates, rates, row of the Jacobian, measures
-constexpr int kKinematics = 4 + 4 + 6 + 4;
-constexpr int kRowAt = 8, kMeasuresAt = 14;
+bool is_rotation(const double* R) {
+  double m[2];
+  rotation_measures(R, m);
+  if (!(m[1] > 0)) return false;
+  if (m[0] >= 0) return true;
+  // the squares add up: element by element
+  for (int i = 0; i < 3; ++i)
+    for (int j = i; j < 3; ++j)
+      if (!(std::fabs(R[i] * R[j] + R[3 + i] * R[3 + j] + R[6 + i] * R[6 + j] - (i == j)) <= kRotationDefect)) return false;
+  return true;
+}
+
 // numbers kept for a leg: its share, its kinematics or its outcome
 constexpr int kKept = 80;
 static_assert(kKept >= leg::kFreeShare && kKept % kLanes == 0);
 
-struct alignas(64) Chunk {
-  char bytes[64];
-};
+// numbers that a row may be given
+constexpr int kMostInputs = 3 + 9 + 6 + 6 + 6 + 4 * kLegs + 9 + 3 + 6;
 
-// rows [v; w base axes] -> [v; w ring axes]
-template <class T>
-void turn_row(const T* R, const T* row, T* out) {
-  for (int i = 0; i < 3; ++i) {
-    out[i] = row[i];
-    out[3 + i] = R[i] * row[3] + R[3 + i] * row[4] + R[6 + i] * row[5];
+// ---- a system of six equations in every lane
+
+#if defined(__GNUC__)
+using Mask = typename Lanes<std::int64_t, kLanes>::type;
+Packed chosen(Mask m, const Packed& a, const Packed& b) { return Packed(m ? a.v : b.v); }
+Mask above(const Packed& a, const Packed& b) { return (Mask)(a.v > b.v); }
+Mask without(Mask a, Mask b) { return a & ~b; }
+#else
+struct Mask {
+  bool in[kLanes] = {};
+};
+Packed chosen(const Mask& m, const Packed& a, const Packed& b) {
+  Packed x = b;
+  for (int l = 0; l < kLanes; ++l)
+    if (m.in[l]) x.v[l] = a.v[l];
+  return x;
+}
+Mask above(const Packed& a, const Packed& b) {
+  Mask m;
+  for (int l = 0; l < kLanes; ++l) m.in[l] = a[l] > b[l];
+  return m;
+}
+Mask without(Mask a, const Mask& b) {
+  for (int l = 0; l < kLanes; ++l) a.in[l] &= !b.in[l];
+  return a;
+}
+#endif
+Packed size_of(const Packed& x) { return chosen(above(x, Packed(0.0)), x, -x); }
+
+// solve_dense in lanes, with the same bits; false: a pivot is too small in some lane
+bool solve_lanes(Packed (&A)[6][6], Packed* b) {
+  Packed least, most;
+  for (int j = 0; j < 6; ++j) {
+    Packed pivot = size_of(A[j][j]);
+    Mask larger[6];  // than all above it: the last such row is the one
+    for (int i = j + 1; i < 6; ++i) {
+      const Packed other = size_of(A[i][j]);
+      larger[i] = above(other, pivot);
+      pivot = chosen(larger[i], other, pivot);
+    }
+    for (int i = 6; i-- > j + 1;) {
+      const auto swap = [&](Packed& x, Packed& y) {
+        const Packed z = chosen(larger[i], y, x);
+        y = chosen(larger[i], x, y);
+        x = z;
+      };
+      for (int k = j; k < 6; ++k) swap(A[j][k], A[i][k]);
+      swap(b[j], b[i]);
+      for (int k = j + 1; k < i; ++k) larger[k] = without(larger[k], larger[i]);
+    }
+    least = j ? chosen(above(least, pivot), pivot, least) : pivot;
+    most = j ? chosen(above(pivot, most), pivot, most) : pivot;
+    for (int i = j + 1; i < 6; ++i) {
+      const Packed l = A[i][j] / A[j][j];
+      for (int k = j + 1; k < 6; ++k) A[i][k] -= l * A[j][k];
+      b[i] -= l * b[j];
+    }
   }
+  for (int j = 6; j-- > 0;) {
+    for (int i = j + 1; i < 6; ++i) b[j] -= A[j][i] * b[i];
+    b[j] = b[j] / A[j][j];
+  }
+  const Packed margin = least - most * Packed(kTinyPivot);
+  return all_above(&margin, 1, 0.0);
 }
 
 // ---- one run over rows
@@ -147,13 +149,12 @@ class Runner {
         hexapod_(*job.hexapod),
         plan_(job, rows),
         nj_(hexapod_.joints()),
-        tau_width_(job.actuated_only ? kLegs : kLegs * nj_),
         size_(hex_output_size(job)),
         scratch_(scratch) {
     for (std::size_t g = 0; g < hexapod_.groups().size(); ++g) {
       const LegGroup& group = hexapod_.groups()[g];
-      if (plan_.need != Need::kinematics) calls_[g] = calls_of(group.type, group.lean, plan_.base);
-      kinematics_[g] = kinematics_of(group.type);
+      if (plan_.need != Need::kinematics) calls_[g] = calls_of<Packed>(group.type, group.lean, plan_.base);
+      kinematics_[g] = kinematics_of<Packed>(group.type);
     }
   }
 
@@ -164,63 +165,6 @@ class Runner {
 
  private:
   bool inverse() const { return job_.function == HexFunction::inverse_dynamics; }
-
-  // tau of a row as it was given -> by leg and joint
-  template <class T>
-  void sort_tau(const T* given, State<T>& s) const {
-    for (int k = 0; k < kLegs; ++k) {
-      const int actuated = hexapod_.chain(k).actuated;
-      for (int j = 0; j < 4; ++j) s.tau[k][j] = T(0.0);
-      if (!rows_.tau.data) continue;
-      if (job_.actuated_only)
-        s.tau[k][actuated] = given[k];
-      else
-        for (int j = 0; j < hexapod_.joints(k); ++j) s.tau[k][j] = given[k * nj_ + j];
-      if (inverse()) s.tau[k][actuated] = T(0.0);
-    }
-  }
-
-  // a leg's outcome -> its part of the result
-  template <class T>
-  void write_leg(const T* o, T* to) const {
-    if (nj_ == 4) {
-      std::memcpy(to, o, 16 * sizeof(T));
-    } else {
-      for (int q = 0; q < 3; ++q) std::memcpy(to + 3 * q, o + 4 * q, 3 * sizeof(T));
-      std::memcpy(to + 9, o + 12, 4 * sizeof(T));
-    }
-  }
-
-  // kinematics of leg k -> result
-  template <class T>
-  void write_kinematics(const T* R, int k, const T* x, T* out) const {
-    switch (job_.function) {
-      case HexFunction::jacobian: return turn_row(R, x + kRowAt, out + 6 * k);
-      case HexFunction::measures:
-        for (int i = 0; i < 4; ++i) out[4 * k + i] = x[kMeasuresAt + i];
-        return;
-      default:
-        for (int j = 0; j < nj_; ++j) out[k * nj_ + j] = x[(job_.function == HexFunction::closure ? 0 : 4) + j];
-    }
-  }
-
-  // u' and the base's acceleration -> result
-  template <class T, class R>
-  void write_head(const R& ring, const T* x, T* out) const {
-    const bool free = plan_.base == BaseKind::free;
-    const T* y = free ? x + 6 : x;
-    const auto w = ring.R.undo(Vec3T<T>{y[3], y[4], y[5]});
-    for (int i = 0; i < 3; ++i) out[i] = y[i];
-    out[3] = w.x, out[4] = w.y, out[5] = w.z;
-    for (int i = 0; free && i < 6; ++i) out[12 + i] = x[i];
-  }
-
-  template <class T, class R>
-  void solve(const State<T>& s, const R& ring, const Sums<T>& sums, T* x) const {
-    if constexpr (!std::is_same_v<decltype(ring.base), StillBase>)
-      if (plan_.base == BaseKind::free) return free_accelerations(job_, s, ring, sums, x);
-    accelerations(job_, s, ring, sums, x);
-  }
 
   // J' tau = out
   HexFailure finish_inverse(const double* rows, double* out) const {
@@ -234,6 +178,13 @@ class Runner {
     else if (!all_finite(out, 6))
       failure.cause = Cause::overflow;
     return failure;
+  }
+
+  bool finish_inverse(Packed* out) const {
+    Packed A[6][6];
+    for (int i = 0; i < 6; ++i)
+      for (int j = 0; j < 6; ++j) A[i][j] = jacobian_[6 * j + i];
+    return solve_lanes(A, out);
   }
 
   void report(HexFailure f, std::ptrdiff_t row, HexFailure& first) {
@@ -263,13 +214,14 @@ class Runner {
   // Asked only when something went wrong: a number that is not finite makes the result so, unless nothing depends on it.
   bool finite_inputs(std::ptrdiff_t row) const {
     const auto ok = [&](const RowData& d, int n) { return !d.data || all_finite(d.row(row), n); };
-    return ok(rows_.r, 3) && ok(rows_.R, 9) && ok(rows_.u, 6) && ok(rows_.acceleration, 6) && ok(rows_.wrench, 6) &&
-           ok(rows_.tau, tau_width_) && ok(rows_.base, 9) && ok(rows_.omega, 3) && ok(rows_.base_wrench, 6) &&
-           ok(rows_.start, kLegs * nj_);
+    for (const HexInput& input : kHexInputs)
+      if (!ok(rows_.*input.rows, hex_input_size(job_, input))) return false;
+    return ok(rows_.start, kLegs * nj_);
   }
 
   HexFailure single(std::ptrdiff_t row, double* out) {
     HexFailure failure;
+    if (job_.program && job_.program->one && run_program(row, out)) return failure;  // if it failed, the kernels say why
     const auto read = [&](const RowData& data, int n, double* x) {
       if (data.data)
         std::copy_n(data.row(row), n, x);
@@ -277,24 +229,28 @@ class Runner {
         std::fill_n(x, n, 0.0);
     };
     State<double> s;
-    read(rows_.r, 3, s.r), read(rows_.R, 9, s.R), read(rows_.u, 6, s.u);
-    if (plan_.need != Need::kinematics) {
-      double tau[4 * kLegs];
-      read(rows_.wrench, 6, s.wrench), read(rows_.tau, tau_width_, tau);
-      sort_tau(tau, s);
-      if (plan_.base != BaseKind::still) {
-        read(rows_.base, 9, s.base);
-        if (rows_.omega.data) read(rows_.omega, 3, s.base + 3);
-        set_flow(hexapod_, plan_.base, s);
-      }
-      if (plan_.base == BaseKind::free) read(rows_.base_wrench, 6, s.base_wrench);
-      if (inverse()) read(rows_.acceleration, 6, s.acceleration);
-    }
-    double rotation[2];
-    rotation_measures(s.R, rotation);
-    if (!(rotation[0] >= 0 || is_rotation(s.R)) || !(rotation[1] > 0)) return failure.cause = Cause::rotation, failure;
+    read_state(job_, plan_, rows_, read, s);
+    if (!is_rotation(s.R)) return failure.cause = Cause::rotation, failure;
     with_ring(plan_.base, s, [&](const auto& ring) { failure = single_with(s, ring, row, out); });
     return failure;
+  }
+
+  bool run_program(std::ptrdiff_t row, double* out) const {
+    const double* in[kHexInputCount];
+    double measure[4 * kLegs], jacobian[36];
+    int arguments = 0;
+    for (const HexInput& i : kHexInputs) {
+      const RowData& d = rows_.*i.rows;
+      if (!d.data) continue;
+      if (!all_finite(d.row(row), hex_input_size(job_, i))) return false;
+      in[arguments++] = d.row(row);
+    }
+    if (!is_rotation(in[1])) return false;
+    HexParts<double> parts(job_, out, measure, jacobian);
+    job_.program->one(in, parts.data);
+    for (const double m : measure)
+      if (!(m > kTinySquare)) return false;
+    return !inverse() || finish_inverse(jacobian, out).cause == Cause::none;
   }
 
   // f(group, its index, parameters, legs, lanes in use, number of the pack)
@@ -354,7 +310,7 @@ class Runner {
       }
       for (int k = 0; k < kLegs; ++k) std::copy_n(kept_of(k) + kRowAt, 6, sums.rows + 6 * k);
       if (plan_.need == Need::kinematics) {
-        for (int k = 0; k < kLegs; ++k) write_kinematics(s.R, k, kept_of(k), out);
+        for (int k = 0; k < kLegs; ++k) write_kinematics(job_, s.R, k, kept_of(k), out);
         return failure;
       }
     }
@@ -392,8 +348,8 @@ class Runner {
       return inverse() ? finish_inverse(sums.rows, out) : failure;
     }
     double x[12];
-    solve(s, ring, sums, x);
-    write_head(ring, x, out);
+    solve(job_, plan_, s, ring, sums, x);
+    write_head(plan_, ring, x, out);
     const bool free = plan_.base == BaseKind::free;
     Packed xs[12];
     for (int i = 0; i < (free ? 12 : 6); ++i) xs[i] = x[i];
@@ -410,7 +366,7 @@ class Runner {
     for (int k = 0; k < kLegs; ++k) {
       if (hexapod_.leg(k).type == LegType::custom)
         custom[k].second(free ? x + 6 : x, free ? x : nullptr, kept_of(k), scratch_);
-      write_leg(kept_of(k), out + layout.head() + k * layout.per_leg());
+      write_leg(nj_, kept_of(k), out + layout.head() + k * layout.per_leg());
     }
     for (int i = 0; i < 6; ++i) {
       out[6 + i] = kept[16 + i];
@@ -423,27 +379,14 @@ class Runner {
 
   HexFailure batch(std::ptrdiff_t begin, std::ptrdiff_t end) {
     HexFailure failure;
-    // every leg's parameters repeated in all lanes
-    for (std::size_t g = 0; g < hexapod_.groups().size(); ++g) {
-      const LegGroup& group = hexapod_.groups()[g];
-      for (int m = 0; m < group.count; ++m) {
-        double* to = scratch_.take<double>(leg::kParams * leg::kSlots);
-        for (int i = 0; i < leg::kParams; ++i)
-          std::fill_n(to + i * leg::kSlots, leg::kSlots, group.params.number[i * leg::kSlots + m]);
-        params_[group.legs[m]] = to;
-        group_of_[group.legs[m]] = g;
-      }
-    }
+    if (!job_.program) prepare_legs();
     State<Packed>& s = *reinterpret_cast<State<Packed>*>(scratch_.take<Packed>(State<Packed>::kSize));
     Packed* out = scratch_.take<Packed>(static_cast<std::size_t>(size_));
     for (std::ptrdiff_t row = begin; row < end; row += kLanes) {
       const Scratch::Frame frame(scratch_);
       const std::ptrdiff_t count = std::min<std::ptrdiff_t>(kLanes, end - row);
-      Packed rotation[2];
-      gather_state(row, end, s);
-      rotation_measures(s.R, rotation);
-      bool fine = all_above(rotation, 2, 0.0);
-      if (fine) with_ring(plan_.base, s, [&](const auto& ring) { fine = batch_with(s, ring, out); });
+      bool fine = job_.program ? run_program(row, end, out) : run_legs(row, end, s, out);
+      if (fine && inverse()) fine = finish_inverse(out);
       if (!fine || !all_finite_lanes(out, size_)) {  // a row has failed: one by one, with the same numbers for the others
         const HexFailure f = singles(row, row + count);
         if (f.cause != Cause::none && failure.cause == Cause::none) failure = f;
@@ -451,79 +394,72 @@ class Runner {
       }
       scatter(out, size_, static_cast<int>(count), [&](int l) { return rows_.out + (row + l) * size_; });
       if (rows_.status) std::fill_n(rows_.status + row, count, std::int16_t{0});
-      for (std::ptrdiff_t l = 0; inverse() && l < count; ++l) {
-        double jacobian[36];
-        for (int i = 0; i < 36; ++i) jacobian[i] = jacobian_[i][static_cast<int>(l)];
-        report(finish_inverse(jacobian, rows_.out + (row + l) * size_), row + l, failure);
-      }
     }
     return failure;
   }
 
-  void gather_state(std::ptrdiff_t row, std::ptrdiff_t end, State<Packed>& s) const {
-    gather(rows_.r, row, end, 3, s.r), gather(rows_.R, row, end, 9, s.R), gather(rows_.u, row, end, 6, s.u);
-    if (plan_.need == Need::kinematics) return;
-    Packed tau[4 * kLegs];
-    gather(rows_.wrench, row, end, 6, s.wrench), gather(rows_.tau, row, end, tau_width_, tau);
-    sort_tau(tau, s);
-    if (plan_.base != BaseKind::still) {
-      gather(rows_.base, row, end, 9, s.base);
-      if (rows_.omega.data) gather(rows_.omega, row, end, 3, s.base + 3);
-      set_flow(hexapod_, plan_.base, s);
+  // every leg's parameters repeated in all lanes
+  void prepare_legs() {
+    for (std::size_t g = 0; g < hexapod_.groups().size(); ++g) {
+      const LegGroup& group = hexapod_.groups()[g];
+      for (int m = 0; m < group.count; ++m) {
+        double* to = scratch_.take<double>(leg::kParams * leg::kSlots);
+        for (int i = 0; i < leg::kParams; ++i)
+          std::fill_n(to + i * leg::kSlots, leg::kSlots, group.params.number[i * leg::kSlots + m]);
+        const bool dynamics = plan_.need != Need::kinematics;
+        legs_[group.legs[m]] = {to, calls_[g], kinematics_[g],
+                                dynamics ? scratch_.take<Chunk>((calls_[g].size + 63) / 64) : nullptr};
+      }
     }
-    if (plan_.base == BaseKind::free) gather(rows_.base_wrench, row, end, 6, s.base_wrench);
-    if (inverse()) gather(rows_.acceleration, row, end, 6, s.acceleration);
   }
 
-  template <class R>
-  bool batch_with(const State<Packed>& s, const R& ring, Packed* out) {
-    Packed measure[kLegs][4];
-    if (plan_.need == Need::kinematics || plan_.rows) {
-      for (int k = 0; k < kLegs; ++k) {
-        Packed x[kKinematics];
-        kinematics_[group_of_[k]](params_[k], s.input(), x, x + 4, x + kRowAt, x + kMeasuresAt);
-        std::copy_n(x + kRowAt, 6, jacobian_ + 6 * k);
-        std::copy_n(x + kMeasuresAt, 4, measure[k]);
-        if (plan_.need == Need::kinematics) write_kinematics(s.R, k, x, out);
-      }
-      if (plan_.need == Need::kinematics) return all_above(measure[0], 4 * kLegs, kTinySquare);
+  static bool is_rotation_in_lanes(const Packed* R) {
+    Packed rotation[2];
+    rotation_measures(R, rotation);
+    return all_above(rotation, 2, 0.0);
+  }
+  static bool is_fine(const Packed* measures) { return all_above(measures, 4 * kLegs, kTinySquare); }
+
+  bool run_legs(std::ptrdiff_t row, std::ptrdiff_t end, State<Packed>& s, Packed* out) {
+    read_state(job_, plan_, rows_, [&](const RowData& d, int n, Packed* x) { gather(d, row, end, n, x); }, s);
+    if (!is_rotation_in_lanes(s.R)) return false;
+    bool fine = false;
+    with_ring(plan_.base, s, [&](const auto& ring) {
+      Packed measure[kLegs][4];
+      fine = evaluate_legs(job_, plan_, legs_, s, ring, measure, jacobian_, out, &is_fine);
+    });
+    return fine;
+  }
+
+  bool run_program(std::ptrdiff_t row, std::ptrdiff_t end, Packed* out) {
+    Packed input[kMostInputs], measure[4 * kLegs];
+    const double* in[kHexInputCount];
+    int arguments = 0, size = 0;
+    for (const HexInput& i : kHexInputs) {
+      if (!(rows_.*i.rows).data) continue;
+      const int n = hex_input_size(job_, i);
+      in[arguments++] = reinterpret_cast<const double*>(input + size);
+      gather(rows_.*i.rows, row, end, n, input + size);
+      size += n;
     }
-    const int count = plan_.share();
-    Chunk* held[kLegs];
-    Sums<Packed> sums;
-    for (int k = 0; k < kLegs; ++k) {
-      const LegCalls& calls = calls_[group_of_[k]];
-      held[k] = scratch_.take<Chunk>((calls.size + 63) / 64);
-      Packed own[leg::kFreeShare];
-      calls.first(params_[k], s.input(), s.tau[k], held[k], k ? own : sums.total, measure[k]);
-      for (int i = 0; k && i < count; ++i) sums.total[i] += own[i];
-    }
-    if (!all_above(measure[0], 4 * kLegs, kTinySquare)) return false;
-    if (plan_.need == Need::first) return summed_result(job_, s, ring, sums, out), true;
-    Packed x[12];
-    solve(s, ring, sums, x);
-    write_head(ring, x, out);
-    const DynamicsLayout layout{nj_, plan_.base == BaseKind::free};
-    for (int k = 0; k < kLegs; ++k) {
-      leg::Outcome<Packed> o;
-      calls_[group_of_[k]].second(params_[k], held[k], x, o);
-      write_leg(o.position, out + layout.head() + k * layout.per_leg());
-      for (int i = 0; i < 6; ++i) out[6 + i] = k ? out[6 + i] + o.base[i] : o.base[i];
-    }
-    return true;
+    // results of a program need not depend on every input
+    if (!all_finite_lanes(input, size) || !is_rotation_in_lanes(input + 3)) return false;
+    HexParts<double> parts(job_, reinterpret_cast<double*>(out), reinterpret_cast<double*>(measure),
+                           reinterpret_cast<double*>(jacobian_), kLanes);
+    job_.program->packs(in, parts.data);
+    return is_fine(measure);
   }
 
   const HexJob& job_;
   const HexRows& rows_;
   const Hexapod& hexapod_;
   const Plan plan_;
-  const int nj_, tau_width_, size_;
+  const int nj_, size_;
   Scratch& scratch_;
   LegCalls calls_[2 * 5];
-  Kinematics kinematics_[2 * 5];
+  Kinematics<Packed> kinematics_[2 * 5];
   // of batches
-  const double* params_[kLegs];
-  std::size_t group_of_[kLegs];
+  OneLeg<Packed> legs_[kLegs];
   Packed jacobian_[36];
 };
 

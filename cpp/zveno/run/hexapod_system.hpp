@@ -1,12 +1,82 @@
-// The ring's equations from the sums over its legs: (44), (50), (51), in base axes.
+// A state of a hexapod leg by leg, for any scalar: the ring's equations from the sums over its legs, (44), (50), (51), in
+// base axes, and what remains to be done with each leg.
 #pragma once
 
 #include <algorithm>
+#include <cstring>
+#include <type_traits>
 
 #include <zveno/inst/legs.hpp>
 #include <zveno/run/hexapod.hpp>
 
 namespace zveno {
+
+// what a function needs of the legs
+enum class Need { kinematics, first, both };
+
+struct Plan {
+  Need need;
+  BaseKind base;
+  bool rows;  // of the Jacobian, besides dynamics
+
+  explicit Plan(const HexJob& job, const HexRows& rows) : need(Need::first), base(BaseKind::still), rows(false) {
+    const bool moving = rows.base.data || job.hexapod->has_gravity();
+    switch (job.function) {
+      case HexFunction::closure:
+      case HexFunction::joint_velocity:
+      case HexFunction::measures:
+      case HexFunction::jacobian: need = Need::kinematics; break;
+      case HexFunction::momentum:
+      case HexFunction::potential_energy: base = BaseKind::free; break;
+      case HexFunction::inverse_dynamics:
+        this->rows = true;
+        if (moving) base = BaseKind::moving;
+        break;
+      case HexFunction::forward_dynamics:
+        need = Need::both;
+        if (moving) base = BaseKind::moving;
+        break;
+      case HexFunction::free_dynamics:
+        need = Need::both;
+        base = BaseKind::free;
+        break;
+      default: break;
+    }
+  }
+  int share() const { return base == BaseKind::free ? leg::kFreeShare : leg::kFixedShare; }
+};
+
+template <class T>
+LegFunctions<T> calls_of(LegType type, bool lean, BaseKind base) {
+  switch (type) {
+    case LegType::spu: return leg_calls<LegType::spu, T>(lean, base);
+    case LegType::ucu: return leg_calls<LegType::ucu, T>(lean, base);
+    case LegType::rus: return leg_calls<LegType::rus, T>(lean, base);
+    case LegType::rsu: return leg_calls<LegType::rsu, T>(lean, base);
+    default: return leg_calls<LegType::ups, T>(lean, base);
+  }
+}
+
+template <class T>
+using Kinematics = void (*)(const double* params, const T* input, T* position, T* rate, T* row, T* measure);
+template <class T>
+Kinematics<T> kinematics_of(LegType type) {
+  switch (type) {
+    case LegType::spu: return &leg_kinematics<LegType::spu, T>;
+    case LegType::ucu: return &leg_kinematics<LegType::ucu, T>;
+    case LegType::rus: return &leg_kinematics<LegType::rus, T>;
+    case LegType::rsu: return &leg_kinematics<LegType::rsu, T>;
+    default: return &leg_kinematics<LegType::ups, T>;
+  }
+}
+
+// numbers of a leg's kinematics: coordinates, rates, row of the Jacobian, measures
+constexpr int kKinematics = 4 + 4 + 6 + 4;
+constexpr int kRowAt = 8, kMeasuresAt = 14;
+
+struct alignas(64) Chunk {
+  char bytes[64];
+};
 
 // one state, or one state per lane
 template <class T>
@@ -26,6 +96,38 @@ void set_flow(const Hexapod& hexapod, BaseKind kind, State<T>& s) {
     s.flow[3 + i] = kind == BaseKind::free ? T(0.0) : s.base[6 + i];
     s.flow[6 + i] = s.base[3 + i];
   }
+}
+
+// tau of a row as it was given -> by leg and joint
+template <class T>
+void sort_tau(const HexJob& job, const T* given, State<T>& s) {
+  const Hexapod& hexapod = *job.hexapod;
+  for (int k = 0; k < kLegs; ++k) {
+    const int actuated = hexapod.chain(k).actuated;
+    for (int j = 0; j < 4; ++j) s.tau[k][j] = T(0.0);
+    if (job.actuated_only)
+      s.tau[k][actuated] = given[k];
+    else
+      for (int j = 0; j < hexapod.joints(k); ++j) s.tau[k][j] = given[k * hexapod.joints() + j];
+    if (job.function == HexFunction::inverse_dynamics) s.tau[k][actuated] = T(0.0);
+  }
+}
+
+// read(rows, n, x): x <- n numbers, zeros if there are no rows
+template <class T, class Read>
+void read_state(const HexJob& job, const Plan& plan, const HexRows& rows, const Read& read, State<T>& s) {
+  read(rows.r, 3, s.r), read(rows.R, 9, s.R), read(rows.u, 6, s.u);
+  if (plan.need == Need::kinematics) return;
+  T tau[4 * kLegs];
+  read(rows.wrench, 6, s.wrench), read(rows.tau, job.actuated_only ? kLegs : kLegs * job.hexapod->joints(), tau);
+  sort_tau(job, tau, s);
+  if (plan.base != BaseKind::still) {
+    read(rows.base, 9, s.base);
+    if (rows.omega.data) read(rows.omega, 3, s.base + 3);
+    set_flow(*job.hexapod, plan.base, s);
+  }
+  if (plan.base == BaseKind::free) read(rows.base_wrench, 6, s.base_wrench);
+  if (job.function == HexFunction::inverse_dynamics) read(rows.acceleration, 6, s.acceleration);
 }
 
 // calls f with the ring in its own type
@@ -210,6 +312,105 @@ void summed_result(const HexJob& job, const State<T>& s, const R& ring, const Su
       }
     }
   }
+}
+
+// ---- a row of the result
+
+// rows [v; w base axes] -> [v; w ring axes]
+template <class T>
+void turn_row(const T* R, const T* row, T* out) {
+  for (int i = 0; i < 3; ++i) {
+    out[i] = row[i];
+    out[3 + i] = R[i] * row[3] + R[3 + i] * row[4] + R[6 + i] * row[5];
+  }
+}
+
+// kinematics of leg k -> result
+template <class T>
+void write_kinematics(const HexJob& job, const T* R, int k, const T* x, T* out) {
+  const int nj = job.hexapod->joints();
+  switch (job.function) {
+    case HexFunction::jacobian: return turn_row(R, x + kRowAt, out + 6 * k);
+    case HexFunction::measures:
+      for (int i = 0; i < 4; ++i) out[4 * k + i] = x[kMeasuresAt + i];
+      return;
+    default:
+      for (int j = 0; j < nj; ++j) out[k * nj + j] = x[(job.function == HexFunction::closure ? 0 : 4) + j];
+  }
+}
+
+// a leg's outcome -> its part of the result
+template <class T>
+void write_leg(int joints, const T* o, T* to) {
+  if (joints == 4) {
+    std::memcpy(to, o, 16 * sizeof(T));
+  } else {
+    for (int q = 0; q < 3; ++q) std::memcpy(to + 3 * q, o + 4 * q, 3 * sizeof(T));
+    std::memcpy(to + 9, o + 12, 4 * sizeof(T));
+  }
+}
+
+// u' and the base's acceleration -> result
+template <class T, class R>
+void write_head(const Plan& plan, const R& ring, const T* x, T* out) {
+  const bool free = plan.base == BaseKind::free;
+  const T* y = free ? x + 6 : x;
+  const auto w = ring.R.undo(Vec3T<T>{y[3], y[4], y[5]});
+  for (int i = 0; i < 3; ++i) out[i] = y[i];
+  out[3] = w.x, out[4] = w.y, out[5] = w.z;
+  for (int i = 0; free && i < 6; ++i) out[12 + i] = x[i];
+}
+
+template <class T, class R>
+void solve(const HexJob& job, const Plan& plan, const State<T>& s, const R& ring, const Sums<T>& sums, T* x) {
+  if constexpr (!std::is_same_v<decltype(ring.base), StillBase>)
+    if (plan.base == BaseKind::free) return free_accelerations(job, s, ring, sums, x);
+  accelerations(job, s, ring, sums, x);
+}
+
+// a leg, the same in all lanes
+template <class T>
+struct OneLeg {
+  const double* params;
+  LegFunctions<T> calls;
+  Kinematics<T> kinematics;
+  void* held;
+};
+
+// One state, or one state per lane, leg by leg. fine(measures) may end it; jacobian: rows of inverse dynamics.
+template <class T, class R, class Fine>
+bool evaluate_legs(const HexJob& job, const Plan& plan, const OneLeg<T>* legs, const State<T>& s, const R& ring,
+                   T (&measure)[kLegs][4], T* jacobian, T* out, const Fine& fine) {
+  if (plan.need == Need::kinematics || plan.rows) {
+    for (int k = 0; k < kLegs; ++k) {
+      T x[kKinematics];
+      legs[k].kinematics(legs[k].params, s.input(), x, x + 4, x + kRowAt, x + kMeasuresAt);
+      std::copy_n(x + kRowAt, 6, jacobian + 6 * k);
+      std::copy_n(x + kMeasuresAt, 4, measure[k]);
+      if (plan.need == Need::kinematics) write_kinematics(job, s.R, k, x, out);
+    }
+    if (plan.need == Need::kinematics) return fine(measure[0]);
+  }
+  const int count = plan.share();
+  Sums<T> sums;
+  for (int k = 0; k < kLegs; ++k) {
+    T own[leg::kFreeShare];
+    legs[k].calls.first(legs[k].params, s.input(), s.tau[k], legs[k].held, k ? own : sums.total, measure[k]);
+    for (int i = 0; k && i < count; ++i) sums.total[i] += own[i];
+  }
+  if (!fine(measure[0])) return false;
+  if (plan.need == Need::first) return summed_result(job, s, ring, sums, out), true;
+  T x[12];
+  solve(job, plan, s, ring, sums, x);
+  write_head(plan, ring, x, out);
+  const DynamicsLayout layout{job.hexapod->joints(), plan.base == BaseKind::free};
+  for (int k = 0; k < kLegs; ++k) {
+    leg::Outcome<T> o;
+    legs[k].calls.second(legs[k].params, legs[k].held, x, o);
+    write_leg(layout.joints, o.position, out + layout.head() + k * layout.per_leg());
+    for (int i = 0; i < 6; ++i) out[6 + i] = k ? out[6 + i] + o.base[i] : o.base[i];
+  }
+  return true;
 }
 
 }  // namespace zveno

@@ -25,6 +25,7 @@ enum class Function {
 enum class Method {
   none,
   crba,
+  crba_walk,
   crba_columns,
   kane,
   kane_triangular,
@@ -35,6 +36,15 @@ enum class Method {
   kane_bias,
   aba,
   cholesky,
+  cholesky_walk,
+};
+
+// Machine code made for one job. One state: the numbers of every argument, row by row. Packs: kLanes states, each number
+// repeated for every lane, aligned.
+struct Program {
+  using Call = void (*)(const double* const* in, double* const* out);
+  Call one = nullptr;
+  Call packs = nullptr;
 };
 
 struct Job {
@@ -47,8 +57,15 @@ struct Job {
   // external wrenches [f; m] at the origins of these frames, base axes
   const LinkFrame* external_frames = nullptr;
   int external_count = 0;
+  // Computes instead of the kernels. In: the n-vectors, each external wrench, the inertial parameters if there are any.
+  // Out: the results, and n pivots of forward dynamics.
+  const Program* program = nullptr;
+  int parameters = 0;                   // inertial parameters that the program is given
   const double* base_motion = nullptr;  // [a_0 - g; Omega; Omega'], 9 numbers in base axes; absent: the base is at rest
 };
+
+// d tau / d qdd of derivatives: for short chains the walk is faster
+inline Method mass_method_of_derivatives(int n) { return n <= 8 ? Method::crba_walk : Method::crba; }
 
 // how many n-vectors a function takes: q, (q, qd) or (q, qd, third)
 inline int input_count(Function f) {
@@ -91,6 +108,7 @@ struct RowData {
 struct Rows {
   RowData in[3];                      // q, qd, third: n numbers a row
   const RowData* external = nullptr;  // one for each of the job's external frames: 6 numbers a row
+  RowData parameters;                 // of a program: Job::parameters numbers a row
   double* out[3] = {};                // output_size numbers a row
   std::ptrdiff_t count = 0;
   bool check_inputs = false;  // refuse rows that are not finite; off: the result is refused instead
@@ -107,14 +125,23 @@ struct HexJob;
 struct HexRows;
 struct HexFailure;
 
+// Sines and cosines of n angles; angles of n sines and cosines. What they write has room for whole packs.
+struct Transcendental {
+  void (*sincos)(const double* x, double* s, double* c, int n);
+  void (*angle)(const double* s, const double* c, double* x, int n);
+  // of n aligned packs
+  void (*sincos_packs)(const double* x, double* s, double* c, int n);
+  void (*angle_packs)(const double* s, const double* c, double* x, int n);
+};
+
 // one instruction set's build of the computation
 struct KernelTable {
   const char* name;
   int lanes;
   Failure (*run)(const Job&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
   HexFailure (*run_hexapod)(const HexJob&, const HexRows&, std::ptrdiff_t begin, std::ptrdiff_t end);
-  bool (*all_finite)(const double*, std::ptrdiff_t);
   void (*sincos)(const double*, double*, double*, int);
+  Transcendental trig, fused_trig;
 };
 
 }  // namespace zveno

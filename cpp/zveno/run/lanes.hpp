@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
 #include <zveno/run/job.hpp>
 #include <zveno/scalar/scalars.hpp>
 
@@ -38,6 +42,23 @@ inline void gather(const RowData& rows, std::ptrdiff_t first, std::ptrdiff_t end
   }
 }
 
+// the first `count` lanes, fewer than all
+template <int N>
+void store_first(const Pack<N>& p, double* x, int count) {
+#if defined(__AVX512F__)
+  if constexpr (N == 8) return _mm512_mask_storeu_pd(x, static_cast<__mmask8>((1 << count) - 1), (__m512d)p.v);
+#endif
+#if defined(__AVX__)
+  if constexpr (N == 4) {
+    static const std::int64_t ones[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+    const __m256i mask = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones + 4 - count));
+    return _mm256_maskstore_pd(x, mask, (__m256d)p.v);
+  }
+#endif
+  for (int l = 0; l + 1 < N; ++l)
+    if (l < count) x[l] = p[l];
+}
+
 // `count` numbers of the first `rows` lanes -> row_of(lane)
 template <class RowOf>
 void scatter(const Packed* in, int count, int rows, const RowOf& row_of) {
@@ -50,11 +71,14 @@ void scatter(const Packed* in, int count, int rows, const RowOf& row_of) {
     for (int l = 0; l < kLanes; ++l)
       if (l < rows) block[l].store(row_of(l) + j);
   }
-  for (; j < count; ++j) {
-    double x[kLanes];
-    in[j].store(x);
-    for (int l = 0; l < rows; ++l) row_of(l)[j] = x[l];
-  }
+  if (j == count) return;
+  Packed block[kLanes];
+  ZVENO_UNROLL
+  for (int l = 0; l < kLanes; ++l) block[l] = j + l < count ? in[j + l] : Packed(0.0);
+  transpose(block);
+  ZVENO_UNROLL
+  for (int l = 0; l < kLanes; ++l)
+    if (l < rows) store_first(block[l], row_of(l) + j, count - j);
 }
 
 inline bool zero_in_all_lanes(const Packed& x) {

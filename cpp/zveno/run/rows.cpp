@@ -6,10 +6,16 @@
 #include <zveno/run/evaluate.hpp>
 #include <zveno/run/hexapod.hpp>
 #include <zveno/run/lanes.hpp>
-#include <zveno/scalar/scalars.hpp>
-#include <zveno/scalar/sincos.hpp>
+#include <zveno/run/transcendental.hpp>
 
 namespace zveno {
+
+// inst/transcendental_fused.cpp
+void sincos_of_fused(const double* x, double* s, double* c, int n);
+void angle_of_fused(const double* s, const double* c, double* x, int n);
+void sincos_packs_fused(const double* x, double* s, double* c, int n);
+void angle_packs_fused(const double* s, const double* c, double* x, int n);
+
 namespace {
 
 // Beyond these sizes a mass matrix is computed state by state: for CRBA the double kernel's own loops are then long enough
@@ -65,33 +71,104 @@ void derivatives(const Job& job, const Inputs<double>& in, double* const* out, S
   dual_columns(job, in, out[0], out[1], scratch);
   Job mass = job;  // d tau / d qdd
   mass.function = Function::mass_matrix;
-  mass.method = Method::crba;
+  mass.method = mass_method_of_derivatives(job.chain->n());
   evaluate<double>(mass, in, out[2], nullptr, scratch);
 }
 
+// The same with machine code made for this job.
+class ProgramRun {
+ public:
+  ProgramRun(const Job& job, const Rows& rows) : job_(job), rows_(rows), n_(job.chain->n()) {
+    size_ = output_size(job.function, n_);
+    inputs_ = input_count(job.function);
+    outputs_ = job.function == Function::derivatives ? 3 : 1;
+    solves_ = job.function == Function::forward_dynamics;
+  }
+
+  Failure singles(std::ptrdiff_t begin, std::ptrdiff_t end) {
+    Failure failure;
+    const Scratch::Frame frame(scratch_);
+    const double** in = scratch_.take<const double*>(arguments());
+    double* pivot = scratch_.take<double>(n_);
+    for (std::ptrdiff_t row = begin; row < end; ++row) {
+      bool finite = true;
+      for_arguments([&](int k, const RowData& data, int count) {
+        in[k] = data.row(row);
+        if (rows_.check_inputs) finite &= all_finite(in[k], count);
+      });
+      if (!finite) {
+        note({Failure::input, row, -1}, failure);
+        continue;
+      }
+      double* out[4] = {};
+      for (int k = 0; k < outputs_; ++k) out[k] = rows_.out[k] + row * size_;
+      out[outputs_] = pivot;
+      job_.program->one(in, out);
+      if (solves_) judge(*job_.chain, pivot, row, 1, failure);
+      for (int k = 0; k < outputs_; ++k) check_finite(out[k], size_, row, 1, failure);
+    }
+    return failure;
+  }
+
+  Failure packs(std::ptrdiff_t begin, std::ptrdiff_t end) {
+    Failure failure;
+    const Scratch::Frame frame(scratch_);
+    Packed** in = scratch_.take<Packed*>(arguments());
+    for_arguments([&](int k, const RowData&, int count) { in[k] = scratch_.take<Packed>(count); });
+    Packed* out[4] = {};
+    for (int k = 0; k < outputs_; ++k) out[k] = scratch_.take<Packed>(size_);
+    Packed* pivot = out[outputs_] = scratch_.take<Packed>(n_);
+    for (std::ptrdiff_t row = begin; row < end; row += kLanes) {
+      const std::ptrdiff_t count = std::min<std::ptrdiff_t>(kLanes, end - row);
+      bool finite = true;
+      for_arguments([&](int k, const RowData& data, int numbers) {
+        gather(data, row, end, numbers, in[k]);
+        if (rows_.check_inputs) finite &= all_finite_lanes(in[k], numbers);
+      });
+      if (!finite) {
+        note({Failure::input, row, -1}, failure);
+        continue;
+      }
+      job_.program->packs(reinterpret_cast<const double* const*>(in), reinterpret_cast<double* const*>(out));
+      if (solves_) judge(*job_.chain, pivot, row, count, failure);
+      for (int k = 0; k < outputs_; ++k) {
+        double* to = rows_.out[k] + row * size_;
+        scatter(out[k], static_cast<int>(size_), static_cast<int>(count), [&](int l) { return to + l * size_; });
+        if (!all_finite_lanes(out[k], size_)) check_finite(to, size_, row, count, failure);
+      }
+    }
+    return failure;
+  }
+
+ private:
+  int arguments() const { return inputs_ + job_.external_count + 1; }
+  template <class F>
+  void for_arguments(const F& f) const {
+    int k = 0;
+    for (; k < inputs_; ++k) f(k, rows_.in[k], n_);
+    for (int e = 0; e < job_.external_count; ++e) f(k++, rows_.external[e], 6);
+    if (job_.parameters) f(k, rows_.parameters, job_.parameters);
+  }
+  static void note(const Failure& f, Failure& first) {
+    if (first.kind == Failure::none) first = f;
+  }
+
+  const Job& job_;
+  const Rows& rows_;
+  const int n_;
+  std::ptrdiff_t size_;
+  int inputs_, outputs_;
+  bool solves_;
+  Scratch& scratch_ = Scratch::of_this_thread();
+};
+
 }  // namespace
 
-bool all_finite(const double* x, std::ptrdiff_t count) {
-  // x * 0 is NaN for NaN and infinity
-  std::ptrdiff_t i = 0;
-  bool finite = true;
-  if (count >= kLanes) {
-    Packed sum[4] = {0.0, 0.0, 0.0, 0.0};  // four sums hide the latency of addition
-    for (; i + 4 * kLanes <= count; i += 4 * kLanes)
-      for (int k = 0; k < 4; ++k) sum[k] += Packed::load(x + i + k * kLanes) * Packed(0.0);
-    for (; i + kLanes <= count; i += kLanes) sum[0] += Packed::load(x + i) * Packed(0.0);
-    finite = zero_in_all_lanes(sum[0] + sum[1] + (sum[2] + sum[3]));
-  }
-  double even = 0, odd = 0;
-  for (; i + 2 <= count; i += 2) {
-    even += x[i] * 0.0;
-    odd += x[i + 1] * 0.0;
-  }
-  if (i < count) even += x[i] * 0.0;
-  return finite & (even + odd == 0.0);
-}
-
 Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) {
+  if (job.program) {
+    ProgramRun run(job, rows);
+    return end - begin == 1 ? run.singles(begin, end) : run.packs(begin, end);
+  }
   Scratch& scratch = Scratch::of_this_thread();
   const Scratch::Frame frame(scratch);
   const Chain& chain = *job.chain;
@@ -161,15 +238,27 @@ Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::pt
   return failure;
 }
 
+namespace {
+
+// one by one, as a kernel sees a single angle
+void sincos_singly(const double* x, double* s, double* c, int n) {
+  for (int i = 0; i < n; ++i) {
+    double si[kLanes], ci[kLanes];
+    joint_trig(x + i, si, ci, 1);
+    s[i] = si[0], c[i] = ci[0];
+  }
+}
+
+}  // namespace
+
 const KernelTable& kernel_table() {
-  static const KernelTable table{
-      ZVENO_ISA_NAME, kLanes, &run_rows, &run_hexapod, &all_finite, [](const double* x, double* s, double* c, int n) {
-        for (int i = 0; i < n; ++i) {
-          double si[kLanes], ci[kLanes];
-          joint_trig(x + i, si, ci, 1);
-          s[i] = si[0], c[i] = ci[0];
-        }
-      }};
+  static const KernelTable table{ZVENO_ISA_NAME,
+                                 kLanes,
+                                 &run_rows,
+                                 &run_hexapod,
+                                 &sincos_singly,
+                                 {&sincos_of, &angle_of, &sincos_packs, &angle_packs},
+                                 {&sincos_of_fused, &angle_of_fused, &sincos_packs_fused, &angle_packs_fused}};
   return table;
 }
 

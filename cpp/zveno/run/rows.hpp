@@ -2,12 +2,12 @@
 // A row's result does not depend on its place, on the other rows, or on the number of threads.
 #pragma once
 
+#include <zveno/math/finite.hpp>
 #include <zveno/run/job.hpp>
 
 namespace zveno {
 
 Failure run_rows(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end);
-bool all_finite(const double* x, std::ptrdiff_t count);
 const KernelTable& kernel_table();
 
 }  // namespace zveno

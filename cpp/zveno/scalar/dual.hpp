@@ -15,6 +15,7 @@ struct Dual {
 
   Dual() = default;
   Dual(double x) : v(x), g(0.0) {}
+  explicit Dual(const V& v) : v(v), g(0.0) {}
   Dual(const V& v, const G& g) : v(v), g(g) {}
   // member by member, see lin.hpp
   ZVENO_INLINE Dual(const Dual& b) : v(b.v), g(b.g) {}
