@@ -386,6 +386,7 @@ def compile_times() -> Iterator[str]:
 def report(head: dict[str, Any], build: Path | None, seconds: float, json_file: Path | None) -> None:
     """Build, measure, print; `build` None: a temporary folder."""
     rows = []
+    times = list(compile_times())  # first: code that is in use is not compiled again
     with tempfile.TemporaryDirectory() as folder:
         where = (build or Path(folder)).resolve()
         where.mkdir(parents=True, exist_ok=True)
@@ -400,7 +401,6 @@ def report(head: dict[str, Any], build: Path | None, seconds: float, json_file: 
             print(f"{row.section} {row.function} {row.model}", file=sys.stderr)
             rows.append(row)
     print("\n".join(table(rows)))
-    times = list(compile_times())
     print("\n".join(["\nTime of compilation\n", *times]))
     if json_file:
         results = [asdict(row) | {"times": {" ".join(key): t for key, t in row.times.items()}} for row in rows]

@@ -7,7 +7,8 @@
 namespace zveno::bindings {
 namespace {
 
-const py::detail::npy_api& api() { return py::detail::npy_api::get(); }
+const py::detail::npy_api* the_api = nullptr;  // pybind11's own way to it checks a flag every time
+const py::detail::npy_api& api() { return *the_api; }
 const py::detail::PyArray_Proxy* proxy(PyObject* a) { return py::detail::array_proxy(a); }
 
 PyObject* the_float64 = nullptr;
@@ -54,7 +55,10 @@ bool overlaps(const double* a, std::ptrdiff_t na, const double* b, std::ptrdiff_
 
 }  // namespace
 
-void initialise_arrays() { the_float64 = py::dtype::of<double>().release().ptr(); }
+void initialise_arrays() {
+  the_api = &py::detail::npy_api::get();
+  the_float64 = py::dtype::of<double>().release().ptr();
+}
 
 std::string Name::text() const {
   if (!key) return name;

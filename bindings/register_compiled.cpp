@@ -115,44 +115,54 @@ struct State {
     if (!choice.symbolic.empty()) add(P::parameters, "parameters");
     state->positional = state->names.size();
     add(P::out, "out"), add(P::threads, "threads");
+    state->set_quick();
     return state;
   }
 
-  // One state in plain arrays, nothing else asked for: the common call, made short. Null without an error: something is
-  // unusual or wrong, and the long way tells what.
-  PyObject* single(PyObject* const* args, Py_ssize_t count) const {
-    const Chain& chain = *choice.job.chain;
-    const Function function = choice.job.function;
-    const int n = chain.n(), inputs = input_count(function);
-    constexpr int kMost = 32;
-    py::ssize_t tail[2];
-    const int tail_nd = result_tail(function, n, tail);
-    if (count != inputs || n > kMost || tail_nd == 0 || function == Function::derivatives || positional_arrays() != inputs ||
-        worth_releasing(function, 1, n))
-      return nullptr;
+  // What the common call needs: one state in plain arrays, nothing else asked for. Worked out once.
+  struct Quick {
+    static constexpr int kMost = 32;  // joints
+    int inputs = 0;                   // 0: no such call
+    int n = 0, tail_nd = 0;
+    py::ssize_t tail[2] = {};
+    std::ptrdiff_t size = 0;
+    const double* tiny_pivot = nullptr;  // of forward dynamics
+  } quick;
+
+  void set_quick() {
+    const Job& job = choice.job;
+    const int n = job.chain->n(), tail_nd = result_tail(job.function, n, quick.tail);
+    if (n > Quick::kMost || tail_nd == 0 || job.function == Function::derivatives || !loaded.empty() ||
+        !choice.symbolic.empty() || worth_releasing(job.function, 1, n))
+      return;
+    quick.inputs = input_count(job.function);
+    quick.n = n;
+    quick.tail_nd = tail_nd;
+    quick.size = output_size(job.function, n);
+    if (job.function == Function::forward_dynamics) quick.tiny_pivot = job.chain->tiny_pivot().data();
+  }
+
+  // null without an error: something is unusual or wrong, and the long way tells what
+  PyObject* single(PyObject* const* args) const {
     const double* in[3];
     bool finite = true;
-    for (int k = 0; k < inputs; ++k) {
-      in[k] = plain_vector(args[k], n);
+    for (int k = 0; k < quick.inputs; ++k) {
+      in[k] = plain_vector(args[k], quick.n);
       if (!in[k]) return nullptr;
-      finite &= all_finite(in[k], n);
+      finite &= all_finite(in[k], quick.n);
     }
-    double pivot[kMost];
+    double pivot[Quick::kMost];
     double* out[2] = {nullptr, pivot};
-    py::object result = new_array(tail_nd, tail, out[0]);
+    py::object result = new_array(quick.tail_nd, quick.tail, out[0]);
     program.one(in, out);
-    finite &= all_finite(out[0], output_size(function, n));
-    if (function == Function::forward_dynamics)
-      for (int b = 0; b < n; ++b) finite &= pivot[b] > chain.tiny_pivot()[b];
+    finite &= all_finite(out[0], quick.size);
+    for (int b = 0; quick.tiny_pivot && b < quick.n; ++b) finite &= pivot[b] > quick.tiny_pivot[b];
     return finite ? result.release().ptr() : nullptr;
-  }
-  int positional_arrays() const {
-    return input_count(choice.job.function) + static_cast<int>(loaded.size()) + (choice.symbolic.empty() ? 0 : 1);
   }
 
   PyObject* call(PyObject* const* args, Py_ssize_t count, PyObject* kwnames) const {
-    if (!kwnames)
-      if (PyObject* result = single(args, count)) return result;
+    if (!kwnames && count == quick.inputs && count > 0)
+      if (PyObject* result = single(args)) return result;
     const Signature& s = *choice.signature;
     const Context c{s.name, choice.job.chain->name()};
     Arguments a;

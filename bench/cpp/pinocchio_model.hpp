@@ -35,14 +35,14 @@ Joint joint_about(const Eigen::Vector3d& axis) {
   return Joint(Any(axis.cast<typename Any::Scalar>()));
 }
 
-template <class Scalar>
-Model<Scalar> pinocchio_model(const Mechanism& mechanism) {
+template <class Scalar, template <class, int> class Collection = Joints>
+pinocchio::ModelTpl<Scalar, 0, Collection> pinocchio_model(const Mechanism& mechanism) {
   using Eigen::Map;
   using Eigen::Vector3d;
   using RowMat3 = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
-  using J = Joints<Scalar, 0>;
-  using Joint = pinocchio::JointModelTpl<Scalar, 0, Joints>;
-  Model<Scalar> model;
+  using J = Collection<Scalar, 0>;
+  using Joint = pinocchio::JointModelTpl<Scalar, 0, Collection>;
+  pinocchio::ModelTpl<Scalar, 0, Collection> model;
   model.gravity.linear() = Vector3d(Map<const Vector3d>(mechanism.gravity.data())).cast<Scalar>();
   for (std::size_t k = 0; k < mechanism.joints.size(); ++k) {
     const bench::Joint& j = mechanism.joints[k];

@@ -128,7 +128,7 @@ def bench(
     seed: Annotated[int, typer.Option(help="Seed of the random chains and states.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No tables, no progress bar.")] = False,
 ) -> None:
-    """Count operations and measure times of the seven mass-matrix algorithms over the chain length N."""
+    """Count operations and measure times of the mass-matrix algorithms over the chain length N."""
     if against not in (None, study.RIVAL):
         _fail(f"bench: --against is {against!r}, expected '{study.RIVAL}'", 2)
     if against and importlib.util.find_spec("pinocchio") is None:

@@ -9,11 +9,11 @@ import re
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -187,6 +187,7 @@ class TracedFunction(ABC):
         inputs, outputs : tuples of arrays
             One per argument of `graph`, each (count, ...).
         """
+
     def c_source(self, *, real: Literal["double", "float"] = "double", batch: int = 0) -> str:
         """Portable C99: the text of one file that needs nothing but a compiler.
 
@@ -210,6 +211,37 @@ class TracedFunction(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__} {self.title}: {self.operations}, {self.level}"
+
+
+class MachineFunction(TracedFunction):
+    """What compiled functions of any mechanism have in common.
+
+    Attributes
+    ----------
+    machine : Machine
+        Addresses of the code, see `zveno.machine`. It lives as long as this object.
+    """
+
+    machine: Machine
+    _again: ClassVar[Callable[..., MachineFunction]]  # from (model, function, options, level), for unpickling
+
+    def _adopt(self, traced: TracedFunction, machine: Machine) -> None:
+        TracedFunction.__init__(
+            self, traced.model, traced.function, traced.options, traced.level, traced._full, traced._strict,
+            traced._steps, len(traced.graph.outputs),
+        )  # fmt: skip
+        self.machine = machine
+
+    @property
+    def seconds(self) -> float:
+        """Time that the compilation took."""
+        return self.machine.seconds
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self)._again, (self.model, self.function, self.options, self.level)
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()}, compiled in {self.seconds * 1e3:.0f} ms"
 
 
 class TracedChainFunction(TracedFunction):
@@ -259,41 +291,28 @@ class TracedChainFunction(TracedFunction):
                                     for x, out in zip(outputs, self.graph.outputs, strict=True))  # fmt: skip
 
 
-class CompiledFunction(TracedChainFunction, _core.Compiled):
+class CompiledFunction(MachineFunction, TracedChainFunction, _core.Compiled):
     """Machine code for one function of one chain. Call it like the method it replaces.
 
     ``f(q, qd, qdd)`` takes the same arrays, single states or batches of any leading shape, with ``out=`` and
-    ``threads=``, and raises the same errors. What was decided by `Chain.compile` (method, link, point, frame) is not an argument any
-    more; external wrenches must be on the links it was compiled with, and symbolic inertial parameters are given as
-    ``parameters=``, (..., k, 10).
-
-    Attributes
-    ----------
-    machine : Machine
-        Addresses of the code, see `zveno.machine`. It lives as long as this object.
+    ``threads=``, and raises the same errors. What was decided by `Chain.compile` (method, link, point, frame) is not an
+    argument any more; external wrenches must be on the links it was compiled with, and symbolic inertial parameters are
+    given as ``parameters=``, (..., k, 10).
     """
 
     def __init__(self, traced: TracedChainFunction, machine: Machine) -> None:
-        TracedFunction.__init__(self, traced.model, traced.function, traced.options, traced.level, traced._full,
-                                traced._strict, traced._steps, len(traced.graph.outputs))  # fmt: skip
-        self.machine = machine
-        _core.Compiled.__init__(self, traced.model, traced.function, _given(traced.options), machine, machine.scalar,
-                                machine.vector, machine.lanes)  # fmt: skip
-
-    @property
-    def seconds(self) -> float:
-        """Time that the compilation took."""
-        return self.machine.seconds
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _recompile, (self.model, self.function, self.options, self.level)
-
-    def __repr__(self) -> str:
-        return f"{super().__repr__()}, compiled in {self.seconds * 1e3:.0f} ms"
+        self._adopt(traced, machine)
+        _core.Compiled.__init__(
+            self, traced.model, traced.function, _given(traced.options), machine, machine.scalar, machine.vector,
+            machine.lanes,
+        )  # fmt: skip
 
 
 def _recompile(model: Chain, function: str, options: Mapping[str, Any], level: Level) -> CompiledFunction:
     return _compiled(_traced(model, function, dict(options), level, LIMIT))
+
+
+CompiledFunction._again = staticmethod(_recompile)
 
 
 def digest(model: Any, function: str, options: Mapping[str, Any], level: str) -> str:

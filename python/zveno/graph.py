@@ -112,7 +112,7 @@ class Graph:
 
     @cached_property
     def operations(self) -> OpCount:
-        """Operations of one evaluation: a fused multiply-add counts as two, an angle as one ``trig``, signs are free."""
+        """Operations of one evaluation: a fused multiply-add counts as two, an angle as a ``trig``, signs are free."""
         count = np.bincount(self.op, minlength=len(OPS)).tolist()
         return OpCount(
             mul=count[MUL] + count[FMA],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack
 import numpy as np
 
 from . import _core
-from .compiled import LIMIT, Array, Level, TracedFunction, check_level, machine_for, simplified
+from .compiled import LIMIT, Array, Level, MachineFunction, TracedFunction, check_level, machine_for, simplified
 from .graph import Argument, Graph
 from .opcount import OpCount
 
@@ -101,40 +101,27 @@ class TracedHexapodFunction(TracedFunction):
         return inputs, tuple(np.ascontiguousarray(x).reshape(count, *out.shape) for x, out in outputs)
 
 
-class CompiledHexapodFunction(TracedHexapodFunction, _core.CompiledHexapod):
+class CompiledHexapodFunction(MachineFunction, TracedHexapodFunction, _core.CompiledHexapod):
     """Machine code for one function of one hexapod. Call it like the method it replaces.
 
     It takes the arrays that it was compiled for, single states or batches of any leading shape, with ``on_error=``,
     ``out=`` and ``threads=``, gives the same kind of result and raises the same errors.
-
-    Attributes
-    ----------
-    machine : Machine
-        Addresses of the code, see `zveno.machine`. It lives as long as this object.
     """
 
     def __init__(self, traced: TracedHexapodFunction, machine: Machine) -> None:
-        TracedFunction.__init__(self, traced.model, traced.function, traced.options, traced.level, traced._full,
-                                traced._strict, traced._steps, len(traced.graph.outputs))  # fmt: skip
-        self.machine = machine
+        self._adopt(traced, machine)
         singly = machine.scalar if traced.level != "strict" or traced.function in _SHORT else 0
-        _core.CompiledHexapod.__init__(self, traced.model, traced.function, *_core_options(traced.options), machine,
-                                       singly, machine.vector, machine.lanes)  # fmt: skip
-
-    @property
-    def seconds(self) -> float:
-        """Time that the compilation took."""
-        return self.machine.seconds
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _recompile, (self.model, self.function, self.options, self.level)
-
-    def __repr__(self) -> str:
-        return f"{super().__repr__()}, compiled in {self.seconds * 1e3:.0f} ms"
+        _core.CompiledHexapod.__init__(
+            self, traced.model, traced.function, *_core_options(traced.options), machine, singly, machine.vector,
+            machine.lanes,
+        )  # fmt: skip
 
 
 def _recompile(model: Hexapod, function: str, options: dict[str, Any], level: Level) -> CompiledHexapodFunction:
     return _compiled(_traced(model, function, options, level, LIMIT))
+
+
+CompiledHexapodFunction._again = staticmethod(_recompile)
 
 
 def _compiled(traced: TracedHexapodFunction) -> CompiledHexapodFunction:
@@ -237,7 +224,9 @@ def trace_hexapod(model: Hexapod, function: str, **options: Unpack[HexapodTraceO
         raise ValueError(f"compile: tau is {tau!r}, expected 'actuated' or 'all'")
     if isinstance(arguments, str):
         raise TypeError(f"compile: arguments is {arguments!r}, expected a sequence of names")
-    if base is not None and not hasattr(base, "to_dict"):
+    from .hexapod import Body
+
+    if base is not None and not isinstance(base, Body):
         raise TypeError(f"compile: base is of type {type(base).__name__}, expected a zveno.Body")
     given = _REQUIRED.get(function, ()) if arguments is None else tuple(arguments)
     chosen = {

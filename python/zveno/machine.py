@@ -1,11 +1,11 @@
 """Machine code in this process, made by LLVM from expression graphs.
 
-Every compiled function is ``void f(const double *const *in, double *const *out)``: ``in[k]`` and ``out[k]`` point to the numbers of
-argument k, row by row. The scalar function takes one state; the vector function takes one state per lane, element e of lane l at
-``in[k][e * lanes + l]``, aligned to whole packs. What it writes must not overlap what it reads.
+Every compiled function is ``void f(const double *const *in, double *const *out)``: ``in[k]`` and ``out[k]`` are the
+numbers of argument k, row by row. The scalar function takes one state; the vector function takes one state per lane,
+element e of lane l at ``in[k][e * lanes + l]``, aligned to whole packs. What is written must not overlap what is read.
 
-The operations are those of the graph, each rounded once: nothing is contracted, re-associated or approximated. Sines, cosines and
-angles are the kernels' own functions.
+The operations are those of the graph, each rounded once: nothing is contracted, re-associated or approximated. Sines,
+cosines and angles are the kernels' own functions.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import platform
 import struct
 import threading
 import time
+import weakref
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, Final
@@ -29,17 +30,21 @@ from .graph import ADD, ANGLE, ARITY, CONSTANT, COS, DIV, FMA, INPUT, MUL, NEG, 
 
 __all__ = ["Machine", "compile_graph", "ir"]
 
-# Measured on Zen 4, Panda unless said otherwise. Codegen level 1 gives code as fast as 2 and 3 (inverse dynamics 96 ns and, in
-# packs, 27.5 ns a state, of which sines and cosines are 20 and 14); beyond 10^4 nodes it takes a third of the time. Passes over the
-# IR, other schedulers and allocators of LLVM change nothing or cost up to a tenth. Code model "large" costs 2 %.
+# Figures are nanoseconds on Zen 4, for one state and in brackets for each of eight in packs; Panda unless noted.
+#
+# Level 1 gives code as fast as 2 and 3, inverse dynamics 96 (27.5), of which sines and cosines are 20 (14); beyond 10^4
+# nodes it takes a third of their time. Passes over the IR, LLVM's other schedulers and allocators, code without AVX-512
+# for one state: no gain, or a loss of up to 10 %.
 CODEGEN_LEVEL: Final = 1
-# Operations of a function: beyond it code is cut into several, and values go from one to the next through memory. Compile times
-# are linear then, 25 to 90 us a node; cutting a hexapod of 6000 nodes in two makes it 1.2 times slower.
-PART: Final = 10_000
-# LLVM keeps our order, within reason. Operations are issued in the order of the trace, but not before their operands are ready, and
-# one that a long chain waits for is preferred to one that comes `ahead` cycles' worth of nodes sooner. Against the order of the
-# trace: mass matrix 103 -> 95 ns (packs: 29.6 -> 28.2), inverse dynamics 100 -> 96, forward dynamics 219 -> 209. Code that leaves
-# the instruction cache wants fewer spills, so less of it: 6-RUS hexapod 789 -> 721 (160 -> 144), derivatives 891 -> 897 (167 -> 166).
+# Longer code is cut into functions of PART operations, and values go from one to the next through memory: compile times
+# are linear then. Cutting a hexapod of 6000 nodes in two makes it 1.2 times slower.
+WHOLE: Final = 10_000
+PART: Final = 3_000
+# LLVM keeps to our order, within reason. An operation is not issued before its operands are ready; among those that
+# are, one that a long chain waits for goes before one that the trace has sooner. Against the order of the trace: mass
+# matrix 103 -> 95 (29.6 -> 28.2), inverse dynamics 100 -> 96 (27.8 -> 27.5), forward dynamics 219 -> 209 (50.4 -> 49).
+# Code that leaves the instruction cache wants fewer spills and stays closer to the trace: 6-RUS hexapod 789 -> 721
+# (160 -> 144), 6-SPU 891 -> 923 (186 -> 178), derivatives 891 -> 897 (167 -> 166).
 SHORT: Final = 3_000
 LATENCY: Final = {ADD: 3, SUB: 3, MUL: 3, FMA: 4, DIV: 13, SQRT: 20, NEG: 1}  # cycles
 
@@ -62,10 +67,12 @@ class Machine:
         Bytes of instructions.
     """
 
-    __slots__ = ("__weakref__", "_code", "code_size", "lanes", "scalar", "seconds", "vector")
+    __slots__ = ("__weakref__", "code_size", "lanes", "scalar", "seconds", "vector")
 
-    def __init__(self, code: Any, scalar: int, vector: int, lanes: int, seconds: float, code_size: int) -> None:
-        self._code = code
+    def __init__(
+        self, owners: Sequence[Any], scalar: int, vector: int, lanes: int, seconds: float, code_size: int
+    ) -> None:
+        weakref.finalize(self, _free, owners).atexit = False
         self.scalar = scalar
         self.vector = vector
         self.lanes = lanes
@@ -95,16 +102,14 @@ def compile_graph(graph: Graph, *, name: str) -> Machine:
     llvm = _llvm()
     lanes = cpu_features()["lanes"]
     entries = {name: 1, f"{name}_packs": lanes}
-    features = llvm.get_host_cpu_features()
-    fused = platform.machine().lower() not in ("x86_64", "amd64") or features.get("fma", False)
-    program = _Program(graph)
-    text = _module(program, entries, fused)
     with _lock:
-        target = llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=CODEGEN_LEVEL, reloc="pic", codemodel="small", jit=True
-        )
+        features = llvm.get_host_cpu_features()
+    # without the instruction LLVM would call the C library for every fused operation
+    fused = platform.machine().lower() not in ("x86_64", "amd64") or features.get("fma", False)
+    text = _module(_Program(graph), entries, fused)
+    with _lock:
         # types and constants live as long as their context
-        with target, llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
+        with _target(llvm) as target, llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
             image = target.emit_object(module)
         with llvm.ObjectFileRef.from_data(image) as file:
             code_size = sum(section.size() for section in file.sections() if section.is_text())
@@ -117,13 +122,15 @@ def compile_graph(graph: Graph, *, name: str) -> Machine:
         # constants side by side, as the small code model wants it
         linker = llvm.create_lljit_compiler(use_jit_link=True)
         code = library.link(linker, name)
-    addresses = [code[entry] for entry in entries]
-    return Machine((code, linker), *addresses, lanes, time.perf_counter() - start, code_size)
+    scalar, vector = (code[entry] for entry in entries)
+    return Machine([code, linker], scalar, vector, lanes, time.perf_counter() - start, code_size)
 
 
 def ir(graph: Graph, *, lanes: int, name: str) -> str:
-    """The text that LLVM compiles: a module with one function of `lanes` states in packs, or of one state if `lanes` is 1."""
+    """The text that LLVM compiles: one function, of `lanes` states in packs, or of one state if `lanes` is 1."""
     _check_name(name)
+    if lanes < 1:
+        raise ValueError(f"ir: lanes is {lanes}, expected at least 1")
     return _module(_Program(graph), {name: lanes}, fused=True)
 
 
@@ -138,6 +145,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
+def _free(owners: Sequence[Any]) -> None:
+    with _lock:
+        for owner in owners:
+            owner.close()
+
+
 def _llvm() -> ModuleType:
     try:
         llvm = importlib.import_module("llvmlite.binding")
@@ -149,11 +162,23 @@ def _llvm() -> ModuleType:
     return llvm
 
 
+def _target(llvm: ModuleType) -> Any:
+    """This processor."""
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=CODEGEN_LEVEL,
+        reloc="pic",
+        codemodel="small",
+        jit=True,
+    )
+
+
 class _Call:
     """Sines and cosines, or angles, of all operands that are ready at one time.
 
-    Three arrays stand in the workspace, of `count` elements and room for whole packs: arguments, then sines and cosines; or
-    sines, cosines, then angles.
+    The workspace has three arrays of `count` elements, with room for whole packs: arguments, sines and cosines; or
+    sines, cosines and angles. `stores` are the operands and the elements where they are expected.
     """
 
     def __init__(self, program: _Program, members: Sequence[int]) -> None:
@@ -164,7 +189,7 @@ class _Call:
         self.count = len(element)
         room = -(-self.count // program.lanes) * program.lanes
         self.arrays = [program.allocate(room) for _ in range(3)]
-        self.stores = {x: self.arrays[k] + e for xs, e in element.items() for k, x in enumerate(xs)}
+        self.stores = [(x, self.arrays[k] + e) for xs, e in element.items() for k, x in enumerate(xs)]
         for i, xs in zip(members, operands, strict=True):
             program.places[i] = self.arrays[1 if program.op[i] == SIN else 2] + element[xs]
 
@@ -203,7 +228,8 @@ class _Program:
         self.places: dict[int, int] = {}
         self.stores: dict[int, list[int]] = {}
         order = self._order()
-        self.parts = [order[k : k + PART] for k in range(0, len(order), PART)] or [[]]
+        step = PART if len(order) > WHOLE else WHOLE
+        self.parts = [order[k : k + step] for k in range(0, len(order), step)] or [[]]
         self._share()
 
     def allocate(self, count: int) -> int:
@@ -212,7 +238,8 @@ class _Program:
         return self.workspace - count
 
     def _order(self) -> list[int | _Call]:
-        # layers end with a call; a node is in the first one in which it can be, or if it is no result, in which it is used
+        # layers end with calls; results are in the first layer that is possible, other nodes in the first that needs
+        # them: what lives across a call is written to memory
         layer = [0] * len(self.op)
         for i, operands in enumerate(self.operands):
             layer[i] = max((layer[x] + (self.op[x] in _TRIG) for x in operands), default=0)
@@ -230,7 +257,7 @@ class _Program:
                 if members := [i for i in nodes if self.op[i] in kinds]:
                     call = _Call(self, members)
                     order.append(call)
-                    for x, place in call.stores.items():
+                    for x, place in call.stores:
                         self.stores.setdefault(x, []).append(place)
         return order
 
@@ -295,8 +322,12 @@ class _Function:
         self.align = 8 * lanes
         self.fused = fused
         self.packs = "" if lanes == 1 else "_packs"
-        bits = {i: struct.unpack("<Q", struct.pack("<d", program.value[i]))[0] for i, op in enumerate(program.op) if op == CONSTANT}
-        self.constants = {i: f"0x{x:016X}" if lanes == 1 else f"splat (double 0x{x:016X})" for i, x in bits.items()}
+        self.known: dict[int, str] = {}
+        self.constants: dict[int, str] = {}
+        for i, op in enumerate(program.op):
+            if op == CONSTANT:
+                bits = f"0x{struct.pack('>d', program.value[i]).hex()}"
+                self.constants[i] = bits if lanes == 1 else f"splat (double {bits})"
         width = max(128, 64 * lanes)  # whole registers, also where processors are thought to prefer halves
         attributes = f'nounwind "prefer-vector-width"="{width}" "min-legal-vector-width"="{width}"'
         self.text = [
@@ -311,7 +342,8 @@ class _Function:
             if whole:
                 self.text.append(f"define void @{name}(ptr %in, ptr %out) {attributes} {{\n{memory}")
             else:
-                self.text.append(f"define internal void @{name}.{p}(ptr %in, ptr %out, ptr noalias %work) {attributes} {{")
+                arguments = "ptr %in, ptr %out, ptr noalias %work"
+                self.text.append(f"define internal void @{name}.{p}({arguments}) {attributes} {{")
             self._part(items, last=p + 1 == len(program.parts))
             self.text.append("ret void\n}")
         if not whole:
@@ -326,7 +358,7 @@ class _Function:
         for item in items:
             if isinstance(item, _Call):
                 # the others were stored when they were computed
-                for x, place in item.stores.items():
+                for x, place in item.stores:
                     if program.op[x] in _GIVEN or program.op[x] in _TRIG:
                         self._store(x, "%work", place)
                 arrays = ", ".join(f"ptr {self._at('%work', place)}" for place in item.arrays)

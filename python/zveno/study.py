@@ -1,4 +1,4 @@
-"""What ``zveno bench`` measures: operations and time of the seven mass-matrix algorithms over the chain length.
+"""What ``zveno bench`` measures: operations and time of the mass-matrix algorithms over the chain length.
 
 Pure data: nothing is printed or drawn here. The benchmarks in ``bench/`` share the chains, the timer and the
 adapter to Pinocchio.

@@ -120,7 +120,6 @@ Graph::Id Graph::sqrt(Id a) {
 }
 
 Graph::Id Graph::fma(Id a, Id b, Id c) {
-  if (is(a, 0) || is(b, 0) || is(a, 1) || is(b, 1) || is(c, 0)) return add(mul(a, b), c);
   if (is_constant(a) && is_constant(b) && is_constant(c))
     if (const double x = std::fma((*this)[a].value, (*this)[b].value, (*this)[c].value); std::isfinite(x))
       return constant(x);
@@ -128,6 +127,7 @@ Graph::Id Graph::fma(Id a, Id b, Id c) {
   bool sign = false;
   if (carries_sign(a)) sign = !sign, a = opposite(a);
   if (carries_sign(b)) sign = !sign, b = opposite(b);
+  if (is(a, 0) || is(b, 0) || is(a, 1) || is(b, 1) || is(c, 0)) return add(mul(sign ? neg(a) : a, b), c);
   if (a > b) std::swap(a, b);
   if (sign && negated(c)) return neg(store({Op::fma, a, b, opposite(c)}));
   return store({Op::fma, sign ? neg(a) : a, b, c});

@@ -229,8 +229,10 @@ struct Evaluation {
     const auto bd = kept<3>(t[3]) - pose.template along<3>(l.l1, l.l2, l.l3);
 
     enter_stage<T>(Stage::inertia);
-    const auto A0 = inertia_column<0>(pose, bodies), A1 = inertia_column<1>(pose, bodies);
-    const auto A2 = inertia_column<2>(pose, bodies), A3 = inertia_column<3>(pose, bodies);
+    const auto A0 = inertia_column<0>(pose, bodies);
+    const auto A1 = inertia_column<1>(pose, bodies);
+    const auto A2 = inertia_column<2>(pose, bodies);
+    const auto A3 = inertia_column<3>(pose, bodies);
     const auto a00 = add_reflected<0>(A0.a);
     const auto a33 = add_reflected<3>(A3.d);
 

@@ -70,12 +70,16 @@ Swirl(X, Y, Z, P, Q) -> Swirl<X, Y, Z, P, Q>;
 
 template <bool kLean, class E, class O>
 ZVENO_INLINE auto swirl(const E& e, const O& o) {
-  const auto xy = o.x * o.y, xz = o.x * o.z, yy = o.y * o.y, zz = o.z * o.z;
+  const auto xy = o.x * o.y;
+  const auto xz = o.x * o.z;
+  const auto yy = o.y * o.y;
+  const auto zz = o.z * o.z;
   const Vec x{-(yy + zz), xy + e.z, xz - e.y};
   if constexpr (kLean) {
     return Swirl{x, Unneeded(), Unneeded(), xy, xz};
   } else {
-    const auto xx = o.x * o.x, yz = o.y * o.z;
+    const auto xx = o.x * o.x;
+    const auto yz = o.y * o.z;
     return Swirl{x, Vec{xy - e.z, -(xx + zz), yz + e.x}, Vec{xz + e.y, yz - e.x, -(xx + yy)}, xy, xz};
   }
 }
