@@ -386,3 +386,35 @@ def test_thousands_of_links_need_neither_recursion_nor_quadratic_time(shape):
     chain, first = build(2000)
     assert chain.n == 2000
     assert build(8000)[1] < 10 * first + 0.5
+
+
+def right_angles(angle):
+    body = '<inertial><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    links = "".join(f'<link name="l{k}">{body}</link>' for k in range(4))
+    joints = "".join(
+        f'<joint name="j{k}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/>'
+        f'<origin xyz="0.2 0 0.3" rpy="{angle} 0 {angle}"/><axis xyz="0 0 1"/></joint>'
+        for k in range(3)
+    )
+    return f'<robot name="square">{links}{joints}</robot>'
+
+
+@pytest.mark.parametrize(
+    ("angle", "options"),
+    [("1.57079632679", {}), ("1.5708", {"snap": 1e-5}), ("3.14159265359", {}), ("-1.57079632680", {})],
+)
+def test_printed_right_angles_are_right_angles(angle, options):
+    """Files print pi/2 with as many digits as they like; the zeros behind it must not be lost."""
+    chain = zv.Chain.from_urdf(right_angles(angle), **options)
+    for link in chain.links:
+        assert set(np.abs(link.rotation).ravel().tolist()) == {0.0, 1.0}
+
+
+def test_angles_are_snapped_only_as_far_as_allowed():
+    for angle, options in (("1.5708", {}), ("1.57079632679", {"snap": 0})):
+        rotation = zv.Chain.from_urdf(right_angles(angle), **options).links[0].rotation
+        off = np.abs(rotation)[(np.abs(rotation) > 0) & (np.abs(rotation) < 0.5)]
+        assert off.max() == pytest.approx(abs(float(angle) - np.pi / 2), rel=1e-3)
+    for snap in (-1, 1.0, "x", True, float("nan")):
+        with pytest.raises(ValueError, match=r"snap is .* expected 0 to 0\.1 rad"):
+            zv.Chain.from_urdf(right_angles("0"), snap=snap)

@@ -298,16 +298,17 @@ def _rival_table(result: study.Study) -> Table:
     return table
 
 
+SNAP: Final = 1e-11  # as in Chain.from_urdf
 MODEL_HELP: Final = f"URDF file, or a built-in robot: {', '.join(robots.__all__)}."
 
 
-def _load(command: str, model: str, *, strict: bool = False) -> tuple[Chain, list[str]]:
+def _load(command: str, model: str, *, strict: bool = False, snap: float = SNAP) -> tuple[Chain, list[str]]:
     """The chain of a file, or a built-in one, and the warnings about it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             if Path(model).exists():
-                chain = Chain.from_urdf(Path(model), strict=strict)
+                chain = Chain.from_urdf(Path(model), strict=strict, snap=snap)
             elif model in robots.__all__:
                 chain = getattr(robots, model)()
             else:
@@ -412,6 +413,10 @@ def export(
         str, typer.Option(help="fixed: inertial parameters are numbers in the code; symbolic: arguments of it.")
     ] = "fixed",
     level: Annotated[str, typer.Option(help="strict: the bits of the kernel; algebraic: fewer operations.")] = "strict",
+    snap: Annotated[
+        float,
+        typer.Option(help="Angles of the file so close to a right angle, rad, are one: 1e-5 if it prints 1.5708."),
+    ] = SNAP,
     single: Annotated[bool, typer.Option("--float", help="float instead of double.")] = False,
     batch: Annotated[int, typer.Option(help="Also a function for so many states at once.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
@@ -419,7 +424,7 @@ def export(
     """Write one function of a model as C99 without branches: source, header, self-test, CMake file, description."""
     if lang != "c":
         _fail(f"export: --lang is {lang!r}, expected 'c'", 2)
-    chain, warned = _load("export", model)
+    chain, warned = _load("export", model, snap=snap)
     try:
         traced = chain.trace(
             function,

@@ -45,7 +45,7 @@ PART: Final = 3_000
 # matrix 103 -> 95 (29.6 -> 28.2), inverse dynamics 100 -> 96 (27.8 -> 27.5), forward dynamics 219 -> 209 (50.4 -> 49).
 # Code that leaves the instruction cache wants fewer spills and stays closer to the trace: 6-RUS hexapod 789 -> 721
 # (160 -> 144), 6-SPU 891 -> 923 (186 -> 178), derivatives 891 -> 897 (167 -> 166).
-SHORT: Final = 3_000
+SHORT: Final = 2_500
 LATENCY: Final = {ADD: 3, SUB: 3, MUL: 3, FMA: 4, DIV: 13, SQRT: 20, NEG: 1}  # cycles
 
 _BINARY: Final = {ADD: "fadd", SUB: "fsub", MUL: "fmul", DIV: "fdiv"}

@@ -409,6 +409,7 @@ class Chain(_core.Chain):
         gravity: ArrayLike = GRAVITY,
         name: str | None = None,
         friction: bool = False,
+        snap: float = 1e-11,
         strict: bool = False,
     ) -> Self:
         """Read a URDF file, or XML text.
@@ -422,6 +423,10 @@ class Chain(_core.Chain):
             Default: the robot's name in the file.
         friction : bool
             Apply ``<dynamics damping>`` as viscous friction. By default it is not applied, as in Pinocchio's ``rnea``.
+        snap : float, rad
+            Roll, pitch and yaw angles no further than this from a multiple of 90 degrees are taken to be it: exact
+            zeros make generated code much shorter. The default covers files that print 1.57079632679; many print
+            1.5708, which takes ``snap=1e-5``.
         strict : bool
             Raise `ModelError` wherever a `ModelWarning` would be emitted.
 
@@ -439,7 +444,7 @@ class Chain(_core.Chain):
         """
         from . import urdf
 
-        return urdf.read(cls, source, gravity=gravity, name=name, friction=friction, strict=strict)
+        return urdf.read(cls, source, gravity=gravity, name=name, friction=friction, snap=snap, strict=strict)
 
     @classmethod
     def from_dh(

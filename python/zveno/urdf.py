@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Iterator
+from numbers import Real
 from typing import NoReturn, TypeVar
 from xml.parsers import expat
 
@@ -49,11 +50,14 @@ def read(
     gravity: ArrayLike,
     name: str | None,
     friction: bool,
+    snap: float,
     strict: bool,
 ) -> _Model:
     """Build a `Chain` (or the subclass `model`) from URDF; see `Chain.from_urdf`."""
+    if isinstance(snap, bool) or not isinstance(snap, Real) or not 0 <= float(snap) < 0.1:
+        raise ValueError(f"from_urdf: snap is {snap!r}, expected 0 to 0.1 rad")
     where, data, encoding = _fetch(source)
-    return _Reader(where, _parse(where, data, encoding), friction).build(model, gravity, name, strict)
+    return _Reader(where, _parse(where, data, encoding), friction, float(snap)).build(model, gravity, name, strict)
 
 
 def _fetch(source: object) -> tuple[str, bytes, str | None]:
@@ -157,10 +161,11 @@ class _Joint:
 class _Reader:
     """One document on its way to a chain; remembers what was ignored."""
 
-    def __init__(self, where: str, robot: _Element, friction: bool) -> None:
+    def __init__(self, where: str, robot: _Element, friction: bool, snap: float) -> None:
         self.where = where
         self.robot = robot
         self.friction = friction
+        self.snap = snap
         self.mimics: list[str] = []
         self.unlimited: list[str] = []
         self.damped = 0
@@ -221,7 +226,12 @@ class _Reader:
             return np.zeros(3), np.eye(3)
         roll, pitch, yaw = self.numbers(origin, "rpy", owner, (0.0, 0.0, 0.0))
         position = np.array(self.numbers(origin, "xyz", owner, (0.0, 0.0, 0.0)))
-        return position, turn(2, yaw) @ turn(1, pitch) @ turn(0, roll)
+        return position, turn(2, self.snapped(yaw)) @ turn(1, self.snapped(pitch)) @ turn(0, self.snapped(roll))
+
+    def snapped(self, angle: float) -> float:
+        """The multiple of 90 degrees that `angle` is meant to be, or `angle`."""
+        right = math.pi / 2 * round(angle / (math.pi / 2)) if abs(angle) < 100 else angle
+        return right if abs(angle - right) <= self.snap else angle
 
     def inertial(self, element: _Element, owner: str) -> _Inertial | None:
         """Mass, centre of mass and inertia in link axes."""
