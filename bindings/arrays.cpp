@@ -51,9 +51,9 @@ py::object converted(const Context& c, Name name, PyObject* arg) {
   return std::move(result);
 }
 
-bool overlaps(const double* a, std::ptrdiff_t na, const double* b, std::ptrdiff_t nb) { return a < b + nb && b < a + na; }
-
 }  // namespace
+
+bool overlaps(const double* a, std::ptrdiff_t na, const double* b, std::ptrdiff_t nb) { return a < b + nb && b < a + na; }
 
 void initialise_arrays() {
   the_api = &py::detail::npy_api::get();
@@ -75,6 +75,14 @@ const double* plain_vector(PyObject* arg, py::ssize_t n) {
   if (!plain(arg)) return nullptr;
   const auto* a = proxy(arg);
   return a->nd == 1 && a->dimensions[0] == n ? reinterpret_cast<const double*>(a->data) : nullptr;
+}
+
+double* plain_out(PyObject* arg, int nd, const py::ssize_t* dims) {
+  if (!plain(arg)) return nullptr;
+  const auto* a = proxy(arg);
+  bool same = a->nd == nd && (a->flags & py::detail::npy_api::NPY_ARRAY_WRITEABLE_);
+  for (int i = 0; same && i < nd; ++i) same = a->dimensions[i] == dims[i];
+  return same ? reinterpret_cast<double*>(a->data) : nullptr;
 }
 
 py::object new_array(int nd, const py::ssize_t* dims, double*& data) {

@@ -60,6 +60,11 @@ Rowwise read_rows(const Context& context, Name name, PyObject* arg, py::ssize_t 
 // Numbers of a float64 array (n,) as it is; null for anything that needs a closer look.
 const double* plain_vector(PyObject* arg, py::ssize_t n);
 
+// Where to write into a writable float64 array of this shape; null for anything that needs a closer look.
+double* plain_out(PyObject* arg, int nd, const py::ssize_t* dims);
+
+bool overlaps(const double* a, std::ptrdiff_t na, const double* b, std::ptrdiff_t nb);
+
 py::object new_array(int nd, const py::ssize_t* dims, double*& data);
 
 // `arg` itself if it is a plain float64 array, else a converted copy.

@@ -127,6 +127,7 @@ struct State {
     py::ssize_t tail[2] = {};
     std::ptrdiff_t size = 0;
     const double* tiny_pivot = nullptr;  // of forward dynamics
+    PyObject* out = nullptr;             // the keyword
   } quick;
 
   void set_quick() {
@@ -137,23 +138,25 @@ struct State {
       return;
     quick.inputs = input_count(job.function);
     quick.n = n;
+    quick.out = interned("out");
     quick.tail_nd = tail_nd;
     quick.size = output_size(job.function, n);
     if (job.function == Function::forward_dynamics) quick.tiny_pivot = job.chain->tiny_pivot().data();
   }
 
   // null without an error: something is unusual or wrong, and the long way tells what
-  PyObject* single(PyObject* const* args) const {
+  PyObject* single(PyObject* const* args, PyObject* given) const {
     const double* in[3];
+    double pivot[Quick::kMost];
+    double* out[2] = {nullptr, pivot};
+    if (given && !(out[0] = plain_out(given, quick.tail_nd, quick.tail))) return nullptr;
     bool finite = true;
     for (int k = 0; k < quick.inputs; ++k) {
       in[k] = plain_vector(args[k], quick.n);
-      if (!in[k]) return nullptr;
+      if (!in[k] || (given && overlaps(out[0], quick.size, in[k], quick.n))) return nullptr;
       finite &= all_finite(in[k], quick.n);
     }
-    double pivot[Quick::kMost];
-    double* out[2] = {nullptr, pivot};
-    py::object result = new_array(quick.tail_nd, quick.tail, out[0]);
+    py::object result = given ? py::reinterpret_borrow<py::object>(given) : new_array(quick.tail_nd, quick.tail, out[0]);
     program.one(in, out);
     finite &= all_finite(out[0], quick.size);
     for (int b = 0; quick.tiny_pivot && b < quick.n; ++b) finite &= pivot[b] > quick.tiny_pivot[b];
@@ -161,8 +164,11 @@ struct State {
   }
 
   PyObject* call(PyObject* const* args, Py_ssize_t count, PyObject* kwnames) const {
-    if (!kwnames && count == quick.inputs && count > 0)
-      if (PyObject* result = single(args)) return result;
+    if (count == quick.inputs && count > 0) {
+      const bool out_only = kwnames && PyTuple_GET_SIZE(kwnames) == 1 && PyTuple_GET_ITEM(kwnames, 0) == quick.out;
+      if (!kwnames || out_only)
+        if (PyObject* result = single(args, out_only ? args[count] : nullptr)) return result;
+    }
     const Signature& s = *choice.signature;
     const Context c{s.name, choice.job.chain->name()};
     Arguments a;

@@ -251,7 +251,12 @@ PyObject* run_call(const Context& c, const Signature& s, const Job& job, Arrays&
   if (three) {
     if (!derivatives_type)
       derivatives_type = py::object(py::module_::import("zveno.results").attr("Derivatives")).release().ptr();
-    return py::reinterpret_borrow<py::object>(derivatives_type)(results[0], results[1], results[2]).release().ptr();
+    // the named tuple itself: its constructor is Python code and takes longer than the call
+    auto* type = reinterpret_cast<PyTypeObject*>(derivatives_type);
+    PyObject* tuple = type->tp_alloc(type, 3);
+    if (!tuple) throw py::error_already_set();
+    for (int k = 0; k < 3; ++k) PyTuple_SET_ITEM(tuple, k, results[k].release().ptr());
+    return tuple;
   }
   // energies of one state are numbers
   if (tail_nd == 0 && lead.nd == 0 && !given) return PyFloat_FromDouble(rows.out[0][0]);

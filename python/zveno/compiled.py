@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import re
 import threading
 import weakref
@@ -323,6 +324,15 @@ def digest(model: Any, function: str, options: Mapping[str, Any], level: str) ->
 
 _machines: weakref.WeakValueDictionary[tuple[str, int], Machine] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
+
+
+def _unlock() -> None:  # another thread may have held it
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
 
 
 def machine_for(traced: TracedFunction) -> Machine:

@@ -41,8 +41,8 @@ CODEGEN_LEVEL: Final = 1
 WHOLE: Final = 10_000
 PART: Final = 3_000
 # LLVM keeps to our order, within reason. An operation is not issued before its operands are ready; among those that
-# are, one that a long chain waits for goes before one that the trace has sooner. Against the order of the trace: mass
-# matrix 103 -> 95 (29.6 -> 28.2), inverse dynamics 100 -> 96 (27.8 -> 27.5), forward dynamics 219 -> 209 (50.4 -> 49).
+# are, one that a long chain waits for goes before one that the trace has sooner. Against the order of the trace: CRBA
+# 103 -> 95 (29.6 -> 28.2), inverse dynamics 100 -> 96 (27.8 -> 27.5), ABA 219 -> 209 (50.4 -> 49).
 # Code that leaves the instruction cache wants fewer spills and stays closer to the trace: 6-RUS hexapod 789 -> 721
 # (160 -> 144), 6-SPU 891 -> 923 (186 -> 178), derivatives 891 -> 897 (167 -> 166).
 SHORT: Final = 2_500
@@ -114,7 +114,7 @@ def compile_graph(graph: Graph, *, name: str) -> Machine:
         with llvm.ObjectFileRef.from_data(image) as file:
             code_size = sum(section.size() for section in file.sections() if section.is_text())
         library = llvm.JITLibraryBuilder().add_object_img(image)
-        for function, address in _core.transcendental_addresses().items():
+        for function, address in _core.transcendental_addresses(fused and FMA in graph.op).items():
             library.import_symbol(f"zveno_{function}", address)
         for entry in entries:
             library.export_symbol(entry)

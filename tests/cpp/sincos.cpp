@@ -21,7 +21,7 @@ template <int N>
 SinCos in_lane(double x, int lane, double others) {
   Pack<N> theta(others), s, c;
   theta.v[lane] = x;
-  sincos(theta, s, c);
+  sincos<1>(&theta, &s, &c);
   return {s[lane], c[lane]};
 }
 

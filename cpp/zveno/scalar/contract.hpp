@@ -7,8 +7,7 @@
 //   root(x), joint_angle(s, c)   square root, and the angle of a sine and cosine: angle.hpp, only legs need them
 //   enter_stage<T>(Stage)        a marker; only the counter looks at it
 //
-// double itself, pack.hpp (SIMD lanes), count.hpp (operation counter), dual.hpp (derivatives). A tracer that records the
-// expression graph fits the same contract: trace.hpp, with comparison deleted and joint_trig recording two nodes.
+// double itself, pack.hpp (SIMD lanes), count.hpp (operation counter), dual.hpp (derivatives), trace.hpp (expression graph).
 #pragma once
 
 namespace zveno {
