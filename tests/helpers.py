@@ -362,7 +362,7 @@ def _possible(inertial):
 def urdf_chain(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", zv.ModelWarning)
-        return zv.Chain.from_urdf(urdf_files()[name])
+        return zv.Chain.from_urdf(urdf_files()[name], snap=0)  # angles as printed, as Pinocchio takes them
 
 
 @cache

@@ -310,6 +310,7 @@ def trace_hexapod(
     hexapod: Hexapod, function: str, arguments: list[str], actuated: bool, base: Any, limit: int
 ) -> Graph: ...
 
+@disjoint_base
 class CompiledHexapod:
     def __init__(
         self,
@@ -351,6 +352,7 @@ def transcendental_addresses(fused: bool = False) -> dict[str, int]: ...
 def trace_chain(chain: Chain, function: str, options: dict[str, Any], regroup: bool, limit: int) -> Graph: ...
 def inertial_parameters(chain: Chain) -> _Array: ...
 
+@disjoint_base
 class Compiled:
     def __init__(
         self,
