@@ -49,6 +49,9 @@ TARGETS = {
     ("Python call", "RNEA"): (8, 12),
     ("Python call", "CRBA"): (8, 12),
     ("Python call", "FD"): (8, 12),
+    ("Python call, out=", "RNEA"): (8, 12),
+    ("Python call, out=", "CRBA"): (8, 12),
+    ("Python call, out=", "FD"): (8, 12),
     ("batch", "RNEA"): (30, 60),
     ("batch", "CRBA"): (20, 40),
     ("batch", "FD"): (25, 50),
@@ -235,14 +238,17 @@ class CompiledCase(Case):
                 require_agreement(f"C call {function}, {self.chain.name}, {engine} {form}", value, reference)
         return Row("C call", self.chain.name, function, best_in_turns(timed, self.seconds))
 
-    def python_calls(self, function: str, states: int | None) -> Row:
-        """One state or a batch, from Python."""
+    def python_calls(self, function: str, states: int | None) -> Iterator[Row]:
+        """One state or a batch, from Python; one state also into an array that is there, as CasADi's calls do."""
         arguments = self.states(function, states)
         section = "Python call" if states is None else "batch"
         many = {} if states is None else {"threads": 1, "states": states}
         calls: dict[Key, Call] = {("kernel", ""): self.zveno(KERNEL.get(function, function), arguments)}
         for form, f in self.compiled(function).items():
-            calls["compiled", form] = call(f, *arguments[: len(f.graph.inputs)], **many)
+            inputs = arguments[: len(f.graph.inputs)]
+            calls["compiled", form] = call(f, *inputs, **many)
+            if states is None:
+                calls["out=", form] = call(f, *inputs, out=f(*inputs))
         for form, item in self.pinocchio(KERNEL.get(function, function), arguments):
             calls["Pinocchio", form] = item
         shapes = [(*arguments[0].shape[:-1], *shape) for shape in self.shapes(function)]
@@ -253,7 +259,11 @@ class CompiledCase(Case):
             for value, reference in zip(_parts(item()), expected, strict=True):
                 require_agreement(f"{section} {function}, {self.chain.name}, {engine} {form}", value, reference)
         times = {key: 1e9 * value for key, value in best_of(calls, self.seconds).items()}
-        return Row(section, self.chain.name, function, times)
+        yield Row(section, self.chain.name, function, {key: t for key, t in times.items() if key[0] != "out="})
+        if states is None:
+            kept = {("compiled" if engine == "out=" else engine, form): t
+                    for (engine, form), t in times.items() if engine != "compiled"}  # fmt: skip
+            yield Row(f"{section}, out=", self.chain.name, function, kept)
 
     def operations(self) -> Iterator[str]:
         """Rows of a table: the shortest form of every engine."""
@@ -324,7 +334,7 @@ def measure(build: Path, cases: Sequence[CompiledCase], seconds: float) -> Itera
             yield case.c_calls(loop, build, function)
         for states in (None, BATCH):
             for function in METHODS:
-                yield case.python_calls(function, states)
+                yield from case.python_calls(function, states)
     for states in (None, BATCH):
         for kind in HEXAPODS:
             yield hexapod_row(kind, states, seconds)

@@ -90,3 +90,9 @@ def test_svg_without_graphviz_or_of_a_large_graph_is_a_clear_error(tiny, monkeyp
         graph_text.svg(tiny)
     with pytest.raises(ValueError, match=r"has \d+ nodes, expected at most 150"):
         graph_text.svg(zv.robots.puma560().trace("inverse_dynamics").graph)
+
+
+def test_a_graph_shows_itself():
+    graph = zv.robots.two_link().trace("mass_matrix").graph
+    assert graph.listing(5) == graph_text.listing(graph, 5)
+    assert graph.dot() == graph_text.dot(graph)

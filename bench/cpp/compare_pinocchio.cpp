@@ -1,7 +1,7 @@
 // Times engines in turns on one mechanism; the first is the reference for the results.
 //   compare_pinocchio <mechanism.txt> <seconds per function> <engine.so>...
 // One line per function and engine: function, engine, variant, nanoseconds per call. Exit code 1 if results differ.
-#include "engine.hpp"
+#include "mechanism.hpp"
 
 #include <dlfcn.h>
 #include <time.h>
@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <limits>
 #include <random>
 #include <stdexcept>
@@ -38,32 +37,6 @@ struct Candidate {
   int index;
   double best = std::numeric_limits<double>::infinity();
 };
-
-template <std::size_t N>
-void read(std::istream& in, std::array<double, N>& values) {
-  for (double& value : values) in >> value;
-}
-
-Mechanism read_mechanism(const char* path) {
-  std::ifstream in(path);
-  Mechanism mechanism;
-  int n = 0;
-  in >> mechanism.name >> n;
-  read(in, mechanism.gravity);
-  for (int k = 0; k < n && in; ++k) {
-    bench::Joint j;
-    in >> j.parent >> j.kind;
-    read(in, j.axis);
-    read(in, j.position);
-    read(in, j.rotation);
-    in >> j.mass;
-    read(in, j.com);
-    read(in, j.inertia);
-    mechanism.joints.push_back(j);
-  }
-  if (!in || n < 1) throw std::runtime_error(std::string("cannot read mechanism from ") + path);
-  return mechanism;
-}
 
 States random_states(int n) {
   std::mt19937_64 generator(1);
@@ -149,7 +122,7 @@ std::string stem(const std::string& path) {
 }
 
 void run(int argc, char** argv) {
-  const Mechanism mechanism = read_mechanism(argv[1]);
+  const Mechanism mechanism = bench::read_mechanism(argv[1]);
   const double seconds = std::atof(argv[2]);
   const int n = int(mechanism.joints.size());
   const States states = random_states(n);

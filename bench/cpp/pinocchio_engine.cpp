@@ -1,51 +1,26 @@
 // Pinocchio behind engine.hpp. Built twice: against the shipped library, and instantiated for the processor at hand.
 #include "engine.hpp"
+#include "pinocchio_model.hpp"
 
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/cholesky.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
-#include <pinocchio/multibody.hpp>
 
 namespace {
 
 using bench::Function;
 using bench::Mechanism;
 using Eigen::Map;
-using RowMat3 = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
 using Vec = Eigen::VectorXd;
 using pinocchio::Convention;
 
-// aligned axes get the specialised joints, Pinocchio's fastest
-template <class X, class Y, class Z, class Any>
-pinocchio::JointModel joint_about(const Eigen::Vector3d& axis) {
-  if (axis == Eigen::Vector3d::UnitX()) return X();
-  if (axis == Eigen::Vector3d::UnitY()) return Y();
-  if (axis == Eigen::Vector3d::UnitZ()) return Z();
-  return Any(axis);
-}
-
-pinocchio::Model build(const Mechanism& mechanism) {
-  using namespace pinocchio;
-  Model model;
-  model.gravity.linear() = Map<const Eigen::Vector3d>(mechanism.gravity.data());
-  for (std::size_t k = 0; k < mechanism.joints.size(); ++k) {
-    const bench::Joint& j = mechanism.joints[k];
-    const Eigen::Vector3d axis = Map<const Eigen::Vector3d>(j.axis.data());
-    const JointModel kind = j.kind == 'r'
-                                ? joint_about<JointModelRX, JointModelRY, JointModelRZ, JointModelRevoluteUnaligned>(axis)
-                                : joint_about<JointModelPX, JointModelPY, JointModelPZ, JointModelPrismaticUnaligned>(axis);
-    const SE3 placement(Map<const RowMat3>(j.rotation.data()), Map<const Eigen::Vector3d>(j.position.data()));
-    const JointIndex id = model.addJoint(JointIndex(j.parent + 1), kind, placement, "j" + std::to_string(k));
-    const Inertia body(j.mass, Map<const Eigen::Vector3d>(j.com.data()), Map<const RowMat3>(j.inertia.data()));
-    model.appendBodyToJoint(id, body, SE3::Identity());
-  }
-  return model;
-}
-
 class PinocchioEngine final : public bench::Engine {
  public:
-  explicit PinocchioEngine(const Mechanism& mechanism) : model_(build(mechanism)), data_(model_), result_(model_.nv) {}
+  explicit PinocchioEngine(const Mechanism& mechanism)
+      : model_(bench::pinocchio_model<double, pinocchio::JointCollectionDefaultTpl>(mechanism)),
+        data_(model_),
+        result_(model_.nv) {}
 
   std::vector<std::string> variants(Function f) const override {
     if (f == Function::rnea) return {"local"};

@@ -170,6 +170,24 @@ class Graph:
                 value.append(do[node.op](*(value[i] for i in node.operands)))
         return [[value[i] for i in r.tolist()] for r in self.results]
 
+    def listing(self, max_lines: int | None = None) -> str:
+        """One line per operation, for people; see `zveno.graph_text`."""
+        from .graph_text import listing
+
+        return listing(self, max_lines)
+
+    def dot(self) -> str:
+        """A drawing in the language of Graphviz."""
+        from .graph_text import dot
+
+        return dot(self)
+
+    def svg(self) -> str:
+        """A drawing of a small graph; needs the program ``dot`` of Graphviz."""
+        from .graph_text import svg
+
+        return svg(self)
+
 
 _NUMPY: Final[dict[str, Callable[..., Any]]] = {
     "constant": float,

@@ -194,13 +194,17 @@ class Algebra {
     factor();
     share(Op::mul);
     share(Op::add);
-    return write();
+    // as short as possible; if results are waited for rather than worked for, with a few additions more and less to wait for
+    Graph shortest = write();
+    const int products = count_of(shortest, Op::mul) + count_of(shortest, Op::fma);
+    return end_ > kCyclesPerProduct * products ? write(kLate) : shortest;
   }
 
  private:
   static constexpr std::size_t kLong = 32;  // parts of a sum or product that come from parts of their own
-  static constexpr int kLate = 3;           // cycles that justify an addition
   static constexpr int kNever = std::numeric_limits<int>::max();
+  static constexpr int kLate = 3;  // cycles that justify an addition
+  static constexpr double kCyclesPerProduct = 0.3;
 
   // adds the parts of x to a sum or product, if x is one that nothing else needs
   void append(Signed x, Op op, bool owned, Ids& list) const {
@@ -489,9 +493,12 @@ class Algebra {
 
   // ---- instructions
 
-  Graph write() {
+  // late: cycles that justify an addition
+  Graph write(int late = kNever) {
     const Ids units = order();
     count(units);
+    out_ = Graph(std::numeric_limits<std::size_t>::max());  // with signs that are not used in the end
+    time_.clear();
     node_.assign(units_.size(), -1);
     const std::vector<int> wish = wishes(units);
     for (const Id u : units) {
@@ -500,7 +507,7 @@ class Algebra {
       switch (x.op) {
         case Op::constant: n = out_.constant(x.value); break;
         case Op::input: n = out_.input(x.parts[0], x.parts[1]); break;
-        case Op::add: n = write_sum(x.parts, Signed{wish[at(u)] > 0}); break;
+        case Op::add: n = write_sum(x.parts, Signed{wish[at(u)] > 0}, late); break;
         case Op::mul:
           if (is_fused(u)) break;
           if (const auto [a, b] = write_factors(x.parts); true) n = b < 0 ? a : write_product(a, b);
@@ -511,11 +518,17 @@ class Algebra {
     auto result = results_.begin();
     for (const auto& list : in_.outputs) {
       out_.outputs.emplace_back();
-      for (std::size_t i = 0; i < list.size(); ++i) out_.outputs.back().push_back(node(*result++));
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        out_.outputs.back().push_back(node(*result++));
+        end_ = std::max(end_, time(out_.outputs.back().back()));
+      }
     }
     Graph kept = out_.pruned();
-    for (const Node& x : kept.nodes()) report_.fused += x.op == Op::fma;
+    report_.fused = count_of(kept, Op::fma);
     return kept;
+  }
+  static int count_of(const Graph& g, Op op) {
+    return static_cast<int>(std::count_if(g.nodes().begin(), g.nodes().end(), [&](const Node& n) { return n.op == op; }));
   }
 
   // how often the negative of a unit is asked for where a sign costs an instruction
@@ -596,7 +609,7 @@ class Algebra {
 
   static bool is_later(const Term& x, const Term& y) { return x.time > y.time; }
   static void insert(Terms& terms, const Term& x) {
-    terms.insert(std::upper_bound(terms.begin(), terms.end(), x, is_later), x);
+    terms.insert(std::lower_bound(terms.begin(), terms.end(), x, is_later), x);
   }
   static Term pop(Terms& terms) {
     const Term x = terms.back();
@@ -622,8 +635,15 @@ class Algebra {
         .time;
   }
 
+  // whether the end comes sooner if the first product is a value of its own
+  static bool starts(const Terms& values, const Terms& products, int late) {
+    Terms more = values, fewer(products.begin(), products.end() - 1);
+    insert(more, {products.back().time + latency(Op::mul), -1, -1, 0});
+    return end(more, fewer) <= end(values, products) - late;
+  }
+
   // with the sign that is wished for, where both are as cheap
-  Id write_sum(const Ids& parts, Signed wish) {
+  Id write_sum(const Ids& parts, Signed wish, int late) {
     Terms values, products;
     for (const Signed p : parts) {
       if (is_fused(unit_of(p))) {
@@ -634,15 +654,8 @@ class Algebra {
       }
     }
     // a product may start a sum of its own: an addition more, but the rest need not wait for a late value
-    while (!products.empty()) {
-      const int now = values.empty() ? kNever : end(values, products);
+    while (values.empty() || (!products.empty() && starts(values, products, late))) {
       const Term first = pop(products);
-      Terms more = values;
-      insert(more, {first.time + latency(Op::mul), -1, -1, 0});
-      if (end(more, products) > now - kLate) {
-        products.push_back(first);
-        break;
-      }
       insert(values, value(out_.mul(first.a, first.b), first.sign));
     }
     const Term sum = total(values, products, [&](const Term& x, const Term& y) {
@@ -662,10 +675,10 @@ class Algebra {
   AlgebraReport& report_;
   Units units_;
   std::vector<Signed> results_;
-  std::vector<int> uses_, terms_;                       // of a unit: all, and those as a term of a sum
-  Graph out_{std::numeric_limits<std::size_t>::max()};  // with signs that are not used in the end
-  Ids node_;                                            // of a unit; none of a fused product
-  std::vector<int> time_;                               // of a node
+  std::vector<int> uses_, terms_;  // of a unit: all, and those as a term of a sum
+  Graph out_;
+  Ids node_;               // of a unit; none of a fused product
+  std::vector<int> time_;  // of a node
 };
 
 }  // namespace
