@@ -69,9 +69,8 @@ PUBLISHED_NOTES = """\
   Counted by us without friction, drives, external wrench and the values that no torque needs; it gives the same torques
   as our kernel to 1e-15.
 
-Often quoted, not compared with the originals here: general six-joint arms 852 / 738 (Luh, Walker, Paul 1980, as
-tabulated by Hollerbach 1980: 150n - 48, 131n - 48) and 425 / 369 (Khalil, Kleinfinger 1987: 92n - 127, 81n - 117);
-Stanford arm 646 / 394 (Kane, Levinson 1983). Ours: """
+Counts of Luh, Walker, Paul, of Khalil, Kleinfinger and of Kane, Levinson are left out: we know them second-hand only. For
+comparison with them, inverse dynamics traced and algebraic: """
 
 
 def edited(chain: zv.Chain, change: Callable[[zv.Link], dict[str, Any]]) -> zv.Chain:
@@ -217,8 +216,8 @@ def published_table() -> Iterator[str]:
     yield ""
     general_arm = levels(random_chain(6), "inverse_dynamics", None)
     stanford = levels(general(robots()["Stanford arm"]), "inverse_dynamics", None)
-    yield f"{PUBLISHED_NOTES}{' and '.join(general_arm)} for a general arm,"
-    yield f"{' and '.join(stanford)} for the Stanford arm with general bodies, traced and algebraic."
+    yield f"{PUBLISHED_NOTES}{'; '.join(general_arm)} for a general six-joint arm,"
+    yield f"{'; '.join(stanford)} for the Stanford arm with general bodies."
 
 
 def lines() -> Iterator[str]:

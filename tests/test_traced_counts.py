@@ -16,6 +16,14 @@ def test_traced_counts_page_is_what_the_tracer_counts():
     assert (ROOT / "docs" / "traced-counts.md").read_text(encoding="utf-8") == "\n".join(TABLE["lines"]()) + "\n"
 
 
+def test_generated_code_page_quotes_it():
+    page = (ROOT / "docs" / "generated-code.md").read_text(encoding="utf-8")
+    section = page.partition("## Operation counts\n")[2].partition("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ")]
+    assert len(rows) > 20
+    assert set(rows) <= set(TABLE["lines"]())
+
+
 @pytest.mark.parametrize("name", CHAINS)
 def test_tracing_takes_operations_away(name):
     arm = CHAINS[name]

@@ -194,7 +194,7 @@ class Algebra {
     factor();
     share(Op::mul);
     share(Op::add);
-    // as short as possible; if results are waited for rather than worked for, with a few additions more and less to wait for
+    // a few more additions shorten the wait for results, if it is that which takes the time
     Graph shortest = write();
     const int products = count_of(shortest, Op::mul) + count_of(shortest, Op::fma);
     return end_ > kCyclesPerProduct * products ? write(kLate) : shortest;
@@ -202,9 +202,10 @@ class Algebra {
 
  private:
   static constexpr std::size_t kLong = 32;  // parts of a sum or product that come from parts of their own
+  static constexpr Id kFar = 200;           // nodes after which a value is cheaper to keep than its parts
   static constexpr int kNever = std::numeric_limits<int>::max();
-  static constexpr int kLate = 3;  // cycles that justify an addition
-  static constexpr double kCyclesPerProduct = 0.3;
+  static constexpr int kLate = 3;                   // cycles that justify an addition
+  static constexpr double kCyclesPerProduct = 0.3;  // about what one takes; results that come later are waited for
 
   // adds the parts of x to a sum or product, if x is one that nothing else needs
   void append(Signed x, Op op, bool owned, Ids& list) const {
@@ -214,6 +215,8 @@ class Algebra {
     for (const Signed p : u.parts) list.push_back(op == Op::add ? p ^ sign_of(x) : p);
     if (op == Op::mul) list[first] ^= sign_of(x);
   }
+
+  bool is_near(Signed x) const { return units_.place - units_.of(x).place < kFar; }
 
   // ---- sums and products out of the graph
 
@@ -230,7 +233,7 @@ class Algebra {
     }
     std::vector<Signed> value(n);
     const auto operand = [&](Id i, Op op, Signed sign, Ids& list) {
-      append(value[at(i)] ^ sign, op, uses[at(i)] == 1, list);
+      append(value[at(i)] ^ sign, op, uses[at(i)] == 1 && is_near(value[at(i)]), list);
     };
     const auto times = [&](Id a, Id b) {
       Ids factors;
@@ -339,16 +342,16 @@ class Algebra {
     for (const Id u : units) {
       const Op op = units_[u].op;
       const Ids parts = units_[u].parts;
-      units_.place = units_[u].place;
-      Ids list;
-      std::vector<char> owned;
       if (op == Op::constant || op == Op::input) {
         value[at(u)] = positive(u);
         continue;
       }
+      units_.place = units_[u].place;
+      Ids list;
+      std::vector<char> owned;
       for (const Signed p : parts) {
         const bool single = uses_[at(unit_of(p))] == 1;
-        append(moved(p), op, single && (op == Op::add || op == Op::mul), list);
+        append(moved(p), op, single && is_near(p) && (op == Op::add || op == Op::mul), list);
         owned.resize(list.size(), single);
       }
       value[at(u)] = op == Op::add   ? factored(list, owned)
@@ -679,6 +682,7 @@ class Algebra {
   Graph out_;
   Ids node_;               // of a unit; none of a fused product
   std::vector<int> time_;  // of a node
+  int end_ = 0;            // time of the last result
 };
 
 }  // namespace
