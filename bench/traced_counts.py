@@ -69,8 +69,8 @@ PUBLISHED_NOTES = """\
   Counted by us without friction, drives, external wrench and the values that no torque needs; it gives the same torques
   as our kernel to 1e-15.
 
-Counts of Luh, Walker, Paul, of Khalil, Kleinfinger and of Kane, Levinson are left out: we know them second-hand only. For
-comparison with them, inverse dynamics traced and algebraic: """
+Counts of Luh, Walker, Paul, of Khalil, Kleinfinger and of Kane, Levinson are left out: we know them second-hand only.
+For comparison with them, inverse dynamics traced and algebraic: """
 
 
 def edited(chain: zv.Chain, change: Callable[[zv.Link], dict[str, Any]]) -> zv.Chain:
