@@ -67,8 +67,8 @@ LAW(mass_times_acceleration_plus_bias_is_effort) {
     bias(chain, q.data(), qd.data(), h.data());
     inverse_dynamics(chain, q.data(), qd.data(), qdd.data(), tau.data());
     mass_matrix(chain, q.data(), crba.data());
-    for (Method method : {Method::crba, Method::crba_walk, Method::crba_columns, Method::kane, Method::kane_triangular, Method::kane_recurrent,
-                          Method::kane_collapsed, Method::kosynka}) {
+    for (Method method : {Method::crba, Method::crba_walk, Method::crba_columns, Method::kane, Method::kane_triangular,
+                          Method::kane_recurrent, Method::kane_collapsed, Method::kosynka}) {
       const bool serial_only = method == Method::kane_recurrent || method == Method::kosynka;
       if (serial_only && !chain.topology().serial) {
         CHECK_THROWS(mass_matrix(chain, q.data(), M.data(), method), std::invalid_argument, "serial");

@@ -46,7 +46,8 @@ ZVENO_INLINE Composite<T> moved_to_parent(const Composite<T>& child, const Joint
 
 // visit(b, composite of body b and everything outboard of it), tips to base
 template <class T, class P, class Visit>
-ZVENO_INLINE void for_composites(const ModelView<P>& model, const JointPosition<T>& at, Scratch& scratch, const Visit& visit) {
+ZVENO_INLINE void for_composites(const ModelView<P>& model, const JointPosition<T>& at, Scratch& scratch,
+                                 const Visit& visit) {
   const int n = model.size();
   const bool tree = !model.topology->serial;
   Composite<T>* composite = scratch.take<Composite<T>>(tree ? n : 0);  // of children other than the next body

@@ -7,7 +7,8 @@
 
 namespace zveno {
 
-// An exponent of all ones carries into the sign bit. No branch, no chain of dependent operations: any compiler vectorises it.
+// An exponent of all ones carries into the sign bit. No branch, no chain of dependent operations: any compiler vectorises
+// it.
 inline bool all_finite(const double* x, std::ptrdiff_t count) {
   constexpr std::uint64_t kExponent = 0x7ff0000000000000u, kUnit = 0x0010000000000000u;
   std::uint64_t carried = 0;
