@@ -277,7 +277,12 @@ def test_external_wrenches_must_be_those_compiled_for(arm, rng):
         ("bias", {"parameters": ["floor"]}, "does not move"),
         ("bias", {"level": "fast"}, "level is 'fast', expected 'strict' or 'algebraic'"),
         ("bias", {"limit": 10}, "more than 10 nodes"),
+        ("bias", {"limit": "x"}, "limit is 'x'"),
         ("bias", {"speed": "fast"}, "unknown argument 'speed'"),
+        ("bias", {"external": 3}, "external is 3, expected names of links"),
+        ("bias", {"parameters": [3]}, r"parameters is \[3\], expected names of links"),
+        ("jacobian", {"link": "l1", "point": "x"}, "point is 'x', expected three numbers"),
+        (3, {}, "function is 3, expected the name of a method"),
     ],
 )
 def test_what_cannot_be_compiled_is_refused_clearly(function, options, message):

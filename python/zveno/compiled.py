@@ -447,23 +447,33 @@ def _compiled(traced: TracedChainFunction) -> CompiledFunction:
     return CompiledFunction(traced, machine_for(traced))
 
 
+def _names(what: str, value: object) -> list[str]:
+    names = list(value) if isinstance(value, Iterable) else [value]
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"compile: {what} is {value!r}, expected names of links")
+    if len(set(names)) != len(names):
+        raise ValueError(f"compile: {what} names a link twice: {names}")
+    return names
+
+
 def _options(model: Chain, given: TraceOptions) -> dict[str, Any]:
     """What is decided at compile time, checked as far as the core does not check it; JSON-safe."""
     parameters, external, point = given.get("parameters", "fixed"), given.get("external", ()), given.get("point")
     if not isinstance(parameters, str):
-        symbolic = list(parameters)
+        symbolic = _names("parameters", parameters)
     elif parameters in ("fixed", "symbolic"):
         symbolic = [x.name for x in model.links if x.joint != "fixed"] if parameters == "symbolic" else []
     else:
         raise ValueError(f"compile: parameters is {parameters!r}, expected 'fixed', 'symbolic' or names of links")
-    loaded = [external] if isinstance(external, str) else list(external)
-    for what, names in (("external", loaded), ("parameters", symbolic)):
-        if len(set(names)) != len(names):
-            raise ValueError(f"compile: {what} names a link twice: {names}")
+    loaded = [external] if isinstance(external, str) else _names("external", external)
+    try:
+        where = None if point is None else np.asarray(point, dtype=np.float64).tolist()
+    except (TypeError, ValueError):
+        raise TypeError(f"compile: point is {point!r}, expected three numbers") from None
     return {
         "method": given.get("method"),
         "link": given.get("link"),
-        "point": None if point is None else np.asarray(point, dtype=np.float64).tolist(),
+        "point": where,
         "frame": given.get("frame"),
         "external": tuple(loaded),
         "symbolic": tuple(symbolic),
@@ -488,8 +498,13 @@ def trace_chain(model: Chain, function: str, **options: Unpack[TraceOptions]) ->
     unknown = options.keys() - TraceOptions.__annotations__.keys()
     if unknown:
         raise TypeError(f"compile: unknown argument {sorted(unknown)[0]!r}")
+    if not isinstance(function, str):
+        raise TypeError(f"compile: function is {function!r}, expected the name of a method")
+    limit = options.get("limit", LIMIT)
+    if not isinstance(limit, int) or limit < 1:
+        raise ValueError(f"compile: limit is {limit!r}, expected a number of nodes")
     level = check_level(options.get("level", "strict"), "compile")
-    return _shortest(model, function, _options(model, options), level, options.get("limit", LIMIT))
+    return _shortest(model, function, _options(model, options), level, limit)
 
 
 def compile_chain(model: Chain, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction:
