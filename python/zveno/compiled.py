@@ -448,8 +448,9 @@ def _compiled(traced: TracedChainFunction) -> CompiledFunction:
 
 
 def _names(what: str, value: object) -> list[str]:
-    names = list(value) if isinstance(value, Iterable) else [value]
-    if not all(isinstance(name, str) for name in names):
+    given = list(value) if isinstance(value, Iterable) else [value]
+    names = [name for name in given if isinstance(name, str)]
+    if len(names) != len(given):
         raise TypeError(f"compile: {what} is {value!r}, expected names of links")
     if len(set(names)) != len(names):
         raise ValueError(f"compile: {what} names a link twice: {names}")
