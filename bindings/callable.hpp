@@ -1,4 +1,5 @@
-// Objects that are called like functions: a plain CPython type with a vectorcall slot, which saves a third of the call.
+// Objects that are called like functions: a plain CPython type with a vectorcall slot, so that a call
+// makes no tuple of its arguments.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -315,6 +315,12 @@ def test_pickle_recompiles(arm, rng):
     assert (g.digest, g.level, g.options) == (f.digest, f.level, f.options)
 
 
+def test_pickle_keeps_what_was_allowed_to_be_large(monkeypatch):
+    f = zv.robots.two_link().compile("bias", limit=10_000)
+    monkeypatch.setattr(zv.compiled, "LIMIT", 5)
+    assert pickle.loads(pickle.dumps(f)).operations == f.operations
+
+
 def test_code_is_shared_while_it_is_used_and_freed_after():
     arm = zv.robots.two_link()
     f, g = arm.compile("bias"), zv.robots.two_link().compile("bias")

@@ -35,6 +35,7 @@ Level = Literal["strict", "algebraic"]
 
 LEVELS: Final = ("strict", "algebraic")
 LIMIT: Final = 200_000
+UNLIMITED: Final = 1 << 22  # for what has been compiled before
 # results that stay the same when inertia is handed from link to link; reactions and loads on the base do not
 _REGROUPABLE: Final = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics", "derivatives")
 _STATE: Final = {
@@ -310,7 +311,7 @@ class CompiledFunction(MachineFunction, TracedChainFunction, _core.Compiled):
 
 
 def _recompile(model: Chain, function: str, options: Mapping[str, Any], level: Level) -> CompiledFunction:
-    return _compiled(_traced(model, function, dict(options), level, LIMIT))
+    return _compiled(_traced(model, function, dict(options), level, UNLIMITED))
 
 
 CompiledFunction._again = staticmethod(_recompile)

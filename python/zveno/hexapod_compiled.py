@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack
 import numpy as np
 
 from . import _core
-from .compiled import LIMIT, Array, Level, MachineFunction, TracedFunction, check_level, machine_for, simplified
+from .compiled import (
+    LIMIT,
+    UNLIMITED,
+    Array,
+    Level,
+    MachineFunction,
+    TracedFunction,
+    check_level,
+    machine_for,
+    simplified,
+)
 from .graph import Argument, Graph
 from .opcount import OpCount
 
@@ -118,7 +128,7 @@ class CompiledHexapodFunction(MachineFunction, TracedHexapodFunction, _core.Comp
 
 
 def _recompile(model: Hexapod, function: str, options: dict[str, Any], level: Level) -> CompiledHexapodFunction:
-    return _compiled(_traced(model, function, options, level, LIMIT))
+    return _compiled(_traced(model, function, options, level, UNLIMITED))
 
 
 CompiledHexapodFunction._again = staticmethod(_recompile)
