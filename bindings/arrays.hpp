@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include <zveno/run/job.hpp>
+#include <zveno/functions/job.hpp>
 
 namespace zveno::bindings {
 

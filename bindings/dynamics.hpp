@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <zveno/run/job.hpp>
+#include <zveno/functions/job.hpp>
 
 #include "arrays.hpp"
 #include "calls.hpp"

@@ -2,7 +2,7 @@
 // keep inline code compiled for a newer processor out of the baseline.
 #include <Python.h>
 
-#include <zveno/run/rows.hpp>
+#include <zveno/batch/rows.hpp>
 
 #define ZVENO_CONCAT_(a, b) a##b
 #define ZVENO_CONCAT(a, b) ZVENO_CONCAT_(a, b)

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include <zveno/math/finite.hpp>
-#include <zveno/run/trace.hpp>
+#include <zveno/instruments/trace.hpp>
+#include <zveno/support/finite.hpp>
 
 #include "callable.hpp"
 #include "dynamics.hpp"

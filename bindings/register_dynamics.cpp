@@ -5,8 +5,8 @@
 #include <string_view>
 #include <thread>
 
-#include <zveno/run/compute.hpp>
-#include <zveno/run/opcount.hpp>
+#include <zveno/batch/compute.hpp>
+#include <zveno/instruments/opcount.hpp>
 
 #include "docstrings.hpp"
 #include "dynamics.hpp"

@@ -7,13 +7,13 @@
 #include <cstddef>
 #include <utility>
 
-#include <zveno/numeric/forward_kinematics.hpp>
-#include <zveno/run/compute.hpp>
-#include <zveno/run/hexapod.hpp>
-#include <zveno/run/hexapod_causes.hpp>
-#include <zveno/run/hexapod_opcount.hpp>
-#include <zveno/run/hexapod_trace.hpp>
-#include <zveno/run/pool.hpp>
+#include <zveno/batch/compute.hpp>
+#include <zveno/functions/hexapod.hpp>
+#include <zveno/functions/hexapod_causes.hpp>
+#include <zveno/instruments/hexapod_opcount.hpp>
+#include <zveno/instruments/hexapod_trace.hpp>
+#include <zveno/solve/forward_kinematics.hpp>
+#include <zveno/support/pool.hpp>
 
 #include "arrays.hpp"
 #include "callable.hpp"

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cmath>
 
-#include <zveno/run/simulate.hpp>
+#include <zveno/sim/simulate.hpp>
 
 #include "arrays.hpp"
 #include "registers.hpp"

@@ -2,7 +2,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include <zveno/run/job.hpp>
+#include <zveno/functions/job.hpp>
 
 namespace py = pybind11;
 

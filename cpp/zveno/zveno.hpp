@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <string>
 
+#include <zveno/functions/hexapod.hpp>
+#include <zveno/functions/job.hpp>
 #include <zveno/model/chain.hpp>
-#include <zveno/run/hexapod.hpp>
-#include <zveno/run/job.hpp>
 
 namespace zveno {
 

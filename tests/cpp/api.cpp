@@ -3,7 +3,7 @@
 #include <limits>
 #include <tuple>
 
-#include <zveno/run/opcount.hpp>
+#include <zveno/instruments/opcount.hpp>
 #include <zveno/zveno.hpp>
 
 #include "check.hpp"

@@ -1,7 +1,7 @@
 // Derivatives by duals against the complex step: tau(x + ih) = tau(x) + ih dtau/dx, exact but for round-off.
 #include <cmath>
 
-#include <zveno/inst/evaluate.hpp>
+#include <zveno/instances/chain.hpp>
 #include <zveno/zveno.hpp>
 
 #include "check.hpp"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include <zveno/math/scratch.hpp>
+#include <zveno/support/scratch.hpp>
 #include <zveno/zveno.hpp>
 
 #include "allocations.hpp"

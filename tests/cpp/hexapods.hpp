@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <zveno/run/hexapod.hpp>
+#include <zveno/functions/hexapod.hpp>
 
 #include "mechanisms.hpp"
 

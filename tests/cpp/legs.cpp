@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <zveno/inst/legs.hpp>
+#include <zveno/functions/legs.hpp>
 #include <zveno/zveno.hpp>
 
 #include "check.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <zveno/run/job.hpp>
+#include <zveno/functions/job.hpp>
 
 // the same numbers on every platform, unlike the distributions of <random>
 class Random {

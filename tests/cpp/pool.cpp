@@ -1,5 +1,5 @@
 // The pool: every index once, whoever calls, from wherever.
-#include <zveno/run/pool.hpp>
+#include <zveno/support/pool.hpp>
 
 #include <atomic>
 #include <memory>

@@ -4,7 +4,7 @@
 #include <limits>
 #include <memory>
 
-#include <zveno/math/scratch.hpp>
+#include <zveno/support/scratch.hpp>
 #include <zveno/zveno.hpp>
 
 #include "check.hpp"

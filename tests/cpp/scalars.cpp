@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include <zveno/run/evaluate.hpp>
+#include <zveno/functions/chain_evaluation.hpp>
 #include <zveno/scalar/count.hpp>
 #include <zveno/scalar/scalars.hpp>
 

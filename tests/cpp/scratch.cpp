@@ -1,5 +1,5 @@
 // Working memory: aligned, given back by frames, and stable once it has grown.
-#include <zveno/math/scratch.hpp>
+#include <zveno/support/scratch.hpp>
 
 #include <cstdint>
 

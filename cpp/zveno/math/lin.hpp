@@ -6,24 +6,7 @@
 // doubles, CRBA and ABA 1.4x in packs; compile time halved. Clang is indifferent.
 #pragma once
 
-// before a loop whose iterations share no memory, and before a short one of fixed length that is to be written out
-#if defined(__clang__)
-#define ZVENO_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#define ZVENO_UNROLL _Pragma("clang loop unroll(full)")
-#elif defined(__GNUC__)
-#define ZVENO_INDEPENDENT _Pragma("GCC ivdep")
-#define ZVENO_UNROLL _Pragma("GCC unroll 16")
-#else
-#define ZVENO_INDEPENDENT
-#define ZVENO_UNROLL
-#endif
-
-// kernels are loops over bodies built from these few helpers: a call left standing in the loop costs more than its work
-#if defined(__GNUC__) && !defined(ZVENO_CALLS)  // sanitizers: checked calls compile ten times faster than checked giants
-#define ZVENO_INLINE inline __attribute__((always_inline))
-#else
-#define ZVENO_INLINE inline
-#endif
+#include <zveno/support/compiler.hpp>
 
 namespace zveno {
 

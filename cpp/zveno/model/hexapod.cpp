@@ -18,9 +18,6 @@ double snapped(double x) {
 
 bool finite(const Vec3<double>& a) { return std::isfinite(a.x()) && std::isfinite(a.y()) && std::isfinite(a.z()); }
 
-bool is_hunt(LegType t) { return t == LegType::rus || t == LegType::rsu; }
-bool has_spin(LegType t) { return t == LegType::spu || t == LegType::ucu || t == LegType::rsu; }
-
 Vec3<double> unit(const LegSpec& leg, const char* what, const Vec3<double>& a) {
   const double size = std::sqrt(dot(a, a));
   if (!(size > 0) || !std::isfinite(size)) fail(leg, std::string(what) + " is zero or not finite, expected a direction");
@@ -53,9 +50,9 @@ void write_params(const LegSpec& leg, double (&p)[leg::kParams]) {
   write_rows(leg.crank_frame, leg::kCrankFrame, p);
   p[leg::kInner] = leg.inner_length;
   p[leg::kOuter] = leg.outer_length;
-  p[leg::kInvOuter] = 1 / (is_hunt(leg.type) ? leg.outer_length : leg.inner_length + leg.outer_length);
+  p[leg::kInvOuter] = 1 / (traits_of(leg.type).hunt ? leg.outer_length : leg.inner_length + leg.outer_length);
   p[leg::kReach] = leg.inner_length * leg.inner_length - leg.outer_length * leg.outer_length;
-  p[leg::kHalfInvInner] = is_hunt(leg.type) ? 0.5 / leg.inner_length : 0;
+  p[leg::kHalfInvInner] = traits_of(leg.type).hunt ? 0.5 / leg.inner_length : 0;
   p[leg::kReflected] = leg.reflected;
   p[leg::kElbow] = leg.elbow;
   p[leg::kSpin] = leg.spin_branch;
@@ -79,9 +76,9 @@ bool lean(const LegSpec& leg, double (&p)[leg::kParams]) {
   const bool inner = make_rod(p, leg::kInnerMoment, leg::kInnerInertia);
   const bool outer = make_rod(p, leg::kOuterMoment, leg::kOuterInertia);
   bool aligned = true;
-  if (is_hunt(leg.type))
+  if (traits_of(leg.type).hunt)
     for (int i = 0; i < 9; ++i) aligned &= p[leg::kCrankFrame + i] == (i % 4 == 0 ? 1.0 : 0.0);
-  if (has_spin(leg.type)) aligned &= p[leg::kHook] == 0 && p[leg::kHook + 1] == 1 && p[leg::kHook + 2] == 0;
+  if (traits_of(leg.type).spins) aligned &= p[leg::kHook] == 0 && p[leg::kHook + 1] == 1 && p[leg::kHook + 2] == 0;
   return inner && outer && aligned;
 }
 
@@ -108,21 +105,21 @@ std::shared_ptr<const Chain> chain_of(const LegSpec& leg, const Vec3<double>& gr
   links.push_back(link("1", turn, y));
   links[0].position = leg.base;
   links[0].rotation = leg.base_frame;
-  if (is_hunt(leg.type)) {
+  if (traits_of(leg.type).hunt) {
     links.push_back(link("2", turn, y));
     links[1].position = {leg.inner_length, 0, 0};
     links[1].rotation = leg.crank_frame;
     links.push_back(link("3", turn, z));
-    if (leg.type == LegType::rsu) links.push_back(link("4", turn, x));
+    if (traits_of(leg.type).spins) links.push_back(link("4", turn, x));
     give(links[0], leg.inner);
     links[0].rotor_inertia = leg.reflected;
   } else {
     links.push_back(link("2", turn, z));
-    if (leg.type != LegType::ups) links.push_back(link("3", turn, x));
-    links.push_back(link(leg.type == LegType::ups ? "3" : "4", LinkKind::prismatic, x));
+    if (traits_of(leg.type).spins) links.push_back(link("3", turn, x));
+    links.push_back(link(traits_of(leg.type).spins ? "4" : "3", LinkKind::prismatic, x));
     links.back().position = {leg.inner_length, 0, 0};
     links.back().rotor_inertia = leg.reflected;
-    give(links[leg.type == LegType::spu ? 2 : 1], leg.inner);
+    give(links[traits_of(leg.type).housing_spins ? 2 : 1], leg.inner);
   }
   give(links.back(), leg.outer);
   for (std::size_t i = 0; i < links.size(); ++i) links[i].parent = i ? links[i - 1].name : "base";
@@ -140,9 +137,9 @@ LegChain standard(const LegSpec& leg, const Vec3<double>& gravity) {
   c.hook = c.chain->frame(last);
   c.hook.p_BoUo_B += times(c.hook.R_BU, Vec3<double>{leg.outer_length, 0, 0});
   c.hook.R_BU = times(c.hook.R_BU, leg.tip_frame);
-  c.universal = has_spin(leg.type);
+  c.universal = traits_of(leg.type).spins;
   c.ring_axis = leg.ring_frame.col(2);
-  c.actuated = is_hunt(leg.type) ? 0 : c.chain->n() - 1;
+  c.actuated = traits_of(leg.type).hunt ? 0 : c.chain->n() - 1;
   c.start.assign(c.chain->n(), 0.0);
   return c;
 }
@@ -195,9 +192,9 @@ void check(const LegSpec& leg) {
   if (std::abs(leg.elbow) != 1 || std::abs(leg.spin_branch) != 1) fail(leg, "a branch is neither +1 nor -1");
   for (const double length : {leg.inner_length, leg.outer_length})
     if (!std::isfinite(length)) fail(leg, "a length is not finite");
-  if (is_hunt(leg.type) && !(leg.inner_length > 0 && leg.outer_length > 0))
+  if (traits_of(leg.type).hunt && !(leg.inner_length > 0 && leg.outer_length > 0))
     fail(leg, "crank and coupler lengths must be positive");
-  if (!is_hunt(leg.type) && !(leg.inner_length + leg.outer_length > 0))
+  if (!traits_of(leg.type).hunt && !(leg.inner_length + leg.outer_length > 0))
     fail(leg, "the length at zero stroke must be positive");
   // the chain checks base_frame and crank_frame
   for (const Mat3<double>* R : {&leg.ring_frame, &leg.tip_frame}) {

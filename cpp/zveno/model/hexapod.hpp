@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <zveno/kernel/leg.hpp>
 #include <zveno/model/chain.hpp>
+#include <zveno/model/leg_type.hpp>
 
 namespace zveno {
 

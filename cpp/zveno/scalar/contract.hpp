@@ -5,39 +5,35 @@
 //   no comparison                every scalar but double deletes them: a kernel that branches on a value does not compile
 //   joint_trig(theta, s, c, n)   sines and cosines of n angles; the only transcendental step of a call
 //   root(x), joint_angle(s, c)   square root, and the angle of a sine and cosine: angle.hpp, only legs need them
-//   enter_stage<T>(Stage)        a marker; only the counter looks at it
+//   loaded<T>(x)                 from an array: a number, or as many as T has lanes
+//   enter_stage<T>(stage)        a marker; only the counter looks at it
 //
 // double itself, pack.hpp (SIMD lanes), count.hpp (operation counter), dual.hpp (derivatives), trace.hpp (expression graph).
 #pragma once
 
 namespace zveno {
 
-// parts of an evaluation that operation counts are reported for
-enum class Stage {
-  kinematics,
-  algorithm,
-  assembly,
-  // of a leg, and of the ring: Golubev & Yaskevich (000), sections 4-6
-  closure,
-  jacobian,
-  drift,
-  inertia,
-  bias,
-  reduction,
-  reaction,
-  ring,
-  solve,
-};
-constexpr int kStages = 12;
+// kernels divide their work into at most this many numbered stages, for which operation counts are reported
+constexpr int kStages = 16;
 
 template <class T>
 struct StageMarker {
-  static void enter(Stage) {}
+  static void enter(int) {}
+};
+
+template <class T, class Stage>
+inline void enter_stage(Stage stage) {
+  StageMarker<T>::enter(static_cast<int>(stage));
+}
+
+template <class T>
+struct Loader {
+  static T load(const double* x) { return T(*x); }
 };
 
 template <class T>
-inline void enter_stage(Stage stage) {
-  StageMarker<T>::enter(stage);
+inline T loaded(const double* x) {
+  return Loader<T>::load(x);
 }
 
 // deleted comparisons, to be inherited by a scalar

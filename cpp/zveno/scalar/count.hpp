@@ -58,7 +58,7 @@ inline void joint_trig(const Counted* theta, Counted* s, Counted* c, int n) {
 
 template <>
 struct StageMarker<Counted> {
-  static void enter(Stage stage) { Counted::stage() = static_cast<int>(stage); }
+  static void enter(int stage) { Counted::stage() = stage; }
 };
 
 }  // namespace zveno

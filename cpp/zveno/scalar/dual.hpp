@@ -3,8 +3,8 @@
 // the lanes and an array of directions was measured too: slower, too many registers.)
 #pragma once
 
-#include <zveno/math/lin.hpp>
 #include <zveno/scalar/contract.hpp>
+#include <zveno/support/compiler.hpp>
 
 namespace zveno {
 

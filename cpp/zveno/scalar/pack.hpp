@@ -7,8 +7,8 @@
 #include <cstring>
 #include <utility>
 
-#include <zveno/math/lin.hpp>
 #include <zveno/scalar/contract.hpp>
+#include <zveno/support/compiler.hpp>
 
 namespace zveno {
 
@@ -114,6 +114,11 @@ struct Pack {
   Pack& operator-=(const Pack& b) { return *this = *this - b; }
   Pack& operator*=(const Pack& b) { return *this = *this * b; }
   ZVENO_NO_COMPARISON(Pack);
+};
+
+template <int N>
+struct Loader<Pack<N>> {
+  static Pack<N> load(const double* x) { return Pack<N>::load(x); }
 };
 
 namespace detail {

@@ -1,0 +1,473 @@
+// States of a hexapod: one state with its six legs in SIMD lanes, several states side by side in the lanes leg by leg.
+// The sums over legs are made in the same order, so that both give the same bits.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <zveno/batch/lanes.hpp>
+#include <zveno/batch/rows.hpp>
+#include <zveno/functions/hexapod.hpp>
+#include <zveno/functions/hexapod_evaluation.hpp>
+#include <zveno/functions/legs.hpp>
+#include <zveno/math/dense.hpp>
+#include <zveno/solve/custom_leg.hpp>
+
+namespace zveno {
+namespace {
+
+using Cause = HexFailure::Cause;
+
+// ---- judging
+
+Cause judge_leg(LegType type, const double* m, double& margin) {
+  const auto vanishes = [&](int i) {
+    margin = m[i] > 0 ? std::sqrt(m[i]) : 0.0;
+    return !(m[i] > kTinySquare);
+  };
+  if (!traits_of(type).hunt) {
+    if (vanishes(0)) return Cause::collapsed;
+    if (vanishes(1)) return Cause::along_axis;
+  } else {
+    if (!std::isfinite(m[0])) return margin = 0, Cause::on_axis;
+    if (m[0] < -kTinySquare) return margin = std::sqrt(1 - m[0]) - 1, Cause::reach;
+    if (vanishes(0)) return Cause::elbow;
+    if (vanishes(1)) return Cause::coupler;
+    if (vanishes(2)) return Cause::elbow;
+  }
+  if (m[3] < -kTinySquare) return margin = std::sqrt(-m[3]), Cause::hook_reach;
+  if (vanishes(3)) return Cause::hook;
+  return Cause::none;
+}
+
+// positive for a rotation: room left for the square of its defect, and its handedness
+template <class T>
+void rotation_measures(const T* R, T* m) {
+  T defect(0.0);
+  for (int i = 0; i < 3; ++i)
+    for (int j = i; j < 3; ++j) {
+      const T d = R[i] * R[j] + R[3 + i] * R[3 + j] + R[6 + i] * R[6 + j] - T(i == j ? 1.0 : 0.0);
+      defect += d * d;
+    }
+  m[0] = T(kRotationDefect * kRotationDefect) - defect;
+  m[1] = R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]);
+}
+
+bool is_rotation(const double* R) {
+  double m[2];
+  rotation_measures(R, m);
+  if (!(m[1] > 0)) return false;
+  if (m[0] >= 0) return true;
+  // the squares add up: element by element
+  for (int i = 0; i < 3; ++i)
+    for (int j = i; j < 3; ++j)
+      if (!(std::fabs(R[i] * R[j] + R[3 + i] * R[3 + j] + R[6 + i] * R[6 + j] - (i == j)) <= kRotationDefect)) return false;
+  return true;
+}
+
+// numbers kept for a leg: its share, its kinematics or its outcome
+constexpr int kKept = 80;
+static_assert(kKept >= leg::kFreeShare && kKept % kLanes == 0);
+
+// numbers that a row may be given
+constexpr int kMostInputs = 3 + 9 + 6 + 6 + 6 + 4 * kLegs + 9 + 3 + 6;
+
+// ---- a system of six equations in every lane
+
+#if defined(__GNUC__)
+using Mask = typename Lanes<std::int64_t, kLanes>::type;
+Packed chosen(Mask m, const Packed& a, const Packed& b) { return Packed(m ? a.v : b.v); }
+Mask above(const Packed& a, const Packed& b) { return (Mask)(a.v > b.v); }
+Mask without(Mask a, Mask b) { return a & ~b; }
+#else
+struct Mask {
+  bool in[kLanes] = {};
+};
+Packed chosen(const Mask& m, const Packed& a, const Packed& b) {
+  Packed x = b;
+  for (int l = 0; l < kLanes; ++l)
+    if (m.in[l]) x.v[l] = a.v[l];
+  return x;
+}
+Mask above(const Packed& a, const Packed& b) {
+  Mask m;
+  for (int l = 0; l < kLanes; ++l) m.in[l] = a[l] > b[l];
+  return m;
+}
+Mask without(Mask a, const Mask& b) {
+  for (int l = 0; l < kLanes; ++l) a.in[l] &= !b.in[l];
+  return a;
+}
+#endif
+Packed size_of(const Packed& x) { return chosen(above(x, Packed(0.0)), x, -x); }
+
+// solve_dense in lanes, with the same bits; false: a pivot is too small in some lane
+bool solve_lanes(Packed (&A)[6][6], Packed* b) {
+  Packed least, most;
+  for (int j = 0; j < 6; ++j) {
+    Packed pivot = size_of(A[j][j]);
+    Mask larger[6];  // than all above it: the last such row is the one
+    for (int i = j + 1; i < 6; ++i) {
+      const Packed other = size_of(A[i][j]);
+      larger[i] = above(other, pivot);
+      pivot = chosen(larger[i], other, pivot);
+    }
+    for (int i = 6; i-- > j + 1;) {
+      const auto swap = [&](Packed& x, Packed& y) {
+        const Packed z = chosen(larger[i], y, x);
+        y = chosen(larger[i], x, y);
+        x = z;
+      };
+      for (int k = j; k < 6; ++k) swap(A[j][k], A[i][k]);
+      swap(b[j], b[i]);
+      for (int k = j + 1; k < i; ++k) larger[k] = without(larger[k], larger[i]);
+    }
+    least = j ? chosen(above(least, pivot), pivot, least) : pivot;
+    most = j ? chosen(above(pivot, most), pivot, most) : pivot;
+    for (int i = j + 1; i < 6; ++i) {
+      const Packed l = A[i][j] / A[j][j];
+      for (int k = j + 1; k < 6; ++k) A[i][k] -= l * A[j][k];
+      b[i] -= l * b[j];
+    }
+  }
+  for (int j = 6; j-- > 0;) {
+    for (int i = j + 1; i < 6; ++i) b[j] -= A[j][i] * b[i];
+    b[j] = b[j] / A[j][j];
+  }
+  const Packed margin = least - most * Packed(kTinyPivot);
+  return all_above(&margin, 1, 0.0);
+}
+
+// ---- one run over rows
+
+class Runner {
+ public:
+  Runner(const HexJob& job, const HexRows& rows, Scratch& scratch)
+      : job_(job),
+        rows_(rows),
+        hexapod_(*job.hexapod),
+        plan_(job, rows),
+        nj_(hexapod_.joints()),
+        size_(hex_output_size(job)),
+        scratch_(scratch) {
+    for (std::size_t g = 0; g < hexapod_.groups().size(); ++g) {
+      const LegGroup& group = hexapod_.groups()[g];
+      if (plan_.need != Need::kinematics) calls_[g] = calls_of<Packed>(group.type, group.lean, plan_.base);
+      kinematics_[g] = kinematics_of<Packed>(group.type);
+    }
+  }
+
+  HexFailure run(std::ptrdiff_t begin, std::ptrdiff_t end) {
+    const bool by_state = end - begin > 1 && !hexapod_.has_custom() && !job_.newton;
+    return by_state ? batch(begin, end) : singles(begin, end);
+  }
+
+ private:
+  bool inverse() const { return job_.function == HexFunction::inverse_dynamics; }
+
+  // J' tau = out
+  HexFailure finish_inverse(const double* rows, double* out) const {
+    HexFailure failure;
+    double A[36];
+    for (int i = 0; i < 6; ++i)
+      for (int j = 0; j < 6; ++j) A[6 * i + j] = rows[6 * j + i];
+    const double pivot = solve_dense(A, 6, out);
+    if (!(pivot > kTinyPivot))
+      failure.cause = Cause::singular, failure.margin = pivot;
+    else if (!all_finite(out, 6))
+      failure.cause = Cause::overflow;
+    return failure;
+  }
+
+  bool finish_inverse(Packed* out) const {
+    Packed A[6][6];
+    for (int i = 0; i < 6; ++i)
+      for (int j = 0; j < 6; ++j) A[i][j] = jacobian_[6 * j + i];
+    return solve_lanes(A, out);
+  }
+
+  void report(HexFailure f, std::ptrdiff_t row, HexFailure& first) {
+    if (f.cause != Cause::none) {
+      f.row = row;
+      std::fill_n(rows_.out + row * size_, size_, std::numeric_limits<double>::quiet_NaN());
+      if (first.cause == Cause::none) first = f;
+    }
+    if (rows_.status) rows_.status[row] = f.code();
+  }
+
+  // ---- one state: legs in lanes
+
+  HexFailure singles(std::ptrdiff_t begin, std::ptrdiff_t end) {
+    HexFailure failure;
+    for (std::ptrdiff_t row = begin; row < end; ++row) {
+      const Scratch::Frame frame(scratch_);
+      double* out = rows_.out + row * size_;
+      HexFailure f = single(row, out);
+      if (f.cause == Cause::none && !all_finite(out, size_)) f.cause = Cause::overflow;
+      if (f.cause != Cause::none && !finite_inputs(row)) f = {Cause::input, row};
+      report(f, row, failure);
+    }
+    return failure;
+  }
+
+  // Asked only when something went wrong: a number that is not finite makes the result so, unless nothing depends on it.
+  bool finite_inputs(std::ptrdiff_t row) const {
+    const auto ok = [&](const RowData& d, int n) { return !d.data || all_finite(d.row(row), n); };
+    for (const HexInput& input : kHexInputs)
+      if (!ok(rows_.*input.rows, hex_input_size(job_, input))) return false;
+    return ok(rows_.start, kLegs * nj_);
+  }
+
+  HexFailure single(std::ptrdiff_t row, double* out) {
+    HexFailure failure;
+    if (job_.program && job_.program->one && run_program(row, out)) return failure;  // if it failed, the kernels say why
+    const auto read = [&](const RowData& data, int n, double* x) {
+      if (data.data)
+        std::copy_n(data.row(row), n, x);
+      else
+        std::fill_n(x, n, 0.0);
+    };
+    State<double> s;
+    read_state(job_, plan_, rows_, read, s);
+    if (!is_rotation(s.R)) return failure.cause = Cause::rotation, failure;
+    with_ring(plan_.base, s, [&](const auto& ring) { failure = single_with(s, ring, row, out); });
+    return failure;
+  }
+
+  bool run_program(std::ptrdiff_t row, double* out) const {
+    const double* in[kHexInputCount];
+    double measure[4 * kLegs], jacobian[36];
+    int arguments = 0;
+    for (const HexInput& i : kHexInputs) {
+      const RowData& d = rows_.*i.rows;
+      if (!d.data) continue;
+      if (!all_finite(d.row(row), hex_input_size(job_, i))) return false;
+      in[arguments++] = d.row(row);
+    }
+    if (!is_rotation(in[1])) return false;
+    HexParts<double> parts(job_, out, measure, jacobian);
+    job_.program->one(in, parts.data);
+    for (const double m : measure)
+      if (!(m > kTinySquare)) return false;
+    return !inverse() || finish_inverse(jacobian, out).cause == Cause::none;
+  }
+
+  // f(group, its index, parameters, legs, lanes in use, number of the pack)
+  template <class F>
+  void for_packs(F&& f) const {
+    int pack = 0;
+    for (std::size_t g = 0; g < hexapod_.groups().size(); ++g) {
+      const LegGroup& group = hexapod_.groups()[g];
+      for (int at = 0; at < group.count; at += kLanes)
+        f(group, g, group.params.number + at, group.legs.data() + at, std::min(kLanes, group.count - at), pack++);
+    }
+  }
+
+  void judge(const Packed* m, const LegGroup& group, const int* legs, int lanes, HexFailure& failure) const {
+    if (all_above(m, 4, kTinySquare)) return;
+    for (int l = 0; l < lanes; ++l) {
+      const double own[4] = {m[0][l], m[1][l], m[2][l], m[3][l]};
+      double margin;
+      const Cause cause = judge_leg(group.type, own, margin);
+      if (cause != Cause::none && (failure.cause == Cause::none || legs[l] < failure.leg))
+        failure.cause = cause, failure.leg = legs[l], failure.margin = margin;
+    }
+  }
+
+  // where Newton's method starts: given, where the closed form stands, or the leg's own
+  const double* start_of(std::ptrdiff_t row, int k, const double* closed) const {
+    if (rows_.start.data) return rows_.start.row(row) + k * nj_;
+    return hexapod_.leg(k).type == LegType::custom ? nullptr : closed;
+  }
+
+  template <class R>
+  HexFailure single_with(const State<double>& s, const R& ring, std::ptrdiff_t row, double* out) {
+    HexFailure failure;
+    double* kept = scratch_.take<double>(kLegs * kKept);
+    const auto kept_of = [&](int k) { return kept + k * kKept; };
+    CustomLeg* custom = hexapod_.has_custom() || job_.newton ? scratch_.take<CustomLeg>(kLegs) : nullptr;
+    Packed wide[kInput];
+    ZVENO_UNROLL
+    for (int i = 0; i < 18; ++i) wide[i] = s.input()[i];
+    for (int i = 18; plan_.base != BaseKind::still && i < kInput; ++i) wide[i] = s.input()[i];
+    Sums<double> sums;
+
+    if (plan_.need == Need::kinematics || plan_.rows) {
+      for_packs([&](const LegGroup& group, std::size_t g, const double* params, const int* legs, int lanes, int) {
+        Packed x[kKinematics];
+        kinematics_[g](params, wide, x, x + 4, x + kRowAt, x + kMeasuresAt);
+        if (!job_.newton) judge(x + kMeasuresAt, group, legs, lanes, failure);
+        scatter(x, kKinematics, lanes, [&](int l) { return kept_of(legs[l]); });
+      });
+      if (failure.cause != Cause::none) return failure;
+      for (int k = 0; custom && k < kLegs; ++k) {
+        if (hexapod_.leg(k).type != LegType::custom && !job_.newton) continue;
+        failure = custom[k].close(hexapod_, k, s.r, s.R, start_of(row, k, kept_of(k)), scratch_);
+        if (failure.cause != Cause::none) return failure;
+        custom[k].rates(s.u, ring.w);
+        custom[k].write(kept_of(k));
+      }
+      for (int k = 0; k < kLegs; ++k) std::copy_n(kept_of(k) + kRowAt, 6, sums.rows + 6 * k);
+      if (plan_.need == Need::kinematics) {
+        for (int k = 0; k < kLegs; ++k) write_kinematics(job_, s.R, k, kept_of(k), out);
+        return failure;
+      }
+    }
+
+    const int count = plan_.share();
+    Chunk* held[2 * kLegs];
+    for_packs([&](const LegGroup& group, std::size_t g, const double* params, const int* legs, int lanes, int pack) {
+      held[pack] = scratch_.take<Chunk>((calls_[g].size + 63) / 64);
+      const double* lane[kLanes];
+      for (int l = 0; l < kLanes; ++l) lane[l] = s.tau[legs[l < lanes ? l : 0]];
+      Packed tau[4], measure[4], own[kKept];
+      for (int j = 0; j < 4; ++j) tau[j] = Packed::across(lane, j);
+      calls_[g].first(params, wide, tau, held[pack], own, measure);
+      judge(measure, group, legs, lanes, failure);
+      scatter(own, padded(count), lanes, [&](int l) { return kept_of(legs[l]); });
+    });
+    if (failure.cause != Cause::none) return failure;
+    for (int k = 0; custom && k < kLegs; ++k) {
+      if (hexapod_.leg(k).type != LegType::custom) continue;
+      failure = custom[k].close(hexapod_, k, s.r, s.R, start_of(row, k, nullptr), scratch_);
+      if (failure.cause != Cause::none) return failure;
+      const Vec3<double> a = plain<double>(ring.base.w), o = plain<double>(ring.base.o), e = plain<double>(ring.base.e);
+      const double flow[9] = {a.x(), a.y(), a.z(), o.x(), o.y(), o.z(), e.x(), e.y(), e.z()};
+      custom[k].rates(s.u, ring.w);
+      custom[k].first(ring.w, flow, s.tau[k], plan_.base == BaseKind::free, kept_of(k), scratch_);
+    }
+    for (int i = 0; i < count; i += kLanes) {
+      Packed sum = Packed::load(kept + i);
+      for (int k = 1; k < kLegs; ++k) sum += Packed::load(kept_of(k) + i);
+      sum.store(sums.total + i);
+    }
+
+    if (plan_.need == Need::first) {
+      summed_result(job_, s, ring, sums, out);
+      return inverse() ? finish_inverse(sums.rows, out) : failure;
+    }
+    double x[12];
+    solve(job_, plan_, s, ring, sums, x);
+    write_head(plan_, ring, x, out);
+    const bool free = plan_.base == BaseKind::free;
+    Packed xs[12];
+    for (int i = 0; i < (free ? 12 : 6); ++i) xs[i] = x[i];
+    for_packs([&](const LegGroup&, std::size_t g, const double* params, const int* legs, int lanes, int pack) {
+      struct {
+        leg::Outcome<Packed> of;
+        Packed fill[2];
+      } outcome;
+      outcome.fill[0] = outcome.fill[1] = 0.0;
+      calls_[g].second(params, held[pack], xs, outcome.of);
+      scatter(reinterpret_cast<const Packed*>(&outcome), 24, lanes, [&](int l) { return kept_of(legs[l]); });
+    });
+    const DynamicsLayout layout{nj_, free};
+    for (int k = 0; k < kLegs; ++k) {
+      if (hexapod_.leg(k).type == LegType::custom)
+        custom[k].second(free ? x + 6 : x, free ? x : nullptr, kept_of(k), scratch_);
+      write_leg(nj_, kept_of(k), out + layout.head() + k * layout.per_leg());
+    }
+    for (int i = 0; i < 6; ++i) {
+      out[6 + i] = kept[16 + i];
+      for (int k = 1; k < kLegs; ++k) out[6 + i] += kept_of(k)[16 + i];
+    }
+    return failure;
+  }
+
+  // ---- many states: one per lane
+
+  HexFailure batch(std::ptrdiff_t begin, std::ptrdiff_t end) {
+    HexFailure failure;
+    if (!job_.program) prepare_legs();
+    State<Packed>& s = *reinterpret_cast<State<Packed>*>(scratch_.take<Packed>(State<Packed>::kSize));
+    Packed* out = scratch_.take<Packed>(static_cast<std::size_t>(size_));
+    for (std::ptrdiff_t row = begin; row < end; row += kLanes) {
+      const Scratch::Frame frame(scratch_);
+      const std::ptrdiff_t count = std::min<std::ptrdiff_t>(kLanes, end - row);
+      bool fine = job_.program ? run_program(row, end, out) : run_legs(row, end, s, out);
+      if (fine && inverse()) fine = finish_inverse(out);
+      if (!fine || !all_finite_lanes(out, size_)) {  // a row has failed: one by one, with the same numbers for the others
+        const HexFailure f = singles(row, row + count);
+        if (f.cause != Cause::none && failure.cause == Cause::none) failure = f;
+        continue;
+      }
+      scatter(out, size_, static_cast<int>(count), [&](int l) { return rows_.out + (row + l) * size_; });
+      if (rows_.status) std::fill_n(rows_.status + row, count, std::int16_t{0});
+    }
+    return failure;
+  }
+
+  // every leg's parameters repeated in all lanes
+  void prepare_legs() {
+    for (std::size_t g = 0; g < hexapod_.groups().size(); ++g) {
+      const LegGroup& group = hexapod_.groups()[g];
+      for (int m = 0; m < group.count; ++m) {
+        double* to = scratch_.take<double>(leg::kParams * leg::kSlots);
+        for (int i = 0; i < leg::kParams; ++i)
+          std::fill_n(to + i * leg::kSlots, leg::kSlots, group.params.number[i * leg::kSlots + m]);
+        const bool dynamics = plan_.need != Need::kinematics;
+        legs_[group.legs[m]] = {to, calls_[g], kinematics_[g],
+                                dynamics ? scratch_.take<Chunk>((calls_[g].size + 63) / 64) : nullptr};
+      }
+    }
+  }
+
+  static bool is_rotation_in_lanes(const Packed* R) {
+    Packed rotation[2];
+    rotation_measures(R, rotation);
+    return all_above(rotation, 2, 0.0);
+  }
+  static bool is_fine(const Packed* measures) { return all_above(measures, 4 * kLegs, kTinySquare); }
+
+  bool run_legs(std::ptrdiff_t row, std::ptrdiff_t end, State<Packed>& s, Packed* out) {
+    read_state(job_, plan_, rows_, [&](const RowData& d, int n, Packed* x) { gather(d, row, end, n, x); }, s);
+    if (!is_rotation_in_lanes(s.R)) return false;
+    bool fine = false;
+    with_ring(plan_.base, s, [&](const auto& ring) {
+      Packed measure[kLegs][4];
+      fine = evaluate_legs(job_, plan_, legs_, s, ring, measure, jacobian_, out, &is_fine);
+    });
+    return fine;
+  }
+
+  bool run_program(std::ptrdiff_t row, std::ptrdiff_t end, Packed* out) {
+    Packed input[kMostInputs], measure[4 * kLegs];
+    const double* in[kHexInputCount];
+    int arguments = 0, size = 0;
+    for (const HexInput& i : kHexInputs) {
+      if (!(rows_.*i.rows).data) continue;
+      const int n = hex_input_size(job_, i);
+      in[arguments++] = reinterpret_cast<const double*>(input + size);
+      gather(rows_.*i.rows, row, end, n, input + size);
+      size += n;
+    }
+    // results of a program need not depend on every input
+    if (!all_finite_lanes(input, size) || !is_rotation_in_lanes(input + 3)) return false;
+    HexParts<double> parts(job_, reinterpret_cast<double*>(out), reinterpret_cast<double*>(measure),
+                           reinterpret_cast<double*>(jacobian_), kLanes);
+    job_.program->packs(in, parts.data);
+    return is_fine(measure);
+  }
+
+  const HexJob& job_;
+  const HexRows& rows_;
+  const Hexapod& hexapod_;
+  const Plan plan_;
+  const int nj_, size_;
+  Scratch& scratch_;
+  LegCalls calls_[2 * 5];
+  Kinematics<Packed> kinematics_[2 * 5];
+  // of batches
+  OneLeg<Packed> legs_[kLegs];
+  Packed jacobian_[36];
+};
+
+}  // namespace
+
+HexFailure run_hexapod(const HexJob& job, const HexRows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) {
+  Scratch& scratch = Scratch::of_this_thread();
+  const Scratch::Frame frame(scratch);
+  return Runner(job, rows, scratch).run(begin, end);
+}
+
+}  // namespace zveno

@@ -1,0 +1,120 @@
+// Rows of numbers in and out of SIMD lanes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
+#include <zveno/functions/job.hpp>
+#include <zveno/scalar/scalars.hpp>
+
+namespace zveno {
+
+// lanes <- rows first .. first + kLanes - 1 of `count` numbers; rows past the end repeat the last one; no data: zeros
+inline void gather(const RowData& rows, std::ptrdiff_t first, std::ptrdiff_t end, int count, Packed* out) {
+  if (!rows.data) {
+    for (int j = 0; j < count; ++j) out[j] = 0.0;
+    return;
+  }
+  if (rows.stride == 0) {
+    for (int j = 0; j < count; ++j) out[j] = rows.data[j];
+    return;
+  }
+  int j = 0;
+  // Whole blocks, turned in registers. The last one reaches into later rows, so these must exist.
+  const std::ptrdiff_t beyond = (kLanes + rows.stride - 1) / rows.stride;
+  if (first + kLanes + beyond <= end)
+    for (; j < count; j += kLanes) {
+      Packed block[kLanes];
+      for (int l = 0; l < kLanes; ++l) block[l] = Packed::load(rows.row(first + l) + j);
+      transpose(block);
+      ZVENO_UNROLL
+      for (int l = 0; l < kLanes; ++l)
+        if (j + l < count) out[j + l] = block[l];
+    }
+  if (j < count) {
+    const double* lane[kLanes];
+    for (int l = 0; l < kLanes; ++l) lane[l] = rows.row(std::min(first + l, end - 1));
+    for (; j < count; ++j) out[j] = Packed::across(lane, j);
+  }
+}
+
+// the first `count` lanes, fewer than all
+template <int N>
+void store_first(const Pack<N>& p, double* x, int count) {
+#if defined(__AVX512F__)
+  if constexpr (N == 8) return _mm512_mask_storeu_pd(x, static_cast<__mmask8>((1 << count) - 1), (__m512d)p.v);
+#endif
+#if defined(__AVX__)
+  if constexpr (N == 4) {
+    static const std::int64_t ones[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+    const __m256i mask = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones + 4 - count));
+    return _mm256_maskstore_pd(x, mask, (__m256d)p.v);
+  }
+#endif
+  for (int l = 0; l + 1 < N; ++l)
+    if (l < count) x[l] = p[l];
+}
+
+// `count` numbers of the first `rows` lanes -> row_of(lane)
+template <class RowOf>
+void scatter(const Packed* in, int count, int rows, const RowOf& row_of) {
+  int j = 0;
+  for (; j + kLanes <= count; j += kLanes) {
+    Packed block[kLanes];
+    for (int l = 0; l < kLanes; ++l) block[l] = in[j + l];
+    transpose(block);
+    ZVENO_UNROLL
+    for (int l = 0; l < kLanes; ++l)
+      if (l < rows) block[l].store(row_of(l) + j);
+  }
+  if (j == count) return;
+  Packed block[kLanes];
+  ZVENO_UNROLL
+  for (int l = 0; l < kLanes; ++l) block[l] = j + l < count ? in[j + l] : Packed(0.0);
+  transpose(block);
+  ZVENO_UNROLL
+  for (int l = 0; l < kLanes; ++l)
+    if (l < rows) store_first(block[l], row_of(l) + j, count - j);
+}
+
+inline bool zero_in_all_lanes(const Packed& x) {
+  bool zero = true;
+  for (int l = 0; l < kLanes; ++l) zero &= x[l] == 0.0;
+  return zero;
+}
+
+// zero in a lane whose numbers are all finite, else NaN; four sums hide the latency of addition
+inline Packed defect_of(const Packed* x, std::ptrdiff_t count) {
+  Packed sum[4] = {0.0, 0.0, 0.0, 0.0};
+  std::ptrdiff_t i = 0;
+  for (; i + 4 <= count; i += 4)
+    for (int k = 0; k < 4; ++k) sum[k] += x[i + k] * Packed(0.0);
+  for (; i < count; ++i) sum[0] += x[i] * Packed(0.0);
+  return sum[0] + sum[1] + (sum[2] + sum[3]);
+}
+
+inline bool all_finite_lanes(const Packed* x, std::ptrdiff_t count) { return zero_in_all_lanes(defect_of(x, count)); }
+
+// whether all of `count` packs are above a bound in all lanes
+inline bool all_above(const Packed* x, int count, double bound) {
+#if defined(__GNUC__)
+  using I = typename Lanes<std::int64_t, kLanes>::type;
+  const Packed b(bound);
+  I good = (I)(x[0].v > b.v);
+  for (int i = 1; i < count; ++i) good &= (I)(x[i].v > b.v);
+  std::int64_t all = -1;
+  for (int l = 0; l < kLanes; ++l) all &= good[l];
+  return all != 0;
+#else
+  bool good = true;
+  for (int i = 0; i < count; ++i)
+    for (int l = 0; l < kLanes; ++l) good &= x[i][l] > bound;
+  return good;
+#endif
+}
+
+}  // namespace zveno

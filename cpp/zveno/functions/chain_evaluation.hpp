@@ -1,0 +1,368 @@
+// One state (or one pack of states): user's order in, user's order out. The same text serves every scalar.
+#pragma once
+
+#include <zveno/functions/job.hpp>
+#include <zveno/kernel/chain/aba.hpp>
+#include <zveno/kernel/chain/crba.hpp>
+#include <zveno/kernel/chain/kane.hpp>
+#include <zveno/kernel/chain/kane_bias.hpp>
+#include <zveno/kernel/chain/kosynka.hpp>
+#include <zveno/kernel/chain/ltl.hpp>
+#include <zveno/kernel/chain/recurrent.hpp>
+#include <zveno/scalar/sincos.hpp>
+
+namespace zveno {
+
+template <class T>
+struct Inputs {
+  const T* x[3];      // q, qd, third
+  const T* external;  // 6 per external frame
+};
+
+// mass matrix in the order of bodies, rotors included
+template <class T, class P>
+void mass_matrix_of_bodies(const Chain& chain, const ModelView<P>& model, Method method, const JointPosition<T>& at, T* M,
+                           Scratch& scratch) {
+  switch (method) {
+    case Method::crba_walk: crba_walk(model, at, M, scratch); break;
+    case Method::crba_columns: crba_columns(model, at, M, scratch); break;
+    case Method::kane: kane_dense(model, at, M, scratch); break;
+    case Method::kane_triangular: kane_triangular(model, at, M, scratch); break;
+    case Method::kane_recurrent: kane_recurrent(model, at, M, scratch); break;
+    case Method::kane_collapsed: kane_collapsed(model, at, M, scratch); break;
+    case Method::kosynka: kosynka(model, at, M, scratch); break;
+    default: crba(model, at, M, scratch);
+  }
+  enter_stage<T>(Stage::assembly);
+  const std::ptrdiff_t n = chain.n();
+  if (chain.has_rotor())
+    for (std::ptrdiff_t b = 0; b < n; ++b) M[b * n + b] += T(chain.rotor_inertia()[b]);
+}
+
+// `model` has the numbers of the job's chain, or others for the same topology
+template <class T, class P = double>
+class Evaluation {
+ public:
+  Evaluation(const Job& job, const ModelView<P>& model, const Inputs<T>& in, Scratch& scratch)
+      : job_(job), chain_(*job.chain), model_(model), n_(chain_.n()), in_(in), scratch_(scratch) {
+    enter_stage<T>(Stage::kinematics);
+    T* s = scratch.take<T>(padded(n_));
+    T* c = scratch.take<T>(padded(n_));
+    const T* q = ordered(in.x[0]);
+    at_ = {s, c, q};
+    T* theta = scratch.take<T>(n_);
+    int turning = 0;  // angles side by side, prismatic joints left out
+    for (int b = 0; b < n_; ++b) {
+      if (!model_.revolute(b)) continue;
+      const double offset = chain_.offset()[b];
+      theta[turning++] = offset == 0 ? q[b] : q[b] + T(offset);
+    }
+    joint_trig(theta, s, c, turning);
+    if (turning == n_) return;
+    for (int b = n_; b-- > 0;) {
+      const bool revolute = model_.revolute(b);
+      s[b] = revolute ? s[--turning] : T(chain_.fixed_turn()[b].s);
+      c[b] = revolute ? c[turning] : T(chain_.fixed_turn()[b].c);
+    }
+  }
+
+  // out: output_size numbers; pivot: n, written by forward dynamics
+  void operator()(T* out, T* pivot) {
+    switch (job_.function) {
+      case Function::mass_matrix: return mass_matrix(out);
+      case Function::bias: return bias(out);
+      case Function::inverse_dynamics: return inverse_dynamics(out);
+      case Function::forward_dynamics: return forward_dynamics(out, pivot);
+      case Function::reactions: return reactions(out);
+      case Function::base_wrench: return base_wrench(out);
+      case Function::kinetic_energy: return kinetic(out);
+      case Function::potential_energy: return potential(out);
+      case Function::pose: return pose(out);
+      case Function::jacobian: return jacobian(out);
+      case Function::jacobian_rate: return jacobian_rate(out);
+      case Function::derivatives: return;  // assembled from inverse_dynamics with duals, batch/rows.cpp
+    }
+  }
+
+  void inverse_dynamics(T* out) {
+    const T *qd = ordered(in_.x[1]), *qdd = ordered(in_.x[2]);
+    T* tau = unordered(out);
+    newton_euler(qd, qdd, tau);
+    if (chain_.has_rotor())
+      for (int b = 0; b < n_; ++b) tau[b] += qdd[b] * T(chain_.rotor_inertia()[b]);
+    add_friction(qd, tau);
+    deliver(tau, out);
+  }
+
+ private:
+  // an n-vector of the user in the order of bodies
+  const T* ordered(const T* x) {
+    if (chain_.identity_order()) return x;
+    T* y = scratch_.take<T>(n_);
+    for (int b = 0; b < n_; ++b) y[b] = x[chain_.user_index()[b]];
+    return y;
+  }
+  // where to compute an n-vector of bodies that goes to `out`
+  T* unordered(T* out) { return chain_.identity_order() ? out : scratch_.take<T>(n_); }
+  void deliver(const T* x, T* out) {
+    if (x != out)
+      for (int b = 0; b < n_; ++b) out[chain_.user_index()[b]] = x[b];
+  }
+
+  BaseMotion<T> base() const {
+    if (const double* b = job_.base_motion)
+      return {{T(b[3]), T(b[4]), T(b[5])}, {T(b[6]), T(b[7]), T(b[8])}, {T(b[0]), T(b[1]), T(b[2])}, true};
+    return {zero3<T>(), zero3<T>(), cast<T>(-chain_.gravity()), false};
+  }
+
+  void frames() {
+    R_WB_ = scratch_.take<Mat3<T>>(n_);
+    p_W_ = scratch_.take<Vec3<T>>(n_);
+    body_frames(model_, at_, R_WB_, p_W_);
+  }
+
+  // external wrenches on each body about its origin; in body axes, or in base axes
+  const Wrench<T>* external(bool body_axes) {
+    if (job_.external_count == 0) return nullptr;
+    if (!R_WB_) frames();
+    Wrench<T>* sum = scratch_.take<Wrench<T>>(n_);
+    for (int b = 0; b < n_; ++b) sum[b] = {zero3<T>(), zero3<T>()};
+    for (int k = 0; k < job_.external_count; ++k) {
+      const LinkFrame& frame = job_.external_frames[k];
+      if (frame.body == kWorld) continue;
+      Vec3<T> f, m, arm = cast<T>(frame.p_BoUo_B);
+      load(k, f, m);
+      if (body_axes) {
+        f = transposed_times(R_WB_[frame.body], f);
+        m = transposed_times(R_WB_[frame.body], m);
+      } else {
+        arm = times(R_WB_[frame.body], arm);
+      }
+      sum[frame.body].f += f;
+      sum[frame.body].n += m + cross<T>(arm, f);
+    }
+    return sum;
+  }
+  void load(int k, Vec3<T>& f, Vec3<T>& m) const {
+    const T* w = in_.external + 6 * k;
+    f = {w[0], w[1], w[2]};
+    m = {w[3], w[4], w[5]};
+  }
+
+  void add_friction(const T* qd, T* tau) const {
+    if (!chain_.has_friction()) return;
+    for (int b = 0; b < n_; ++b) tau[b] += qd[b] * T(chain_.friction()[b]);
+  }
+
+  void mass_matrix(T* out) {
+    if (chain_.identity_order()) return mass_matrix_of_bodies(chain_, model_, job_.method, at_, out, scratch_);
+    T* M = scratch_.take<T>(static_cast<std::size_t>(n_) * n_);
+    mass_matrix_of_bodies(chain_, model_, job_.method, at_, M, scratch_);
+    const std::ptrdiff_t n = n_;
+    const std::vector<int>& u = chain_.user_index();
+    for (std::ptrdiff_t i = 0; i < n; ++i)
+      for (std::ptrdiff_t j = 0; j < n; ++j) out[u[i] * n + u[j]] = M[i * n + j];
+  }
+
+  // joint wrenches with or without accelerations; tau in the order of bodies
+  Wrench<T>* newton_euler(const T* qd, const T* qdd, T* tau) {
+    const Wrench<T>* ext = external(true);
+    Wrench<T>* wrench = scratch_.take<Wrench<T>>(n_);
+    enter_stage<T>(Stage::algorithm);
+    rnea(model_, at_, qd, qdd, base(), ext, wrench, tau, scratch_);
+    return wrench;
+  }
+
+  void bias(T* out) {
+    const T* qd = ordered(in_.x[1]);
+    T* tau = unordered(out);
+    if (job_.method == Method::kane_bias)
+      kane_bias(model_, at_, qd, Vec3<T>(cast<T>(chain_.gravity())), external(false), tau, scratch_);
+    else
+      newton_euler(qd, nullptr, tau);
+    add_friction(qd, tau);
+    deliver(tau, out);
+  }
+
+  void forward_dynamics(T* out, T* pivot) {
+    const T *qd = ordered(in_.x[1]), *tau = ordered(in_.x[2]);
+    T* qdd = unordered(out);
+    if (job_.method == Method::cholesky || job_.method == Method::cholesky_walk) {
+      newton_euler(qd, nullptr, qdd);
+      add_friction(qd, qdd);
+      for (int b = 0; b < n_; ++b) qdd[b] = tau[b] - qdd[b];
+      T* M = scratch_.take<T>(static_cast<std::size_t>(n_) * n_);
+      const Method mass = job_.method == Method::cholesky_walk ? Method::crba_walk : Method::crba;
+      mass_matrix_of_bodies(chain_, model_, mass, at_, M, scratch_);
+      enter_stage<T>(Stage::algorithm);
+      ltl(chain_.topology(), M);
+      for (std::ptrdiff_t b = 0; b < n_; ++b) pivot[b] = M[b * n_ + b];
+      ltl_solve(chain_.topology(), M, qdd);
+    } else {
+      if (chain_.has_friction()) {
+        T* left = scratch_.take<T>(n_);
+        for (int b = 0; b < n_; ++b) left[b] = tau[b] - qd[b] * T(chain_.friction()[b]);
+        tau = left;
+      }
+      const Wrench<T>* ext = external(true);
+      enter_stage<T>(Stage::algorithm);
+      const double* rotor = chain_.has_rotor() ? chain_.rotor_inertia().data() : nullptr;
+      aba(model_, at_, qd, tau, rotor, base(), ext, qdd, pivot, scratch_);
+    }
+    deliver(qdd, out);
+  }
+
+  // (5.4)-(5.5) in the user's link axes or base axes, about the link origin
+  void reactions(T* out) {
+    const T *qd = ordered(in_.x[1]), *qdd = ordered(in_.x[2]);
+    const Wrench<T>* wrench = newton_euler(qd, qdd, scratch_.take<T>(n_));
+    if (!job_.link_axes && !R_WB_) frames();
+    for (int b = 0; b < n_; ++b) {
+      T* w = out + 6 * chain_.user_index()[b];
+      Vec3<T> f, m;
+      if (job_.link_axes) {
+        const Mat3<T> R_BU = cast<T>(chain_.joint_frame(b).R_BU);
+        f = transposed_times(R_BU, wrench[b].f);
+        m = transposed_times(R_BU, wrench[b].n);
+      } else {
+        f = times(R_WB_[b], wrench[b].f);
+        m = times(R_WB_[b], wrench[b].n);
+      }
+      for (int k = 0; k < 3; ++k) w[k] = f[k], w[k + 3] = m[k];
+    }
+  }
+
+  // minus the wrenches through the first joints, and the loads on what is welded to the base, about the base origin
+  void base_wrench(T* out) {
+    const T *qd = ordered(in_.x[1]), *qdd = ordered(in_.x[2]);
+    const Wrench<T>* wrench = newton_euler(qd, qdd, scratch_.take<T>(n_));
+    const Vec3<T> g = cast<T>(chain_.gravity());
+    Vec3<T> f = g * T(chain_.base_mass()), m = cross<T>(cast<T>(chain_.base_moment()), g);
+    for (int b = 0; b < n_; ++b) {
+      if (model_.parent(b) != kWorld) continue;
+      const JointFrame<T> X = joint_frame(model_, at_, b);
+      const Vec3<T> force = X.to_parent(wrench[b].f);
+      f -= force;
+      m -= X.to_parent(wrench[b].n) + cross<T>(X.p, force);
+    }
+    for (int k = 0; k < job_.external_count; ++k) {
+      const LinkFrame& frame = job_.external_frames[k];
+      if (frame.body != kWorld) continue;
+      Vec3<T> force, moment;
+      load(k, force, moment);
+      f += force;
+      m += moment + cross<T>(cast<T>(frame.p_BoUo_B), force);
+    }
+    for (int k = 0; k < 3; ++k) out[k] = f[k], out[k + 3] = m[k];
+  }
+
+  void kinetic(T* out) {
+    const T* qd = ordered(in_.x[1]);
+    enter_stage<T>(Stage::algorithm);
+    T energy = kinetic_energy(model_, at_, qd, scratch_.take<Vec3<T>>(n_), scratch_.take<Vec3<T>>(n_));
+    if (chain_.has_rotor())
+      for (int b = 0; b < n_; ++b) energy += qd[b] * qd[b] * T(0.5 * chain_.rotor_inertia()[b]);
+    *out = energy;
+  }
+
+  void potential(T* out) {
+    frames();
+    enter_stage<T>(Stage::algorithm);
+    const T welded = T(-dot(chain_.base_moment(), chain_.gravity()));
+    *out = potential_energy(model_, R_WB_, p_W_, Vec3<T>(cast<T>(chain_.gravity()))) + welded;
+  }
+
+  // the user's frame in base axes
+  void link_frame(Mat3<T>& R_WU, Vec3<T>& p) const {
+    const LinkFrame& frame = job_.frame;
+    const Mat3<T> R_BU = cast<T>(frame.R_BU);
+    const Vec3<T> p_B = cast<T>(frame.p_BoUo_B);
+    if (frame.body == kWorld) {
+      R_WU = R_BU;
+      p = p_B;
+    } else {
+      R_WU = times(R_WB_[frame.body], R_BU);
+      p = p_W_[frame.body] + times(R_WB_[frame.body], p_B);
+    }
+  }
+
+  void pose(T* out) {
+    frames();
+    Mat3<T> R;
+    Vec3<T> p;
+    link_frame(R, p);
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) out[4 * i + j] = R(i, j);
+      out[4 * i + 3] = p[i];
+      out[12 + i] = T(0.0);
+    }
+    out[15] = T(1.0);
+  }
+
+  // write column `b` of a 6 x n matrix
+  void write_column(T* out, int b, const Vec3<T>& v, const Vec3<T>& w) const {
+    const int u = chain_.user_index()[b];
+    for (int k = 0; k < 3; ++k) out[k * n_ + u] = v[k], out[(k + 3) * n_ + u] = w[k];
+  }
+
+  void jacobian(T* out) {
+    frames();
+    enter_stage<T>(Stage::algorithm);
+    for (int k = 0; k < 6 * n_; ++k) out[k] = T(0.0);
+    Mat3<T> R;
+    Vec3<T> x, v, w;
+    link_frame(R, x);
+    for (int b = job_.frame.body; b != kWorld; b = model_.parent(b)) {
+      jacobian_column(model_, b, R_WB_, p_W_, x, v, w);
+      if (job_.link_axes) {
+        v = transposed_times(R, v);
+        w = transposed_times(R, w);
+      }
+      write_column(out, b, v, w);
+    }
+  }
+
+  void jacobian_rate(T* out) {
+    frames();
+    const T* qd = ordered(in_.x[1]);
+    Vec3<T>* w = scratch_.take<Vec3<T>>(n_);
+    Vec3<T>* v = scratch_.take<Vec3<T>>(n_);
+    body_velocities(model_, R_WB_, p_W_, qd, w, v);
+    enter_stage<T>(Stage::algorithm);
+    for (int k = 0; k < 6 * n_; ++k) out[k] = T(0.0);
+    const int last = job_.frame.body;
+    if (last == kWorld) return;
+    Mat3<T> R;
+    Vec3<T> x, vb, wb;
+    link_frame(R, x);
+    const Vec3<T> v_x = v[last] + cross<T>(w[last], x - p_W_[last]);
+    for (int b = last; b != kWorld; b = model_.parent(b)) {
+      jacobian_rate_column(model_, b, R_WB_, p_W_, x, w[b], v[b], v_x, vb, wb);
+      if (job_.link_axes) {  // d/dt (R' a) = R' (ad - w x a)
+        Vec3<T> v0, w0;
+        jacobian_column(model_, b, R_WB_, p_W_, x, v0, w0);
+        vb = transposed_times(R, Vec3<T>(vb - cross<T>(w[last], v0)));
+        wb = transposed_times(R, Vec3<T>(wb - cross<T>(w[last], w0)));
+      }
+      write_column(out, b, vb, wb);
+    }
+  }
+
+  const Job& job_;
+  const Chain& chain_;
+  const ModelView<P> model_;
+  const int n_;
+  const Inputs<T> in_;
+  Scratch& scratch_;
+  JointPosition<T> at_;
+  Mat3<T>* R_WB_ = nullptr;
+  Vec3<T>* p_W_ = nullptr;
+};
+
+// Defined in instances/: evaluate for double, Packed and Counted; inverse_dynamics for the duals.
+template <class T>
+void evaluate(const Job& job, const Inputs<T>& in, T* out, T* pivot, Scratch& scratch);
+template <class T>
+void inverse_dynamics(const Job& job, const Inputs<T>& in, T* tau, Scratch& scratch);
+
+}  // namespace zveno

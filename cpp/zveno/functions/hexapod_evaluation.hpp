@@ -1,0 +1,404 @@
+// A state of a hexapod leg by leg, for any scalar: the ring's equations from the sums over its legs, (44), (50), (51), in
+// base axes, and what remains to be done with each leg.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include <zveno/functions/hexapod.hpp>
+#include <zveno/functions/legs.hpp>
+
+namespace zveno {
+
+// what a function needs of the legs
+enum class Need { kinematics, first, both };
+
+struct Plan {
+  Need need;
+  BaseKind base;
+  bool rows;  // of the Jacobian, besides dynamics
+
+  explicit Plan(const HexJob& job, const HexRows& rows) : need(Need::first), base(BaseKind::still), rows(false) {
+    const bool moving = rows.base.data || job.hexapod->has_gravity();
+    switch (job.function) {
+      case HexFunction::closure:
+      case HexFunction::joint_velocity:
+      case HexFunction::measures:
+      case HexFunction::jacobian: need = Need::kinematics; break;
+      case HexFunction::momentum:
+      case HexFunction::potential_energy: base = BaseKind::free; break;
+      case HexFunction::inverse_dynamics:
+        this->rows = true;
+        if (moving) base = BaseKind::moving;
+        break;
+      case HexFunction::forward_dynamics:
+        need = Need::both;
+        if (moving) base = BaseKind::moving;
+        break;
+      case HexFunction::free_dynamics:
+        need = Need::both;
+        base = BaseKind::free;
+        break;
+      default: break;
+    }
+  }
+  int share() const { return base == BaseKind::free ? leg::kFreeShare : leg::kFixedShare; }
+};
+
+template <class T>
+LegFunctions<T> calls_of(LegType type, bool lean, BaseKind base) {
+  return with_leg_type(type, [&](auto t) { return leg_calls<decltype(t)::value, T>(lean, base); });
+}
+
+template <class T>
+using Kinematics = void (*)(const double* params, const T* input, T* position, T* rate, T* row, T* measure);
+template <class T>
+Kinematics<T> kinematics_of(LegType type) {
+  return with_leg_type(type, [](auto t) -> Kinematics<T> { return &leg_kinematics<decltype(t)::value, T>; });
+}
+
+// numbers of a leg's kinematics: coordinates, rates, row of the Jacobian, measures
+constexpr int kKinematics = 4 + 4 + 6 + 4;
+constexpr int kRowAt = 8, kMeasuresAt = 14;
+
+struct alignas(64) Chunk {
+  char bytes[64];
+};
+
+// one state, or one state per lane
+template <class T>
+struct State {
+  T r[3], R[9], u[6], flow[9], acceleration[6], wrench[6], base[9], base_wrench[6];
+  T tau[kLegs][4];                                                     // in the order of joints
+  const T* input() const { return reinterpret_cast<const T*>(this); }  // of the legs: r, R, u, flow
+  static constexpr int kSize = 3 + 9 + 6 + 9 + 6 + 6 + 9 + 6 + 4 * kLegs;
+};
+
+// [a_0 - g; Omega'; Omega]
+template <class T>
+void set_flow(const Hexapod& hexapod, BaseKind kind, State<T>& s) {
+  for (int i = 0; i < 3; ++i) {
+    const T weight(-hexapod.gravity()[i]);
+    s.flow[i] = kind == BaseKind::free ? weight : s.base[i] + weight;
+    s.flow[3 + i] = kind == BaseKind::free ? T(0.0) : s.base[6 + i];
+    s.flow[6 + i] = s.base[3 + i];
+  }
+}
+
+// tau of a row as it was given -> by leg and joint
+template <class T>
+void sort_tau(const HexJob& job, const T* given, State<T>& s) {
+  const Hexapod& hexapod = *job.hexapod;
+  for (int k = 0; k < kLegs; ++k) {
+    const int actuated = hexapod.chain(k).actuated;
+    for (int j = 0; j < 4; ++j) s.tau[k][j] = T(0.0);
+    if (job.actuated_only)
+      s.tau[k][actuated] = given[k];
+    else
+      for (int j = 0; j < hexapod.joints(k); ++j) s.tau[k][j] = given[k * hexapod.joints() + j];
+    if (job.function == HexFunction::inverse_dynamics) s.tau[k][actuated] = T(0.0);
+  }
+}
+
+// read(rows, n, x): x <- n numbers, zeros if there are no rows
+template <class T, class Read>
+void read_state(const HexJob& job, const Plan& plan, const HexRows& rows, const Read& read, State<T>& s) {
+  read(rows.r, 3, s.r), read(rows.R, 9, s.R), read(rows.u, 6, s.u);
+  if (plan.need == Need::kinematics) return;
+  T tau[4 * kLegs];
+  read(rows.wrench, 6, s.wrench), read(rows.tau, job.actuated_only ? kLegs : kLegs * job.hexapod->joints(), tau);
+  sort_tau(job, tau, s);
+  if (plan.base != BaseKind::still) {
+    read(rows.base, 9, s.base);
+    if (rows.omega.data) read(rows.omega, 3, s.base + 3);
+    set_flow(*job.hexapod, plan.base, s);
+  }
+  if (plan.base == BaseKind::free) read(rows.base_wrench, 6, s.base_wrench);
+  if (job.function == HexFunction::inverse_dynamics) read(rows.acceleration, 6, s.acceleration);
+}
+
+// calls f with the ring in its own type
+template <class T, class F>
+void with_ring(BaseKind kind, const State<T>& s, F&& f) {
+  const T* b = s.flow;
+  if (kind == BaseKind::still)
+    f(make_ring<T>(s.r, s.R, s.u, StillBase()));
+  else
+    f(make_ring<T>(s.r, s.R, s.u, MovingBase<T>{{b[0], b[1], b[2]}, {b[3], b[4], b[5]}, {b[6], b[7], b[8]}}));
+}
+
+// sums over the legs, in base axes
+template <class T>
+struct Sums {
+  T total[80];  // leg::Share, room for whole packs
+  T rows[36];   // Jacobian of the actuated joints
+};
+
+template <class T>
+Platform<T> platform_of(const Hexapod& hexapod) {
+  return {T(hexapod.platform().mass), cast<T>(hexapod.platform().inertia)};
+}
+
+template <class T>
+void add_reduced(const Sums<T>& sums, const Platform<T>& body, const Sym3<T>& I, T (&A)[6][6]) {
+  const T zero(0.0);
+  const T own[6][6] = {{body.mass},
+                       {zero, body.mass},
+                       {zero, zero, body.mass},
+                       {zero, zero, zero, I.xx},
+                       {zero, zero, zero, I.xy, I.yy},
+                       {zero, zero, zero, I.xz, I.yz, I.zz}};
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j <= i; ++j) A[i][j] = sums.total[leg::kMatrix + upper6(j, i)] + own[i][j];
+}
+
+// ---- a row of the result from the sums
+
+// x: accelerations of ring [v'; w'] in base axes; for a free base those of the base first
+template <class T, class R>
+void accelerations(const HexJob& job, const State<T>& s, const R& ring, const Sums<T>& sums, T* x) {
+  enter_stage<T>(Stage::ring);
+  const Platform<T> body = platform_of<T>(*job.hexapod);
+  const Sym3<T> I = inertia_in_base(body, ring.R);
+  T A[6][6];
+  add_reduced(sums, body, I, A);
+  ring_forces(body, I, ring, s.wrench, x);
+  for (int i = 0; i < 6; ++i) x[i] += sums.total[leg::kRight + i];
+  enter_stage<T>(Stage::solve);
+  solve_symmetric<6>(A, x);
+}
+
+// (51): unknowns [a_0; Omega'; v'; w']
+template <class T, class R>
+void free_accelerations(const HexJob& job, const State<T>& s, const R& ring, const Sums<T>& sums, T* x) {
+  const Hexapod& hexapod = *job.hexapod;
+  const Platform<T> body = platform_of<T>(hexapod);
+  const Sym3<T> I = inertia_in_base(body, ring.R);
+  T ring_matrix[6][6], A[12][12], f[6];
+  add_reduced(sums, body, I, ring_matrix);
+  ring_forces(body, I, ring, s.wrench, f);
+  const Vec3T<T>&r = ring.r, force{f[0], f[1], f[2]}, moment{f[3], f[4], f[5]};
+
+  // the base body about O_0, with the legs frozen to it: first and second moments
+  const BodySpec& b = job.base;
+  const Vec3<double> c = b.com * b.mass;
+  const double mass_0 = b.mass + hexapod.leg_mass(), cc = dot(b.com, c);
+  auto own = [&](int i, int j) { return b.inertia(i, j) + (i == j ? cc : 0.0) - b.com[i] * c[j]; };
+  const T* m1 = sums.total + leg::kMoment;
+  const T* m2 = sums.total + leg::kInertia;
+  const T rr = dot(r, r), cx = m1[0] + T(c.x()) + r.x * body.mass, cy = m1[1] + T(c.y()) + r.y * body.mass,
+          cz = m1[2] + T(c.z()) + r.z * body.mass, zero(0.0), mass = T(mass_0) + body.mass;
+  const T Ixx = m2[0] + T(own(0, 0)) + I.xx + (rr - r.x * r.x) * body.mass,
+          Ixy = m2[1] + T(own(0, 1)) + I.xy - r.x * r.y * body.mass;
+  const T Ixz = m2[2] + T(own(0, 2)) + I.xz - r.x * r.z * body.mass,
+          Iyy = m2[3] + T(own(1, 1)) + I.yy + (rr - r.y * r.y) * body.mass;
+  const T Iyz = m2[4] + T(own(1, 2)) + I.yz - r.y * r.z * body.mass,
+          Izz = m2[5] + T(own(2, 2)) + I.zz + (rr - r.z * r.z) * body.mass;
+  const T top[6][6] = {{mass},
+                       {zero, mass},
+                       {zero, zero, mass},
+                       {zero, -cz, cy, Ixx},
+                       {cz, zero, -cx, Ixy, Iyy},
+                       {-cy, cx, zero, Ixz, Iyz, Izz}};
+  // ring by base: X_C' M_C X_C
+  const T m = body.mass;
+  const T mixed[6][6] = {{m, zero, zero, zero, m * r.z, -(m * r.y)}, {zero, m, zero, -(m * r.z), zero, m * r.x},
+                         {zero, zero, m, m * r.y, -(m * r.x), zero}, {zero, zero, zero, I.xx, I.xy, I.xz},
+                         {zero, zero, zero, I.xy, I.yy, I.yz},       {zero, zero, zero, I.xz, I.yz, I.zz}};
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 6; ++j) {
+      if (j <= i) A[i][j] = top[i][j];
+      A[6 + i][j] = sums.total[leg::kCoupling + 6 * j + i] + mixed[i][j];
+      if (j <= i) A[6 + i][6 + j] = ring_matrix[i][j];
+    }
+  // right-hand sides
+  const Vec3T<T> w = ring.base.o, com{T(b.com.x()), T(b.com.y()), T(b.com.z())};
+  const Vec3<double>& g = hexapod.gravity();
+  const Vec3T<T> weight{T(b.mass * g.x()), T(b.mass * g.y()), T(b.mass * g.z())};
+  const Vec3T<T> fb = Vec3T<T>{s.base_wrench[0], s.base_wrench[1], s.base_wrench[2]} + weight;
+  const Vec3T<T> Iw{T(own(0, 0)) * w.x + T(own(0, 1)) * w.y + T(own(0, 2)) * w.z,
+                    T(own(0, 1)) * w.x + T(own(1, 1)) * w.y + T(own(1, 2)) * w.z,
+                    T(own(0, 2)) * w.x + T(own(1, 2)) * w.y + T(own(2, 2)) * w.z};
+  const Vec3T<T> fr = fb - cross(w, cross(w, scaled(com, T(b.mass)))) + force;
+  const Vec3T<T> mr = Vec3T<T>{s.base_wrench[3], s.base_wrench[4], s.base_wrench[5]} + cross(com, fb) - cross(w, Iw) +
+                      moment + cross(r, force);
+  const T rhs[6] = {fr.x, fr.y, fr.z, mr.x, mr.y, mr.z};
+  for (int i = 0; i < 6; ++i) {
+    x[i] = sums.total[leg::kBaseRight + i] + rhs[i];
+    x[6 + i] = sums.total[leg::kRight + i] + f[i];
+  }
+  solve_symmetric<12>(A, x);
+}
+
+// Functions that need only the sums; out has hex_output_size numbers
+template <class T, class R>
+void summed_result(const HexJob& job, const State<T>& s, const R& ring, const Sums<T>& sums, T* out) {
+  const Platform<T> body = platform_of<T>(*job.hexapod);
+  const Sym3<T> I = inertia_in_base(body, ring.R);
+  const T x[6] = {ring.v.x, ring.v.y, ring.v.z, ring.w.x, ring.w.y, ring.w.z};
+  T A[6][6];
+  switch (job.function) {
+    case HexFunction::mass_matrix: {  // to ring axes
+      add_reduced(sums, body, I, A);
+      for (int i = 0; i < 6; ++i)
+        for (int j = 0; j < i; ++j) A[j][i] = A[i][j];
+      const auto turned = [&](const T& a, const T& b, const T& c) {  // R' [a b c]'
+        return ring.R.undo(Vec3T<T>{a, b, c});
+      };
+      T half[6][6];
+      for (int i = 0; i < 6; ++i) {
+        const Vec3T<T> t = turned(A[i][3], A[i][4], A[i][5]);
+        for (int j = 0; j < 3; ++j) half[i][j] = A[i][j];
+        half[i][3] = t.x, half[i][4] = t.y, half[i][5] = t.z;
+      }
+      for (int j = 0; j < 6; ++j) {
+        const Vec3T<T> t = turned(half[3][j], half[4][j], half[5][j]);
+        for (int i = 0; i < 3; ++i) out[6 * i + j] = half[i][j];
+        out[18 + j] = t.x, out[24 + j] = t.y, out[30 + j] = t.z;
+      }
+      for (int i = 0; i < 6; ++i)  // rounding must not break the symmetry
+        for (int j = 0; j < i; ++j) out[6 * j + i] = out[6 * i + j];
+      break;
+    }
+    case HexFunction::kinetic_energy: {
+      add_reduced(sums, body, I, A);
+      T energy(0.0);
+      for (int i = 0; i < 6; ++i) {
+        T row = A[i][i] * x[i] * T(0.5);
+        for (int j = 0; j < i; ++j) row += A[i][j] * x[j];
+        energy += row * x[i];
+      }
+      out[0] = energy;
+      break;
+    }
+    case HexFunction::momentum: {
+      for (int i = 0; i < 6; ++i) {
+        out[i] = T(0.0);
+        for (int j = 0; j < 6; ++j) out[i] += sums.total[leg::kCoupling + 6 * i + j] * x[j];
+      }
+      const Vec3T<T> p = scaled(ring.v, body.mass), l = cross(ring.r, p) + leg::times(I, ring.w);
+      out[0] += p.x, out[1] += p.y, out[2] += p.z, out[3] += l.x, out[4] += l.y, out[5] += l.z;
+      break;
+    }
+    case HexFunction::potential_energy: {
+      const Vec3<double>& g = job.hexapod->gravity();
+      const T* c = sums.total + leg::kMoment;
+      out[0] = -(T(g.x()) * (c[0] + body.mass * ring.r.x) + T(g.y()) * (c[1] + body.mass * ring.r.y) +
+                 T(g.z()) * (c[2] + body.mass * ring.r.z));
+      break;
+    }
+    default: {  // inverse dynamics: what the actuated joints must give, in base axes
+      add_reduced(sums, body, I, A);
+      const Vec3T<T> e = ring.R.times(Vec3T<T>{s.acceleration[3], s.acceleration[4], s.acceleration[5]});
+      const T want[6] = {s.acceleration[0], s.acceleration[1], s.acceleration[2], e.x, e.y, e.z};
+      T have[6];
+      ring_forces(body, I, ring, s.wrench, have);
+      for (int i = 0; i < 6; ++i) {
+        out[i] = -(have[i] + sums.total[leg::kRight + i]);
+        for (int j = 0; j < 6; ++j) out[i] += A[std::max(i, j)][std::min(i, j)] * want[j];
+      }
+    }
+  }
+}
+
+// ---- a row of the result
+
+// rows [v; w base axes] -> [v; w ring axes]
+template <class T>
+void turn_row(const T* R, const T* row, T* out) {
+  for (int i = 0; i < 3; ++i) {
+    out[i] = row[i];
+    out[3 + i] = R[i] * row[3] + R[3 + i] * row[4] + R[6 + i] * row[5];
+  }
+}
+
+// kinematics of leg k -> result
+template <class T>
+void write_kinematics(const HexJob& job, const T* R, int k, const T* x, T* out) {
+  const int nj = job.hexapod->joints();
+  switch (job.function) {
+    case HexFunction::jacobian: return turn_row(R, x + kRowAt, out + 6 * k);
+    case HexFunction::measures:
+      for (int i = 0; i < 4; ++i) out[4 * k + i] = x[kMeasuresAt + i];
+      return;
+    default:
+      for (int j = 0; j < nj; ++j) out[k * nj + j] = x[(job.function == HexFunction::closure ? 0 : 4) + j];
+  }
+}
+
+// a leg's outcome -> its part of the result
+template <class T>
+void write_leg(int joints, const T* o, T* to) {
+  if (joints == 4) {
+    std::memcpy(to, o, 16 * sizeof(T));
+  } else {
+    for (int q = 0; q < 3; ++q) std::memcpy(to + 3 * q, o + 4 * q, 3 * sizeof(T));
+    std::memcpy(to + 9, o + 12, 4 * sizeof(T));
+  }
+}
+
+// u' and the base's acceleration -> result
+template <class T, class R>
+void write_head(const Plan& plan, const R& ring, const T* x, T* out) {
+  const bool free = plan.base == BaseKind::free;
+  const T* y = free ? x + 6 : x;
+  const auto w = ring.R.undo(Vec3T<T>{y[3], y[4], y[5]});
+  for (int i = 0; i < 3; ++i) out[i] = y[i];
+  out[3] = w.x, out[4] = w.y, out[5] = w.z;
+  for (int i = 0; free && i < 6; ++i) out[12 + i] = x[i];
+}
+
+template <class T, class R>
+void solve(const HexJob& job, const Plan& plan, const State<T>& s, const R& ring, const Sums<T>& sums, T* x) {
+  if constexpr (!std::is_same_v<decltype(ring.base), StillBase>)
+    if (plan.base == BaseKind::free) return free_accelerations(job, s, ring, sums, x);
+  accelerations(job, s, ring, sums, x);
+}
+
+// a leg, the same in all lanes
+template <class T>
+struct OneLeg {
+  const double* params;
+  LegFunctions<T> calls;
+  Kinematics<T> kinematics;
+  void* held;
+};
+
+// One state, or one state per lane, leg by leg. fine(measures) may end it; jacobian: rows of inverse dynamics.
+template <class T, class R, class Fine>
+bool evaluate_legs(const HexJob& job, const Plan& plan, const OneLeg<T>* legs, const State<T>& s, const R& ring,
+                   T (&measure)[kLegs][4], T* jacobian, T* out, const Fine& fine) {
+  if (plan.need == Need::kinematics || plan.rows) {
+    for (int k = 0; k < kLegs; ++k) {
+      T x[kKinematics];
+      legs[k].kinematics(legs[k].params, s.input(), x, x + 4, x + kRowAt, x + kMeasuresAt);
+      std::copy_n(x + kRowAt, 6, jacobian + 6 * k);
+      std::copy_n(x + kMeasuresAt, 4, measure[k]);
+      if (plan.need == Need::kinematics) write_kinematics(job, s.R, k, x, out);
+    }
+    if (plan.need == Need::kinematics) return fine(measure[0]);
+  }
+  const int count = plan.share();
+  Sums<T> sums;
+  for (int k = 0; k < kLegs; ++k) {
+    T own[leg::kFreeShare];
+    legs[k].calls.first(legs[k].params, s.input(), s.tau[k], legs[k].held, k ? own : sums.total, measure[k]);
+    for (int i = 0; k && i < count; ++i) sums.total[i] += own[i];
+  }
+  if (!fine(measure[0])) return false;
+  if (plan.need == Need::first) return summed_result(job, s, ring, sums, out), true;
+  T x[12];
+  solve(job, plan, s, ring, sums, x);
+  write_head(plan, ring, x, out);
+  const DynamicsLayout layout{job.hexapod->joints(), plan.base == BaseKind::free};
+  for (int k = 0; k < kLegs; ++k) {
+    leg::Outcome<T> o;
+    legs[k].calls.second(legs[k].params, legs[k].held, x, o);
+    write_leg(layout.joints, o.position, out + layout.head() + k * layout.per_leg());
+    for (int i = 0; i < 6; ++i) out[6 + i] = k ? out[6 + i] + o.base[i] : o.base[i];
+  }
+  return true;
+}
+
+}  // namespace zveno

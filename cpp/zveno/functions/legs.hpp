@@ -1,0 +1,34 @@
+// Legs in lanes: the leg kernels as functions, one set for each structure and motion of the base.
+#pragma once
+
+#include <cstddef>
+
+#include <zveno/kernel/leg/leg.hpp>
+#include <zveno/scalar/scalars.hpp>
+
+namespace zveno {
+
+// still: base at rest, no gravity. free: its acceleration is unknown too.
+enum class BaseKind { still, moving, free };
+
+// what a leg is told of ring and base: r (3), R (9), u (6), and for a base that moves its flow [a_0 - g; Omega'; Omega] (9)
+constexpr int kInput = 27;
+
+template <class T>
+struct LegFunctions {
+  // params: kSlots apart; held: `size` bytes aligned to 64
+  void (*first)(const double* params, const T* input, const T* tau, void* held, T* share, T* measure);
+  // x: [v'; w'] in base axes, after [a_0; Omega'] of a free base
+  void (*second)(const double* params, const void* held, const T* x, leg::Outcome<T>& out);
+  std::size_t size;
+};
+using LegCalls = LegFunctions<Packed>;
+
+template <LegType kType, class T = Packed>
+LegFunctions<T> leg_calls(bool lean, BaseKind base);
+
+// joint coordinates, rates, row of the Jacobian, measures; the base does not matter
+template <LegType kType, class T = Packed>
+void leg_kinematics(const double* params, const T* input, T* position, T* rate, T* row, T* measure);
+
+}  // namespace zveno

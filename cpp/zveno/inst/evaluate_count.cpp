@@ -1,4 +1,0 @@
-#include <zveno/inst/evaluate.hpp>
-#include <zveno/scalar/count.hpp>
-
-template void zveno::evaluate<zveno::Counted>(const Job&, const Inputs<Counted>&, Counted*, Counted*, Scratch&);

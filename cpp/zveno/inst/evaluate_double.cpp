@@ -1,4 +1,0 @@
-#include <zveno/inst/evaluate.hpp>
-#include <zveno/scalar/scalars.hpp>
-
-template void zveno::evaluate<double>(const Job&, const Inputs<double>&, double*, double*, Scratch&);

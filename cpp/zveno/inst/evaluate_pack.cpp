@@ -1,4 +1,0 @@
-#include <zveno/inst/evaluate.hpp>
-#include <zveno/scalar/scalars.hpp>
-
-template void zveno::evaluate<zveno::Packed>(const Job&, const Inputs<Packed>&, Packed*, Packed*, Scratch&);

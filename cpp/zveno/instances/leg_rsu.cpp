@@ -1,0 +1,3 @@
+#include <zveno/instances/legs.hpp>
+
+ZVENO_LEG_INSTANCES(zveno::LegType::rsu, zveno::Packed)

@@ -1,0 +1,75 @@
+// Definitions, for the files that instantiate them.
+#pragma once
+
+#include <new>
+
+#include <zveno/functions/legs.hpp>
+#include <zveno/kernel/leg/leg.hpp>
+
+namespace zveno {
+
+template <class T>
+struct StillRing {
+  ZVENO_INLINE auto operator()(const T* in) const { return make_ring<T>(in, in + 3, in + 12, StillBase()); }
+};
+
+template <class T>
+struct MovingRing {
+  ZVENO_INLINE auto operator()(const T* in) const {
+    const T* b = in + 18;
+    const MovingBase<T> base{{b[0], b[1], b[2]}, {b[3], b[4], b[5]}, {b[6], b[7], b[8]}};
+    return make_ring<T>(in, in + 3, in + 12, base);
+  }
+};
+
+template <class T, class S, class MakeRing, bool kFree>
+struct LegCode {
+  using Of = leg::Evaluation<S, T, decltype(MakeRing()(nullptr))>;
+  using Flow =
+      decltype(std::declval<const Of&>().template first<kFree>(nullptr, nullptr, nullptr, std::declval<leg::Held<S, T>&>()));
+  struct Held {
+    leg::Held<S, T> own;
+    Flow flow;
+  };
+
+  static void first(const double* params, const T* input, const T* tau, void* memory, T* share, T* measure) {
+    // made again for every leg: cheaper than reading it back when the legs are in lanes
+    const auto ring = MakeRing()(input);
+    const Of evaluation{{params}, ring};
+    Held& held = *static_cast<Held*>(memory);
+    ::new (&held.flow) Flow(evaluation.template first<kFree>(tau, share, measure, held.own));
+  }
+  static void second(const double* params, const void* memory, const T* x, leg::Outcome<T>& out) {
+    const Held& h = *static_cast<const Held*>(memory);
+    if constexpr (kFree)
+      leg::second({params}, h.own, h.flow, x + 6, out, leg::Motion{Vec3T<T>{x[0], x[1], x[2]}, Vec3T<T>{x[3], x[4], x[5]}});
+    else
+      leg::second({params}, h.own, h.flow, x, out);
+  }
+  static LegFunctions<T> calls() { return {&first, &second, sizeof(Held)}; }
+};
+
+template <LegType kType, class T>
+LegFunctions<T> leg_calls(bool lean, BaseKind base) {
+  using Lean = leg::Structure<kType, true>;
+  using Full = leg::Structure<kType, false>;
+  using Still = StillRing<T>;
+  using Moving = MovingRing<T>;
+  if (base == BaseKind::free) return LegCode<T, Full, Moving, true>::calls();
+  if (base == BaseKind::moving)
+    return lean ? LegCode<T, Lean, Moving, false>::calls() : LegCode<T, Full, Moving, false>::calls();
+  return lean ? LegCode<T, Lean, Still, false>::calls() : LegCode<T, Full, Still, false>::calls();
+}
+
+template <LegType kType, class T>
+void leg_kinematics(const double* params, const T* input, T* position, T* rate, T* row, T* measure) {
+  const auto ring = StillRing<T>()(input);
+  using S = leg::Structure<kType, false>;
+  leg::Evaluation<S, T, decltype(StillRing<T>()(input))>{{params}, ring}.kinematics(position, rate, row, measure);
+}
+
+}  // namespace zveno
+
+#define ZVENO_LEG_INSTANCES(TYPE, SCALAR)                                              \
+  template zveno::LegFunctions<SCALAR> zveno::leg_calls<TYPE, SCALAR>(bool, BaseKind); \
+  template void zveno::leg_kinematics<TYPE, SCALAR>(const double*, const SCALAR*, SCALAR*, SCALAR*, SCALAR*, SCALAR*);

@@ -1,0 +1,51 @@
+#include <zveno/instruments/hexapod_trace.hpp>
+
+#include <memory>
+
+#include <zveno/functions/hexapod_evaluation.hpp>
+#include <zveno/scalar/trace.hpp>
+
+namespace zveno {
+
+Graph trace_hexapod(const HexJob& job, const HexRows& given, std::size_t limit) {
+  const Hexapod& hexapod = *job.hexapod;
+  if (hexapod.has_custom() || job.newton)
+    throw std::invalid_argument("legs that are closed by iteration have no fixed sequence of operations");
+  Graph graph(limit);
+  const Traced::Recording recording(graph);
+  const Plan plan(job, given);
+
+  State<Traced> s;
+  const auto read = [&](const RowData& rows, int n, Traced* x) {
+    int argument = 0;
+    for (const HexInput& i : kHexInputs) {
+      if (&(given.*i.rows) == &rows) break;
+      argument += (given.*i.rows).data != nullptr;
+    }
+    for (int k = 0; k < n; ++k) x[k] = rows.data ? Traced::node(graph.input(argument, k)) : Traced(0.0);
+  };
+  read_state(job, plan, given, read, s);
+
+  OneLeg<Traced> legs[kLegs];
+  std::unique_ptr<Chunk[]> held[kLegs];
+  for (const LegGroup& group : hexapod.groups())
+    for (int m = 0; m < group.count; ++m) {
+      const int k = group.legs[m];
+      const auto calls = calls_of<Traced>(group.type, group.lean, plan.base);
+      held[k] = std::make_unique<Chunk[]>((calls.size + 63) / 64);
+      legs[k] = {group.params.number + m, calls, kinematics_of<Traced>(group.type), held[k].get()};
+    }
+  Traced measure[kLegs][4], jacobian[36];
+  std::vector<Traced> row(static_cast<std::size_t>(hex_output_size(job)));
+  with_ring(plan.base, s, [&](const auto& ring) {
+    evaluate_legs(job, plan, legs, s, ring, measure, jacobian, row.data(), [](const Traced*) { return true; });
+  });
+  const HexParts<Traced> parts(job, row.data(), measure[0], jacobian);
+  for (int i = 0; i < parts.count; ++i) {
+    graph.outputs.emplace_back();
+    for (int k = 0; k < parts.size[i]; ++k) graph.outputs.back().push_back(parts.data[i][k].id());
+  }
+  return graph.pruned();
+}
+
+}  // namespace zveno

@@ -1,0 +1,157 @@
+// Forward dynamics by articulated bodies, O(n).
+//
+// The bodies are first moved with zero joint accelerations (body_wrenches of RNEA: rates, gravity, external wrenches);
+// the recursion then only knows deviations from that motion, so no velocity-product terms appear in it.
+// A body resists [a; dw] at Bo with f = A a + B dw, n = B' a + C dw.
+#pragma once
+
+#include <zveno/kernel/chain/rnea.hpp>
+
+namespace zveno {
+
+template <class T>
+struct Articulated {
+  Sym3<T> A;
+  Mat3<T> B;
+  Sym3<T> C;
+};
+
+// shift of the reference point by p, axes unchanged: B1 = B - A p~, C1 = C - B' p~ + p~ B1; 42 mul 42 add
+template <class T>
+ZVENO_INLINE void shift(Articulated<T>& I, const Vec3<T>& p) {
+  const Mat3<T> A = dense(I.A), B = I.B;
+  Mat3<T> B1;
+  for (int i = 0; i < 3; ++i) {  // row i of A p~ is a x p
+    B1(i, 0) = B(i, 0) - (A(i, 1) * p.z() - A(i, 2) * p.y());
+    B1(i, 1) = B(i, 1) - (A(i, 2) * p.x() - A(i, 0) * p.z());
+    B1(i, 2) = B(i, 2) - (A(i, 0) * p.y() - A(i, 1) * p.x());
+  }
+  I.C.xx += (p.y() * B1(2, 0) - p.z() * B1(1, 0)) - (B(1, 0) * p.z() - B(2, 0) * p.y());
+  I.C.xy += (p.y() * B1(2, 1) - p.z() * B1(1, 1)) - (B(2, 0) * p.x() - B(0, 0) * p.z());
+  I.C.xz += (p.y() * B1(2, 2) - p.z() * B1(1, 2)) - (B(0, 0) * p.y() - B(1, 0) * p.x());
+  I.C.yy += (p.z() * B1(0, 1) - p.x() * B1(2, 1)) - (B(2, 1) * p.x() - B(0, 1) * p.z());
+  I.C.yz += (p.z() * B1(0, 2) - p.x() * B1(2, 2)) - (B(0, 1) * p.y() - B(1, 1) * p.x());
+  I.C.zz += (p.x() * B1(1, 2) - p.y() * B1(0, 2)) - (B(0, 2) * p.y() - B(1, 2) * p.x());
+  I.B = B1;
+}
+
+// I - U U'/D, U = (f, n), u1 = U/D; 21 mul 21 add
+template <class T>
+ZVENO_INLINE void remove_joint(Articulated<T>& I, const Wrench<T>& U, const Wrench<T>& u1) {
+  auto sym = [](Sym3<T>& S, const Vec3<T>& a, const Vec3<T>& b) {
+    S.xx -= a.x() * b.x(), S.xy -= a.x() * b.y(), S.xz -= a.x() * b.z();
+    S.yy -= a.y() * b.y(), S.yz -= a.y() * b.z(), S.zz -= a.z() * b.z();
+  };
+  sym(I.A, U.f, u1.f);
+  sym(I.C, U.n, u1.n);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) I.B(i, j) -= U.f[i] * u1.n[j];
+}
+
+// rotor: reflected inertias or null. pivot: n, the inertia each joint's drive feels; the caller judges them.
+template <class T, class P>
+void aba(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* tau, const double* rotor,
+         const BaseMotion<T>& base, const Wrench<T>* external_B, T* qdd, T* pivot, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const int n = model.size();
+  Wrench<T>* bias = scratch.take<Wrench<T>>(n);
+  Wrench<T>* U = scratch.take<Wrench<T>>(n);
+  T* inverse = scratch.take<T>(n);
+  const T* no_acceleration = nullptr;
+  body_wrenches(model, at, qd, no_acceleration, base, external_B, bias, scratch);
+
+  // of children other than the next body
+  const bool tree = !model.topology->serial;
+  Articulated<T>* I = scratch.take<Articulated<T>>(tree ? n : 0);
+  Articulated<T> outboard{zero_sym3<T>(), diagonal(T(0.0)), zero_sym3<T>()};
+  if (tree)
+    for (int b = 0; b < n; ++b) I[b] = outboard;
+
+  // tips to base: qdd[b] holds the effort left for the joint. Along a chain the child's share stays in registers.
+  Vec3<T> outboard_f = zero3<T>(), outboard_n = outboard_f;
+  bool carried = false;
+  for (int b = n; b-- > 0;) {
+    const BodyParams<P>& body = model.body[b];
+    const T mass = T(body.m);
+    const Vec3<T> mc = cast<T>(body.mc_B);
+    Articulated<T> own;
+    Vec3<T> force = bias[b].f, moment = bias[b].n;
+    if (carried) {  // A = m E, B = -mc~, C = I, and the child
+      own = outboard;
+      own.A.xx += mass, own.A.yy += mass, own.A.zz += mass;
+      own.B(0, 1) += mc.z(), own.B(1, 0) -= mc.z(), own.B(0, 2) -= mc.y();
+      own.B(2, 0) += mc.y(), own.B(1, 2) += mc.x(), own.B(2, 1) -= mc.x();
+      own.C = cast<T>(body.I_BBo_B) + own.C;
+      force += outboard_f;
+      moment += outboard_n;
+    } else {
+      const T zero = T(0.0);
+      own.A = {mass, zero, zero, mass, zero, mass};
+      own.B = skew(-mc);
+      own.C = cast<T>(body.I_BBo_B);
+    }
+    if (tree && model.topology->branches[b]) {
+      own.A = own.A + I[b].A;
+      own.B = own.B + I[b].B;
+      own.C = own.C + I[b].C;
+    }
+    const bool revolute = model.revolute(b);
+    const Vec3<T> Uf = revolute ? own.B.col(2) : Vec3<T>{own.A.xz, own.A.yz, own.A.zz};
+    const Vec3<T> Un = revolute ? Vec3<T>{own.C.xz, own.C.yz, own.C.zz} : own.B.row(2);
+    const T inertia = revolute ? own.C.zz : own.A.zz;
+    const T D = rotor ? inertia + T(rotor[b]) : inertia;
+    const T inv = T(1.0) / D, left = tau[b] - (revolute ? moment.z() : force.z());
+    const int parent = model.parent(b);
+    carried = parent == b - 1 && parent != kWorld;
+    if (parent != kWorld) {
+      const JointFrame<T> X = joint_frame(model, at, b);
+      remove_joint(own, {Uf, Un}, {Uf * inv, Un * inv});
+      outboard.A = X.to_parent(own.A);
+      outboard.B = X.to_parent(own.B);
+      outboard.C = X.to_parent(own.C);
+      shift(outboard, X.p);
+      const T share = left * inv;
+      outboard_f = X.to_parent(force + Uf * share);
+      outboard_n = X.to_parent(moment + Un * share) + cross<T>(X.p, outboard_f);
+      if (!carried) {
+        I[parent].A = I[parent].A + outboard.A;
+        I[parent].B = I[parent].B + outboard.B;
+        I[parent].C = I[parent].C + outboard.C;
+        bias[parent].f += outboard_f;
+        bias[parent].n += outboard_n;
+      }
+    }
+    U[b].f = Uf;
+    U[b].n = Un;
+    pivot[b] = D;
+    inverse[b] = inv;
+    qdd[b] = left;
+  }
+
+  // base to tips: deviations of the accelerations
+  Vec3<T>* da = scratch.take<Vec3<T>>(tree ? n : 0);
+  Vec3<T>* dw = scratch.take<Vec3<T>>(tree ? n : 0);
+  Vec3<T> linear = zero3<T>(), angular = linear;
+  for (int b = 0; b < n; ++b) {
+    const int parent = model.parent(b);
+    T acceleration = qdd[b];
+    if (parent == kWorld) {
+      linear = angular = zero3<T>();
+      acceleration = acceleration * inverse[b];
+    } else {
+      if (parent != b - 1) linear = da[parent], angular = dw[parent];
+      const JointFrame<T> X = joint_frame(model, at, b);
+      linear = X.to_body(linear + cross<T>(angular, X.p));
+      angular = X.to_body(angular);
+      acceleration = (acceleration - (dot(U[b].f, linear) + dot(U[b].n, angular))) * inverse[b];
+    }
+    if (model.revolute(b))
+      angular.z() += acceleration;
+    else
+      linear.z() += acceleration;
+    qdd[b] = acceleration;
+    if (tree) da[b] = linear, dw[b] = angular;
+  }
+}
+
+}  // namespace zveno

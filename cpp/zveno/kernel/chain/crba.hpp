@@ -1,0 +1,172 @@
+// Mass matrix by composite rigid bodies, serial-chains.md (6.1)-(6.3), and by columns of unit accelerations.
+//
+// The composites travel tip to base in body axes. The wrench of a unit acceleration of joint j is moved once to base
+// axes and the base origin; every off-diagonal element is then one product of six-vectors, independent of the others,
+// instead of a walk from body to body.
+#pragma once
+
+#include <zveno/kernel/chain/kinematics.hpp>
+#include <zveno/kernel/chain/mirror.hpp>
+#include <zveno/kernel/chain/rnea.hpp>
+
+namespace zveno {
+
+template <class T>
+struct Composite {
+  T m;
+  Vec3<T> c;  // first moment
+  Sym3<T> I;  // about Bo
+
+  ZVENO_INLINE void set(const T& mass, const Vec3<T>& moment, const Sym3<T>& inertia) { m = mass, c = moment, I = inertia; }
+  ZVENO_INLINE void add(const Composite& b) {
+    m += b.m;
+    c += b.c;
+    I = I + b.I;
+  }
+};
+
+// (6.3) composite of a child, in the parent's frame; 39 mul 38 add
+template <class T>
+ZVENO_INLINE Composite<T> moved_to_parent(const Composite<T>& child, const JointFrame<T>& X) {
+  const Vec3<T> c = X.to_parent(child.c), p = X.p;
+  const Vec3<T> c1 = c + p * child.m;
+  // I + p~ c~' + c~ p~' + m p~ p~' = I + p~ c1~' + c~ p~'
+  const T xx = p.x() * c1.x() + c.x() * p.x(), yy = p.y() * c1.y() + c.y() * p.y(), zz = p.z() * c1.z() + c.z() * p.z();
+  Sym3<T> I = X.to_parent(child.I);
+  I.xx += yy + zz;
+  I.yy += xx + zz;
+  I.zz += xx + yy;
+  I.xy -= p.x() * c1.y() + c.x() * p.y();
+  I.xz -= p.x() * c1.z() + c.x() * p.z();
+  I.yz -= p.y() * c1.z() + c.y() * p.z();
+  Composite<T> moved;
+  moved.set(child.m, c1, I);
+  return moved;
+}
+
+// visit(b, composite of body b and everything outboard of it), tips to base
+template <class T, class P, class Visit>
+ZVENO_INLINE void for_composites(const ModelView<P>& model, const JointPosition<T>& at, Scratch& scratch,
+                                 const Visit& visit) {
+  const int n = model.size();
+  const bool tree = !model.topology->serial;
+  Composite<T>* composite = scratch.take<Composite<T>>(tree ? n : 0);  // of children other than the next body
+  Composite<T> outboard;  // of body b + 1, seen in body b: along a chain the composite stays in registers
+  outboard.set(T(0.0), zero3<T>(), zero_sym3<T>());
+  if (tree)
+    for (int b = 0; b < n; ++b) composite[b] = outboard;
+  bool carried = false;
+  for (int b = n; b-- > 0;) {
+    const BodyParams<P>& body = model.body[b];
+    Composite<T> own;
+    own.set(T(body.m), cast<T>(body.mc_B), cast<T>(body.I_BBo_B));
+    if (carried) own.add(outboard);
+    if (tree && model.topology->branches[b]) own.add(composite[b]);
+    const int parent = model.parent(b);
+    carried = parent == b - 1 && parent != kWorld;
+    if (parent != kWorld) {
+      outboard = moved_to_parent(own, joint_frame(model, at, b));
+      if (!carried) composite[parent].add(outboard);
+    }
+    visit(b, own);
+  }
+}
+
+// M: n x n, row major, all of it written
+template <class T, class P>
+void crba(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const Topology& topology = *model.topology;
+  const std::ptrdiff_t n = model.size();
+  Mat3<T>* R_WB = scratch.take<Mat3<T>>(n);
+  Vec3<T>* p_W = scratch.take<Vec3<T>>(n);
+  Wrench<T>* wrench = scratch.take<Wrench<T>>(n);
+  T* screw = scratch.take<T>(6 * n);  // joint axes as screws about the base origin: six rows of n
+
+  enter_stage<T>(Stage::kinematics);
+  body_frames(model, at, R_WB, p_W);
+  enter_stage<T>(Stage::algorithm);
+  for_composites<T>(model, at, scratch, [&](int b, const Composite<T>& own) {
+    // (6.1) wrench of a unit acceleration, about the base origin, base axes: the joint axis is z
+    const Vec3<T> ex = R_WB[b].col(0), ey = R_WB[b].col(1), ez = R_WB[b].col(2), p = p_W[b];
+    const bool revolute = model.revolute(b);
+    const Vec3<T> f = revolute ? ey * own.c.x() - ex * own.c.y() : ez * own.m;
+    const Vec3<T> m = revolute ? ex * own.I.xz + ey * own.I.yz + ez * own.I.zz : ex * own.c.y() - ey * own.c.x();
+    const Vec3<T> v = revolute ? cross<T>(p, ez) : ez;
+    wrench[b].n = m + cross<T>(p, f);
+    wrench[b].f = f;
+    M[b * n + b] = revolute ? own.I.zz : own.m;
+    for (int k = 0; k < 3; ++k) {
+      screw[k * n + b] = v[k];
+      screw[(k + 3) * n + b] = revolute ? ez[k] : T(0.0);
+    }
+  });
+
+  // (6.2) projected on the axes inboard; every few rows are mirrored while they are in the cache
+  constexpr int block = Block<T>::kSize;
+  enter_stage<T>(Stage::assembly);
+  for (int b = 0; b < n; ++b) {
+    const Vec3<T> f = wrench[b].f, m = wrench[b].n;
+    T* row = M + b * n;
+    int done = 0;
+    for (int r = topology.first_run[b]; r < topology.first_run[b + 1]; ++r) {
+      const Run run = topology.ancestor_runs[r];
+      for (int i = done; i < run.begin; ++i) row[i] = T(0.0);
+      ZVENO_INDEPENDENT
+      for (int i = run.begin; i < run.end; ++i)
+        row[i] = (f.x() * screw[i] + f.y() * screw[n + i] + f.z() * screw[2 * n + i]) +
+                 (m.x() * screw[3 * n + i] + m.y() * screw[4 * n + i] + m.z() * screw[5 * n + i]);
+      done = run.end;
+    }
+    for (int i = done; i < b; ++i) row[i] = T(0.0);
+    if ((b + 1) % block == 0 || b + 1 == n) mirror_rows(M, n, b / block * block);
+  }
+}
+
+// The same, the wrenches walking from body to body in body axes as (6.2) is printed: every element waits for the one before,
+// but in code written out for one chain most of the steps vanish (generated-code.md).
+template <class T, class P>
+void crba_walk(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const std::ptrdiff_t n = model.size();
+  enter_stage<T>(Stage::algorithm);
+  for_composites<T>(model, at, scratch, [&](int b, const Composite<T>& own) {
+    const T zero(0.0);
+    const bool revolute = model.revolute(b);
+    Vec3<T> f = revolute ? Vec3<T>{-own.c.y(), own.c.x(), zero} : Vec3<T>{zero, zero, own.m};
+    Vec3<T> m = revolute ? Vec3<T>{own.I.xz, own.I.yz, own.I.zz} : Vec3<T>{own.c.y(), -own.c.x(), zero};
+    T* row = M + b * n;
+    for (int i = 0; i < b; ++i) row[i] = zero;
+    row[b] = revolute ? own.I.zz : own.m;
+    for (int i = b; model.parent(i) != kWorld; i = model.parent(i)) {
+      const JointFrame<T> X = joint_frame(model, at, i);
+      f = X.to_parent(f);
+      m = X.to_parent(m) + cross<T>(X.p, f);
+      row[model.parent(i)] = model.revolute(model.parent(i)) ? m.z() : f.z();
+    }
+  });
+  enter_stage<T>(Stage::assembly);
+  mirror_lower(M, static_cast<int>(n));
+}
+
+// n runs of RNEA with unit accelerations, no rates, no gravity
+template <class T, class P>
+void crba_columns(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const int n = model.size();
+  T* qd = scratch.take<T>(n);
+  T* qdd = scratch.take<T>(n);
+  Wrench<T>* wrench = scratch.take<Wrench<T>>(n);
+  enter_stage<T>(Stage::algorithm);
+  for (int b = 0; b < n; ++b) qd[b] = qdd[b] = T(0.0);
+  const BaseMotion<T> rest{zero3<T>(), zero3<T>(), zero3<T>(), false};
+  const Wrench<T>* no_external = nullptr;
+  for (int j = 0; j < n; ++j) {
+    qdd[j] = T(1.0);
+    rnea(model, at, qd, qdd, rest, no_external, wrench, M + static_cast<std::ptrdiff_t>(j) * n, scratch);
+    qdd[j] = T(0.0);
+  }
+  mirror_lower(M, n);
+}
+
+}  // namespace zveno

@@ -1,0 +1,68 @@
+// The joint: the one place that knows how a body's frame stands in its parent's.
+#pragma once
+
+#include <zveno/kernel/stage.hpp>
+#include <zveno/math/turn.hpp>
+#include <zveno/model/params.hpp>
+
+namespace zveno {
+
+// sines and cosines of theta, and displacements (prismatic joints), one per body
+template <class T>
+struct JointPosition {
+  const T* s;
+  const T* c;
+  const T* q;
+};
+
+template <class T>
+struct Wrench {
+  Vec3<T> f, n;  // force, moment about the origin of the frame it is given in
+};
+
+// R_PB = Rz(phi) Rx(alpha) Rz(theta), and p_PoBo_P
+template <class T>
+struct JointFrame {
+  Turn<T> theta, alpha, phi;
+  bool turned;
+  Vec3<T> p;
+
+  // components in B -> components in P
+  template <class Tensor>
+  ZVENO_INLINE Tensor to_parent(Tensor a) const {
+    turn_z(theta, a);
+    turn_x(alpha, a);
+    if (turned) turn_z(phi, a);
+    return a;
+  }
+  // components in P -> components in B
+  ZVENO_INLINE Vec3<T> to_body(Vec3<T> a) const {
+    if (turned) unturn_z(phi, a);
+    unturn_x(alpha, a);
+    unturn_z(theta, a);
+    return a;
+  }
+  // R_WP -> R_WB, 24 mul 12 add
+  ZVENO_INLINE Mat3<T> after(Mat3<T> R) const {
+    for (int i = 0; i < 3; ++i) {
+      if (turned) phi.undo(R(i, 0), R(i, 1));
+      alpha.undo(R(i, 1), R(i, 2));
+      theta.undo(R(i, 0), R(i, 1));
+    }
+    return R;
+  }
+};
+
+template <class T, class P>
+ZVENO_INLINE JointFrame<T> joint_frame(const ModelView<P>& model, const JointPosition<T>& at, int b) {
+  const BodyParams<P>& body = model.body[b];
+  JointFrame<T> frame{{at.s[b], at.c[b]},
+                      {T(body.alpha.s), T(body.alpha.c)},
+                      {T(body.phi.s), T(body.phi.c)},
+                      model.topology->turned[b] != 0,
+                      cast<T>(body.p_PJ)};
+  if (!model.revolute(b)) frame.p += cast<T>(body.axis_P) * at.q[b];
+  return frame;
+}
+
+}  // namespace zveno

@@ -1,0 +1,37 @@
+// The second half of a symmetric matrix.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <zveno/scalar/block.hpp>
+
+namespace zveno {
+
+// block [i0, i1) x [j0, j1) of the upper triangle := lower triangle, element by element
+template <class T>
+void mirror_block(T* M, std::ptrdiff_t n, int i0, int i1, int j0, int j1) {
+  for (int i = i0; i < i1; ++i)
+    for (int j = j0; j < j1 && j < i; ++j) M[j * n + i] = M[i * n + j];
+}
+
+// columns i0 .. i0 + kSize - 1 of the upper triangle := those rows of the lower one
+template <class T>
+void mirror_rows(T* M, std::ptrdiff_t n, int i0) {
+  constexpr int size = Block<T>::kSize;
+  const int i1 = std::min(i0 + size, static_cast<int>(n));
+  for (int j0 = 0; j0 < i0; j0 += size)
+    if (i1 - i0 == size)
+      Block<T>::transpose(M + i0 * n + j0, M + j0 * n + i0, n);
+    else
+      mirror_block(M, n, i0, i1, j0, j0 + size);
+  mirror_block(M, n, i0, i1, i0, i1);
+}
+
+// upper triangle := lower triangle
+template <class T>
+void mirror_lower(T* M, int n) {
+  for (int i0 = 0; i0 < n; i0 += Block<T>::kSize) mirror_rows(M, n, i0);
+}
+
+}  // namespace zveno

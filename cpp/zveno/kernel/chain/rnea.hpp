@@ -1,0 +1,143 @@
+// Recursive Newton-Euler in body axes: serial-chains.md (5.1)-(5.6), rearranged.
+//
+// K = [dw]~ + [w]~[w]~ is formed once per body: it gives the accelerations of the children's origins (a + K p), the
+// force m a + K mc, and, with S = integral of p p' dm, the moment about the origin, the axial vector of K S.
+// Revolute joint: 99 mul 84 add.
+#pragma once
+
+#include <zveno/kernel/chain/joint.hpp>
+#include <zveno/support/scratch.hpp>
+
+namespace zveno {
+
+// motion of the base, base axes; gravity g enters as a = -g
+template <class T>
+struct BaseMotion {
+  Vec3<T> w, dw, a;
+  bool moving;  // false: w and dw are known zeros
+};
+
+// K = dw~ + w~ w~, 6 mul 9 add
+template <class T>
+ZVENO_INLINE Mat3<T> rotation_acceleration(const Vec3<T>& w, const Vec3<T>& dw) {
+  const T xx = w.x() * w.x(), yy = w.y() * w.y(), zz = w.z() * w.z();
+  const T xy = w.x() * w.y(), xz = w.x() * w.z(), yz = w.y() * w.z();
+  Mat3<T> K;
+  K(0, 0) = -(yy + zz), K(1, 1) = -(xx + zz), K(2, 2) = -(xx + yy);
+  K(0, 1) = xy - dw.z(), K(1, 0) = xy + dw.z();
+  K(0, 2) = xz + dw.y(), K(2, 0) = xz - dw.y();
+  K(1, 2) = yz - dw.x(), K(2, 1) = yz + dw.x();
+  return K;
+}
+
+// integral of p x (K p) dm, 18 mul 15 add
+template <class T>
+ZVENO_INLINE Vec3<T> axial_of_product(const Mat3<T>& K, const Sym3<T>& S) {
+  return {K(2, 0) * S.xy + K(2, 1) * S.yy + K(2, 2) * S.yz - K(1, 0) * S.xz - K(1, 1) * S.yz - K(1, 2) * S.zz,
+          K(0, 0) * S.xz + K(0, 1) * S.yz + K(0, 2) * S.zz - K(2, 0) * S.xx - K(2, 1) * S.xy - K(2, 2) * S.xz,
+          K(1, 0) * S.xx + K(1, 1) * S.xy + K(1, 2) * S.xz - K(0, 0) * S.xy - K(0, 1) * S.yy - K(0, 2) * S.yz};
+}
+
+// base to tips: the wrench that each body's motion needs, about Bo, body axes; qdd may be null (zero accelerations)
+template <class T, class P>
+void body_wrenches(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
+                   const BaseMotion<T>& base, const Wrench<T>* external_B, Wrench<T>* wrench, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const int n = model.size();
+  struct Motion {
+    Vec3<T> w, dw, a;
+    Mat3<T> K;
+  };
+  // along a chain the parent's motion stays in registers; a tree remembers it
+  const bool tree = !model.topology->serial;
+  Motion* motion = scratch.take<Motion>(tree ? n : 0);
+  Vec3<T> w = zero3<T>(), dw = w, a = w;
+  Mat3<T> K = diagonal(T(0.0));
+  for (int b = 0; b < n; ++b) {
+    // computed in locals and stored at the end: a store in between makes the compiler reload every parameter
+    const JointFrame<T> X = joint_frame(model, at, b);
+    const BodyParams<P>& body = model.body[b];
+    const int parent = model.parent(b);
+    const bool still = parent == kWorld && !base.moving;
+    const T rate = qd[b];
+    Vec3<T> wb, dwb, ab;
+    if (parent != kWorld) {
+      if (parent != b - 1) {
+        const Motion& from = motion[parent];
+        w = from.w, dw = from.dw, a = from.a, K = from.K;
+      }
+      wb = X.to_body(w);
+      dwb = X.to_body(dw);
+      ab = X.to_body(a + times(K, X.p));
+    } else if (base.moving) {
+      wb = X.to_body(base.w);
+      dwb = X.to_body(base.dw);
+      ab = X.to_body(base.a + times(rotation_acceleration(base.w, base.dw), X.p));
+    } else {
+      wb = dwb = zero3<T>();
+      ab = X.to_body(base.a);
+    }
+    if (model.revolute(b)) {
+      if (!still) {  // (w_P x z) qd
+        dwb.x() += wb.y() * rate;
+        dwb.y() -= wb.x() * rate;
+      }
+      wb.z() = still ? rate : wb.z() + rate;
+      if (qdd) dwb.z() = still ? qdd[b] : dwb.z() + qdd[b];
+    } else {
+      if (!still) {  // 2 (w x z) qd
+        ab.x() += wb.y() * (rate + rate);
+        ab.y() -= wb.x() * (rate + rate);
+      }
+      if (qdd) ab.z() += qdd[b];
+    }
+    const Mat3<T> Kb = rotation_acceleration(wb, dwb);
+    Vec3<T> f = ab * T(body.m) + times(Kb, cast<T>(body.mc_B));
+    Vec3<T> m = axial_of_product(Kb, cast<T>(body.S_BBo_B)) + cross<T>(cast<T>(body.mc_B), ab);
+    if (external_B) {
+      f -= external_B[b].f;
+      m -= external_B[b].n;
+    }
+    w = wb, dw = dwb, a = ab, K = Kb;
+    if (tree) motion[b].w = wb, motion[b].dw = dwb, motion[b].a = ab, motion[b].K = Kb;
+    wrench[b].f = f;
+    wrench[b].n = m;
+  }
+}
+
+// tips to base: wrench[b] becomes the wrench that the parent applies to body b through its joint, about Bo, body axes
+template <class T, class P>
+void accumulate_wrenches(const ModelView<P>& model, const JointPosition<T>& at, Wrench<T>* wrench) {
+  Vec3<T> f = zero3<T>(), m = f;  // from the child b + 1, in registers
+  bool carried = false;
+  for (int b = model.size(); b-- > 0;) {
+    const int parent = model.parent(b);
+    Vec3<T> fb = wrench[b].f, nb = wrench[b].n;
+    if (carried) {
+      fb += f;
+      nb += m;
+      wrench[b].f = fb;
+      wrench[b].n = nb;
+    }
+    carried = parent == b - 1 && parent != kWorld;
+    if (parent == kWorld) continue;
+    const JointFrame<T> X = joint_frame(model, at, b);
+    f = X.to_parent(fb);
+    m = X.to_parent(nb) + cross<T>(X.p, f);
+    if (!carried) {
+      wrench[parent].f += f;
+      wrench[parent].n += m;
+    }
+  }
+}
+
+// generalised forces, rotors and friction excluded; wrench: n, on return the joint wrenches
+template <class T, class P>
+void rnea(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd, const BaseMotion<T>& base,
+          const Wrench<T>* external_B, Wrench<T>* wrench, T* tau, Scratch& scratch) {
+  body_wrenches(model, at, qd, qdd, base, external_B, wrench, scratch);
+  accumulate_wrenches(model, at, wrench);
+  for (int b = 0; b < model.size(); ++b) tau[b] = model.revolute(b) ? wrench[b].n.z() : wrench[b].f.z();
+}
+
+}  // namespace zveno

@@ -1,0 +1,432 @@
+// One leg of a hexapod: inertia, reduction to the ring, reactions, load on the base. Golubev & Yaskevich (000) as corrected
+// in docs/hexapods.md, whose equation numbers are used here.
+#pragma once
+
+#include <zveno/kernel/leg/pose.hpp>
+
+namespace zveno::leg {
+
+// ---- bodies
+
+template <class S, class T>
+ZVENO_INLINE auto body_of(const Params<T>& p, int mass, int moment, int inertia) {
+  if constexpr (S::kLean) {
+    return Rod<T>{p(mass), p(moment), p(inertia), p(inertia + 3)};
+  } else {
+    return Solid<T>{p(mass),
+                    p.vec(moment),
+                    {p(inertia), p(inertia + 1), p(inertia + 2), p(inertia + 3), p(inertia + 4), p(inertia + 5)}};
+  }
+}
+
+template <class S, class T>
+struct Bodies {
+  static constexpr bool kHousingSpins = traits_of(S::kType).housing_spins;
+  using Any = std::conditional_t<S::kLean, Rod<T>, Solid<T>>;
+  std::conditional_t<kHousingSpins, NoBody, Any> b1;
+  std::conditional_t<kHousingSpins, Any, NoBody> b2;
+  Any b3;
+
+  ZVENO_INLINE explicit Bodies(const Params<T>& p) : b3(body_of<S>(p, kOuterMass, kOuterMoment, kOuterInertia)) {
+    if constexpr (kHousingSpins)
+      b2 = body_of<S>(p, kInnerMass, kInnerMoment, kInnerInertia);
+    else
+      b1 = body_of<S>(p, kInnerMass, kInnerMoment, kInnerInertia);
+  }
+};
+
+template <class A, class B, class C>
+struct Three {
+  A l1;
+  B l2;
+  C l3;
+};
+template <class A, class B, class C>
+Three(A, B, C) -> Three<A, B, C>;
+
+using AtRest = Motion<ZeroVec, ZeroVec>;
+
+// rates of momentum of the bodies for joint accelerations q and those of the base: (39), (46)
+template <class P, class B, class Q, class M = AtRest>
+ZVENO_INLINE auto loads_of(const P& pose, const B& bodies, const Q& q, const M& base = {}) {
+  const auto m1 = advance(pose.j1, base) + pose.drive1(q);
+  const auto m2 = advance(pose.j2, m1) + pose.drive2(q);
+  const auto m3 = advance(pose.j3, m2) + pose.drive3(q);
+  return Three{inertial(bodies.b1, m1), inertial(bodies.b2, m2), inertial(bodies.b3, m3)};
+}
+
+// tip to joint kStop: (40), (43)
+template <int kStop, class P, class L>
+ZVENO_INLINE auto gathered(const P& pose, const L& l) {
+  if constexpr (kStop == 3) {
+    return Three{Unneeded(), Unneeded(), l.l3};
+  } else {
+    const auto l2 = l.l2 + transmit(pose.j3, l.l3);
+    if constexpr (kStop == 2) {
+      return Three{Unneeded(), l2, l.l3};
+    } else {
+      return Three{l.l1 + transmit(pose.j2, l2), l2, l.l3};
+    }
+  }
+}
+
+// a load of the first body as a row [force; moment about O_0] in base axes
+template <class P, class L>
+ZVENO_INLINE auto to_base(const P& pose, const L& l) {
+  const auto f = pose.root_axes().undo(l.f);
+  return Row{f, pose.root_axes().undo(l.m) + cross(pose.j1.offset(), f)};
+}
+
+template <class A, class B, class T>
+ZVENO_INLINE void write(const Row<A, B>& row, T* out) {
+  out[0] = value<T>(row.a.x), out[1] = value<T>(row.a.y), out[2] = value<T>(row.a.z);
+  out[3] = value<T>(row.b.x), out[4] = value<T>(row.b.y), out[5] = value<T>(row.b.z);
+}
+
+// column i of the leg's inertia matrix, entries i and later
+template <int i, class P, class B>
+ZVENO_INLINE auto inertia_column(const P& pose, const B& bodies) {
+  if constexpr (!P::Of::has(i)) {
+    return Four{Unneeded(), Unneeded(), Zero(), Zero()};
+  } else {
+    const Four<Known<i == 0>, Known<i == 1>, Known<i == 2>, Known<i == 3>> unit;
+    const auto l = gathered<P::joint(i)>(pose, loads_of(pose, bodies, unit));
+    auto entry = [&](auto k) {
+      if constexpr (decltype(k)::value >= i)
+        return pose.template along<decltype(k)::value>(l.l1, l.l2, l.l3);
+      else
+        return Unneeded();
+    };
+    return Four{entry(std::integral_constant<int, 0>()), entry(std::integral_constant<int, 1>()),
+                entry(std::integral_constant<int, 2>()), entry(std::integral_constant<int, 3>())};
+  }
+}
+
+// the ring's share of one leg: sums over legs make the reduced system
+enum Share : int {
+  kMatrix = 0,  // H' A H, upper triangle by rows, 21
+  kRight = 21,  // H' (b - A h), 6
+  kFixedShare = 27,
+  kCoupling = 27,   // M_bp H by rows, 36
+  kBaseRight = 63,  // -B0 - M_bp h, 6
+  kMoment = 69,     // mass times centre of mass, 3
+  kInertia = 72,    // about O_0, 6
+  kFreeShare = 78,
+};
+
+// what the second half needs of the first, besides the rates of momentum of the flow
+template <class S, class T>
+struct Held {
+  Pose<S, T> pose;
+  T H[4][6];  // that of a missing coordinate is not written
+  T h[4], rate[4], tau[4];
+};
+
+template <class S, class T, class R>
+struct Evaluation {
+  const Params<T> p;
+  const R& ring;
+
+  // base to tip: (41)-(42)
+  template <class P, class B, class Q, class Tip>
+  ZVENO_INLINE auto flows(const P& pose, const B& bodies, const Q& rate, const Tip& tip) const {
+    const auto f1 = pose.flow1(advance(pose.j1, ring.base, ring.K0), rate);
+    const auto k1 = swirl<S::kLean>(f1.e, f1.o);
+    const auto f2 = pose.flow2(advance(pose.j2, f1, k1), rate);
+    const auto k2 = next_swirl<decltype(pose.j2)>(k1, f2);
+    const auto f3 = pose.flow3(advance(pose.j3, f2, k2), rate);
+    const auto k3 = next_swirl<decltype(pose.j3)>(k2, f3);
+    tip(f3, k3);
+    enter_stage<T>(Stage::bias);
+    return Three{inertial(bodies.b1, f1, k1), inertial(bodies.b2, f2, k2), inertial(bodies.b3, f3, k3)};
+  }
+  template <class J, class K, class F>
+  static ZVENO_INLINE auto next_swirl(const K& k, const F& f) {
+    if constexpr (std::remove_const_t<std::remove_reference_t<J>>::kTurns)
+      return swirl<S::kLean>(f.e, f.o);
+    else
+      return k;
+  }
+
+  ZVENO_INLINE auto hook_row(const Pose<S, T>& pose) const {
+    if constexpr (S::kUniversal)
+      return Row{ZeroVec(), pose.end.normal_0};
+    else
+      return NoRow();
+  }
+  // (29), (32): rates of the coordinates are H [v; w]
+  ZVENO_INLINE auto jacobian(const Pose<S, T>& pose, const Vec3T<T>& rho) const {
+    const auto line = [&](const Vec3T<T>& a) { return Row6<T>{a, cross(rho, a)}; };
+    return pose.solve(line(pose.axes.x), line(pose.axes.y), line(pose.axes.z), hook_row(pose));
+  }
+  ZVENO_INLINE auto rates(const Pose<S, T>& pose, const Vec3T<T>& rho) const {
+    const Vec3T<T> d = pose.axes.times(ring.v + cross(ring.w, rho));
+    if constexpr (S::kUniversal)
+      return pose.solve(d.x, d.y, d.z, dot(pose.end.normal_0, ring.w));
+    else
+      return pose.solve(d.x, d.y, d.z, Zero());
+  }
+  // (30)-(32); absolute rates on both sides, f: flow of the last body
+  template <class F, class K>
+  ZVENO_INLINE auto drift(const Pose<S, T>& pose, const Closing<T, S::kLean>& x, const F& f, const K& k) const {
+    const auto tip = f.w + k.times(Vec<T, Zero, Zero>{p(kOuter), {}, {}});
+    const auto d = pose.axes.times(ring.a + ring.K.times(x.rho)) - pose.unspun(tip);
+    if constexpr (S::kUniversal) {
+      // n_R' . (o_n - o_C) with n_R' = e1 (o_n . e2) - e2 (o_C . e1), since e1 . e2 = 0
+      const T e1n = dot(x.hook, f.o), e2n = dot(x.axis, f.o), e1c = dot(x.hook_0, ring.o), e2c = dot(x.axis_0, ring.o);
+      const T turning = e1n * e2n + e2c * e1c - (e1c + e1c) * e2n;
+      return pose.solve(d.x, d.y, d.z, dot(pose.end.normal_0, ring.e) - dot(x.normal, f.e) - turning);
+    } else {
+      return pose.solve(d.x, d.y, d.z, Zero());
+    }
+  }
+
+  // joint coordinates, rates, the actuated row of H, what must not vanish
+  ZVENO_INLINE void kinematics(T* position, T* rate, T* row, T* measure) const {
+    Closing<T, S::kLean> closing;
+    const Pose<S, T> pose(p, ring, closing);
+    pose.coordinates(position);
+    const auto q = rates(pose, closing.rho);
+    const T by_place[4] = {value<T>(q.a), value<T>(q.b), value<T>(q.c), value<T>(q.d)};
+    in_order<S>(by_place, rate);
+    const auto H = jacobian(pose, closing.rho);
+    if constexpr (S::kHunt)
+      write(H.a, row);
+    else
+      write(H.d, row);
+    for (int i = 0; i < 4; ++i) measure[i] = closing.measure[i];
+  }
+
+  // first half: the leg's share of the reduced system (44), or of (51)
+  // Fills `held` (raw memory); returns the rates of momentum of the flow.
+  template <bool kFree>
+  ZVENO_INLINE auto first(const T* tau, T* share, T* measure, Held<S, T>& held) const {
+    enter_stage<T>(Stage::closure);
+    Closing<T, S::kLean> closing;
+    const Pose<S, T>& pose = *::new (&held.pose) Pose<S, T>(p, ring, closing);
+    for (int i = 0; i < 4; ++i) measure[i] = closing.measure[i];
+    const Bodies<S, T> bodies(p);
+    enter_stage<T>(Stage::jacobian);
+    const auto H = jacobian(pose, closing.rho);
+    const auto rate = rates(pose, closing.rho);
+    T(&x)[4][6] = held.H;
+    write(H.a, x[0]), write(H.b, x[1]);
+    if constexpr (S::has(2)) write(H.c, x[2]);
+    if constexpr (S::has(3)) write(H.d, x[3]);
+    held.rate[0] = value<T>(rate.a), held.rate[1] = value<T>(rate.b);
+    held.rate[2] = value<T>(rate.c), held.rate[3] = value<T>(rate.d);
+    for (int k = 0; k < S::kCoordinates; ++k) held.tau[S::place(k)] = tau[k];
+    enter_stage<T>(Stage::drift);
+    T(&h_)[4] = held.h;
+    const auto flow = flows(pose, bodies, rate, [&](const auto& f, const auto& k) {
+      const auto h = drift(pose, closing, f, k);
+      h_[0] = value<T>(h.a), h_[1] = value<T>(h.b), h_[2] = value<T>(h.c), h_[3] = value<T>(h.d);
+    });
+    enter_stage<T>(Stage::bias);
+    const auto l = gathered<1>(pose, flow);
+    const T(&t)[4] = held.tau;
+    const T ba = t[0] - pose.template along<0>(l.l1, l.l2, l.l3), bb = t[1] - pose.template along<1>(l.l1, l.l2, l.l3);
+    const auto bc = kept<2>(t[2]) - pose.template along<2>(l.l1, l.l2, l.l3);
+    const auto bd = kept<3>(t[3]) - pose.template along<3>(l.l1, l.l2, l.l3);
+
+    enter_stage<T>(Stage::inertia);
+    const auto A0 = inertia_column<0>(pose, bodies);
+    const auto A1 = inertia_column<1>(pose, bodies);
+    const auto A2 = inertia_column<2>(pose, bodies);
+    const auto A3 = inertia_column<3>(pose, bodies);
+    const auto a00 = add_reflected<0>(A0.a);
+    const auto a33 = add_reflected<3>(A3.d);
+
+    enter_stage<T>(Stage::reduction);
+    const auto ha = h_[0], hb = h_[1];
+    const auto hc = kept<2>(h_[2]);
+    const auto hd = kept<3>(h_[3]);
+    const auto ra = ba - (a00 * ha + A0.b * hb + A0.c * hc + A0.d * hd);
+    const auto rb = bb - (A0.b * ha + A1.b * hb + A1.c * hc + A1.d * hd);
+    const auto rc = bc - (A0.c * ha + A1.c * hb + A2.c * hc + A2.d * hd);
+    const auto rd = bd - (A0.d * ha + A1.d * hb + A2.d * hc + a33 * hd);
+    const T r[4] = {value<T>(ra), value<T>(rb), value<T>(rc), value<T>(rd)};
+    constexpr int count = S::kCoordinates;
+    // column by column: A H as a whole would not stay in registers
+    ZVENO_UNROLL
+    for (int i = 0; i < 6; ++i) {
+      const auto xc = kept<2>(x[2][i]);
+      const auto xd = kept<3>(x[3][i]);
+      const T g[4] = {value<T>(a00 * x[0][i] + A0.b * x[1][i] + A0.c * xc + A0.d * xd),
+                      value<T>(A0.b * x[0][i] + A1.b * x[1][i] + A1.c * xc + A1.d * xd),
+                      value<T>(A0.c * x[0][i] + A1.c * x[1][i] + A2.c * xc + A2.d * xd),
+                      value<T>(A0.d * x[0][i] + A1.d * x[1][i] + A2.d * xc + a33 * xd)};
+      ZVENO_UNROLL
+      for (int j = i; j < 6; ++j) {
+        T sum = g[0] * x[0][j];
+        ZVENO_UNROLL
+        for (int k = 1; k < count; ++k) sum += g[S::place(k)] * x[S::place(k)][j];
+        share[kMatrix + upper6(i, j)] = sum;
+      }
+      T sum = x[0][i] * r[0];
+      ZVENO_UNROLL
+      for (int k = 1; k < count; ++k) sum += x[S::place(k)][i] * r[S::place(k)];
+      share[kRight + i] = sum;
+    }
+    if constexpr (kFree) {
+      T column[4][6], flow_0[6];
+      write(to_base(pose, l.l1), flow_0);
+      base_column<0>(pose, bodies, column[0]);
+      base_column<1>(pose, bodies, column[1]);
+      base_column<2>(pose, bodies, column[2]);
+      base_column<3>(pose, bodies, column[3]);
+      for (int i = 0; i < 6; ++i) {
+        T left = flow_0[i];
+        for (int k = 0; k < count; ++k) left += column[S::place(k)][i] * h_[S::place(k)];
+        share[kBaseRight + i] = -left;
+        for (int j = 0; j < 6; ++j) {
+          T sum = column[0][i] * x[0][j];
+          for (int k = 1; k < count; ++k) sum += column[S::place(k)][i] * x[S::place(k)][j];
+          share[kCoupling + 6 * i + j] = sum;
+        }
+      }
+      composite(pose, bodies, share);
+    }
+    return flow;
+  }
+
+ private:
+  template <int i>
+  static ZVENO_INLINE auto kept(const T& x) {
+    if constexpr (S::has(i))
+      return x;
+    else
+      return Zero();
+  }
+  template <int i, class A>
+  ZVENO_INLINE auto add_reflected(const A& a) const {
+    if constexpr (i == Pose<S, T>::kActuated)
+      return a + p(kReflected);
+    else
+      return a;
+  }
+  template <int i, class P, class B>
+  static ZVENO_INLINE void base_column(const P& pose, const B& bodies, T* out) {
+    if constexpr (S::has(i)) {
+      const Four<Known<i == 0>, Known<i == 1>, Known<i == 2>, Known<i == 3>> unit;
+      write(to_base(pose, gathered<1>(pose, loads_of(pose, bodies, unit)).l1), out);
+    } else {
+      for (int k = 0; k < 6; ++k) out[k] = T(0.0);
+    }
+  }
+
+  // first and second moments of mass about O_0
+  template <class P, class B>
+  ZVENO_INLINE void composite(const P& pose, const B& bodies, T* share) const {
+    for (int i = 0; i < 9; ++i) share[kMoment + i] = T(0.0);
+    const Rows3<T> root = pose.root_axes(), last = spun(pose);
+    const Vec3T<T> o1 = p.vec(kBase);
+    // origin of the last body: back from the ring's hinge
+    const Vec3T<T> o3 = pose.hinge - scaled(last.x, p(kOuter));
+    add_moments(bodies.b1, root, o1, share);
+    add_moments(bodies.b2, last, o1, share);  // SPU: the housing spins about its hinge
+    add_moments(bodies.b3, last, o3, share);
+  }
+  ZVENO_INLINE Rows3<T> spun(const Pose<S, T>& pose) const {
+    const Rows3<T>& a = pose.axes;
+    if constexpr (S::kUniversal) {
+      const About<0, T>& t = spin_of(pose);
+      return {a.x, scaled(a.y, t.c) + scaled(a.z, t.s), scaled(a.z, t.c) - scaled(a.y, t.s)};
+    } else {
+      return a;
+    }
+  }
+  static ZVENO_INLINE const About<0, T>& spin_of(const Pose<S, T>& pose) {
+    if constexpr (S::kHunt)
+      return pose.j3.turn;
+    else
+      return pose.j2.turn;
+  }
+  static ZVENO_INLINE void add_moments(const NoBody&, const Rows3<T>&, const Vec3T<T>&, T*) {}
+  static ZVENO_INLINE void add_moments(const Rod<T>& b, const Rows3<T>& axes, const Vec3T<T>& o, T* share) {
+    const T zero(0.0);
+    add_moments(Solid<T>{b.mass, {b.cx, zero, zero}, {b.ix, zero, zero, b.it, zero, b.it}}, axes, o, share);
+  }
+  static ZVENO_INLINE void add_moments(const Solid<T>& b, const Rows3<T>& axes, const Vec3T<T>& o, T* share) {
+    const Vec3T<T> c = axes.undo(b.c);
+    // R' I R: its columns are the images of the base axes
+    const Rows3<T> t{{axes.x.x, axes.y.x, axes.z.x}, {axes.x.y, axes.y.y, axes.z.y}, {axes.x.z, axes.y.z, axes.z.z}};
+    const auto ix = times(b.inertia, t.x), iy = times(b.inertia, t.y), iz = times(b.inertia, t.z);
+    const Vec3T<T> d = scaled(o, b.mass) + (c + c);  // I_O = I + (o.d) 1 - sym(o d')
+    const T od = dot(o, d), half(0.5);
+    share[kMoment] += o.x * b.mass + c.x;
+    share[kMoment + 1] += o.y * b.mass + c.y;
+    share[kMoment + 2] += o.z * b.mass + c.z;
+    T* I = share + kInertia;
+    I[0] += dot(ix, t.x) + od - o.x * d.x;
+    I[1] += dot(ix, t.y) - half * (o.x * d.y + o.y * d.x);
+    I[2] += dot(ix, t.z) - half * (o.x * d.z + o.z * d.x);
+    I[3] += dot(iy, t.y) + od - o.y * d.y;
+    I[4] += dot(iy, t.z) - half * (o.y * d.z + o.z * d.y);
+    I[5] += dot(iz, t.z) + od - o.z * d.z;
+  }
+};
+
+// the leg's results, coordinates in the order of the joints
+template <class T>
+struct Outcome {
+  T position[4], rate[4], acceleration[4], reaction[4];
+  T base[6];  // load on the base about O_0
+};
+
+// second half, the ring's acceleration known: (45)-(48). x: [v'; w'] in base axes; base: what a free base adds to the flow
+template <class S, class T, class L, class M = AtRest>
+ZVENO_INLINE void second(const Params<T>& p, const Held<S, T>& held, const L& flow, const T* x, Outcome<T>& out,
+                         const M& base = {}) {
+  enter_stage<T>(Stage::reaction);
+  const Pose<S, T>& pose = held.pose;
+  pose.coordinates(out.position);  // first: it does not wait for x
+  const Vec3T<T> v{x[0], x[1], x[2]}, w{x[3], x[4], x[5]};
+  const auto acceleration = [&](int i) {
+    const T(&row)[6] = held.H[i];
+    return dot(Vec3T<T>{row[0], row[1], row[2]}, v) + dot(Vec3T<T>{row[3], row[4], row[5]}, w) + held.h[i];
+  };
+  const auto optional = [&](auto has, int i) {
+    if constexpr (decltype(has)::value)
+      return acceleration(i);
+    else
+      return Zero();
+  };
+  const Four q{acceleration(0), acceleration(1), optional(std::bool_constant<S::has(2)>(), 2),
+               optional(std::bool_constant<S::has(3)>(), 3)};
+  const auto loads = loads_of(pose, Bodies<S, T>(p), q, base);
+  const auto l = gathered<1>(pose, Three{loads.l1 + flow.l1, loads.l2 + flow.l2, loads.l3 + flow.l3});
+  const auto rest = [&](auto i, const auto& qi) {
+    constexpr int k = decltype(i)::value;
+    if constexpr (std::is_same_v<std::decay_t<decltype(qi)>, Zero>) {
+      return Zero();
+    } else {
+      const T g = held.tau[k] - pose.template along<k>(l.l1, l.l2, l.l3);
+      if constexpr (k == Pose<S, T>::kActuated)
+        return T(g - p(kReflected) * qi);
+      else
+        return g;
+    }
+  };
+  const Four g{rest(std::integral_constant<int, 0>(), q.a), rest(std::integral_constant<int, 1>(), q.b),
+               rest(std::integral_constant<int, 2>(), q.c), rest(std::integral_constant<int, 3>(), q.d)};
+  T moment;
+  const Vec3T<T> force = pose.axes.undo(pose.solve_transposed(g, moment));
+  // what the ring's reaction and the rates of momentum leave for the base
+  const auto inertia = to_base(pose, l.l1);
+  const auto f = -(force + inertia.a);
+  const auto m = cross(pose.hinge, force) + inertia.b;
+  const auto with_hook = [&] {
+    if constexpr (S::kUniversal)
+      return -(m + scaled(pose.end.normal_0, moment));
+    else
+      return -m;
+  }();
+  write(Row{f, with_hook}, out.base);
+  out.reaction[0] = force.x, out.reaction[1] = force.y, out.reaction[2] = force.z, out.reaction[3] = moment;
+  const T by_place[4] = {q.a, q.b, value<T>(q.c), value<T>(q.d)};
+  in_order<S>(by_place, out.acceleration);
+  in_order<S>(held.rate, out.rate);
+}
+
+}  // namespace zveno::leg

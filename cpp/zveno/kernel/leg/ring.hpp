@@ -1,0 +1,96 @@
+// The platform of a hexapod (docking ring) in base axes, and the solve for its acceleration.
+#pragma once
+
+#include <zveno/kernel/leg/body.hpp>
+#include <zveno/kernel/stage.hpp>
+#include <zveno/model/leg_type.hpp>
+
+namespace zveno {
+
+// motion of the base: a_0 - g, Omega', Omega in base axes
+using StillBase = leg::Flow<ZeroVec, ZeroVec, ZeroVec>;
+template <class T>
+using MovingBase = leg::Flow<Vec3T<T>, Vec3T<T>, Vec3T<T>>;
+
+// what the legs need to know of the ring. A and E are known zeros when the base is still.
+template <class T, class B, class A, class E, class KC, class KB>
+struct Ring {
+  Rows3<T> R;     // ring -> base
+  Vec3T<T> r;     // centre of mass
+  Vec3T<T> v, w;  // relative to the base
+  Vec3T<T> o;     // absolute angular velocity
+  A a;            // absolute acceleration and angular acceleration left when u' = 0
+  E e;
+  KC K;    // of the ring
+  B base;  // flow
+  KB K0;   // of the base
+};
+
+// state: r (3), R (9, row major), u (6) = [v; w in ring axes]
+template <class T, class B>
+ZVENO_INLINE auto make_ring(const T* r, const T* R, const T* u, const B& base) {
+  const Rows3<T> turn{{R[0], R[1], R[2]}, {R[3], R[4], R[5]}, {R[6], R[7], R[8]}};
+  const Vec3T<T> position{r[0], r[1], r[2]}, v{u[0], u[1], u[2]};
+  const Vec3T<T> w = turn.times(Vec3T<T>{u[3], u[4], u[5]});
+  const auto K0 = leg::swirl<false>(base.e, base.o);
+  const auto o = w + base.o;
+  const auto e = base.e + cross(base.o, w);
+  const auto a = base.w + K0.times(position) + cross(base.o, v + v);
+  const auto K = leg::swirl<false>(e, o);
+  return Ring<T, B, decltype(a), decltype(e), decltype(K), decltype(K0)>{turn, position, v, w, o, a, e, K, base, K0};
+}
+
+// R I R'
+template <class T>
+ZVENO_INLINE Sym3<T> inertia_in_base(const Platform<T>& body, const Rows3<T>& R) {
+  const auto x = leg::times(body.inertia, R.x), y = leg::times(body.inertia, R.y), z = leg::times(body.inertia, R.z);
+  return {dot(x, R.x), dot(x, R.y), dot(x, R.z), dot(y, R.y), dot(y, R.z), dot(z, R.z)};
+}
+
+// (50) with unknowns in base axes: force and moment on the ring, rates of momentum taken off
+template <class T, class R>
+ZVENO_INLINE void ring_forces(const Platform<T>& body, const Sym3<T>& inertia, const R& ring, const T* wrench, T* s) {
+  const Vec3T<T> f{wrench[0], wrench[1], wrench[2]}, m{wrench[3], wrench[4], wrench[5]};
+  const auto force = f - scaled(ring.a, body.mass);
+  const auto spin = leg::times(inertia, ring.e) + cross(ring.o, leg::times(inertia, ring.o));
+  const auto moment = ring.R.times(m) - spin;
+  s[0] = force.x, s[1] = force.y, s[2] = force.z, s[3] = moment.x, s[4] = moment.y, s[5] = moment.z;
+}
+
+// place of element (i, j), i <= j, in the upper triangle of a symmetric 6 x 6 matrix stored by rows
+constexpr int upper6(int i, int j) { return i * 6 - i * (i - 1) / 2 + j - i; }
+
+// A x = b for symmetric positive definite A given by its lower triangle, L D L' in place; x in place of b. Written out in
+// full: 6 unknowns stay in registers.
+template <int N, class T>
+ZVENO_INLINE void solve_symmetric(T (&A)[N][N], T* b) {
+  T inverse[N], x[N];
+  ZVENO_UNROLL
+  for (int j = 0; j < N; ++j) x[j] = b[j];
+  ZVENO_UNROLL
+  for (int j = 0; j < N; ++j) {
+    inverse[j] = T(1.0) / A[j][j];
+    T l[N];
+    ZVENO_UNROLL
+    for (int i = j + 1; i < N; ++i) {
+      l[i] = A[i][j] * inverse[j];
+      ZVENO_UNROLL
+      for (int k = j + 1; k <= i; ++k) A[i][k] -= l[i] * A[k][j];
+    }
+    ZVENO_UNROLL
+    for (int i = j + 1; i < N; ++i) {
+      A[i][j] = l[i];
+      x[i] -= l[i] * x[j];
+    }
+  }
+  ZVENO_UNROLL
+  for (int j = N - 1; j >= 0; --j) {
+    x[j] *= inverse[j];
+    ZVENO_UNROLL
+    for (int i = j + 1; i < N; ++i) x[j] -= A[i][j] * x[i];
+  }
+  ZVENO_UNROLL
+  for (int j = 0; j < N; ++j) b[j] = x[j];
+}
+
+}  // namespace zveno
