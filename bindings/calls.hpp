@@ -12,12 +12,13 @@ namespace zveno::bindings {
 // names of a function's parameters, positional ones first; interned, which makes matching a pointer comparison
 using Keywords = std::vector<std::pair<int, PyObject*>>;  // (slot, name)
 
-// slot[...] <- arguments; `rest` says which parameters are keyword-only
-inline void place_arguments(const char* function, const Keywords& names, std::size_t positional, const char* rest,
-                            PyObject* const* args, Py_ssize_t count, PyObject* kwnames, PyObject** slot) {
+// slot[...] <- arguments; rest() says which parameters are keyword-only
+template <class Rest>
+void place_arguments(const char* function, const Keywords& names, std::size_t positional, const Rest& rest,
+                     PyObject* const* args, Py_ssize_t count, PyObject* kwnames, PyObject** slot) {
   if (count > static_cast<Py_ssize_t>(positional))
     throw py::type_error(std::string(function) + ": " + std::to_string(count) + " positional arguments given, at most " +
-                         std::to_string(positional) + " expected (" + rest + " by keyword)");
+                         std::to_string(positional) + " expected (" + rest() + " by keyword)");
   for (Py_ssize_t i = 0; i < count; ++i) slot[names[i].first] = args[i];
   const Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
   for (Py_ssize_t k = 0; k < named; ++k) {

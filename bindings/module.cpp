@@ -4,8 +4,9 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   m.doc() = "Compiled core of zveno: models and their dynamics. Use the names of the package `zveno`.";
   zveno::bindings::register_errors(m);
   zveno::bindings::register_model(m);
-  zveno::bindings::register_dynamics(m);
   zveno::bindings::register_hexapod(m);
+  zveno::bindings::register_functions(m);
+  zveno::bindings::register_dispatch(m);
   zveno::bindings::register_simulate(m);
   zveno::bindings::register_graph(m);
   zveno::bindings::register_compiled(m);

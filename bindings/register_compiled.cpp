@@ -1,4 +1,4 @@
-// Functions of one chain as expression graphs, and the object that calls the machine code made from them.
+// Functions of one particular mechanism as expression graphs, and the object that calls the machine code made from them.
 #include <pybind11/stl.h>
 
 #include <memory>
@@ -6,33 +6,30 @@
 #include <zveno/instruments/trace.hpp>
 #include <zveno/support/finite.hpp>
 
+#include "call.hpp"
 #include "callable.hpp"
-#include "dynamics.hpp"
 #include "registers.hpp"
 
 namespace zveno::bindings {
 namespace {
 
-// what is decided when a function is compiled
-struct Choice {
-  const Signature* signature;
-  std::vector<LinkFrame> frames;  // of the external wrenches
-  std::vector<int> symbolic;      // bodies whose inertial parameters are arguments
-  Job job;
-};
-
 [[noreturn]] void fail(const Context& c, const std::string& text) {
   throw py::value_error(std::string(c.function) + ": " + text);
 }
 
-bool takes(const Signature& s, Param p) {
-  for (const auto& [param, name] : s.params)
-    if (param == p) return true;
-  return false;
-}
+// what is decided when a function is compiled
+template <class Model>
+struct Choice {
+  const FunctionRow* row = nullptr;
+  typename Face<Model>::Work job{};
+  unsigned given = 0;              // arrays that calls will give, a bit for each Param
+  std::vector<LinkFrame> frames;   // of the external wrenches
+  std::vector<py::object> loaded;  // their links
+  std::vector<int> symbolic;       // bodies whose inertial parameters are arguments
+};
 
 // the body that the joint of link `name` moves
-int body_of(const Context& c, const Chain& chain, py::handle name) {
+int body_of_link(const Context& c, const Chain& chain, py::handle name) {
   const LinkFrame frame = frame_of(c, chain, "parameters of link", name.ptr());
   if (frame.body == kWorld) fail(c, "link " + text_of(name) + " does not move: its parameters have no effect");
   const int link = chain.find_link(name.cast<std::string>());
@@ -41,120 +38,156 @@ int body_of(const Context& c, const Chain& chain, py::handle name) {
   return frame.body;
 }
 
-// options: method, link, point, frame, external (names), symbolic (names); absent or None: not given
-Choice choose(const Chain& chain, const std::string& function, const py::dict& options) {
-  const Context c{"compile", chain.name()};
-  Choice choice;
-  choice.signature = find_signature(function);
-  if (!choice.signature) fail(c, "unknown function '" + function + "', expected one of " + list_of_functions());
-  const Signature& s = *choice.signature;
-  const auto given = [&](const char* key, Param p) -> PyObject* {
-    PyObject* value = options.contains(key) ? py::object(options[key]).ptr() : nullptr;  // the dict holds it
-    if (!value || value == Py_None) return nullptr;
-    if (!takes(s, p)) fail(c, "function '" + function + "' takes no " + key);
-    return value;
-  };
-  Signature named = s;
-  named.name = c.function;
-  Job& job = choice.job;
-  PyObject* method = given("method", P::method);
-  job = Job{&chain, s.function, method_of(chain, named, method)};
-  job.link_axes = link_axes(c, given("frame", P::frame), s.function == Function::reactions);
-  PyObject* link = given("link", P::link);
-  PyObject* point = given("point", P::point);
-  if (about_a_link(s.function)) {
-    job.frame = frame_of(c, chain, "link", link);
-    read_point(c, point, job.frame);
-  }
-  if (PyObject* external = given("external", P::external))
-    for (const py::handle& name : py::reinterpret_borrow<py::tuple>(external))
+void finish(const Context& c, const Chain& chain, const py::dict& options, const Arguments& a, Choice<Chain>& choice) {
+  if (PyObject* external = a[Param::external])
+    for (const py::handle& name : py::reinterpret_borrow<py::tuple>(external)) {
       choice.frames.push_back(frame_of(c, chain, "external link", name.ptr()));
+      choice.loaded.push_back(py::reinterpret_borrow<py::object>(name));
+    }
   if (options.contains("symbolic"))
-    for (const py::handle& name : py::tuple(options["symbolic"])) choice.symbolic.push_back(body_of(c, chain, name));
-  job.external_count = static_cast<int>(choice.frames.size());
-  job.parameters = kInertial * static_cast<int>(choice.symbolic.size());
+    for (const py::handle& name : py::tuple(options["symbolic"])) choice.symbolic.push_back(body_of_link(c, chain, name));
+  choice.job.external_count = static_cast<int>(choice.frames.size());
+  choice.job.external_frames = choice.frames.data();  // stays with a choice that is moved
+  choice.job.parameters = kInertial * static_cast<int>(choice.symbolic.size());
+}
+void finish(const Context& c, const Hexapod& hexapod, const py::dict& options, const Arguments&, Choice<Hexapod>& choice) {
+  const bool forces = choice.given >> index_of(Param::leg_tau) & 1;
+  choice.job.actuated_only = forces && options.contains("tau") && options["tau"].cast<std::string>() == "actuated";
+  for (int k = 0; k < kLegs; ++k)
+    if (hexapod.leg(k).type == LegType::custom)
+      fail(c, "leg '" + hexapod.leg(k).name + "' is custom: closed by iteration, it has no fixed sequence of operations");
+}
+
+// Options by the names of parameters, and: arguments (names of the arrays that calls will give), symbolic (names of links),
+// tau ("actuated" or "all"), outputs. Absent or None: not given. `who` stands in messages.
+template <class Model>
+Choice<Model> choose(const char* who, const Model& model, const std::string& function, const py::dict& options) {
+  const Context c{who, model.name()};
+  Choice<Model> choice;
+  choice.row = find_row<Model>(function);
+  if (!choice.row || choice.row->has(kPrivate))
+    fail(c, "unknown function '" + function + "', expected one of " + listed_functions<Model>());
+  const FunctionRow& row = *choice.row;
+  Arguments a;
+  for (const OptionText& o : kOptions) {
+    if (o.param == Param::parameters || !options.contains(o.name)) continue;
+    PyObject* value = py::object(options[o.name]).ptr();  // the dict holds it
+    if (value == Py_None) continue;
+    if (o.param != Param::outputs && !row.takes(o.param)) fail(c, "function '" + function + "' takes no " + o.name);
+    if (o.param == Param::outputs && !row.has(kSeveral)) fail(c, "function '" + function + "' has one result");
+    a.slot[index_of(o.param)] = value;
+  }
+  if (row.takes(Param::base) && !a[Param::base]) fail(c, "function '" + function + "' needs a base");
+
+  std::vector<std::string> wanted, known;
+  for (const py::handle& name : py::tuple(options["arguments"])) wanted.push_back(name.cast<std::string>());
+  for (const Param p : row.params) {
+    if (!is_array(p) || p == Param::start) continue;
+    known.push_back(name_of(p));
+    const auto times = std::count(wanted.begin(), wanted.end(), name_of(p));
+    if (times > 1) fail(c, "arguments has '" + known.back() + "' twice");
+    if (times) choice.given |= 1u << index_of(p);
+    // a pose, or the state of a chain, is never left out
+    const bool needed = std::is_same_v<Model, Chain> ? p != Param::base_motion : p == Param::r || p == Param::R;
+    if (!times && needed) fail(c, "arguments lacks '" + known.back() + "'");
+  }
+  for (const std::string& name : wanted)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      fail(c, "function '" + function + "' takes no argument '" + name + "', expected some of " + listed(known));
+
+  choice.job = Face<Model>::options(c, model, row, a);
+  choice.job.outputs = outputs_of(c, row, a[Param::outputs]);
+  finish(c, model, options, a, choice);
   return choice;
 }
 
-Graph trace(const Chain& chain, const std::string& function, const py::dict& options, bool regroup, std::size_t limit) {
-  Choice choice = choose(chain, function, options);
-  choice.job.external_frames = choice.frames.data();
+template <class Model>
+Graph trace_call(const Model& model, const std::string& function, const py::dict& options, const std::string& who,
+                 bool regroup, std::size_t limit) {
+  const Choice<Model> choice = choose<Model>(who.c_str(), model, function, options);
   const py::gil_scoped_release release;
-  return trace_chain(choice.job, {choice.symbolic, regroup, limit});
+  return trace(choice.job, {choice.given, choice.symbolic, regroup, limit});
 }
 
 // ---- the objects that call the machine code
 
 struct State {
-  py::object chain, code;  // kept alive
-  Choice choice;
+  virtual ~State() = default;
+  virtual PyObject* call(PyObject* const* args, Py_ssize_t count, PyObject* kwnames) const = 0;
+  static std::unique_ptr<State> make(const py::tuple& t);
+};
+
+template <class Model>
+struct StateOf final : State {
+  py::object model, code;  // kept alive
+  Choice<Model> choice;
   Program program;
   Keywords names;
   std::size_t positional = 0;
-  std::vector<py::object> loaded;  // links of the external wrenches
 
-  // (chain, function, options, code, scalar address, vector address, lanes)
-  static std::unique_ptr<State> make(const py::tuple& t) {
-    if (t.size() != 7) throw py::type_error("Compiled: expected 7 arguments");
-    require_lanes("Compiled", t[6]);
+  StateOf(const py::tuple& t, const py::dict& options)
+      : model(t[0]),
+        code(t[3]),
+        choice(choose<Model>("compile", t[0].cast<const Model&>(), t[1].cast<std::string>(), options)) {
     const auto address = [&](int i) { return reinterpret_cast<Program::Call>(t[i].cast<std::uintptr_t>()); };
-    auto state = std::make_unique<State>();
-    state->chain = t[0];
-    state->code = t[3];
-    const auto options = t[2].cast<py::dict>();
-    Choice& choice = state->choice = choose(t[0].cast<const Chain&>(), t[1].cast<std::string>(), options);
-    state->program = {address(4), address(5)};
-    choice.job.external_frames = choice.frames.data();
-    choice.job.program = &state->program;
-    if (options.contains("external"))
-      for (const py::handle& link : py::tuple(options["external"]))
-        state->loaded.push_back(py::reinterpret_borrow<py::object>(link));
-    const auto add = [&](Param p, const char* name) { state->names.emplace_back(static_cast<int>(p), interned(name)); };
-    for (const auto& [param, name] : choice.signature->params)
-      if (param == P::q || param == P::qd || param == P::third || param == P::external) add(param, name);
-    if (!choice.symbolic.empty()) add(P::parameters, "parameters");
-    state->positional = state->names.size();
-    add(P::out, "out"), add(P::threads, "threads");
-    state->set_quick();
-    return state;
+    program = {address(4), address(5)};
+    choice.job.program = &program;
+    const auto add = [&](Param p) { names.emplace_back(index_of(p), interned(name_of(p))); };
+    for (const Param p : choice.row->params)
+      if (is_array(p) ? choice.given >> index_of(p) & 1 : p == Param::external) add(p);
+    if (!choice.symbolic.empty()) add(Param::parameters);
+    positional = names.size();
+    for (const Param p : {Param::on_error, Param::status, Param::out, Param::threads}) add(p);
+    set_quick();
   }
 
   // What the common call needs: one state in plain arrays, nothing else asked for. Worked out once.
   struct Quick {
     static constexpr int kMost = 32;  // joints
     int inputs = 0;                   // 0: no such call
-    int n = 0, tail_nd = 0;
+    py::ssize_t size_in[4] = {};
+    int tail_nd = 0;
     py::ssize_t tail[2] = {};
     std::ptrdiff_t size = 0;
+    int n = 0;                           // pivots
     const double* tiny_pivot = nullptr;  // of forward dynamics
     PyObject* out = nullptr;             // the keyword
   } quick;
 
   void set_quick() {
-    const Job& job = choice.job;
-    const int n = job.chain->n(), tail_nd = result_tail(job.function, n, quick.tail);
-    if (n > Quick::kMost || tail_nd == 0 || job.function == Function::derivatives || !loaded.empty() ||
-        !choice.symbolic.empty() || worth_releasing(job.function, 1, n))
-      return;
-    quick.inputs = input_count(job.function);
-    quick.n = n;
-    quick.out = interned("out");
-    quick.tail_nd = tail_nd;
-    quick.size = output_size(job.function, n);
-    if (job.function == Function::forward_dynamics) quick.tiny_pivot = job.chain->tiny_pivot().data();
+    if constexpr (std::is_same_v<Model, Chain>) {
+      const FunctionRow& row = *choice.row;
+      const Sizes sizes = sizes_of(choice.job);
+      const Slot& result = row.outputs[0];
+      if (sizes.n > Quick::kMost || result.shape.count == 0 || row.has(kSeveral) || !choice.loaded.empty() ||
+          !choice.symbolic.empty() || work_of(row, sizes) > 256)
+        return;
+      int inputs = 0;
+      for (const Param p : row.params)
+        if (is_array(p) && (choice.given >> index_of(p) & 1)) {
+          if (inputs == 4) return;
+          quick.size_in[inputs++] = static_cast<py::ssize_t>(input_size(p, sizes));
+        }
+      quick.inputs = inputs;
+      quick.out = interned("out");
+      for (const Dim& d : result.shape) quick.tail[quick.tail_nd++] = d.of(sizes);
+      quick.size = numbers(result.shape, sizes);
+      quick.n = sizes.n;
+      if (row.has(kSolves)) quick.tiny_pivot = choice.job.chain->tiny_pivot().data();
+    }
   }
 
   // null without an error: something is unusual or wrong, and the long way tells what
   PyObject* single(PyObject* const* args, PyObject* given) const {
-    const double* in[3];
+    const double* in[4];
     double pivot[Quick::kMost];
     double* out[2] = {nullptr, pivot};
     if (given && !(out[0] = plain_out(given, quick.tail_nd, quick.tail))) return nullptr;
     bool finite = true;
     for (int k = 0; k < quick.inputs; ++k) {
-      in[k] = plain_vector(args[k], quick.n);
-      if (!in[k] || (given && overlaps(out[0], quick.size, in[k], quick.n))) return nullptr;
-      finite &= all_finite(in[k], quick.n);
+      in[k] = plain_vector(args[k], quick.size_in[k]);
+      if (!in[k] || (given && overlaps(out[0], quick.size, in[k], quick.size_in[k]))) return nullptr;
+      finite &= all_finite(in[k], quick.size_in[k]);
     }
     py::object result = given ? py::reinterpret_borrow<py::object>(given) : new_array(quick.tail_nd, quick.tail, out[0]);
     program.one(in, out);
@@ -163,56 +196,69 @@ struct State {
     return finite ? result.release().ptr() : nullptr;
   }
 
-  PyObject* call(PyObject* const* args, Py_ssize_t count, PyObject* kwnames) const {
+  PyObject* call(PyObject* const* args, Py_ssize_t count, PyObject* kwnames) const override {
     if (count == quick.inputs && count > 0) {
       const bool out_only = kwnames && PyTuple_GET_SIZE(kwnames) == 1 && PyTuple_GET_ITEM(kwnames, 0) == quick.out;
       if (!kwnames || out_only)
         if (PyObject* result = single(args, out_only ? args[count] : nullptr)) return result;
     }
-    const Signature& s = *choice.signature;
-    const Context c{s.name, choice.job.chain->name()};
+    const FunctionRow& row = *choice.row;
+    auto job = choice.job;
+    const Context c{row.name, Face<Model>::model(job).name()};
     Arguments a;
-    place_arguments(s.name, names, positional, "out and threads", args, count, kwnames, a.slot);
+    place_arguments(
+        row.name, names, positional, [] { return "on_error, status, out and threads"; }, args, count, kwnames, a.slot);
     Arrays arrays;
-    arrays.read_states(c, s, a, choice.job.chain->n());
-    if (!loaded.empty() || a[P::external]) read_loads(c, a[P::external], arrays);
+    read_states<Model>(c, job, a, row.params.count, choice.given, arrays);
+    if (!choice.loaded.empty() || a[Param::external]) read_loads(c, a[Param::external], arrays);
     if (!choice.symbolic.empty()) {
-      if (!a[P::parameters]) throw py::type_error(std::string(s.name) + ": argument 'parameters' is missing");
-      arrays.read(c, {"parameters"}, a[P::parameters], static_cast<py::ssize_t>(choice.symbolic.size()), kInertial);
+      if (!a[Param::parameters]) throw py::type_error(std::string(row.name) + ": argument 'parameters' is missing");
+      arrays.read(c, {"parameters"}, a[Param::parameters], static_cast<py::ssize_t>(choice.symbolic.size()), kInertial);
     }
-    return run_call(c, s, choice.job, arrays, a[P::out], a[P::threads]);
+    return run_call<Model>(c, job, arrays, a);
   }
 
   void read_loads(const Context& c, PyObject* external, Arrays& arrays) const {
-    if (external == Py_None) external = nullptr;
-    if (loaded.empty()) {
-      if (external) fail(c, "compiled without external wrenches, expected none; compile(..., external=[links]) takes them");
-      return;
-    }
-    const auto links = [&] { return text_of(py::cast(loaded)); };
+    if (choice.loaded.empty())
+      fail(c, "compiled without external wrenches, expected none; compile(..., external=[links]) takes them");
+    const auto links = [&] { return text_of(py::cast(choice.loaded)); };
     if (!external) fail(c, "argument 'external' is missing: compiled with wrenches on " + links());
     require_dict(c, external);
-    if (PyDict_GET_SIZE(external) != static_cast<Py_ssize_t>(loaded.size()))
+    if (PyDict_GET_SIZE(external) != static_cast<Py_ssize_t>(choice.loaded.size()))
       fail(c, "external has " + std::to_string(PyDict_GET_SIZE(external)) + " wrenches, expected those on " + links());
-    for (const py::object& link : loaded) {
+    for (const py::object& link : choice.loaded) {
       PyObject* wrench = PyDict_GetItemWithError(external, link.ptr());
       if (!wrench) {
         if (PyErr_Occurred()) throw py::error_already_set();
         fail(c, "external has no wrench on link " + text_of(link));
       }
-      const py::object held = py::reinterpret_borrow<py::object>(wrench);  // reading may run code that changes the dict
+      py::object held = py::reinterpret_borrow<py::object>(wrench);  // reading may run code that changes the dict
       arrays.read(c, {"external", link.ptr()}, wrench, 6);
-      if (Rowwise& rows = arrays.rows[arrays.rows.size() - 1]; !rows.owner) rows.owner = held;
+      arrays.keep(std::move(held));
     }
   }
 };
+
+// (model, function, options, code, scalar address or 0, vector address, lanes)
+std::unique_ptr<State> State::make(const py::tuple& t) {
+  if (t.size() != 7) throw py::type_error("Compiled: expected 7 arguments");
+  require_lanes("Compiled", t[6]);
+  const auto options = t[2].cast<py::dict>();
+  if (py::isinstance<Chain>(t[0])) return std::make_unique<StateOf<Chain>>(t, options);
+  return std::make_unique<StateOf<Hexapod>>(t, options);
+}
 
 }  // namespace
 
 void register_compiled(py::module_& m) {
   m.attr("Compiled") = Callable<State>::type("zveno._core.Compiled");
-  m.def("trace_chain", &trace, py::arg("chain"), py::arg("function"), py::arg("options"), py::arg("regroup"),
-        py::arg("limit"), "What a method computes for this chain, as a graph.");
+  const char* const doc = "What a method computes for this mechanism, as a graph.";
+  const auto add = [&](auto call) {
+    m.def("trace", call, py::arg("model"), py::arg("function"), py::arg("options"), py::arg("who"), py::arg("regroup"),
+          py::arg("limit"), doc);
+  };
+  add(&trace_call<Chain>);
+  add(&trace_call<Hexapod>);
   m.def(
       "inertial_parameters",
       [](const Chain& chain) {

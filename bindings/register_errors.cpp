@@ -29,22 +29,4 @@ void register_errors(py::module_&) {
   });
 }
 
-void raise_failure(const char* function, const Chain& chain, const Failure& failure, bool batch) {
-  const std::string where = batch ? " in row " + std::to_string(failure.row) : "";
-  if (failure.kind == Failure::singular) {
-    const std::string joint = chain.joint_names()[chain.user_index()[failure.body]];
-    const py::object row = batch ? py::object(py::int_(failure.row)) : py::object(py::none());
-    const py::object error = make("SingularityError",
-                                  std::string(function) + ": joint '" + joint + "' of model '" + chain.name() +
-                                      "' moves no mass" + where + ": its acceleration is not determined",
-                                  {{"joint", py::str(joint)}, {"row", row}});
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
-  } else {
-    PyErr_SetString(PyExc_FloatingPointError, (std::string(function) + ": result is not finite" + where +
-                                               ": arguments are too large for model '" + chain.name() + "'")
-                                                  .c_str());
-  }
-  throw py::error_already_set();
-}
-
 }  // namespace zveno::bindings

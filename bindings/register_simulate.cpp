@@ -154,9 +154,9 @@ class HexapodRun {
   }
 
   py::object failure() const {
-    const HexFailure& f = simulation_->failure();
-    if (f.cause == HexFailure::none) return py::none();
-    return py::make_tuple(static_cast<int>(f.cause), f.leg, f.margin, simulation_->failure_time());
+    const Failure& f = simulation_->failure();
+    if (!f) return py::none();
+    return py::make_tuple(static_cast<int>(f.cause), f.part, f.margin, simulation_->failure_time());
   }
 
   py::list events() const {

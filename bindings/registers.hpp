@@ -10,15 +10,13 @@ namespace zveno::bindings {
 
 void register_errors(py::module_& m);
 void register_model(py::module_& m);
-void register_dynamics(py::module_& m);
 void register_hexapod(py::module_& m);
+void register_functions(py::module_& m);
+void register_dispatch(py::module_& m);
 void register_simulate(py::module_& m);
 void register_graph(py::module_& m);
 void register_compiled(py::module_& m);
 
 extern const KernelTable* kernels;  // those in use
-
-// raises zveno.errors.SingularityError naming the joint, or FloatingPointError
-[[noreturn]] void raise_failure(const char* function, const Chain& chain, const Failure& failure, bool batch);
 
 }  // namespace zveno::bindings

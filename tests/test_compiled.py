@@ -107,7 +107,7 @@ def test_regrouped_inertia_gives_the_same_equations_of_motion(mechanism):
     """base-parameters.md section 6: mass on a revolute axis and the inertia of a prismatic body go to the parent."""
     chain, rng = mechanism
     q, qd, qdd = random_state(rng, chain)
-    graph = _core.trace_chain(chain, "inverse_dynamics", {}, True, 10**6)
+    graph = _core.trace(chain, "inverse_dynamics", {"arguments": ("q", "qd", "qdd")}, "trace", True, 10**6)
     inputs = [zv.graph.Argument(x, (chain.n,)) for x in ("q", "qd", "qdd")]
     traced = zv.graph.Graph(graph, inputs, [zv.graph.Argument("tau", (chain.n,))])
     want = chain.inverse_dynamics(q, qd, qdd)

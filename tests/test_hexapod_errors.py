@@ -459,10 +459,10 @@ def test_wrong_arguments_are_named(name, model, plain):
             continue
         words = (f"{name}: argument '{argument}' is missing",)
         check_refused(TypeError, words, function, **{a: x for a, x in args.items() if a != argument})
-        check_refused(TypeError, words, function, **args | {argument: None})
+        check_refused(TypeError, (f"{name}: ", argument), function, **args | {argument: None})
     check_refused(TypeError, (f"{name}: unknown argument 'nonsense'",), function, **args, nonsense=1)
     check_refused(TypeError, (f"{name}: ", "'r' given twice"), function, plain["r"], **args)
-    words = (f"{name}: ", "positional arguments given", "on_error, out and threads by keyword")
+    words = (f"{name}: ", "positional arguments given", "status, out and threads by keyword")
     check_refused(TypeError, words, function, *args.values(), *[None] * 9)
     for value in ("ignore", "NaN", "", 3, b"nan", ["nan"], True):
         words = (f"{name}: on_error is {value!a}, expected 'raise' or 'nan'",)
@@ -483,8 +483,9 @@ def test_methods_of_closure(model, plain):
     _, hx = model
     pose = plain["r"], plain["R"]
     for method in ("magic", "", 3, b"newton", ["newton"]):
-        words = (f"closure: method is {method!a}, expected 'closed' or 'newton'",)
-        check_refused(ValueError, words, hx.closure, *pose, method)
+        words = ("closure: ", f"method {method!a}" if isinstance(method, str) else f"method is {method!a}",
+                 "expected one of 'closed', 'newton'")  # fmt: skip
+        check_refused((TypeError, ValueError), words, hx.closure, *pose, method)
     p = hx.closure(*pose)
     words = ("closure: start is given, but method 'closed' does not start anywhere",)
     check_refused(ValueError, words, hx.closure, *pose, start=p)

@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <string>
 
-#include <zveno/functions/hexapod.hpp>
 #include <zveno/functions/job.hpp>
 #include <zveno/model/chain.hpp>
 
@@ -37,13 +36,13 @@ void mass_matrix(const Chain& chain, const double* q, double* M, Method method =
 // M qdd + bias = tau
 void bias(const Chain& chain, const double* q, const double* qd, double* bias);
 
-// doubles per row of a function's result
+// doubles per row of a function's first result
 std::ptrdiff_t result_size(const Chain& chain, Function function);
 
-// Arguments that are not finite give std::overflow_error, as do results too large; with Rows::check_inputs set,
-// std::invalid_argument and no computation.
-// Everything else, and batches: any function over rows of states. threads: 0 is one per core.
-// Throws SingularityError, or std::overflow_error if a result is not finite.
+// Everything else, and batches: any function of functions/chain_functions.hpp over rows of states. threads: 0 is one per
+// core. With Rows::status set, rows that fail hold NaN and nothing is thrown; without, the first of them is SingularityError
+// or std::overflow_error. Arguments that are not finite give std::overflow_error, as do results too large; with
+// Rows::check_inputs set, std::invalid_argument and no computation.
 void evaluate(const Job& job, const Rows& rows, int threads = 1);
 
 // ---- hexapods
@@ -51,16 +50,16 @@ void evaluate(const Job& job, const Rows& rows, int threads = 1);
 // A pose that a leg cannot take (reach, hook_reach, newton), or in which a leg or the mechanism is singular.
 class LegError : public std::runtime_error {
  public:
-  LegError(const Hexapod& hexapod, const HexFailure& failure, const std::string& text)
+  LegError(const Hexapod& hexapod, const Failure& failure, const std::string& text)
       : std::runtime_error(text),
-        leg(failure.leg < 0 ? std::string() : hexapod.leg(failure.leg).name),
-        index(failure.leg),
+        leg(failure.part < 0 ? std::string() : hexapod.leg(failure.part).name),
+        index(failure.part),
         cause(failure.cause),
         margin(failure.margin),
         row(failure.row) {}
   std::string leg;  // its name; empty, and index -1: the mechanism as a whole
   int index;
-  HexFailure::Cause cause;
+  Cause cause;
   double margin;  // the factor that vanished, or how far the reach is exceeded
   std::ptrdiff_t row;
 };
@@ -71,7 +70,7 @@ class LegError : public std::runtime_error {
 // p (6 x joints()): coordinates of the legs
 void closure(const Hexapod& hexapod, const double* r, const double* R, double* p);
 
-// tau (6): forces of the actuated joints. out: DynamicsLayout{hexapod.joints(), false}.size() numbers: u', the wrench on the
+// tau (6): forces of the actuated joints. out: DynamicsLayout(hexapod.joints(), false).size() numbers: u', the wrench on the
 // base about its origin, and for each leg coordinates, rates, accelerations and reaction
 void forward_dynamics(const Hexapod& hexapod, const double* r, const double* R, const double* u, const double* wrench,
                       const double* tau, double* out);
@@ -80,9 +79,9 @@ void forward_dynamics(const Hexapod& hexapod, const double* r, const double* R, 
 std::ptrdiff_t result_size(const HexJob& job);
 
 // Everything else, and batches: moving and free bases, forces of all joints, Newton's method, rows of states. threads: 0 is
-// one per core. With HexRows::status set, rows that fail hold NaN and nothing is thrown; without, the first of them is
+// one per core. With Rows::status set, rows that fail hold NaN and nothing is thrown; without, the first of them is
 // LegError, std::invalid_argument (a number that is not finite, R not a rotation) or std::overflow_error (a result that is
 // not finite).
-void evaluate(const HexJob& job, const HexRows& rows, int threads = 1);
+void evaluate(const HexJob& job, const Rows& rows, int threads = 1);
 
 }  // namespace zveno

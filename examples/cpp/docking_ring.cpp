@@ -58,7 +58,7 @@ int main() {
   zveno::closure(ring, r, R, p.data());
   print("joint_coordinates", p.data(), int(p.size()));  // for each leg two angles and the stroke
 
-  const zveno::DynamicsLayout layout{ring.joints(), false};
+  const zveno::DynamicsLayout layout(ring.joints(), false);
   std::vector<double> out(layout.size());
   zveno::forward_dynamics(ring, r, R, u, contact, drives, out.data());
   print("acceleration", out.data(), 6);     // m/s^2 in base axes, rad/s^2 in ring axes
@@ -68,10 +68,11 @@ int main() {
   std::vector<double> wrenches(60), accelerations(std::size_t(10 * layout.size()));
   for (int k = 0; k < 10; ++k) wrenches[6 * k] = -100 * k;
   const zveno::HexJob job{&ring, zveno::HexFunction::forward_dynamics};
-  zveno::HexRows rows;
-  rows.r.data = r, rows.R.data = R, rows.u.data = u;  // a stride of 0 repeats the row
-  rows.wrench = {wrenches.data(), 6};
-  rows.out = accelerations.data();
+  zveno::Rows rows;
+  rows[zveno::Param::r].data = r, rows[zveno::Param::R].data = R,
+  rows[zveno::Param::u].data = u;  // a stride of 0 repeats the row
+  rows[zveno::Param::wrench] = {wrenches.data(), 6};
+  rows.out[0] = accelerations.data();
   rows.count = 10;
   zveno::evaluate(job, rows, 2);
   print("hardest_contact", accelerations.data() + 9 * layout.size(), 6);

@@ -9,12 +9,11 @@ import os
 import re
 import threading
 import weakref
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,27 +24,19 @@ from .graph import Argument, Graph
 from .opcount import OpCount, operations
 
 if TYPE_CHECKING:
+    from .hexapod import Body, Hexapod
     from .machine import Machine
     from .model import Chain
 
-__all__ = ["CompiledFunction", "Savings", "TracedFunction", "compile_chain", "trace_chain"]
+__all__ = ["CompiledFunction", "Savings", "TraceOptions", "TracedFunction", "compile_function", "trace_function"]
 
 Array = NDArray[np.float64]
 Level = Literal["strict", "algebraic"]
+Arrays = tuple[Array, ...]
 
 LEVELS: Final = ("strict", "algebraic")
 LIMIT: Final = 200_000
 UNLIMITED: Final = 1 << 22  # for what has been compiled before
-# results that stay the same when inertia is handed from link to link; reactions and loads on the base do not
-_REGROUPABLE: Final = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics", "derivatives")
-_STATE: Final = {
-    "q": "joint coordinates, rad or m",
-    "qd": "joint rates, rad/s or m/s",
-    "qdd": "joint accelerations, rad/s^2 or m/s^2",
-    "tau": "joint torques or forces, N m or N",
-}
-_WRENCH: Final = "[force; moment] at the origin of the link, base axes, N and N m"
-_INERTIAL: Final = "m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the link's origin in link axes; kg, kg m, kg m^2"
 
 
 @dataclass(frozen=True)
@@ -78,10 +69,230 @@ class Savings:
         )
 
 
-class TracedFunction(ABC):
+# ---- what is particular to a kind of mechanism -------------------------------------------------------------------
+
+
+class _ChainKind:
+    """Chains: methods, links, external wrenches, symbolic inertial parameters."""
+
+    name = "chain"
+    # without a wish the method whose code is shortest; the long ones only where they have a chance
+    methods: Final = {
+        "mass_matrix": (("crba", math.inf), ("crba-walk", 24), ("crba-columns", 10)),
+        "forward_dynamics": (("aba", math.inf), ("cholesky", 24), ("cholesky-walk", 16)),
+    }
+    wrench: Final = "[force; moment] at the origin of the link, base axes, N and N m"
+    inertial: Final = "m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the link's origin in link axes; kg, kg m, kg m^2"
+    # results that can be computed for one state by scalar code
+    singly = True
+
+    @staticmethod
+    def sizes(model: Chain) -> dict[str, int]:
+        return {"n": model.n, "N": len(model.links)}
+
+    @staticmethod
+    def options(who: str, model: Chain, given: Mapping[str, Any]) -> dict[str, Any]:
+        parameters, external, point = given.get("parameters", "fixed"), given.get("external", ()), given.get("point")
+        if not isinstance(parameters, str):
+            symbolic = _names(who, "parameters", parameters)
+        elif parameters in ("fixed", "symbolic"):
+            symbolic = [x.name for x in model.links if x.joint != "fixed"] if parameters == "symbolic" else []
+        else:
+            raise ValueError(f"{who}: parameters is {parameters!r}, expected 'fixed', 'symbolic' or names of links")
+        loaded = [external] if isinstance(external, str) else _names(who, "external", external)
+        try:
+            where = None if point is None else np.asarray(point, dtype=np.float64).tolist()
+        except (TypeError, ValueError):
+            raise TypeError(f"{who}: point is {point!r}, expected three numbers") from None
+        return {
+            **{key: given.get(key) for key in ("method", "link", "frame", "about")},
+            "point": where,
+            "external": tuple(loaded),
+            "symbolic": tuple(symbolic),
+        }
+
+    @classmethod
+    def extra_inputs(cls, options: Mapping[str, Any]) -> list[Argument]:
+        inputs: list[Argument] = []
+        for link in options["external"]:
+            name = "external_" + (re.sub(r"[^0-9A-Za-z]+", "_", link).strip("_") or "link")
+            while name in (x.name for x in inputs):
+                name += "_"
+            inputs.append(Argument(name, (6,), f"{cls.wrench} '{link}'"))
+        if options["symbolic"]:
+            inputs.append(Argument("parameters", (len(options["symbolic"]), 10), cls.inertial))
+        return inputs
+
+    @staticmethod
+    def outputs(row: Mapping[str, Any], wanted: list[Argument], model: Chain) -> tuple[list[Argument], int]:
+        """Results of the graph, and how many of them are for users."""
+        pivots = [Argument("pivots", (model.n,), "pivots of the solution")] if row["solves"] else []
+        return [*wanted, *pivots], len(wanted)
+
+    @staticmethod
+    def described(model: Chain) -> dict[str, str]:
+        return {"joints": ", ".join(model.joint_names)}
+
+    @staticmethod
+    def kernel_operations(model: Chain, function: str, options: Mapping[str, Any]) -> OpCount | None:
+        if function == "derivatives":
+            return None
+        return operations(model, function, options["method"])
+
+    @staticmethod
+    def reference(traced: TracedFunction, rng: np.random.Generator, count: int) -> tuple[list[Array], list[Any]]:
+        model, options = traced.model, traced.options
+        keywords = {key: options[key] for key in ("method", "link", "point", "frame", "about") if options[key] is not None}
+        inputs: list[Array] = []
+        for x in traced.graph.inputs:
+            limit = np.pi if x.name == "q" else 2.0
+            inputs.append(rng.uniform(-limit, limit, (count, *x.shape)))
+        states = dict(zip(options["arguments"], inputs, strict=False))
+        loads = inputs[len(states) :][: len(options["external"])]
+        if loads:
+            keywords["external"] = dict(zip(options["external"], loads, strict=True))
+        if options["symbolic"]:
+            inputs[-1] = np.broadcast_to(traced.parameters, inputs[-1].shape).copy()
+        result = getattr(model, traced.function)(**states, **keywords)
+        names = [x.name for x in traced.graph.outputs]
+        return inputs, [getattr(result, name) for name in names] if traced._row["several"] else [result]
+
+
+class _HexapodKind:
+    """Hexapods: measures of the legs, the ring's block of results, the body of a free base."""
+
+    name = "hexapod"
+    methods: Final[dict[str, tuple[tuple[str, float], ...]]] = {}
+    measures: Final = Argument("measures", (6, 4), "of each leg: it cannot take the pose unless all four are above 1e-14")
+    # At the strict level, where the bits are the same, single states are left to the kernels: six legs in lanes beat
+    # scalar code. Not so for these: little is left of them, or the kernel computes more than they need.
+    short: Final = ("closure", "joint_velocity", "jacobian", "momentum", "potential_energy")
+
+    @staticmethod
+    def sizes(model: Hexapod) -> dict[str, int]:
+        return {"nj": model.nj}
+
+    @staticmethod
+    def options(who: str, model: Hexapod, given: Mapping[str, Any]) -> dict[str, Any]:
+        from .hexapod import Body
+
+        tau, base = given.get("tau", "actuated"), given.get("base")
+        if tau not in ("actuated", "all"):
+            raise ValueError(f"{who}: tau is {tau!r}, expected 'actuated' or 'all'")
+        if base is not None and not isinstance(base, Body):
+            raise TypeError(f"{who}: base is of type {type(base).__name__}, expected a zveno.Body")
+        return {"tau": tau, "base": None if base is None else base.to_dict()}
+
+    @staticmethod
+    def extra_inputs(options: Mapping[str, Any]) -> list[Argument]:
+        return []
+
+    @classmethod
+    def outputs(cls, row: Mapping[str, Any], wanted: list[Argument], model: Hexapod) -> tuple[list[Argument], int]:
+        results = wanted
+        if row["block"]:
+            head = [x for x in wanted if len(x.shape) == 1]
+            per_leg = sum(x.shape[1] for x in wanted if len(x.shape) == 2)
+            legs = "of each leg: " + ", ".join(x.name for x in wanted if len(x.shape) == 2)
+            # what a free base is given has the same name
+            results = [Argument("base_load", x.shape, x.unit) if x.name == "base_wrench" else x for x in head]
+            results += [Argument("legs", (6, per_leg), legs)] if per_leg else []
+        elif row["name"] == "inverse_dynamics":
+            results = [Argument("load", (6,), "jacobian' forces, base axes, N and N m")]
+        results = [*results, cls.measures]
+        if row["name"] == "inverse_dynamics":
+            results.append(Argument("jacobian", (6, 6), "rates of the actuated joints by velocities in base axes"))
+        return results, len(results)
+
+    @staticmethod
+    def described(model: Hexapod) -> dict[str, str]:
+        return {"legs": ", ".join(f"{leg.name} {leg.type}" for leg in model.legs)}
+
+    @staticmethod
+    def kernel_operations(model: Hexapod, function: str, options: Mapping[str, Any]) -> OpCount | None:
+        if function != "forward_dynamics":
+            return None
+        moving = "base_motion" in options["arguments"] or bool(model.gravity.any())
+        return model.operations(moving=moving)
+
+    @staticmethod
+    def reference(traced: TracedFunction, rng: np.random.Generator, count: int) -> tuple[list[Array], list[Any]]:
+        model, options = traced.model, traced.options
+        r, R = _random_poses(model, rng, count)
+        values = {x.name: rng.uniform(-1.0, 1.0, (count, *x.shape)) for x in traced.graph.inputs} | {"r": r, "R": R}
+        extra = {} if options["base"] is None else {"base": _body(options["base"])}
+        if options["outputs"] is not None:
+            extra["outputs"] = options["outputs"]
+        result = getattr(model, traced.function)(**values, **extra)
+        parts = [result]
+        if traced._row["block"]:
+            head = sum(6 for x in traced.graph.outputs if x.shape == (6,))
+            parts = [result._data[:, k : k + 6] for k in range(0, head, 6)]
+            parts += [result._data[:, head:]] if result._data.shape[1] > head else []
+        elif traced.function == "inverse_dynamics":
+            jacobian = model.jacobian(r, R)
+            jacobian[..., 3:] = jacobian[..., 3:] @ np.swapaxes(R, -1, -2)
+            parts = [(result[:, None, :] @ jacobian)[:, 0], model._measures(r, R), jacobian]
+        if traced.function != "inverse_dynamics":
+            parts.append(model._measures(r, R))
+        return [values[x.name] for x in traced.graph.inputs], parts
+
+
+_Kind = type[_ChainKind] | type[_HexapodKind]
+
+
+def _kind(model: Any) -> _Kind:
+    return _ChainKind if isinstance(model, _core.Chain) else _HexapodKind
+
+
+@cache
+def _rows(kind: str) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in _core.functions(kind)}
+
+
+def _body(data: Mapping[str, Any] | None) -> Body | None:
+    from .hexapod import Body
+
+    return None if data is None else Body.from_dict(data)
+
+
+def _random_poses(model: Hexapod, rng: np.random.Generator, count: int) -> tuple[Array, Array]:
+    """Poses that the mechanism takes well, near the nominal one if there is one."""
+    size = max(float(np.linalg.norm(x)) for leg in model.legs for x in (leg.base, leg.ring) if x is not None)
+    r, R = (np.zeros(3), np.eye(3)) if model.nominal is None else model.nominal
+    shift, tilt = (0.7 * size, 1.0) if model.nominal is None else (0.05 * size, 0.05)
+    found: list[tuple[Array, Array]] = []
+    for _ in range(50):
+        tries = 10 * count + 1000 * len(found) + 100
+        q = rng.normal(size=(tries, 4)) * np.array([1.0, tilt, tilt, tilt])
+        position = r + rng.uniform(-shift, shift, (tries, 3))
+        turn = R @ _rotations(q / np.linalg.norm(q, axis=-1, keepdims=True))
+        quality = model.singularity(position, turn, on_error="nan")
+        good = quality.ok & (np.nan_to_num(quality.condition, nan=np.inf) < 1e3)
+        good &= np.nan_to_num(quality.leg).min(axis=-1) > 0.05
+        found.append((position[good], turn[good]))
+        if sum(len(x) for x, _ in found) >= count:
+            positions, turns = (np.concatenate(x)[:count] for x in zip(*found, strict=True))
+            return positions, turns
+    raise ValueError(f"reference: no {count} poses found that model '{model.name}' takes well")
+
+
+def _rotations(q: Array) -> Array:
+    """Matrices of unit quaternions, real part first."""
+    w, v = q[:, 0, None, None], q[:, 1:]
+    K = np.cross(np.eye(3), v[:, None, :])
+    return np.asarray(np.eye(3) + 2 * w * K + 2 * K @ K)
+
+
+# ---- traced and compiled functions -------------------------------------------------------------------------------
+
+
+class TracedFunction:
     """A function of one mechanism as a graph of elementary operations.
 
-    Made by `Chain.trace` and `Hexapod.trace`; compiled functions are traced functions too.
+    Made by `Chain.trace` and `Hexapod.trace`; compiled functions are traced functions too. Functions of hexapods give
+    ``measures`` besides their results, which tell poses that a leg cannot take; inverse dynamics of hexapods ends with
+    ``jacobian' forces = load``, a system that is not part of the graph: the library solves it with pivoting.
 
     Attributes
     ----------
@@ -94,16 +305,66 @@ class TracedFunction(ABC):
         Results only, without what the library needs to judge them.
     """
 
-    def __init__(self, model: Any, function: str, options: Mapping[str, Any], level: Level, full: Graph, strict: Graph,
-                 steps: Mapping[str, int], results: int) -> None:  # fmt: skip
+    def __init__(self, model: Any, function: str, options: Mapping[str, Any], level: Level, limit: int,
+                 who: str = "trace") -> None:  # fmt: skip
         self.model = model
         self.function = function
         self.options = dict(options)
         self.level = level
-        self.graph = full.only(results)
-        self._full = full
-        self._strict = strict
-        self._steps = dict(steps)
+        self._limit = limit
+        self._who = who
+        if level == "strict":
+            self._full, self._steps = self._strict, {}
+        else:
+            self._full, self._steps = self._algebraic()
+        self.graph = self._full.only(self._results)
+
+    @property
+    def _row(self) -> dict[str, Any]:
+        return _rows(_kind(self.model).name)[self.function]
+
+    def _shape(self, slot: Mapping[str, Any]) -> tuple[int, ...]:
+        sizes = _kind(self.model).sizes(self.model)
+
+        def number(dim: int | str) -> int:
+            if isinstance(dim, int):
+                return dim
+            factor, symbol = re.fullmatch(r"(\d*)(\w+)", dim).groups()  # type: ignore[union-attr]
+            return int(factor or 1) * sizes[symbol]
+
+        return tuple(number(dim) for dim in slot["shape"])
+
+    @cached_property
+    def _interface(self) -> tuple[list[Argument], list[Argument], int]:
+        """Arguments, results, and how many results are for users."""
+        kind, options = _kind(self.model), self.options
+        inputs = []
+        for slot in self._row["parameters"]:
+            if slot["array"] and slot["name"] in options["arguments"]:
+                whole = slot["name"] == "tau" and options.get("tau") == "all"
+                shape = (6, self.model.nj) if whole else self._shape(slot)
+                inputs.append(Argument(slot["name"], shape, _meaning(slot)))
+        inputs += kind.extra_inputs(options)
+        wanted = [Argument(slot["name"], self._shape(slot), _meaning(slot)) for slot in self._row["outputs"]
+                  if options["outputs"] is None or slot["name"] in options["outputs"]]  # fmt: skip
+        return inputs, *kind.outputs(self._row, wanted, self.model)
+
+    @property
+    def _results(self) -> int:
+        return self._interface[2]
+
+    def _traced(self, regroup: bool) -> _core.Graph:
+        return _core.trace(self.model, self.function, _core_options(self.options), self._who, regroup, self._limit)
+
+    @cached_property
+    def _strict(self) -> Graph:
+        inputs, outputs, _ = self._interface if self.function in _rows(_kind(self.model).name) else ([], [], 0)
+        return Graph(self._traced(False), inputs, outputs)
+
+    def _algebraic(self) -> tuple[Graph, dict[str, int]]:
+        regroup = self._row["regroups"] and not self.options.get("symbolic")
+        core, steps = self._traced(bool(regroup)).algebraic()
+        return Graph(core, *self._interface[:2]), steps
 
     @property
     def operations(self) -> OpCount:
@@ -111,14 +372,15 @@ class TracedFunction(ABC):
         return self.graph.operations
 
     @property
-    @abstractmethod
     def kernel_operations(self) -> OpCount | None:
         """Operations of the kernel as written, for any mechanism of this topology; None where they are not counted."""
+        return _kind(self.model).kernel_operations(self.model, self.function, self.options)
 
     @property
     def digest(self) -> str:
         """SHA-256 of model, function, options and level."""
-        return digest(self.model, self.function, self.options, self.level)
+        text = json.dumps([self.model.to_dict(), self.function, self.options, self.level], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def name(self) -> str:
@@ -140,11 +402,14 @@ class TracedFunction(ABC):
 
         chosen = {
             key: ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-            for key, value in _given(self.options).items()
+            for key, value in self.options.items()
+            if value not in (None, ())
         }
+        gravity = ", ".join(map(repr, self.model.gravity.tolist()))
         return {
             "model": self.model.name,
-            **self._described(),
+            **_kind(self.model).described(self.model),
+            "gravity": f"{gravity} m/s^2, base axes",
             "function": self.function,
             **chosen,
             "level": self.level,
@@ -152,9 +417,16 @@ class TracedFunction(ABC):
             "hash": self.digest,
         }
 
-    def _described(self) -> dict[str, str]:
-        """What a user of the code must know of the model."""
-        return {}
+    @property
+    def parameters(self) -> Array:
+        """Inertial parameters of the model for the links whose parameters are arguments, (k, 10).
+
+        Each row: m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the link's origin in link axes, everything welded to
+        the link included. Rows of bodies in the same axes about the same origin add up: a payload is added to its
+        link's row.
+        """
+        rows = {link.name: k for k, link in enumerate(link for link in self.model.links if link.joint != "fixed")}
+        return _core.inertial_parameters(self.model)[[rows[name] for name in self.options["symbolic"]]].reshape(-1, 10)
 
     @cached_property
     def savings(self) -> Savings | None:
@@ -174,8 +446,7 @@ class TracedFunction(ABC):
             strict.operations, self.operations, strict.instructions, self.graph.instructions, self._steps, difference
         )
 
-    @abstractmethod
-    def reference(self, count: int, seed: int = 0) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+    def reference(self, count: int, seed: int = 0) -> tuple[Arrays, Arrays]:
         """Random inputs and what the library's kernels compute for them, not the generated code.
 
         Parameters
@@ -189,6 +460,12 @@ class TracedFunction(ABC):
         inputs, outputs : tuples of arrays
             One per argument of `graph`, each (count, ...).
         """
+        inputs, parts = _kind(self.model).reference(self, np.random.default_rng(seed), count)
+        outputs = tuple(
+            np.ascontiguousarray(x, dtype=np.float64).reshape(count, *out.shape)
+            for x, out in zip(parts, self.graph.outputs, strict=True)
+        )
+        return tuple(inputs), outputs
 
     def c_source(self, *, real: Literal["double", "float"] = "double", batch: int = 0) -> str:
         """Portable C99: the text of one file that needs nothing but a compiler.
@@ -215,24 +492,30 @@ class TracedFunction(ABC):
         return f"{type(self).__name__} {self.title}: {self.operations}, {self.level}"
 
 
-class MachineFunction(TracedFunction):
-    """What compiled functions of any mechanism have in common.
+class CompiledFunction(TracedFunction, _core.Compiled):
+    """Machine code for one function of one mechanism. Call it like the method it replaces.
+
+    ``f(q, qd, qdd)`` takes the same arrays, single states or batches of any leading shape, with ``on_error=``, ``out=``
+    and ``threads=``, gives the same kind of result and raises the same errors. What was decided by `compile` (method,
+    link, point, frame, results) is not an argument any more; external wrenches must be on the links it was compiled
+    with, and symbolic inertial parameters are given as ``parameters=``, (..., k, 10).
 
     Attributes
     ----------
     machine : Machine
-        Addresses of the code, see `zveno.machine`. It lives as long as this object.
+        Addresses of the code. It lives as long as this object.
     """
 
     machine: Machine
-    _again: ClassVar[Callable[..., MachineFunction]]  # from (model, function, options, level), for unpickling
 
-    def _adopt(self, traced: TracedFunction, machine: Machine) -> None:
-        TracedFunction.__init__(
-            self, traced.model, traced.function, traced.options, traced.level, traced._full, traced._strict,
-            traced._steps, len(traced.graph.outputs),
-        )  # fmt: skip
+    def __init__(self, traced: TracedFunction, machine: Machine) -> None:
+        self.__dict__.update(traced.__dict__)
         self.machine = machine
+        kernel = isinstance(self.model, _core.Hexapod) and self.level == "strict"
+        singly = 0 if kernel and self.function not in _HexapodKind.short else machine.scalar
+        _core.Compiled.__init__(
+            self, self.model, self.function, _core_options(self.options), machine, singly, machine.vector, machine.lanes
+        )
 
     @property
     def seconds(self) -> float:
@@ -240,87 +523,26 @@ class MachineFunction(TracedFunction):
         return self.machine.seconds
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self)._again, (self.model, self.function, self.options, self.level)
+        return _recompile, (self.model, self.function, self.options, self.level)
 
     def __repr__(self) -> str:
         return f"{super().__repr__()}, compiled in {self.seconds * 1e3:.0f} ms"
 
 
-class TracedChainFunction(TracedFunction):
-    """A traced function of a chain."""
-
-    model: Chain
-
-    @property
-    def kernel_operations(self) -> OpCount | None:
-        """Operations of the kernel as written, for any chain of this topology; derivatives are not counted."""
-        if self.function == "derivatives":
-            return None
-        return operations(self.model, self.function, self.options["method"])
-
-    def _described(self) -> dict[str, str]:
-        gravity = ", ".join(map(repr, self.model.gravity.tolist()))
-        return {"joints": ", ".join(self.model.joint_names), "gravity": f"{gravity} m/s^2, base axes"}
-
-    @property
-    def parameters(self) -> Array:
-        """Inertial parameters of the model for the links whose parameters are arguments, (k, 10).
-
-        Each row: m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the link's origin in link axes, everything welded to
-        the link included. Rows of bodies in the same axes about the same origin add up: a payload is added to its
-        link's row.
-        """
-        rows = {link.name: k for k, link in enumerate(link for link in self.model.links if link.joint != "fixed")}
-        return _core.inertial_parameters(self.model)[[rows[name] for name in self.options["symbolic"]]].reshape(-1, 10)
-
-    def reference(self, count: int, seed: int = 0) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
-        rng = np.random.default_rng(seed)
-        states, keywords = [], _call_options(self.function, self.options)
-        inputs: list[Array] = []
-        for x in self.graph.inputs:
-            values = rng.uniform(-np.pi if x.name == "q" else -2.0, np.pi if x.name == "q" else 2.0, (count, *x.shape))
-            inputs.append(values)
-            if x.name in _STATE:
-                states.append(values)
-        loads = inputs[len(states) :][: len(self.options["external"])]
-        if loads:
-            keywords["external"] = dict(zip(self.options["external"], loads, strict=True))
-        if self.options["symbolic"]:
-            inputs[-1] = np.broadcast_to(self.parameters, inputs[-1].shape).copy()
-        result = getattr(self.model, self.function)(*states, **keywords)
-        outputs = result if self.function == "derivatives" else (result,)
-        return tuple(inputs), tuple(np.asarray(x, dtype=np.float64).reshape(count, *out.shape)
-                                    for x, out in zip(outputs, self.graph.outputs, strict=True))  # fmt: skip
+def _recompile(model: Any, function: str, options: Mapping[str, Any], level: Level) -> CompiledFunction:
+    return _compiled(TracedFunction(model, function, options, level, UNLIMITED))
 
 
-class CompiledFunction(MachineFunction, TracedChainFunction, _core.Compiled):
-    """Machine code for one function of one chain. Call it like the method it replaces.
-
-    ``f(q, qd, qdd)`` takes the same arrays, single states or batches of any leading shape, with ``out=`` and
-    ``threads=``, and raises the same errors. What was decided by `Chain.compile` (method, link, point, frame) is not an
-    argument any more; external wrenches must be on the links it was compiled with, and symbolic inertial parameters are
-    given as ``parameters=``, (..., k, 10).
-    """
-
-    def __init__(self, traced: TracedChainFunction, machine: Machine) -> None:
-        self._adopt(traced, machine)
-        _core.Compiled.__init__(
-            self, traced.model, traced.function, _given(traced.options), machine, machine.scalar, machine.vector,
-            machine.lanes,
-        )  # fmt: skip
+def _meaning(slot: Mapping[str, Any]) -> str:
+    """Text and unit of a slot for people who read generated code."""
+    text = slot["text"].rstrip(".")
+    text = text[:1].lower() + text[1:] if text[1:2].islower() else text
+    return text if slot["unit"] in ("", "1") else f"{text}, {slot['unit']}"
 
 
-def _recompile(model: Chain, function: str, options: Mapping[str, Any], level: Level) -> CompiledFunction:
-    return _compiled(_traced(model, function, dict(options), level, UNLIMITED))
-
-
-CompiledFunction._again = staticmethod(_recompile)
-
-
-def digest(model: Any, function: str, options: Mapping[str, Any], level: str) -> str:
-    """SHA-256 of everything that generated code depends on."""
-    text = json.dumps([model.to_dict(), function, dict(options), level], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+def _core_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    given = {key: value for key, value in options.items() if value not in (None, ()) or key == "arguments"}
+    return given | {"base": _body(given["base"])} if "base" in given else given
 
 
 _machines: weakref.WeakValueDictionary[tuple[str, int], Machine] = weakref.WeakValueDictionary()
@@ -336,8 +558,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unlock)
 
 
-def machine_for(traced: TracedFunction) -> Machine:
-    """Machine code of a traced function; the same code is made once and shared while somebody uses it."""
+def _compiled(traced: TracedFunction) -> CompiledFunction:
+    """The same code is made once and shared while somebody uses it."""
     from .machine import compile_graph
 
     key = traced.digest, cpu_features()["lanes"]
@@ -345,170 +567,92 @@ def machine_for(traced: TracedFunction) -> Machine:
         machine = _machines.get(key)
         if machine is None:
             machine = _machines[key] = compile_graph(traced._full, name=traced.name)
-    return machine
+    return CompiledFunction(traced, machine)
 
 
-def check_level(level: object, who: str) -> Level:
-    """`level`, or a ValueError."""
-    if level not in LEVELS:
-        raise ValueError(f"{who}: level is {level!r}, expected 'strict' or 'algebraic'")
-    return level
-
-
-def simplified(core: _core.Graph, level: Level) -> tuple[_core.Graph, dict[str, int]]:
-    """The graph at this level, and what was done to it."""
-    return core.algebraic() if level == "algebraic" else (core, {})
-
-
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in options.items() if value not in (None, ())}
-
-
-def _call_options(function: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Keywords of the method that compute the same."""
-    return {key: options[key] for key in ("method", "link", "point", "frame") if options[key] is not None}
-
-
-def _arguments(model: Chain, function: str, options: Mapping[str, Any]) -> tuple[list[Argument], list[Argument]]:
-    n, links = model.n, len(options["symbolic"])
-    result = {
-        "mass_matrix": [Argument("M", (n, n), "mass matrix, kg m^2, kg m or kg")],
-        "bias": [Argument("bias", (n,), "bias forces, N m or N")],
-        "inverse_dynamics": [Argument("tau", (n,), _STATE["tau"])],
-        "forward_dynamics": [Argument("qdd", (n,), _STATE["qdd"]), Argument("pivots", (n,), "pivots of the solution")],
-        "reactions": [Argument("wrench", (n, 6), "[force; moment] through each joint, N and N m")],
-        "base_wrench": [Argument("wrench", (6,), "[force; moment] on the base about its origin, N and N m")],
-        "kinetic_energy": [Argument("energy", (), "J")],
-        "potential_energy": [Argument("energy", (), "J")],
-        "pose": [Argument("T", (4, 4), "homogeneous matrix, link to base; m")],
-        "jacobian": [Argument("J", (6, n), "[linear; angular] velocity by rates")],
-        "jacobian_rate": [Argument("Jd", (6, n), "time derivative of the Jacobian")],
-        "derivatives": [Argument(f"dtau_d{x}", (n, n), f"d tau / d {x}") for x in ("q", "qd", "qdd")],
-    }[function]
-    names: tuple[str, ...] = ("q", "qd", "tau" if function == "forward_dynamics" else "qdd")
-    count = {
-        "mass_matrix": 1,
-        "potential_energy": 1,
-        "pose": 1,
-        "jacobian": 1,
-        "bias": 2,
-        "kinetic_energy": 2,
-        "jacobian_rate": 2,
-    }
-    inputs = [Argument(name, (n,), _STATE[name]) for name in names[: count.get(function, 3)]]
-    taken: set[str] = set()
-    for link in options["external"]:
-        name = "external_" + (re.sub(r"[^0-9A-Za-z]+", "_", link).strip("_") or "link")
-        while name in taken:
-            name += "_"
-        taken.add(name)
-        inputs.append(Argument(name, (6,), f"{_WRENCH} '{link}'"))
-    if links:
-        inputs.append(Argument("parameters", (links, 10), _INERTIAL))
-    return inputs, result
-
-
-# without a wish the method whose code is shortest; the long ones only where they have a chance
-_METHODS: Final = {
-    "mass_matrix": (("crba", math.inf), ("crba-walk", 24), ("crba-columns", 10)),
-    "forward_dynamics": (("aba", math.inf), ("cholesky", 24), ("cholesky-walk", 16)),
-}
 _DIVISION: Final = 8  # operations that a division or a root takes as long as
 
 
-def _cost(graph: Graph) -> int:
-    count = graph.operations
-    return graph.instructions + (_DIVISION - 1) * (count.div + count.sqrt)
+def _cost(traced: TracedFunction) -> int:
+    count = traced._full.operations
+    return traced._full.instructions + (_DIVISION - 1) * (count.div + count.sqrt)
 
 
-def _shortest(model: Chain, function: str, options: dict[str, Any], level: Level, limit: int) -> TracedChainFunction:
-    methods = _METHODS.get(function, ())
-    if options["method"] is not None or not methods:
-        return _traced(model, function, options, level, limit)
-    named = [options | {"method": method} for method, largest in methods if model.n <= largest]
-    return min((_traced(model, function, x, level, limit) for x in named), key=lambda traced: _cost(traced._full))
-
-
-def _traced(model: Chain, function: str, options: dict[str, Any], level: Level, limit: int) -> TracedChainFunction:
-    core = _core.trace_chain(model, function, _given(options), False, limit)
-    inputs, outputs = _arguments(model, function, options)
-    strict = full = Graph(core, inputs, outputs)
-    steps: dict[str, int] = {}
-    if level == "algebraic":
-        regroup = function in _REGROUPABLE and not options["symbolic"]
-        core, steps = simplified(
-            _core.trace_chain(model, function, _given(options), True, limit) if regroup else core, level
-        )
-        full = Graph(core, inputs, outputs)
-    results = len(outputs) - (function == "forward_dynamics")
-    return TracedChainFunction(model, function, options, level, full, strict, steps, results)
-
-
-def _compiled(traced: TracedChainFunction) -> CompiledFunction:
-    return CompiledFunction(traced, machine_for(traced))
-
-
-def _names(what: str, value: object) -> list[str]:
+def _names(who: str, what: str, value: object) -> list[str]:
     given = list(value) if isinstance(value, Iterable) else [value]
     names = [name for name in given if isinstance(name, str)]
     if len(names) != len(given):
-        raise TypeError(f"compile: {what} is {value!r}, expected names of links")
+        raise TypeError(f"{who}: {what} is {value!r}, expected names of links")
     if len(set(names)) != len(names):
-        raise ValueError(f"compile: {what} names a link twice: {names}")
+        raise ValueError(f"{who}: {what} names a link twice: {names}")
     return names
 
 
-def _options(model: Chain, given: TraceOptions) -> dict[str, Any]:
-    """What is decided at compile time, checked as far as the core does not check it; JSON-safe."""
-    parameters, external, point = given.get("parameters", "fixed"), given.get("external", ()), given.get("point")
-    if not isinstance(parameters, str):
-        symbolic = _names("parameters", parameters)
-    elif parameters in ("fixed", "symbolic"):
-        symbolic = [x.name for x in model.links if x.joint != "fixed"] if parameters == "symbolic" else []
-    else:
-        raise ValueError(f"compile: parameters is {parameters!r}, expected 'fixed', 'symbolic' or names of links")
-    loaded = [external] if isinstance(external, str) else _names("external", external)
-    try:
-        where = None if point is None else np.asarray(point, dtype=np.float64).tolist()
-    except (TypeError, ValueError):
-        raise TypeError(f"compile: point is {point!r}, expected three numbers") from None
-    return {
-        "method": given.get("method"),
-        "link": given.get("link"),
-        "point": where,
-        "frame": given.get("frame"),
-        "external": tuple(loaded),
-        "symbolic": tuple(symbolic),
-    }
-
-
 class TraceOptions(TypedDict, total=False):
-    """Keywords of `Chain.trace` and `Chain.compile`."""
+    """Keywords of `Chain.trace`, `Chain.compile`, `Hexapod.trace` and `Hexapod.compile`."""
 
+    arguments: Iterable[str] | None
+    outputs: Iterable[str] | None
+    level: Level
+    limit: int
+    # of chains
     method: str | None
     link: str | None
     point: ArrayLike | None
     frame: str | None
+    about: str | None
     external: Iterable[str]
     parameters: str | Iterable[str]
-    level: Level
-    limit: int
+    # of hexapods
+    tau: Literal["actuated", "all"]
+    base: Body | None
 
 
-def trace_chain(model: Chain, function: str, **options: Unpack[TraceOptions]) -> TracedChainFunction:
-    """See `Chain.trace`."""
-    unknown = options.keys() - TraceOptions.__annotations__.keys()
-    if unknown:
-        raise TypeError(f"compile: unknown argument {sorted(unknown)[0]!r}")
+_COMMON: Final = {"arguments", "outputs", "level", "limit"}
+_OWN: Final = {
+    "chain": {"method", "link", "point", "frame", "about", "external", "parameters"},
+    "hexapod": {"tau", "base"},
+}
+
+
+def _sequence(who: str, what: str, value: Iterable[str] | None) -> tuple[str, ...] | None:
+    if isinstance(value, str):
+        raise TypeError(f"{who}: {what} is {value!r}, expected a sequence of names")
+    return None if value is None else tuple(value)
+
+
+def trace_function(model: Any, function: str, options: Mapping[str, Any], who: str = "trace") -> TracedFunction:
+    """See `Chain.trace` and `Hexapod.trace`; `who` stands in messages."""
+    kind = _kind(model)
+    if unknown := options.keys() - _COMMON - _OWN[kind.name]:
+        raise TypeError(f"{who}: unknown argument {min(unknown)!r}")
     if not isinstance(function, str):
-        raise TypeError(f"compile: function is {function!r}, expected the name of a method")
-    limit = options.get("limit", LIMIT)
+        raise TypeError(f"{who}: function is {function!r}, expected the name of a method")
+    limit, level = options.get("limit", LIMIT), options.get("level", "strict")
     if not isinstance(limit, int) or limit < 1:
-        raise ValueError(f"compile: limit is {limit!r}, expected a number of nodes")
-    level = check_level(options.get("level", "strict"), "compile")
-    return _shortest(model, function, _options(model, options), level, limit)
+        raise ValueError(f"{who}: limit is {limit!r}, expected a number of nodes")
+    if level not in LEVELS:
+        raise ValueError(f"{who}: level is {level!r}, expected 'strict' or 'algebraic'")
+    row = _rows(kind.name).get(function)
+    arguments = _sequence(who, "arguments", options.get("arguments"))
+    if arguments is None:
+        needed = () if row is None else row["parameters"]
+        arguments = tuple(slot["name"] for slot in needed if slot["array"] and slot["required"])
+    chosen = {"arguments": arguments, "outputs": _sequence(who, "outputs", options.get("outputs"))}
+    chosen |= kind.options(who, model, options)
+    if "tau" not in arguments:
+        chosen.pop("tau", None)
+
+    def traced(**more: Any) -> TracedFunction:
+        return TracedFunction(model, function, chosen | more, level, limit, who)
+
+    methods = kind.methods.get(function, ())
+    if not methods or chosen.get("method") is not None:
+        return traced()
+    n = model.n
+    return min((traced(method=method) for method, largest in methods if n <= largest), key=_cost)
 
 
-def compile_chain(model: Chain, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction:
-    """See `Chain.compile`."""
-    return _compiled(trace_chain(model, function, **options))
+def compile_function(model: Any, function: str, options: Mapping[str, Any]) -> CompiledFunction:
+    """See `Chain.compile` and `Hexapod.compile`."""
+    return _compiled(trace_function(model, function, options, "compile"))

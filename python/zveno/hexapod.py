@@ -17,13 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core, ring
 from .errors import ModelError, SingularityError, UnreachableError
-from .hexapod_compiled import (
-    CompiledHexapodFunction,
-    HexapodTraceOptions,
-    TracedHexapodFunction,
-    compile_hexapod,
-    trace_hexapod,
-)
+from .compiled import CompiledFunction, TracedFunction, TraceOptions, compile_function, trace_function
 from .model import Array, Chain, _is_name, _show, as_array, as_number, report, turn
 from .opcount import OpCount
 from .results import RingPose, Singularity
@@ -1298,7 +1292,7 @@ class Hexapod(_core.Hexapod):
         """
         return ring.operations(self, leg, moving=moving, free=free)
 
-    def trace(self, function: str, **options: Unpack[HexapodTraceOptions]) -> TracedHexapodFunction:
+    def trace(self, function: str, **options: Unpack[TraceOptions]) -> TracedFunction:
         """Write a method out for this hexapod: straight-line code without a zero or one left in it.
 
         Parameters
@@ -1308,6 +1302,8 @@ class Hexapod(_core.Hexapod):
         arguments : iterable of str
             Arrays that calls will give, by the names of the method; what is left out is zero and costs nothing.
             Default: those that the method requires.
+        outputs : iterable of str
+            Which of several results: code for the others is left out.
         tau : {"actuated", "all"}
             Whether forces are given for the actuated joints, (6,), the default, or for all, (6, nj).
         base : Body
@@ -1320,7 +1316,7 @@ class Hexapod(_core.Hexapod):
 
         Returns
         -------
-        TracedHexapodFunction
+        TracedFunction
             With ``.operations``, ``.graph``, ``.c_source()``, ``.save(directory)``.
 
         Raises
@@ -1337,14 +1333,14 @@ class Hexapod(_core.Hexapod):
         >>> hx.trace("forward_dynamics").operations.total < hx.operations().total
         True
         """
-        return trace_hexapod(self, function, **options)
+        return trace_function(self, function, options)
 
-    def compile(self, function: str, **options: Unpack[HexapodTraceOptions]) -> CompiledHexapodFunction:
+    def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction:
         """Machine code of a method for this very hexapod. Needs llvmlite (``zveno[jit]``); arguments as in `trace`.
 
         Returns
         -------
-        CompiledHexapodFunction
+        CompiledFunction
             Called like the method: the same shapes, batches, results, ``on_error=``, ``out=``, ``threads=`` and errors.
 
         Examples
@@ -1355,7 +1351,7 @@ class Hexapod(_core.Hexapod):
         >>> bool((closure(*hx.nominal) == hx.closure(*hx.nominal)).all())
         True
         """
-        return compile_hexapod(self, function, **options)
+        return compile_function(self, function, options)
 
     def simulate(
         self,

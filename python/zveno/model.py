@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .compiled import CompiledFunction, TracedChainFunction, TraceOptions, compile_chain, trace_chain
+from .compiled import CompiledFunction, TracedFunction, TraceOptions, compile_function, trace_function
 from .errors import ModelError, ModelWarning
 from .opcount import operations as _operations
 
@@ -614,15 +614,20 @@ class Chain(_core.Chain):
         """Return a new chain under another gravity, (3,) m/s^2 in base axes."""
         return self._quiet(self._links, gravity, self._name, self._base)
 
-    def trace(self, function: str, **options: Unpack[TraceOptions]) -> TracedChainFunction:
+    def trace(self, function: str, **options: Unpack[TraceOptions]) -> TracedFunction:
         """Write a method out for this chain: straight-line code without a zero or one left in it.
 
         Parameters
         ----------
         function : str
             Name of a numeric method: ``"inverse_dynamics"``, ``"mass_matrix"``, ``"derivatives"``, ...
-        method, link, point, frame : optional
+        method, link, point, frame, about : optional
             Those of the method; fixed from now on. Without `method` the one whose code is shortest for this chain.
+        arguments : iterable of str
+            Arrays that calls will give, by the names of the method: ``("q", "qd", "qdd", "base_motion")``. Default:
+            those that the method requires.
+        outputs : iterable of str
+            Which of several results.
         external : iterable of str
             Links that external wrenches act on.
         parameters : {"fixed", "symbolic"} or iterable of str
@@ -637,7 +642,7 @@ class Chain(_core.Chain):
 
         Returns
         -------
-        TracedChainFunction
+        TracedFunction
             With ``.operations``, ``.graph``, ``.c_source()``, ``.save(directory)``.
 
         Raises
@@ -652,7 +657,7 @@ class Chain(_core.Chain):
         >>> arm.trace("inverse_dynamics").operations.total < arm.operations("inverse_dynamics").total
         True
         """
-        return trace_chain(self, function, **options)
+        return trace_function(self, function, options)
 
     def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction:
         """Machine code of a method for this very chain. Needs llvmlite (``zveno[jit]``); arguments as in `trace`.
@@ -671,7 +676,7 @@ class Chain(_core.Chain):
         >>> bool((f(q, q, q) == arm.inverse_dynamics(q, q, q)).all())
         True
         """
-        return compile_chain(self, function, **options)
+        return compile_function(self, function, options)
 
     @property
     def name(self) -> str:

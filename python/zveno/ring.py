@@ -46,7 +46,7 @@ def explain(status: SupportsIndex, hexapod: Hexapod | None = None) -> str:
     cause, leg = code & 0xFF, (code >> 8) - 1
     if code == 0:
         return "computed"
-    _, _, text = _core.hexapod_cause(cause)
+    _, _, text = _core.cause(cause)
     if leg < 0:
         return f"the state {text}"
     return f"leg {leg + 1 if hexapod is None else repr(hexapod.leg_names[leg])} {text}"
@@ -54,7 +54,7 @@ def explain(status: SupportsIndex, hexapod: Hexapod | None = None) -> str:
 
 def failure(function: str, hexapod: Hexapod, status: int, margin: float, row: int | None) -> Exception:
     """The error that belongs to a status."""
-    kind, key, _ = _core.hexapod_cause(status & 0xFF)
+    kind, key, _ = _core.cause(status & 0xFF)
     where = "" if row is None else f" in row {row}"
     text = f"{function}: {explain(status, hexapod)}{where}"
     leg = (status >> 8) - 1

@@ -547,7 +547,7 @@ def _joint_forces(hexapod: Hexapod, tau: ArrayLike, steps: int, fail: Callable[[
 
 def _error(hexapod: Hexapod, dt: float, cause: int, leg: int, margin: float, at: float) -> Exception:
     """The exception for a failed evaluation."""
-    kind, key, text = _core.hexapod_cause(cause)
+    kind, key, text = _core.cause(cause)
     when = f"simulate: at t = {at:.9g} s"
     error: Any
     if kind not in ("UnreachableError", "SingularityError"):

@@ -46,8 +46,8 @@ Hexapod with_custom_leg() {
 std::vector<double> results(const NamedHexJob& item, const RingStates& states, std::ptrdiff_t first, std::ptrdiff_t count,
                             int threads = 1) {
   std::vector<double> out(static_cast<std::size_t>(result_size(item.job) * count), kNaN);
-  HexRows rows = states.rows(first, count, item);
-  rows.out = out.data();
+  Rows rows = states.rows(first, count, item);
+  rows.out[0] = out.data();
   evaluate(item.job, rows, threads);
   return out;
 }
@@ -60,7 +60,7 @@ void hook_pose(const Hexapod& hexapod, int k, const double* p, double* T) {
   Job job{leg.chain.get(), Function::pose};
   job.frame = leg.hook;
   Rows rows;
-  rows.in[0].data = p;
+  rows[Param::q].data = p;
   rows.out[0] = T;
   rows.count = 1;
   evaluate(job, rows);
@@ -101,7 +101,7 @@ LAW(forward_dynamics_obeys_newton_and_inverse_dynamics_undoes_it) {
     for (const auto& [name, hexapod] : designs(gravity)) {
       Random random(101);
       const RingStates states(random, hexapod, 3);
-      const DynamicsLayout layout{hexapod.joints(), false};
+      const DynamicsLayout layout(hexapod.joints(), false);
       for (int row = 0; row < 3; ++row) {
         const double *r = &states.r[3 * row], *R = &states.R[9 * row], *u = &states.u[6 * row];
         const double *wrench = &states.wrench[6 * row], *tau = &states.tau[6 * row];
@@ -118,10 +118,11 @@ LAW(forward_dynamics_obeys_newton_and_inverse_dynamics_undoes_it) {
         CHECK_NEAR(name + ": ring", rate, force, 3, 1e-12);
 
         NamedHexJob inverse = job_of(hexapod, HexFunction::inverse_dynamics);
-        HexRows rows;
-        rows.r.data = r, rows.R.data = R, rows.u.data = u, rows.wrench.data = wrench, rows.acceleration.data = out.data();
+        Rows rows;
+        rows[Param::r].data = r, rows[Param::R].data = R, rows[Param::u].data = u, rows[Param::wrench].data = wrench,
+        rows[Param::acceleration].data = out.data();
         double back[6];
-        rows.out = back;
+        rows.out[0] = back;
         rows.count = 1;
         evaluate(inverse.job, rows);
         CHECK_NEAR(name + ": drives", back, tau, 6, 1e-11);
@@ -214,8 +215,8 @@ LAW(a_repeated_call_of_a_hexapod_allocates_nothing) {
       for (const std::ptrdiff_t count : {1, 9})
         for (const int threads : {1, 2}) {
           std::vector<double> out(static_cast<std::size_t>(result_size(item.job) * count));
-          HexRows rows = states.rows(0, count, item);
-          rows.out = out.data();
+          Rows rows = states.rows(0, count, item);
+          rows.out[0] = out.data();
           evaluate(item.job, rows, threads);
           const long before = allocations();
           for (int i = 0; i < 3; ++i) evaluate(item.job, rows, threads);
@@ -234,7 +235,7 @@ LAW(a_leg_out_of_reach_is_named) {
   for (const int threads : {1, 2, 4})
     CHECK_THROWS(results(item, states, 0, 300, threads), LegError, "leg 'leg1' cannot reach its hinge",
                  CHECK_EQUAL(error.leg, std::string("leg1"));
-                 CHECK_EQUAL(error.index, 0); CHECK(error.cause == HexFailure::reach); CHECK(error.margin > 0);
+                 CHECK_EQUAL(error.index, 0); CHECK(error.cause == Cause::reach); CHECK(error.margin > 0);
                  CHECK_EQUAL(error.row, std::ptrdiff_t{41});
                  CHECK(std::string(error.what()).find("in row 41, margin ") != std::string::npos));
 }
@@ -249,7 +250,7 @@ LAW(a_singular_leg_is_named) {
   double p[18];
   CHECK_THROWS(closure(hexapod, r, R, p), LegError, "leg 'leg4' lies along the first axis of its base joint",
                CHECK_EQUAL(error.index, 3);
-               CHECK(error.cause == HexFailure::along_axis); CHECK(error.margin < 1e-7);
+               CHECK(error.cause == Cause::along_axis); CHECK(error.margin < 1e-7);
                CHECK_EQUAL(error.row, std::ptrdiff_t{0}));
 }
 
@@ -260,13 +261,13 @@ LAW(a_singular_mechanism_is_no_legs_fault) {
   const Hexapod hexapod = make_hexapod(legs);
   const double r[3] = {0.4, 0, 0}, R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   NamedHexJob item = job_of(hexapod, HexFunction::inverse_dynamics);
-  HexRows rows;
-  rows.r.data = r, rows.R.data = R;
+  Rows rows;
+  rows[Param::r].data = r, rows[Param::R].data = R;
   double tau[6];
-  rows.out = tau;
+  rows.out[0] = tau;
   rows.count = 1;
   CHECK_THROWS(evaluate(item.job, rows), LegError, "hexapod 'ring' is singular", CHECK_EQUAL(error.leg, std::string());
-               CHECK_EQUAL(error.index, -1); CHECK(error.cause == HexFailure::singular));
+               CHECK_EQUAL(error.index, -1); CHECK(error.cause == Cause::singular));
 }
 
 LAW(bad_numbers_are_refused) {
@@ -299,13 +300,13 @@ LAW(with_a_status_nothing_is_thrown) {
   states.r[3 * 31] = 2.0;
   std::vector<double> out(good.size(), 0.0);
   std::vector<std::int16_t> status(50, -1);
-  HexRows rows = states.rows(0, 50, item);
-  rows.out = out.data();
+  Rows rows = states.rows(0, 50, item);
+  rows.out[0] = out.data();
   rows.status = status.data();
   evaluate(item.job, rows, 2);
   const std::ptrdiff_t size = result_size(item.job);
   for (std::ptrdiff_t row = 0; row < 50; ++row) {
-    CHECK_EQUAL(int{status[row]}, row == 31 ? HexFailure::reach | 1 << 8 : 0);
+    CHECK_EQUAL(int{status[row]}, row == 31 ? static_cast<int>(Cause::reach) | 1 << 8 : 0);
     for (std::ptrdiff_t i = row * size; i < (row + 1) * size; ++i)
       CHECK(row == 31 ? std::isnan(out[i]) : check::same_bits(out[i], good[i]));
   }

@@ -118,26 +118,27 @@ RingStates::RingStates(Random& random, const Hexapod& hexapod, std::ptrdiff_t co
   }
 }
 
-HexRows RingStates::rows(std::ptrdiff_t first, std::ptrdiff_t count, const NamedHexJob& item) const {
+Rows RingStates::rows(std::ptrdiff_t first, std::ptrdiff_t count, const NamedHexJob& item) const {
   const auto from = [&](const std::vector<double>& x, int width) { return RowData{x.data() + first * width, width}; };
-  HexRows rows;
-  rows.r = from(r, 3), rows.R = from(R, 9);
+  Rows rows;
+  rows[Param::r] = from(r, 3), rows[Param::R] = from(R, 9);
   rows.count = count;
   switch (item.job.function) {
     case HexFunction::inverse_dynamics:
     case HexFunction::forward_dynamics:
     case HexFunction::free_dynamics:
-      rows.wrench = from(wrench, 6);
-      rows.tau = from(tau, item.job.actuated_only ? kLegs : tau_width);
+      rows[Param::wrench] = from(wrench, 6);
+      rows[Param::leg_tau] = from(tau, item.job.actuated_only ? kLegs : tau_width);
       [[fallthrough]];
     case HexFunction::joint_velocity:
     case HexFunction::momentum:
-    case HexFunction::kinetic_energy: rows.u = from(u, 6); break;
+    case HexFunction::kinetic_energy: rows[Param::u] = from(u, 6); break;
     default: break;
   }
-  if (item.moving) rows.base = from(base, 9);
-  if (item.job.function == HexFunction::inverse_dynamics) rows.acceleration = from(acceleration, 6);
-  if (item.job.function == HexFunction::free_dynamics) rows.omega = from(omega, 3), rows.base_wrench = from(base_wrench, 6);
+  if (item.moving) rows[Param::base_motion] = from(base, 9);
+  if (item.job.function == HexFunction::inverse_dynamics) rows[Param::acceleration] = from(acceleration, 6);
+  if (item.job.function == HexFunction::free_dynamics)
+    rows[Param::omega] = from(omega, 3), rows[Param::base_wrench] = from(base_wrench, 6);
   return rows;
 }
 

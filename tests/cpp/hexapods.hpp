@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <zveno/functions/hexapod.hpp>
+#include <zveno/functions/job.hpp>
 
 #include "mechanisms.hpp"
 
@@ -32,7 +32,7 @@ std::vector<NamedHexJob> every_job(const zveno::Hexapod& hexapod);
 struct RingStates {
   RingStates(Random& random, const zveno::Hexapod& hexapod, std::ptrdiff_t count);
   // what the function takes of rows [first, first + count); `out` remains to be set
-  zveno::HexRows rows(std::ptrdiff_t first, std::ptrdiff_t count, const NamedHexJob& item) const;
+  zveno::Rows rows(std::ptrdiff_t first, std::ptrdiff_t count, const NamedHexJob& item) const;
 
   std::vector<double> r, R, u, acceleration, wrench, tau, base, omega, base_wrench;
   int tau_width;

@@ -173,9 +173,9 @@ std::vector<double> evaluated(const Hexapod& hexapod, HexFunction function, cons
                               const double* u = nullptr) {
   const HexJob job{&hexapod, function};
   std::vector<double> out(static_cast<std::size_t>(result_size(job)));
-  HexRows rows;
-  rows.r.data = r, rows.R.data = R, rows.u.data = u;
-  rows.out = out.data();
+  Rows rows;
+  rows[Param::r].data = r, rows[Param::R].data = R, rows[Param::u].data = u;
+  rows.out[0] = out.data();
   rows.count = 1;
   evaluate(job, rows);
   return out;

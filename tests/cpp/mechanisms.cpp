@@ -97,51 +97,43 @@ std::vector<Wanted> mechanisms(int most) {
   return all;
 }
 
+std::vector<Param> arrays_of(Function function) {
+  std::vector<Param> arrays;
+  for (const Param p : row_of(function).params)
+    if (is_array(p) && p != Param::base_motion) arrays.push_back(p);
+  return arrays;
+}
+
 std::vector<NamedJob> every_job(const Chain& chain, const std::vector<LinkFrame>& loads) {
   std::vector<NamedJob> jobs;
-  auto add = [&](const std::string& name, Function function, Method method = Method::none) -> Job& {
-    Job job{&chain, function, method};
-    const bool loaded = input_count(function) == 3 || function == Function::bias;
-    if (loaded && !loads.empty()) {
-      job.external_frames = loads.data();
-      job.external_count = static_cast<int>(loads.size());
-    }
-    jobs.push_back({name, job});
-    return jobs.back().job;
-  };
-  add("mass_matrix crba", Function::mass_matrix, Method::crba);
-  add("mass_matrix crba-walk", Function::mass_matrix, Method::crba_walk);
-  add("mass_matrix crba-columns", Function::mass_matrix, Method::crba_columns);
-  add("mass_matrix kane", Function::mass_matrix, Method::kane);
-  add("mass_matrix kane-triangular", Function::mass_matrix, Method::kane_triangular);
-  add("mass_matrix kane-collapsed", Function::mass_matrix, Method::kane_collapsed);
-  if (chain.topology().serial) {
-    add("mass_matrix kane-recurrent", Function::mass_matrix, Method::kane_recurrent);
-    add("mass_matrix kosynka", Function::mass_matrix, Method::kosynka);
-  }
-  add("bias rnea", Function::bias, Method::rnea);
-  add("bias kane", Function::bias, Method::kane_bias);
-  add("inverse_dynamics", Function::inverse_dynamics);
-  add("forward_dynamics aba", Function::forward_dynamics, Method::aba);
-  add("forward_dynamics cholesky", Function::forward_dynamics, Method::cholesky);
-  add("forward_dynamics cholesky-walk", Function::forward_dynamics, Method::cholesky_walk);
-  add("base_wrench", Function::base_wrench);
-  add("kinetic_energy", Function::kinetic_energy);
-  add("potential_energy", Function::potential_energy);
-  add("derivatives", Function::derivatives);
-  for (const bool link_axes : {false, true}) {
-    const std::string axes = link_axes ? " link" : " world";
-    add("reactions" + axes, Function::reactions).link_axes = link_axes;
-    for (const bool tip : {false, true})
-      for (const auto& [name, function] : {std::pair<const char*, Function>{"pose", Function::pose},
-                                           {"jacobian", Function::jacobian},
-                                           {"jacobian_rate", Function::jacobian_rate}}) {
-        Job& job = add(name + axes + (tip ? " of the tip" : " of the base"), function);
-        job.link_axes = link_axes;
-        if (!tip) continue;
+  for (const FunctionRow& row : chain_table::kRows) {
+    const auto add = [&](const std::string& name, int method, bool link_axes, bool tip, bool about_base) {
+      Job job{&chain, static_cast<Function>(row.code), static_cast<Method>(method)};
+      if (serial_only(job.method) && !chain.topology().serial) return;
+      if (row.takes(Param::external) && !loads.empty()) {
+        job.external_frames = loads.data();
+        job.external_count = static_cast<int>(loads.size());
+      }
+      job.link_axes = link_axes;
+      job.about_base = about_base;
+      if (tip) {
         job.frame = chain.joint_frame(chain.n() - 1);
         job.frame.p_BoUo_B += Vec3<double>{0.1, -0.2, 0.3};
       }
+      jobs.push_back({name, job});
+    };
+    const std::string name = row.name;
+    for (const MethodName& m : row.methods) add(name + " " + m.name, m.code, false, false, false);
+    if (row.methods.count) continue;
+    for (const bool link_axes : {false, true})
+      for (const bool tip : {false, true})
+        for (const bool about_base : {false, true}) {
+          if ((link_axes && !row.takes(Param::frame)) || (tip && !row.takes(Param::link)) ||
+              (about_base && !row.takes(Param::about)))
+            continue;
+          add(name + (link_axes ? " link" : "") + (tip ? " of the tip" : "") + (about_base ? " about the base" : ""), 0,
+              link_axes, tip, about_base);
+        }
   }
   return jobs;
 }
@@ -156,16 +148,19 @@ std::vector<LinkFrame> random_loads(Random& random, const Chain& chain) {
 States::States(const Job& job, const double* const (&x)[3], const double* external, std::ptrdiff_t count, bool repeat_rates,
                bool repeat_external)
     : results_(result_count(job.function)) {
-  for (int k = 0; k < input_count(job.function); ++k)  // functions get nothing for what they do not take
-    in_[k] = {x[k], count == 1 || (k == 1 && repeat_rates) ? 0 : job.chain->n()};
-  for (int k = 0; k < job.external_count; ++k)
+  int k = 0;  // functions get nothing for what they do not take
+  for (const Param p : arrays_of(job.function)) {
+    in_[index_of(p)] = {x[k], count == 1 || (k == 1 && repeat_rates) ? 0 : job.chain->n()};
+    ++k;
+  }
+  for (k = 0; k < job.external_count; ++k)
     external_.push_back({external + 6 * k, count == 1 || repeat_external ? 0 : 6 * job.external_count});
   shifted_ = external_;
 }
 
 Rows States::rows(std::ptrdiff_t first, std::ptrdiff_t count, double* const* out) {
   Rows rows;
-  for (int k = 0; k < 3; ++k)
+  for (int k = 0; k < kInputs; ++k)
     if (in_[k].data) rows.in[k] = {in_[k].row(first), in_[k].stride};
   for (std::size_t k = 0; k < external_.size(); ++k) shifted_[k].data = external_[k].row(first);
   rows.external = shifted_.empty() ? nullptr : shifted_.data();

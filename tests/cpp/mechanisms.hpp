@@ -48,6 +48,9 @@ struct NamedJob {
   zveno::Job job;
 };
 
+// arrays that a function takes, the motion of the base left out
+std::vector<zveno::Param> arrays_of(zveno::Function function);
+
 // Every function, every method that `chain` allows, both axes; `loads` are the frames of external wrenches (may be empty)
 // and must outlive the jobs. Frames of interest: the base, and the tip's.
 std::vector<NamedJob> every_job(const zveno::Chain& chain, const std::vector<zveno::LinkFrame>& loads);
@@ -64,9 +67,9 @@ class States {
   zveno::Rows rows(std::ptrdiff_t first, std::ptrdiff_t count, double* const* out);
 
  private:
-  zveno::RowData in_[3];
+  zveno::RowData in_[zveno::kInputs];
   std::vector<zveno::RowData> external_, shifted_;
   int results_;
 };
 
-inline int result_count(zveno::Function f) { return f == zveno::Function::derivatives ? 3 : 1; }
+inline int result_count(zveno::Function f) { return zveno::row_of(f).outputs.count; }

@@ -49,7 +49,7 @@ struct Batch {
     std::vector<Exact> out;
     double* to[3] = {};
     for (int k = 0; k < result_count(job.function); ++k) {
-      out.emplace_back(output_size(job.function, n) * rows_wanted);
+      out.emplace_back(output_size(job, k) * rows_wanted);
       to[k] = out.back().data();
     }
     evaluate(job, states.rows(first, rows_wanted, to), threads);

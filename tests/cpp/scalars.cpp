@@ -54,15 +54,16 @@ std::vector<T> from_poisoned(Scratch& scratch, std::size_t size, Run&& run) {
 template <class T>
 Result<T> evaluated(const Job& job, const std::vector<T> (&x)[3], const std::vector<T>& external, Scratch& scratch) {
   const int n = job.chain->n();
-  const std::size_t size = static_cast<std::size_t>(output_size(job.function, n));
+  const std::size_t size = static_cast<std::size_t>(output_size(job));
   Result<T> r;
   r.pivot.assign(job.function == Function::forward_dynamics ? n : 0, garbage<T>());
   // functions get null for what they do not take
-  const int inputs = input_count(job.function);
-  const Inputs<T> in{{x[0].data(), inputs > 1 ? x[1].data() : nullptr, inputs > 2 ? x[2].data() : nullptr},
-                     job.external_count ? external.data() : nullptr};
+  Inputs<T> in;
+  int k = 0;
+  for (const Param p : arrays_of(job.function)) in[p] = x[k++].data();
+  in.external = job.external_count ? external.data() : nullptr;
   r.out = from_poisoned<T>(scratch, size,
-                           [&](T* out) { evaluate<T>(job, in, out, r.pivot.empty() ? nullptr : r.pivot.data(), scratch); });
+                           [&](T* out) { evaluate<T>(job, in, &out, r.pivot.empty() ? nullptr : r.pivot.data(), scratch); });
   return r;
 }
 

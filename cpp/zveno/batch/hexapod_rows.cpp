@@ -3,20 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include <zveno/batch/lanes.hpp>
 #include <zveno/batch/rows.hpp>
-#include <zveno/functions/hexapod.hpp>
+#include <zveno/batch/run.hpp>
 #include <zveno/functions/hexapod_evaluation.hpp>
+#include <zveno/functions/job.hpp>
 #include <zveno/functions/legs.hpp>
 #include <zveno/math/dense.hpp>
 #include <zveno/solve/custom_leg.hpp>
+#include <zveno/support/finite.hpp>
 
 namespace zveno {
 namespace {
-
-using Cause = HexFailure::Cause;
 
 // ---- judging
 
@@ -140,15 +139,15 @@ bool solve_lanes(Packed (&A)[6][6], Packed* b) {
 
 // ---- one run over rows
 
-class Runner {
+class HexapodRows {
  public:
-  Runner(const HexJob& job, const HexRows& rows, Scratch& scratch)
+  HexapodRows(const HexJob& job, const Rows& rows, Scratch& scratch)
       : job_(job),
         rows_(rows),
         hexapod_(*job.hexapod),
         plan_(job, rows),
         nj_(hexapod_.joints()),
-        size_(hex_output_size(job)),
+        size_(static_cast<int>(output_size(job))),
         scratch_(scratch) {
     for (std::size_t g = 0; g < hexapod_.groups().size(); ++g) {
       const LegGroup& group = hexapod_.groups()[g];
@@ -157,17 +156,39 @@ class Runner {
     }
   }
 
-  HexFailure run(std::ptrdiff_t begin, std::ptrdiff_t end) {
-    const bool by_state = end - begin > 1 && !hexapod_.has_custom() && !job_.newton;
-    return by_state ? batch(begin, end) : singles(begin, end);
+  bool in_lanes(std::ptrdiff_t begin, std::ptrdiff_t end) const {
+    return end - begin > 1 && !hexapod_.has_custom() && !job_.newton;
+  }
+
+  Failure single(std::ptrdiff_t row) {
+    double* out = rows_.out[0] + row * size_;
+    Failure f = one_state(row, out);
+    if (!f && !all_finite(out, size_)) f.cause = Cause::overflow;
+    if (f && !finite_inputs(row)) f = {Cause::input};
+    return f;
+  }
+
+  void blank(std::ptrdiff_t row) const { fill_nan(rows_.out[0] + row * size_, size_); }
+
+  void prepare() {
+    if (!job_.program) prepare_legs();
+    state_ = reinterpret_cast<State<Packed>*>(scratch_.take<Packed>(State<Packed>::kSize));
+    out_ = scratch_.take<Packed>(static_cast<std::size_t>(size_));
+  }
+
+  bool lanes(std::ptrdiff_t row, std::ptrdiff_t end, std::ptrdiff_t count) {
+    const bool done = job_.program ? run_program(row, end, out_) : run_legs(row, end, *state_, out_);
+    if (!done || (inverse() && !finish_inverse(out_)) || !all_finite_lanes(out_, size_)) return false;
+    scatter(out_, size_, static_cast<int>(count), [&](int l) { return rows_.out[0] + (row + l) * size_; });
+    return true;
   }
 
  private:
   bool inverse() const { return job_.function == HexFunction::inverse_dynamics; }
 
   // J' tau = out
-  HexFailure finish_inverse(const double* rows, double* out) const {
-    HexFailure failure;
+  Failure finish_inverse(const double* rows, double* out) const {
+    Failure failure;
     double A[36];
     for (int i = 0; i < 6; ++i)
       for (int j = 0; j < 6; ++j) A[6 * i + j] = rows[6 * j + i];
@@ -186,40 +207,19 @@ class Runner {
     return solve_lanes(A, out);
   }
 
-  void report(HexFailure f, std::ptrdiff_t row, HexFailure& first) {
-    if (f.cause != Cause::none) {
-      f.row = row;
-      std::fill_n(rows_.out + row * size_, size_, std::numeric_limits<double>::quiet_NaN());
-      if (first.cause == Cause::none) first = f;
-    }
-    if (rows_.status) rows_.status[row] = f.code();
-  }
-
   // ---- one state: legs in lanes
-
-  HexFailure singles(std::ptrdiff_t begin, std::ptrdiff_t end) {
-    HexFailure failure;
-    for (std::ptrdiff_t row = begin; row < end; ++row) {
-      const Scratch::Frame frame(scratch_);
-      double* out = rows_.out + row * size_;
-      HexFailure f = single(row, out);
-      if (f.cause == Cause::none && !all_finite(out, size_)) f.cause = Cause::overflow;
-      if (f.cause != Cause::none && !finite_inputs(row)) f = {Cause::input, row};
-      report(f, row, failure);
-    }
-    return failure;
-  }
 
   // Asked only when something went wrong: a number that is not finite makes the result so, unless nothing depends on it.
   bool finite_inputs(std::ptrdiff_t row) const {
-    const auto ok = [&](const RowData& d, int n) { return !d.data || all_finite(d.row(row), n); };
-    for (const HexInput& input : kHexInputs)
-      if (!ok(rows_.*input.rows, hex_input_size(job_, input))) return false;
-    return ok(rows_.start, kLegs * nj_);
+    bool finite = true;
+    const auto look = [&](const RowData& d, int n) { finite &= all_finite(d.row(row), n); };
+    for_arguments(job_, rows_, look);
+    if (rows_[Param::start].data) look(rows_[Param::start], kLegs * nj_);
+    return finite;
   }
 
-  HexFailure single(std::ptrdiff_t row, double* out) {
-    HexFailure failure;
+  Failure one_state(std::ptrdiff_t row, double* out) {
+    Failure failure;
     if (job_.program && job_.program->one && run_program(row, out)) return failure;  // if it failed, the kernels say why
     const auto read = [&](const RowData& data, int n, double* x) {
       if (data.data)
@@ -235,15 +235,15 @@ class Runner {
   }
 
   bool run_program(std::ptrdiff_t row, double* out) const {
-    const double* in[kHexInputCount];
+    const double* in[kInputs];
     double measure[4 * kLegs], jacobian[36];
     int arguments = 0;
-    for (const HexInput& i : kHexInputs) {
-      const RowData& d = rows_.*i.rows;
-      if (!d.data) continue;
-      if (!all_finite(d.row(row), hex_input_size(job_, i))) return false;
+    bool finite = true;
+    for_arguments(job_, rows_, [&](const RowData& d, int n) {
       in[arguments++] = d.row(row);
-    }
+      finite &= all_finite(d.row(row), n);
+    });
+    if (!finite) return false;
     if (!is_rotation(in[1])) return false;
     HexParts<double> parts(job_, out, measure, jacobian);
     job_.program->one(in, parts.data);
@@ -263,26 +263,26 @@ class Runner {
     }
   }
 
-  void judge(const Packed* m, const LegGroup& group, const int* legs, int lanes, HexFailure& failure) const {
+  void judge(const Packed* m, const LegGroup& group, const int* legs, int lanes, Failure& failure) const {
     if (all_above(m, 4, kTinySquare)) return;
     for (int l = 0; l < lanes; ++l) {
       const double own[4] = {m[0][l], m[1][l], m[2][l], m[3][l]};
       double margin;
       const Cause cause = judge_leg(group.type, own, margin);
-      if (cause != Cause::none && (failure.cause == Cause::none || legs[l] < failure.leg))
-        failure.cause = cause, failure.leg = legs[l], failure.margin = margin;
+      if (cause != Cause::none && (failure.cause == Cause::none || legs[l] < failure.part))
+        failure.cause = cause, failure.part = legs[l], failure.margin = margin;
     }
   }
 
   // where Newton's method starts: given, where the closed form stands, or the leg's own
   const double* start_of(std::ptrdiff_t row, int k, const double* closed) const {
-    if (rows_.start.data) return rows_.start.row(row) + k * nj_;
+    if (rows_[Param::start].data) return rows_[Param::start].row(row) + k * nj_;
     return hexapod_.leg(k).type == LegType::custom ? nullptr : closed;
   }
 
   template <class R>
-  HexFailure single_with(const State<double>& s, const R& ring, std::ptrdiff_t row, double* out) {
-    HexFailure failure;
+  Failure single_with(const State<double>& s, const R& ring, std::ptrdiff_t row, double* out) {
+    Failure failure;
     double* kept = scratch_.take<double>(kLegs * kKept);
     const auto kept_of = [&](int k) { return kept + k * kKept; };
     CustomLeg* custom = hexapod_.has_custom() || job_.newton ? scratch_.take<CustomLeg>(kLegs) : nullptr;
@@ -299,11 +299,11 @@ class Runner {
         if (!job_.newton) judge(x + kMeasuresAt, group, legs, lanes, failure);
         scatter(x, kKinematics, lanes, [&](int l) { return kept_of(legs[l]); });
       });
-      if (failure.cause != Cause::none) return failure;
+      if (failure) return failure;
       for (int k = 0; custom && k < kLegs; ++k) {
         if (hexapod_.leg(k).type != LegType::custom && !job_.newton) continue;
         failure = custom[k].close(hexapod_, k, s.r, s.R, start_of(row, k, kept_of(k)), scratch_);
-        if (failure.cause != Cause::none) return failure;
+        if (failure) return failure;
         custom[k].rates(s.u, ring.w);
         custom[k].write(kept_of(k));
       }
@@ -326,11 +326,11 @@ class Runner {
       judge(measure, group, legs, lanes, failure);
       scatter(own, padded(count), lanes, [&](int l) { return kept_of(legs[l]); });
     });
-    if (failure.cause != Cause::none) return failure;
+    if (failure) return failure;
     for (int k = 0; custom && k < kLegs; ++k) {
       if (hexapod_.leg(k).type != LegType::custom) continue;
       failure = custom[k].close(hexapod_, k, s.r, s.R, start_of(row, k, nullptr), scratch_);
-      if (failure.cause != Cause::none) return failure;
+      if (failure) return failure;
       const Vec3<double> a = plain<double>(ring.base.w), o = plain<double>(ring.base.o), e = plain<double>(ring.base.e);
       const double flow[9] = {a.x(), a.y(), a.z(), o.x(), o.y(), o.z(), e.x(), e.y(), e.z()};
       custom[k].rates(s.u, ring.w);
@@ -348,8 +348,10 @@ class Runner {
     }
     double x[12];
     solve(job_, plan_, s, ring, sums, x);
-    write_head(plan_, ring, x, out);
     const bool free = plan_.base == BaseKind::free;
+    const DynamicsLayout layout(nj_, free, job_.outputs);
+    write_head(layout, ring, x, out);
+    if (!plan_.second) return failure;
     Packed xs[12];
     for (int i = 0; i < (free ? 12 : 6); ++i) xs[i] = x[i];
     for_packs([&](const LegGroup&, std::size_t g, const double* params, const int* legs, int lanes, int pack) {
@@ -361,41 +363,20 @@ class Runner {
       calls_[g].second(params, held[pack], xs, outcome.of);
       scatter(reinterpret_cast<const Packed*>(&outcome), 24, lanes, [&](int l) { return kept_of(legs[l]); });
     });
-    const DynamicsLayout layout{nj_, free};
     for (int k = 0; k < kLegs; ++k) {
       if (hexapod_.leg(k).type == LegType::custom)
         custom[k].second(free ? x + 6 : x, free ? x : nullptr, kept_of(k), scratch_);
-      write_leg(nj_, kept_of(k), out + layout.head() + k * layout.per_leg());
+      write_leg(layout, kept_of(k), out + layout.head() + k * layout.per_leg());
     }
-    for (int i = 0; i < 6; ++i) {
-      out[6 + i] = kept[16 + i];
-      for (int k = 1; k < kLegs; ++k) out[6 + i] += kept_of(k)[16 + i];
+    for (int i = 0; layout.base_wrench() >= 0 && i < 6; ++i) {
+      double& sum = out[layout.base_wrench() + i];
+      sum = kept[16 + i];
+      for (int k = 1; k < kLegs; ++k) sum += kept_of(k)[16 + i];
     }
     return failure;
   }
 
   // ---- many states: one per lane
-
-  HexFailure batch(std::ptrdiff_t begin, std::ptrdiff_t end) {
-    HexFailure failure;
-    if (!job_.program) prepare_legs();
-    State<Packed>& s = *reinterpret_cast<State<Packed>*>(scratch_.take<Packed>(State<Packed>::kSize));
-    Packed* out = scratch_.take<Packed>(static_cast<std::size_t>(size_));
-    for (std::ptrdiff_t row = begin; row < end; row += kLanes) {
-      const Scratch::Frame frame(scratch_);
-      const std::ptrdiff_t count = std::min<std::ptrdiff_t>(kLanes, end - row);
-      bool fine = job_.program ? run_program(row, end, out) : run_legs(row, end, s, out);
-      if (fine && inverse()) fine = finish_inverse(out);
-      if (!fine || !all_finite_lanes(out, size_)) {  // a row has failed: one by one, with the same numbers for the others
-        const HexFailure f = singles(row, row + count);
-        if (f.cause != Cause::none && failure.cause == Cause::none) failure = f;
-        continue;
-      }
-      scatter(out, size_, static_cast<int>(count), [&](int l) { return rows_.out + (row + l) * size_; });
-      if (rows_.status) std::fill_n(rows_.status + row, count, std::int16_t{0});
-    }
-    return failure;
-  }
 
   // every leg's parameters repeated in all lanes
   void prepare_legs() {
@@ -432,15 +413,13 @@ class Runner {
 
   bool run_program(std::ptrdiff_t row, std::ptrdiff_t end, Packed* out) {
     Packed input[kMostInputs], measure[4 * kLegs];
-    const double* in[kHexInputCount];
+    const double* in[kInputs];
     int arguments = 0, size = 0;
-    for (const HexInput& i : kHexInputs) {
-      if (!(rows_.*i.rows).data) continue;
-      const int n = hex_input_size(job_, i);
+    for_arguments(job_, rows_, [&](const RowData& d, int n) {
       in[arguments++] = reinterpret_cast<const double*>(input + size);
-      gather(rows_.*i.rows, row, end, n, input + size);
+      gather(d, row, end, n, input + size);
       size += n;
-    }
+    });
     // results of a program need not depend on every input
     if (!all_finite_lanes(input, size) || !is_rotation_in_lanes(input + 3)) return false;
     HexParts<double> parts(job_, reinterpret_cast<double*>(out), reinterpret_cast<double*>(measure),
@@ -450,7 +429,7 @@ class Runner {
   }
 
   const HexJob& job_;
-  const HexRows& rows_;
+  const Rows& rows_;
   const Hexapod& hexapod_;
   const Plan plan_;
   const int nj_, size_;
@@ -460,14 +439,17 @@ class Runner {
   // of batches
   OneLeg<Packed> legs_[kLegs];
   Packed jacobian_[36];
+  State<Packed>* state_ = nullptr;
+  Packed* out_ = nullptr;
 };
 
 }  // namespace
 
-HexFailure run_hexapod(const HexJob& job, const HexRows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) {
+Failure run_hexapod(const HexJob& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) {
   Scratch& scratch = Scratch::of_this_thread();
   const Scratch::Frame frame(scratch);
-  return Runner(job, rows, scratch).run(begin, end);
+  HexapodRows work(job, rows, scratch);
+  return run_over(work, rows, begin, end, scratch);
 }
 
 }  // namespace zveno

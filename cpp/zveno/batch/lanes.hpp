@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-#include <zveno/functions/job.hpp>
+#include <zveno/functions/rows.hpp>
 #include <zveno/scalar/scalars.hpp>
 
 namespace zveno {

@@ -3,20 +3,25 @@
 
 #include <zveno/functions/job.hpp>
 #include <zveno/kernel/chain/aba.hpp>
+#include <zveno/kernel/chain/coriolis.hpp>
 #include <zveno/kernel/chain/crba.hpp>
 #include <zveno/kernel/chain/kane.hpp>
 #include <zveno/kernel/chain/kane_bias.hpp>
 #include <zveno/kernel/chain/kosynka.hpp>
 #include <zveno/kernel/chain/ltl.hpp>
 #include <zveno/kernel/chain/recurrent.hpp>
+#include <zveno/kernel/chain/regressor.hpp>
 #include <zveno/scalar/sincos.hpp>
 
 namespace zveno {
 
 template <class T>
 struct Inputs {
-  const T* x[3];      // q, qd, third
-  const T* external;  // 6 per external frame
+  const T* x[kInputs] = {};     // by Param; null: not given
+  const T* external = nullptr;  // 6 per external frame
+
+  const T*& operator[](Param p) { return x[index_of(p)]; }
+  const T* operator[](Param p) const { return x[index_of(p)]; }
 };
 
 // mass matrix in the order of bodies, rotors included
@@ -48,7 +53,7 @@ class Evaluation {
     enter_stage<T>(Stage::kinematics);
     T* s = scratch.take<T>(padded(n_));
     T* c = scratch.take<T>(padded(n_));
-    const T* q = ordered(in.x[0]);
+    const T* q = ordered(in[Param::q]);
     at_ = {s, c, q};
     T* theta = scratch.take<T>(n_);
     int turning = 0;  // angles side by side, prismatic joints left out
@@ -66,26 +71,33 @@ class Evaluation {
     }
   }
 
-  // out: output_size numbers; pivot: n, written by forward dynamics
-  void operator()(T* out, T* pivot) {
+  // out: one array for each result; pivot: n, written by forward dynamics
+  void operator()(T* const* out, T* pivot) {
     switch (job_.function) {
-      case Function::mass_matrix: return mass_matrix(out);
-      case Function::bias: return bias(out);
-      case Function::inverse_dynamics: return inverse_dynamics(out);
-      case Function::forward_dynamics: return forward_dynamics(out, pivot);
-      case Function::reactions: return reactions(out);
-      case Function::base_wrench: return base_wrench(out);
-      case Function::kinetic_energy: return kinetic(out);
-      case Function::potential_energy: return potential(out);
-      case Function::pose: return pose(out);
-      case Function::jacobian: return jacobian(out);
-      case Function::jacobian_rate: return jacobian_rate(out);
-      case Function::derivatives: return;  // assembled from inverse_dynamics with duals, batch/rows.cpp
+      case Function::mass_matrix: return mass_matrix(out[0]);
+      case Function::bias: return bias(out[0]);
+      case Function::inverse_dynamics: return inverse_dynamics(out[0]);
+      case Function::forward_dynamics: return forward_dynamics(out[0], pivot);
+      case Function::reactions: return reactions(out[0]);
+      case Function::base_wrench: return base_wrench(out[0]);
+      case Function::kinetic_energy: return kinetic(out[0]);
+      case Function::potential_energy: return potential(out[0]);
+      case Function::pose: return pose(out[0]);
+      case Function::jacobian: return jacobian(out[0]);
+      case Function::jacobian_rate: return jacobian_rate(out[0]);
+      case Function::derivatives: return;  // assembled from inverse_dynamics with duals, see batch/ and instruments/
+      case Function::velocity: return velocity(out[0]);
+      case Function::acceleration: return acceleration(out[0]);
+      case Function::com: return com(out[0]);
+      case Function::momentum: return momentum(out[0]);
+      case Function::momentum_matrix: return momentum_matrix(out[0]);
+      case Function::coriolis_matrix: return coriolis(out[0]);
+      case Function::regressor: return regressor(out[0]);
     }
   }
 
   void inverse_dynamics(T* out) {
-    const T *qd = ordered(in_.x[1]), *qdd = ordered(in_.x[2]);
+    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
     T* tau = unordered(out);
     newton_euler(qd, qdd, tau);
     if (chain_.has_rotor())
@@ -109,10 +121,12 @@ class Evaluation {
       for (int b = 0; b < n_; ++b) out[chain_.user_index()[b]] = x[b];
   }
 
+  // a - g, Omega, Omega'
   BaseMotion<T> base() const {
-    if (const double* b = job_.base_motion)
-      return {{T(b[3]), T(b[4]), T(b[5])}, {T(b[6]), T(b[7]), T(b[8])}, {T(b[0]), T(b[1]), T(b[2])}, true};
-    return {zero3<T>(), zero3<T>(), cast<T>(-chain_.gravity()), false};
+    const T* b = in_[Param::base_motion];
+    if (!b) return {zero3<T>(), zero3<T>(), cast<T>(-chain_.gravity()), false};
+    const Vec3<T> a{b[0], b[1], b[2]};
+    return {{b[3], b[4], b[5]}, {b[6], b[7], b[8]}, job_.weightless ? a : a - cast<T>(chain_.gravity()), true};
   }
 
   void frames() {
@@ -154,14 +168,27 @@ class Evaluation {
     for (int b = 0; b < n_; ++b) tau[b] += qd[b] * T(chain_.friction()[b]);
   }
 
-  void mass_matrix(T* out) {
-    if (chain_.identity_order()) return mass_matrix_of_bodies(chain_, model_, job_.method, at_, out, scratch_);
+  // make(n x n matrix of bodies) -> the user's order
+  template <class Make>
+  void square(T* out, const Make& make) {
+    if (chain_.identity_order()) return make(out);
     T* M = scratch_.take<T>(static_cast<std::size_t>(n_) * n_);
-    mass_matrix_of_bodies(chain_, model_, job_.method, at_, M, scratch_);
+    make(M);
     const std::ptrdiff_t n = n_;
     const std::vector<int>& u = chain_.user_index();
     for (std::ptrdiff_t i = 0; i < n; ++i)
       for (std::ptrdiff_t j = 0; j < n; ++j) out[u[i] * n + u[j]] = M[i * n + j];
+  }
+
+  void mass_matrix(T* out) {
+    square(out, [&](T* M) { mass_matrix_of_bodies(chain_, model_, job_.method, at_, M, scratch_); });
+  }
+
+  void coriolis(T* out) {
+    frames();
+    const T* qd = ordered(in_[Param::qd]);
+    enter_stage<T>(Stage::algorithm);
+    square(out, [&](T* C) { coriolis_matrix(model_, R_WB_, p_W_, qd, C, scratch_); });
   }
 
   // joint wrenches with or without accelerations; tau in the order of bodies
@@ -174,10 +201,10 @@ class Evaluation {
   }
 
   void bias(T* out) {
-    const T* qd = ordered(in_.x[1]);
+    const T* qd = ordered(in_[Param::qd]);
     T* tau = unordered(out);
     if (job_.method == Method::kane_bias)
-      kane_bias(model_, at_, qd, Vec3<T>(cast<T>(chain_.gravity())), external(false), tau, scratch_);
+      kane_bias(model_, at_, qd, base(), external(false), tau, scratch_);
     else
       newton_euler(qd, nullptr, tau);
     add_friction(qd, tau);
@@ -185,7 +212,7 @@ class Evaluation {
   }
 
   void forward_dynamics(T* out, T* pivot) {
-    const T *qd = ordered(in_.x[1]), *tau = ordered(in_.x[2]);
+    const T *qd = ordered(in_[Param::qd]), *tau = ordered(in_[Param::tau]);
     T* qdd = unordered(out);
     if (job_.method == Method::cholesky || job_.method == Method::cholesky_walk) {
       newton_euler(qd, nullptr, qdd);
@@ -214,7 +241,7 @@ class Evaluation {
 
   // (5.4)-(5.5) in the user's link axes or base axes, about the link origin
   void reactions(T* out) {
-    const T *qd = ordered(in_.x[1]), *qdd = ordered(in_.x[2]);
+    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
     const Wrench<T>* wrench = newton_euler(qd, qdd, scratch_.take<T>(n_));
     if (!job_.link_axes && !R_WB_) frames();
     for (int b = 0; b < n_; ++b) {
@@ -234,7 +261,7 @@ class Evaluation {
 
   // minus the wrenches through the first joints, and the loads on what is welded to the base, about the base origin
   void base_wrench(T* out) {
-    const T *qd = ordered(in_.x[1]), *qdd = ordered(in_.x[2]);
+    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
     const Wrench<T>* wrench = newton_euler(qd, qdd, scratch_.take<T>(n_));
     const Vec3<T> g = cast<T>(chain_.gravity());
     Vec3<T> f = g * T(chain_.base_mass()), m = cross<T>(cast<T>(chain_.base_moment()), g);
@@ -257,7 +284,7 @@ class Evaluation {
   }
 
   void kinetic(T* out) {
-    const T* qd = ordered(in_.x[1]);
+    const T* qd = ordered(in_[Param::qd]);
     enter_stage<T>(Stage::algorithm);
     T energy = kinetic_energy(model_, at_, qd, scratch_.take<Vec3<T>>(n_), scratch_.take<Vec3<T>>(n_));
     if (chain_.has_rotor())
@@ -322,9 +349,95 @@ class Evaluation {
     }
   }
 
+  // [v; w] in the axes that are wanted
+  void write_twist(const Mat3<T>& R, const Vec3<T>& v, const Vec3<T>& w, T* out) const {
+    const Vec3<T> a = job_.link_axes ? transposed_times(R, v) : v, b = job_.link_axes ? transposed_times(R, w) : w;
+    for (int k = 0; k < 3; ++k) out[k] = a[k], out[k + 3] = b[k];
+  }
+
+  void velocity(T* out) {
+    frames();
+    const T* qd = ordered(in_[Param::qd]);
+    enter_stage<T>(Stage::algorithm);
+    Mat3<T> R;
+    Vec3<T> x, v, w;
+    link_frame(R, x);
+    point_velocity(model_, job_.frame.body, R_WB_, p_W_, x, qd, v, w);
+    write_twist(R, v, w, out);
+  }
+
+  void acceleration(T* out) {
+    frames();
+    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
+    enter_stage<T>(Stage::algorithm);
+    Mat3<T> R;
+    Vec3<T> x, a, alpha;
+    link_frame(R, x);
+    BodyMotion<T>* motion = scratch_.take<BodyMotion<T>>(n_);
+    body_motions(model_, R_WB_, p_W_, qd, qdd, BaseMotion<T>{zero3<T>(), zero3<T>(), zero3<T>(), false}, motion);
+    point_acceleration(job_.frame.body, p_W_, x, motion, a, alpha);
+    write_twist(R, a, alpha, out);
+  }
+
+  static Vec3<T> centre_of(const Moments<T>& x) { return x.mc * (T(1.0) / x.m); }
+
+  void com(T* out) {
+    frames();
+    enter_stage<T>(Stage::algorithm);
+    T mass(0.0);
+    Vec3<T> moment = zero3<T>();
+    for (int b = 0; b < n_; ++b) {
+      mass += T(model_.body[b].m);
+      moment += p_W_[b] * T(model_.body[b].m) + times(R_WB_[b], cast<T>(model_.body[b].mc_B));
+    }
+    const T inverse = T(1.0) / mass;
+    for (int k = 0; k < 3; ++k) out[k] = moment[k] * inverse;
+  }
+
+  // columns of the momentum matrix, angular parts about the point that is wanted
+  template <class Use>
+  void for_momenta(const Use& use) {
+    frames();
+    enter_stage<T>(Stage::algorithm);
+    const Moments<T>* sum = composite_moments(model_, R_WB_, p_W_, scratch_);
+    const Vec3<T> centre = job_.about_base ? zero3<T>() : centre_of(whole_moments(model_, sum));
+    for (int b = 0; b < n_; ++b) {
+      Screw<T> h = momentum_of(sum[b], joint_screw(model_, b, R_WB_, p_W_));
+      if (!job_.about_base) h.w -= cross<T>(centre, h.v);
+      use(b, h);
+    }
+  }
+
+  void momentum_matrix(T* out) {
+    for_momenta([&](int b, const Screw<T>& h) { write_column(out, b, h.v, h.w); });
+  }
+
+  void momentum(T* out) {
+    const T* qd = ordered(in_[Param::qd]);
+    Vec3<T> p = zero3<T>(), L = zero3<T>();
+    for_momenta([&](int b, const Screw<T>& h) { p += h.v * qd[b], L += h.w * qd[b]; });
+    for (int k = 0; k < 3; ++k) out[k] = p[k], out[k + 3] = L[k];
+  }
+
+  void regressor(T* out) {
+    frames();
+    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
+    enter_stage<T>(Stage::algorithm);
+    BodyMotion<T>* motion = scratch_.take<BodyMotion<T>>(n_);
+    body_motions(model_, R_WB_, p_W_, qd, qdd, base(), motion);
+    const std::ptrdiff_t width = kInertial * static_cast<std::ptrdiff_t>(chain_.links().size());
+    for (std::ptrdiff_t k = 0; k < n_ * width; ++k) out[k] = T(0.0);
+    for (std::size_t link = 0; link < chain_.links().size(); ++link) {
+      const LinkFrame& frame = chain_.frame(static_cast<int>(link));
+      if (frame.body == kWorld) continue;
+      T* const first = out + kInertial * link;
+      link_regressor(model_, frame, R_WB_, p_W_, motion, [&](int b) { return first + chain_.user_index()[b] * width; });
+    }
+  }
+
   void jacobian_rate(T* out) {
     frames();
-    const T* qd = ordered(in_.x[1]);
+    const T* qd = ordered(in_[Param::qd]);
     Vec3<T>* w = scratch_.take<Vec3<T>>(n_);
     Vec3<T>* v = scratch_.take<Vec3<T>>(n_);
     body_velocities(model_, R_WB_, p_W_, qd, w, v);
@@ -361,7 +474,7 @@ class Evaluation {
 
 // Defined in instances/: evaluate for double, Packed and Counted; inverse_dynamics for the duals.
 template <class T>
-void evaluate(const Job& job, const Inputs<T>& in, T* out, T* pivot, Scratch& scratch);
+void evaluate(const Job& job, const Inputs<T>& in, T* const* out, T* pivot, Scratch& scratch);
 template <class T>
 void inverse_dynamics(const Job& job, const Inputs<T>& in, T* tau, Scratch& scratch);
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include <zveno/functions/hexapod.hpp>
+#include <zveno/functions/job.hpp>
 #include <zveno/functions/legs.hpp>
 
 namespace zveno {
@@ -17,10 +17,11 @@ enum class Need { kinematics, first, both };
 struct Plan {
   Need need;
   BaseKind base;
-  bool rows;  // of the Jacobian, besides dynamics
+  bool rows;    // of the Jacobian, besides dynamics
+  bool second;  // half of the legs: accelerations and loads of the joints, or of the base
 
-  explicit Plan(const HexJob& job, const HexRows& rows) : need(Need::first), base(BaseKind::still), rows(false) {
-    const bool moving = rows.base.data || job.hexapod->has_gravity();
+  explicit Plan(const HexJob& job, const Rows& rows) : need(Need::first), base(BaseKind::still), rows(false), second(false) {
+    const bool moving = rows[Param::base_motion].data || job.hexapod->has_gravity();
     switch (job.function) {
       case HexFunction::closure:
       case HexFunction::joint_velocity:
@@ -41,6 +42,10 @@ struct Plan {
         base = BaseKind::free;
         break;
       default: break;
+    }
+    if (need == Need::both) {
+      const DynamicsLayout layout(job.hexapod->joints(), base == BaseKind::free, job.outputs);
+      second = layout.per_leg() > 0 || layout.base_wrench() >= 0;
     }
   }
   int share() const { return base == BaseKind::free ? leg::kFreeShare : leg::kFixedShare; }
@@ -103,19 +108,19 @@ void sort_tau(const HexJob& job, const T* given, State<T>& s) {
 
 // read(rows, n, x): x <- n numbers, zeros if there are no rows
 template <class T, class Read>
-void read_state(const HexJob& job, const Plan& plan, const HexRows& rows, const Read& read, State<T>& s) {
-  read(rows.r, 3, s.r), read(rows.R, 9, s.R), read(rows.u, 6, s.u);
+void read_state(const HexJob& job, const Plan& plan, const Rows& rows, const Read& read, State<T>& s) {
+  read(rows[Param::r], 3, s.r), read(rows[Param::R], 9, s.R), read(rows[Param::u], 6, s.u);
   if (plan.need == Need::kinematics) return;
   T tau[4 * kLegs];
-  read(rows.wrench, 6, s.wrench), read(rows.tau, job.actuated_only ? kLegs : kLegs * job.hexapod->joints(), tau);
+  read(rows[Param::wrench], 6, s.wrench), read(rows[Param::leg_tau], sizes_of(job).forces, tau);
   sort_tau(job, tau, s);
   if (plan.base != BaseKind::still) {
-    read(rows.base, 9, s.base);
-    if (rows.omega.data) read(rows.omega, 3, s.base + 3);
+    read(rows[Param::base_motion], 9, s.base);
+    if (rows[Param::omega].data) read(rows[Param::omega], 3, s.base + 3);
     set_flow(*job.hexapod, plan.base, s);
   }
-  if (plan.base == BaseKind::free) read(rows.base_wrench, 6, s.base_wrench);
-  if (job.function == HexFunction::inverse_dynamics) read(rows.acceleration, 6, s.acceleration);
+  if (plan.base == BaseKind::free) read(rows[Param::base_wrench], 6, s.base_wrench);
+  if (job.function == HexFunction::inverse_dynamics) read(rows[Param::acceleration], 6, s.acceleration);
 }
 
 // calls f with the ring in its own type
@@ -231,7 +236,7 @@ void free_accelerations(const HexJob& job, const State<T>& s, const R& ring, con
   solve_symmetric<12>(A, x);
 }
 
-// Functions that need only the sums; out has hex_output_size numbers
+// Functions that need only the sums; out has output_size numbers
 template <class T, class R>
 void summed_result(const HexJob& job, const State<T>& s, const R& ring, const Sums<T>& sums, T* out) {
   const Platform<T> body = platform_of<T>(*job.hexapod);
@@ -327,26 +332,28 @@ void write_kinematics(const HexJob& job, const T* R, int k, const T* x, T* out) 
   }
 }
 
-// a leg's outcome -> its part of the result
+// a leg's outcome (coordinates, rates, accelerations, reaction: four places each) -> its part of the result
 template <class T>
-void write_leg(int joints, const T* o, T* to) {
-  if (joints == 4) {
+void write_leg(const DynamicsLayout& layout, const T* o, T* to) {
+  if (layout.joints == 4 && layout.whole()) {
     std::memcpy(to, o, 16 * sizeof(T));
-  } else {
-    for (int q = 0; q < 3; ++q) std::memcpy(to + 3 * q, o + 4 * q, 3 * sizeof(T));
-    std::memcpy(to + 9, o + 12, 4 * sizeof(T));
+    return;
   }
+  for (int k = 0; k < 4; ++k)
+    if (layout.leg(k) >= 0) std::memcpy(to + layout.leg(k), o + 4 * k, (k < 3 ? layout.joints : 4) * sizeof(T));
 }
 
 // u' and the base's acceleration -> result
 template <class T, class R>
-void write_head(const Plan& plan, const R& ring, const T* x, T* out) {
-  const bool free = plan.base == BaseKind::free;
-  const T* y = free ? x + 6 : x;
-  const auto w = ring.R.undo(Vec3T<T>{y[3], y[4], y[5]});
-  for (int i = 0; i < 3; ++i) out[i] = y[i];
-  out[3] = w.x, out[4] = w.y, out[5] = w.z;
-  for (int i = 0; free && i < 6; ++i) out[12 + i] = x[i];
+void write_head(const DynamicsLayout& layout, const R& ring, const T* x, T* out) {
+  const T* y = layout.free ? x + 6 : x;
+  if (const int at = layout.acceleration(); at >= 0) {
+    const auto w = ring.R.undo(Vec3T<T>{y[3], y[4], y[5]});
+    for (int i = 0; i < 3; ++i) out[at + i] = y[i];
+    out[at + 3] = w.x, out[at + 4] = w.y, out[at + 5] = w.z;
+  }
+  if (const int at = layout.base_acceleration(); at >= 0)
+    for (int i = 0; i < 6; ++i) out[at + i] = x[i];
 }
 
 template <class T, class R>
@@ -390,13 +397,15 @@ bool evaluate_legs(const HexJob& job, const Plan& plan, const OneLeg<T>* legs, c
   if (plan.need == Need::first) return summed_result(job, s, ring, sums, out), true;
   T x[12];
   solve(job, plan, s, ring, sums, x);
-  write_head(plan, ring, x, out);
-  const DynamicsLayout layout{job.hexapod->joints(), plan.base == BaseKind::free};
+  const DynamicsLayout layout(job.hexapod->joints(), plan.base == BaseKind::free, job.outputs);
+  write_head(layout, ring, x, out);
+  if (!plan.second) return true;
+  const int load = layout.base_wrench();
   for (int k = 0; k < kLegs; ++k) {
     leg::Outcome<T> o;
     legs[k].calls.second(legs[k].params, legs[k].held, x, o);
-    write_leg(layout.joints, o.position, out + layout.head() + k * layout.per_leg());
-    for (int i = 0; i < 6; ++i) out[6 + i] = k ? out[6 + i] + o.base[i] : o.base[i];
+    write_leg(layout, o.position, out + layout.head() + k * layout.per_leg());
+    for (int i = 0; load >= 0 && i < 6; ++i) out[load + i] = k ? out[load + i] + o.base[i] : o.base[i];
   }
   return true;
 }

@@ -1,43 +1,11 @@
-// What is to be computed: one function of one chain for many states. Plain data, shared by all instruction sets.
+// What is to be computed: one function of one mechanism for many states. Plain data, shared by all instruction sets.
 #pragma once
 
-#include <cstddef>
-
-#include <zveno/model/chain.hpp>
+#include <zveno/functions/hexapod_functions.hpp>
+#include <zveno/functions/rows.hpp>
+#include <zveno/model/hexapod.hpp>
 
 namespace zveno {
-
-enum class Function {
-  mass_matrix,
-  bias,
-  inverse_dynamics,
-  forward_dynamics,
-  reactions,
-  base_wrench,
-  kinetic_energy,
-  potential_energy,
-  pose,
-  jacobian,
-  jacobian_rate,
-  derivatives,
-};
-
-enum class Method {
-  none,
-  crba,
-  crba_walk,
-  crba_columns,
-  kane,
-  kane_triangular,
-  kane_recurrent,
-  kane_collapsed,
-  kosynka,
-  rnea,
-  kane_bias,
-  aba,
-  cholesky,
-  cholesky_walk,
-};
 
 // Machine code made for one job. One state: the numbers of every argument, row by row. Packs: kLanes states, each number
 // repeated for every lane, aligned.
@@ -47,83 +15,132 @@ struct Program {
   Call packs = nullptr;
 };
 
+constexpr unsigned kEverything = ~0u;
+
 struct Job {
   const Chain* chain;
   Function function;
   Method method = Method::none;
-  // pose, Jacobians: where the point of interest stands, and in which axes the result is wanted
+  // pose, velocities, Jacobians: where the point of interest stands, and in which axes the result is wanted
   LinkFrame frame{kWorld, diagonal(1.0), {0, 0, 0}};
   bool link_axes = false;
+  bool about_base = false;  // angular momentum about the base origin instead of the centre of mass
+  bool weightless = false;  // base_motion has the weight in it: a - g
   // external wrenches [f; m] at the origins of these frames, base axes
   const LinkFrame* external_frames = nullptr;
   int external_count = 0;
-  // Computes instead of the kernels. In: the n-vectors, each external wrench, the inertial parameters if there are any.
-  // Out: the results, and n pivots of forward dynamics.
+  unsigned outputs = kEverything;  // one bit for each result
+  // Computes instead of the kernels. In: see for_arguments. Out: the results, and n pivots of forward dynamics.
   const Program* program = nullptr;
-  int parameters = 0;                   // inertial parameters that the program is given
-  const double* base_motion = nullptr;  // [a_0 - g; Omega; Omega'], 9 numbers in base axes; absent: the base is at rest
+  int parameters = 0;  // inertial parameters that the program is given
 };
+
+struct HexJob {
+  const Hexapod* hexapod;
+  HexFunction function;
+  bool newton = false;         // closure by Newton's method for every leg
+  bool actuated_only = false;  // rows of tau hold the 6 actuated forces instead of 6 x nj
+  BodySpec base = {};          // of free dynamics: its centre of mass stands at base.com in the base frame
+  unsigned outputs = kEverything;
+  // computes instead of the kernels: in: see for_arguments, out: HexParts
+  const Program* program = nullptr;
+};
+
+inline Sizes sizes_of(const Job& job) { return {job.chain->n(), static_cast<int>(job.chain->links().size()), 0, 0}; }
+inline Sizes sizes_of(const HexJob& job) {
+  const int nj = job.hexapod->joints();
+  return {0, 0, nj, job.actuated_only ? kLegs : kLegs * nj};
+}
+
+// numbers of one state in the first result, or in all of them where they are one block
+inline std::ptrdiff_t output_size(const Job& job, int k = 0) {
+  return numbers(row_of(job.function).outputs[k].shape, sizes_of(job));
+}
+
+// Where the results of forward dynamics stand in a row: those of the ring and the base, then for each leg its coordinates,
+// rates, accelerations and the reaction on the ring; what is not wanted takes no place.
+struct DynamicsLayout {
+  int joints;
+  bool free;
+  int head_size = 0, leg_size = 0;
+  int at[kMostOutputs];  // in the head or in a leg; -1: not there
+
+  DynamicsLayout(int joints, bool free, unsigned outputs = kEverything) : joints(joints), free(free) {
+    const FunctionRow& row = row_of(free ? HexFunction::free_dynamics : HexFunction::forward_dynamics);
+    for (int k = 0; k < row.outputs.count; ++k) {
+      const Shape& shape = row.outputs[k].shape;
+      int& size = shape.count == 2 ? leg_size : head_size;
+      at[k] = outputs >> k & 1 ? size : -1;
+      if (at[k] >= 0) size += shape[shape.count - 1].of({0, 0, joints, 0});
+    }
+  }
+  int head() const { return head_size; }
+  int per_leg() const { return leg_size; }
+  int size() const { return head_size + kLegs * leg_size; }
+  // places of the results that both functions have
+  int acceleration() const { return at[0]; }
+  int base_wrench() const { return at[1]; }
+  int base_acceleration() const { return free ? at[2] : -1; }
+  int leg(int k) const { return at[2 + free + k]; }  // coordinates, rates, accelerations, reaction
+  bool whole() const { return head_size == (free ? 18 : 12) && leg_size == 3 * joints + 4; }
+};
+
+inline bool is_dynamics(HexFunction f) { return f == HexFunction::forward_dynamics || f == HexFunction::free_dynamics; }
+
+inline std::ptrdiff_t output_size(const HexJob& job) {
+  const FunctionRow& row = row_of(job.function);
+  if (!row.has(kOneBlock)) return numbers(row.outputs[0].shape, sizes_of(job));
+  return DynamicsLayout(job.hexapod->joints(), job.function == HexFunction::free_dynamics, job.outputs).size();
+}
+
+// What a program writes: a row of the result in its parts, the measures of the legs (6 x 4), and for inverse dynamics the
+// Jacobian of the actuated joints by rows, unknowns in base axes (6 x 6).
+template <class T>
+struct HexParts {
+  T* data[6];
+  int size[6];
+  int count = 0;
+
+  // every number takes `lanes` places
+  HexParts(const HexJob& job, T* row, T* measures, T* jacobian, int lanes = 1) {
+    const auto add = [&](T* part, int n) { data[count] = part, size[count++] = n; };
+    if (is_dynamics(job.function)) {
+      const DynamicsLayout layout(job.hexapod->joints(), job.function == HexFunction::free_dynamics, job.outputs);
+      for (int at = 0; at < layout.head(); at += 6) add(row + at * lanes, 6);
+      if (layout.per_leg()) add(row + layout.head() * lanes, kLegs * layout.per_leg());
+    } else {
+      add(row, static_cast<int>(output_size(job)));
+    }
+    add(measures, 4 * kLegs);
+    if (job.function == HexFunction::inverse_dynamics) add(jacobian, 36);
+  }
+};
+
+// f(rows, numbers of a row) for everything that generated code is given: the arrays that have data, the external wrenches,
+// the inertial parameters
+template <class F>
+void for_arguments(const Job& job, const Rows& rows, const F& f) {
+  const Sizes sizes = sizes_of(job);
+  for (const Param p : row_of(job.function).params)
+    if (is_array(p) && rows[p].data) f(rows[p], static_cast<int>(input_size(p, sizes)));
+  for (int k = 0; k < job.external_count; ++k) f(rows.external[k], 6);
+  if (job.parameters) f(rows.parameters, job.parameters);
+}
+template <class F>
+void for_arguments(const HexJob& job, const Rows& rows, const F& f) {
+  const Sizes sizes = sizes_of(job);
+  for (int i = 0; i < kInputs; ++i)
+    if (rows.in[i].data && i != index_of(Param::start))
+      f(rows.in[i], static_cast<int>(input_size(static_cast<Param>(i), sizes)));
+}
 
 // d tau / d qdd of derivatives: for short chains the walk is faster
 inline Method mass_method_of_derivatives(int n) { return n <= 8 ? Method::crba_walk : Method::crba; }
 
-// how many n-vectors a function takes: q, (q, qd) or (q, qd, third)
-inline int input_count(Function f) {
-  switch (f) {
-    case Function::mass_matrix:
-    case Function::potential_energy:
-    case Function::pose:
-    case Function::jacobian: return 1;
-    case Function::bias:
-    case Function::kinetic_energy:
-    case Function::jacobian_rate: return 2;
-    default: return 3;
-  }
-}
-
-// numbers of one state's result (each of the three of derivatives)
-inline std::ptrdiff_t output_size(Function f, std::ptrdiff_t n) {
-  switch (f) {
-    case Function::mass_matrix:
-    case Function::derivatives: return n * n;
-    case Function::reactions:
-    case Function::jacobian:
-    case Function::jacobian_rate: return 6 * n;
-    case Function::base_wrench: return 6;
-    case Function::pose: return 16;
-    case Function::kinetic_energy:
-    case Function::potential_energy: return 1;
-    default: return n;
-  }
-}
-
-// row-major numbers of many states; a stride of 0 repeats one row
-struct RowData {
-  const double* data = nullptr;
-  std::ptrdiff_t stride = 0;
-
-  const double* row(std::ptrdiff_t i) const { return data + stride * i; }
-};
-
-struct Rows {
-  RowData in[3];                      // q, qd, third: n numbers a row
-  const RowData* external = nullptr;  // one for each of the job's external frames: 6 numbers a row
-  RowData parameters;                 // of a program: Job::parameters numbers a row
-  double* out[3] = {};                // output_size numbers a row
-  std::ptrdiff_t count = 0;
-  bool check_inputs = false;  // refuse rows that are not finite; off: the result is refused instead
-};
-
-// what went wrong in the lowest offending row
-struct Failure {
-  enum Kind { none, singular, overflow, input } kind = none;  // input: not finite
-  std::ptrdiff_t row = -1;
-  int body = -1;  // of a singular pivot
-};
-
-struct HexJob;
-struct HexRows;
-struct HexFailure;
+// squares of leg factors below this are zero: the factor itself has lost half of its digits
+constexpr double kTinySquare = 1e-14;
+// R'R may differ from 1 by this
+constexpr double kRotationDefect = 1e-9;
 
 // Sines and cosines of n angles; angles of n sines and cosines. What they write has room for whole packs.
 struct Transcendental {
@@ -138,10 +155,17 @@ struct Transcendental {
 struct KernelTable {
   const char* name;
   int lanes;
-  Failure (*run)(const Job&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
-  HexFailure (*run_hexapod)(const HexJob&, const HexRows&, std::ptrdiff_t begin, std::ptrdiff_t end);
+  Failure (*run_chain)(const Job&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
+  Failure (*run_hexapod)(const HexJob&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
   void (*sincos)(const double*, double*, double*, int);
   Transcendental trig, fused_trig;
+
+  Failure run(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) const {
+    return run_chain(job, rows, begin, end);
+  }
+  Failure run(const HexJob& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) const {
+    return run_hexapod(job, rows, begin, end);
+  }
 };
 
 }  // namespace zveno

@@ -6,7 +6,7 @@
 namespace zveno {
 
 template <class T>
-void evaluate(const Job& job, const Inputs<T>& in, T* out, T* pivot, Scratch& scratch) {
+void evaluate(const Job& job, const Inputs<T>& in, T* const* out, T* pivot, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
   Evaluation<T>(job, job.chain->view(), in, scratch)(out, pivot);
 }

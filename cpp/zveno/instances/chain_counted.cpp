@@ -1,4 +1,4 @@
 #include <zveno/instances/chain.hpp>
 #include <zveno/scalar/count.hpp>
 
-template void zveno::evaluate<zveno::Counted>(const Job&, const Inputs<Counted>&, Counted*, Counted*, Scratch&);
+template void zveno::evaluate<zveno::Counted>(const Job&, const Inputs<Counted>&, Counted* const*, Counted*, Scratch&);

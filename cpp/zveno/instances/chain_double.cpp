@@ -1,4 +1,4 @@
 #include <zveno/instances/chain.hpp>
 #include <zveno/scalar/scalars.hpp>
 
-template void zveno::evaluate<double>(const Job&, const Inputs<double>&, double*, double*, Scratch&);
+template void zveno::evaluate<double>(const Job&, const Inputs<double>&, double* const*, double*, Scratch&);

@@ -1,4 +1,4 @@
-#include <zveno/instruments/hexapod_trace.hpp>
+#include <zveno/instruments/trace.hpp>
 
 #include <memory>
 
@@ -7,20 +7,24 @@
 
 namespace zveno {
 
-Graph trace_hexapod(const HexJob& job, const HexRows& given, std::size_t limit) {
+Graph trace(const HexJob& job, const TraceOptions& options) {
   const Hexapod& hexapod = *job.hexapod;
   if (hexapod.has_custom() || job.newton)
     throw std::invalid_argument("legs that are closed by iteration have no fixed sequence of operations");
-  Graph graph(limit);
+  static const double something = 0;
+  Rows given;
+  for (int k = 0; k < kInputs; ++k)
+    if (options.given >> k & 1) given.in[k].data = &something;
+  Graph graph(options.limit);
   const Traced::Recording recording(graph);
   const Plan plan(job, given);
 
   State<Traced> s;
   const auto read = [&](const RowData& rows, int n, Traced* x) {
     int argument = 0;
-    for (const HexInput& i : kHexInputs) {
-      if (&(given.*i.rows) == &rows) break;
-      argument += (given.*i.rows).data != nullptr;
+    for (const RowData& before : given.in) {
+      if (&before == &rows) break;
+      argument += before.data != nullptr;
     }
     for (int k = 0; k < n; ++k) x[k] = rows.data ? Traced::node(graph.input(argument, k)) : Traced(0.0);
   };
@@ -36,7 +40,7 @@ Graph trace_hexapod(const HexJob& job, const HexRows& given, std::size_t limit) 
       legs[k] = {group.params.number + m, calls, kinematics_of<Traced>(group.type), held[k].get()};
     }
   Traced measure[kLegs][4], jacobian[36];
-  std::vector<Traced> row(static_cast<std::size_t>(hex_output_size(job)));
+  std::vector<Traced> row(static_cast<std::size_t>(output_size(job)));
   with_ring(plan.base, s, [&](const auto& ring) {
     evaluate_legs(job, plan, legs, s, ring, measure, jacobian, row.data(), [](const Traced*) { return true; });
   });

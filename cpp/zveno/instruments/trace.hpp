@@ -1,4 +1,4 @@
-// A function of one particular chain as an expression graph.
+// A function of one particular mechanism as an expression graph.
 #pragma once
 
 #include <vector>
@@ -12,14 +12,17 @@ namespace zveno {
 constexpr int kInertial = 10;
 
 struct TraceOptions {
+  unsigned given = 0;         // arrays that are inputs, a bit for each Param
   std::vector<int> symbolic;  // bodies whose inertial parameters are inputs, kInertial each
   bool regroup = false;       // see regrouped()
   std::size_t limit = Graph::kLimit;
 };
 
-// Arguments of the graph: the job's n-vectors, each external wrench (6), the inertial parameters. Results: those of the
-// job (derivatives: three), and the pivots of forward dynamics. Only what results depend on is kept.
-Graph trace_chain(const Job& job, const TraceOptions& options);
+// Arguments of the graph: see for_arguments. Results: those of the job that are wanted, and what the library needs to judge
+// them: pivots of forward dynamics of chains, HexParts of hexapods. Only what results depend on is kept.
+Graph trace(const Job& job, const TraceOptions& options);
+// throws std::invalid_argument for legs that are closed by iteration
+Graph trace(const HexJob& job, const TraceOptions& options);
 
 // those of the link that body b's joint moves, everything welded to it included
 void inertial_parameters(const Chain& chain, int b, double* p);

@@ -103,20 +103,20 @@ bool Simulation::call(HexFunction function, const double* y, const Evaluation& e
   HexJob job;
   job.hexapod = setup_.hexapod;
   job.function = function;
-  HexRows rows;
-  rows.r.data = y + kR;
-  rows.R.data = e.R;
-  rows.u.data = y + kU;
+  Rows rows;
+  rows[Param::r].data = y + kR;
+  rows[Param::R].data = e.R;
+  rows[Param::u].data = y + kU;
   if (function == HexFunction::forward_dynamics) {
-    rows.wrench.data = e.wrench;
-    rows.tau.data = e.tau;
-    rows.base.data = base;
+    rows[Param::wrench].data = e.wrench;
+    rows[Param::leg_tau].data = e.tau;
+    rows[Param::base_motion].data = base;
   }
-  if (ready_ && setup_.hexapod->has_custom()) rows.start.data = last_p_;  // Newton's method stays on its branch
-  rows.out = out;
+  if (ready_ && setup_.hexapod->has_custom()) rows[Param::start].data = last_p_;  // Newton's method stays on its branch
+  rows.out[0] = out;
   rows.count = 1;
-  const HexFailure failure = setup_.kernels->run_hexapod(job, rows, 0, 1);
-  if (failure.cause == HexFailure::none) return true;
+  const Failure failure = setup_.kernels->run(job, rows, 0, 1);
+  if (failure.cause == Cause::none) return true;
   failure_ = failure;
   return false;
 }
@@ -326,7 +326,7 @@ bool Simulation::step_once() {
 }
 
 bool Simulation::advance(std::ptrdiff_t count) {
-  if (failure_.cause != HexFailure::none) return false;
+  if (failure_.cause != Cause::none) return false;
   if (recorded_step_ < 0) {
     if (!begin()) return false;
     record();
@@ -422,14 +422,14 @@ void Simulation::summarise() {
   };
   HexJob job;
   job.hexapod = setup_.hexapod;
-  HexRows rows;
-  rows.r = {field("r"), 3}, rows.R = {field("R"), 9}, rows.u = {field("u"), 6};
-  if (setup_.hexapod->has_custom()) rows.start = {field("joint_position"), kLegs * nj_};
+  Rows rows;
+  rows[Param::r] = {field("r"), 3}, rows[Param::R] = {field("R"), 9}, rows[Param::u] = {field("u"), 6};
+  if (setup_.hexapod->has_custom()) rows[Param::start] = {field("joint_position"), kLegs * nj_};
   rows.count = recorded_;
   const auto fill = [&](HexFunction function, double* out) {  // a row that overflows is nan
     job.function = function;
-    rows.out = out;
-    setup_.kernels->run_hexapod(job, rows, summarised_, recorded_);
+    rows.out[0] = out;
+    setup_.kernels->run(job, rows, summarised_, recorded_);
   };
   double *kinetic = field("kinetic_energy"), *potential = field("potential_energy"), *momentum = field("momentum");
   fill(HexFunction::kinetic_energy, kinetic);

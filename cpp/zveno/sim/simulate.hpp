@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include <zveno/functions/hexapod.hpp>
+#include <zveno/functions/job.hpp>
 #include <zveno/sim/laws.hpp>
 
 namespace zveno {
@@ -94,7 +94,7 @@ class Simulation {
   std::ptrdiff_t step() const { return step_; }
   std::ptrdiff_t recorded() const { return recorded_; }
   double time() const { return time_at(step_); }
-  const HexFailure& failure() const { return failure_; }
+  const Failure& failure() const { return failure_; }
   double failure_time() const { return failure_time_; }
   const std::vector<StopEvent>& events() const { return events_; }
 
@@ -147,7 +147,7 @@ class Simulation {
   double y_[kState] = {};
   double last_p_[kLegs * kMostJoints] = {};  // coordinates of the last step: angles are continuous in time
   std::ptrdiff_t step_ = 0, recorded_ = 0, recorded_step_ = -1, summarised_ = 0;
-  HexFailure failure_;
+  Failure failure_;
   double failure_time_ = 0;
 };
 

@@ -21,12 +21,14 @@ void CustomLeg::run(Function function, const double* qdd, const double* flow, do
   Job job{chain_->chain.get(), function};
   job.method = function == Function::mass_matrix ? Method::crba : Method::none;
   job.frame = chain_->hook;
-  job.base_motion = flow;
-  evaluate<double>(job, {{q_, qd_, qdd}, nullptr}, out, nullptr, scratch);
+  job.weightless = true;
+  Inputs<double> in;
+  in[Param::q] = q_, in[Param::qd] = qd_, in[Param::qdd] = qdd, in[Param::base_motion] = flow;
+  evaluate<double>(job, in, &out, nullptr, scratch);
 }
 
-HexFailure CustomLeg::close(const Hexapod& hexapod, int leg, const double* r, const double* R, const double* start,
-                            Scratch& scratch) {
+Failure CustomLeg::close(const Hexapod& hexapod, int leg, const double* r, const double* R, const double* start,
+                         Scratch& scratch) {
   chain_ = &hexapod.chain(leg);
   n_ = chain_->chain->n();
   const int m = n_;
@@ -82,17 +84,17 @@ HexFailure CustomLeg::close(const Hexapod& hexapod, int leg, const double* r, co
     done = size <= 4e-15 * scale || (size < 1e-11 * scale && size >= 0.25 * before);
     if (!(size < before) && !done) break;
   }
-  HexFailure failure;
+  Failure failure;
   if (!(pivot > kTinyPivot)) {
-    failure.cause = HexFailure::singular, failure.leg = leg, failure.margin = pivot;
+    failure.cause = Cause::singular, failure.part = leg, failure.margin = pivot;
   } else if (!(size < 1e-11 * scale)) {
-    failure.cause = HexFailure::newton, failure.leg = leg, failure.margin = size;
+    failure.cause = Cause::newton, failure.part = leg, failure.margin = size;
   } else {
     linearise();
     double C[16], none[4] = {};
     std::copy_n(C_, n_ * n_, C);
     pivot_ = solve_dense(C, n_, none);
-    if (!(pivot_ > 1e-9)) failure.cause = HexFailure::singular, failure.leg = leg, failure.margin = pivot_;
+    if (!(pivot_ > 1e-9)) failure.cause = Cause::singular, failure.part = leg, failure.margin = pivot_;
   }
   return failure;
 }

@@ -2,7 +2,7 @@
 // own kernels for kinematics and inertia, in plain doubles.
 #pragma once
 
-#include <zveno/functions/hexapod.hpp>
+#include <zveno/functions/job.hpp>
 #include <zveno/kernel/leg/leg.hpp>
 #include <zveno/support/scratch.hpp>
 
@@ -11,7 +11,7 @@ namespace zveno {
 class CustomLeg {
  public:
   // joint coordinates for the ring at (r, R); start: where to begin, nullptr: the leg's own
-  HexFailure close(const Hexapod& hexapod, int leg, const double* r, const double* R, const double* start, Scratch& scratch);
+  Failure close(const Hexapod& hexapod, int leg, const double* r, const double* R, const double* start, Scratch& scratch);
   // joint rates; w: the ring's relative angular velocity in base axes
   void rates(const double* u, const Vec3T<double>& w);
   // coordinates, rates (4 places each), the actuated row of H (6), measures (4)

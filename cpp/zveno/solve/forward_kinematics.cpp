@@ -18,14 +18,14 @@ struct Residual {
   const Hexapod& hexapod;
   const double* strokes;
 
-  double operator()(const double* r, const double* R, double* f, HexFailure& failure) const {
+  double operator()(const double* r, const double* R, double* f, Failure& failure) const {
     double p[kLegs * 4];
-    HexRows rows;
-    rows.r = {r, 0}, rows.R = {R, 0};
-    rows.out = p;
+    Rows rows;
+    rows[Param::r] = {r, 0}, rows[Param::R] = {R, 0};
+    rows.out[0] = p;
     rows.count = 1;
-    failure = kernels.run_hexapod({&hexapod, HexFunction::closure}, rows, 0, 1);
-    if (failure.cause != HexFailure::none) return INFINITY;
+    failure = kernels.run(HexJob{&hexapod, HexFunction::closure}, rows, 0, 1);
+    if (failure.cause != Cause::none) return INFINITY;
     double worst = 0;
     for (int k = 0; k < kLegs; ++k) {
       const LegChain& chain = hexapod.chain(k);
@@ -46,32 +46,32 @@ KinematicsResult forward_kinematics(const KernelTable& kernels, const Hexapod& h
   KinematicsResult result{{}, 0, 0};
   double f[kLegs];
   result.residual = residual(r, R, f, result.failure);
-  if (result.failure.cause != HexFailure::none) return result;
+  if (result.failure.cause != Cause::none) return result;
   bool done = result.residual == 0;
   while (!done && result.iterations < kMostSteps) {
     ++result.iterations;
     double J[36];
-    HexRows rows;
-    rows.r = {r, 0}, rows.R = {R, 0};
-    rows.out = J;
+    Rows rows;
+    rows[Param::r] = {r, 0}, rows[Param::R] = {R, 0};
+    rows.out[0] = J;
     rows.count = 1;
-    result.failure = kernels.run_hexapod({&hexapod, HexFunction::jacobian}, rows, 0, 1);
-    if (result.failure.cause != HexFailure::none) return result;
+    result.failure = kernels.run(HexJob{&hexapod, HexFunction::jacobian}, rows, 0, 1);
+    if (result.failure.cause != Cause::none) return result;
     const double pivot = solve_dense(J, kLegs, f);
     if (!(pivot > kTinyPivot)) {
-      result.failure.cause = HexFailure::singular, result.failure.margin = pivot;
+      result.failure.cause = Cause::singular, result.failure.margin = pivot;
       return result;
     }
     const double turn = std::sqrt(f[3] * f[3] + f[4] * f[4] + f[5] * f[5]), before = result.residual;
     const double limit = turn > kLargestTurn ? kLargestTurn / turn : 1.0;
     double r1[3], R1[9], f1[kLegs];
-    HexFailure trial;
+    Failure trial;
     for (int k = 0; k < kMostHalvings; ++k) {
       const double part = std::ldexp(limit, -k);
       for (int i = 0; i < 3; ++i) r1[i] = r[i] + part * f[i];
       turned(R, part * f[3], part * f[4], part * f[5], R1);
       result.residual = residual(r1, R1, f1, trial);
-      if (result.residual < before || (before < kConverged && trial.cause == HexFailure::none)) break;
+      if (result.residual < before || (before < kConverged && trial.cause == Cause::none)) break;
     }
     if (!(result.residual < before) && before >= kConverged) {
       result.residual = before;
@@ -84,7 +84,7 @@ KinematicsResult forward_kinematics(const KernelTable& kernels, const Hexapod& h
     std::copy_n(r1, 3, r), std::copy_n(R1, 9, R), std::copy_n(f1, kLegs, f);
     done = result.residual < 1e-15;
   }
-  if (!(result.residual < kConverged)) result.failure.cause = HexFailure::newton, result.failure.margin = result.residual;
+  if (!(result.residual < kConverged)) result.failure.cause = Cause::newton, result.failure.margin = result.residual;
   return result;
 }
 

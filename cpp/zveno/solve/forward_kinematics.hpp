@@ -1,12 +1,12 @@
 // The ring's pose from the actuated coordinates.
 #pragma once
 
-#include <zveno/functions/hexapod.hpp>
+#include <zveno/functions/job.hpp>
 
 namespace zveno {
 
 struct KinematicsResult {
-  HexFailure failure;
+  Failure failure;
   double residual;  // largest difference of a coordinate from the wanted one
   int iterations;
 };

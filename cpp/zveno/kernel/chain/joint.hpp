@@ -65,4 +65,11 @@ ZVENO_INLINE JointFrame<T> joint_frame(const ModelView<P>& model, const JointPos
   return frame;
 }
 
+// motion of the base, base axes; gravity g enters as a = -g
+template <class T>
+struct BaseMotion {
+  Vec3<T> w, dw, a;
+  bool moving;  // false: w and dw are known zeros
+};
+
 }  // namespace zveno

@@ -7,9 +7,9 @@
 
 namespace zveno {
 
-// external_W: wrench on each body about its origin, base axes, or null; gravity g in base axes
+// external_W: wrench on each body about its origin, base axes, or null
 template <class T, class P>
-void kane_bias(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const Vec3<T>& g,
+void kane_bias(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const BaseMotion<T>& base,
                const Wrench<T>* external_W, T* bias, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
   const BaseAxes<T> x = base_axes(model, at, scratch);
@@ -21,26 +21,29 @@ void kane_bias(const ModelView<P>& model, const JointPosition<T>& at, const T* q
   // known zeros of the inboard bodies follow from the topology: a first joint turns nothing before it
   enum : unsigned char { kSpins = 1, kEps = 2, kAccelerates = 4 };
   unsigned char* has = scratch.take<unsigned char>(n);
+  const unsigned char of_base = base.moving ? kSpins | kEps : 0;
+  const Vec3<T> g = -base.a;
   for (int j = 0; j < n; ++j) {
     const int parent = model.parent(j);
-    const unsigned char before = parent == kWorld ? 0 : has[parent];
+    const unsigned char before = parent == kWorld ? of_base : has[parent];
+    const Vec3<T>&om_P = parent == kWorld ? base.w : om[parent], &eps_P = parent == kWorld ? base.dw : eps[parent];
     const Vec3<T> rate = x.e[j] * qd[j];
     const Vec3<T>& r = x.r[j];
     has[j] = before;
-    om[j] = before & kSpins ? om[parent] : zero3<T>();
-    eps[j] = before & kEps ? eps[parent] : zero3<T>();
+    om[j] = before & kSpins ? om_P : zero3<T>();
+    eps[j] = before & kEps ? eps_P : zero3<T>();
     w[j] = before & kAccelerates ? w[parent] : zero3<T>();
     auto add = [&](Vec3<T>& sum_so_far, const Vec3<T>& term, unsigned char bit) {
       sum_so_far = has[j] & bit ? Vec3<T>(sum_so_far + term) : term;
       has[j] |= bit;
     };
-    if (before & kEps) add(w[j], cross<T>(eps[parent], r), kAccelerates);
+    if (before & kEps) add(w[j], cross<T>(eps_P, r), kAccelerates);
     if (before & kSpins) {
-      add(w[j], cross<T>(om[parent], cross<T>(om[parent], r)), kAccelerates);  // (2.9)
+      add(w[j], cross<T>(om_P, cross<T>(om_P, r)), kAccelerates);  // (2.9)
       if (model.revolute(j))
-        add(eps[j], cross<T>(om[parent], rate), kEps);  // (2.8)
+        add(eps[j], cross<T>(om_P, rate), kEps);  // (2.8)
       else
-        add(w[j], cross<T>(om[parent], Vec3<T>(rate + rate)), kAccelerates);
+        add(w[j], cross<T>(om_P, Vec3<T>(rate + rate)), kAccelerates);
     }
     if (model.revolute(j)) add(om[j], rate, kSpins);  // (2.6)
 

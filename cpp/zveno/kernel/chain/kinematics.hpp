@@ -44,6 +44,60 @@ void body_velocities(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<
   }
 }
 
+// velocity of a point x (base axes) of body `last`, along its path to the base
+template <class T, class P>
+void point_velocity(const ModelView<P>& model, int last, const Mat3<T>* R_WB, const Vec3<T>* p_W, const Vec3<T>& x,
+                    const T* qd, Vec3<T>& v, Vec3<T>& w) {
+  v = w = zero3<T>();
+  for (int b = last; b != kWorld; b = model.parent(b)) {
+    const Vec3<T> rate = R_WB[b].col(2) * qd[b];
+    if (model.revolute(b)) {
+      w += rate;
+      v += cross<T>(rate, x - p_W[b]);
+    } else {
+      v += rate;
+    }
+  }
+}
+
+template <class T>
+struct BodyMotion {
+  Vec3<T> w, alpha, a;  // a: of the body's origin, classical
+};
+
+// absolute motions of all bodies, base axes; 001 eq. (2.2) differentiated
+template <class T, class P>
+void body_motions(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>* p_W, const T* qd, const T* qdd,
+                  const BaseMotion<T>& base, BodyMotion<T>* motion) {
+  for (int b = 0; b < model.size(); ++b) {
+    const int parent = model.parent(b);
+    const BodyMotion<T> from = parent == kWorld ? BodyMotion<T>{base.w, base.dw, base.a} : motion[parent];
+    const Vec3<T> r = parent == kWorld ? p_W[b] : p_W[b] - p_W[parent];
+    const Vec3<T> e = R_WB[b].col(2), rate = e * qd[b];
+    Vec3<T> w = from.w, alpha = from.alpha;
+    Vec3<T> a = from.a + cross<T>(from.alpha, r) + cross<T>(from.w, cross<T>(from.w, r));
+    if (model.revolute(b)) {
+      alpha += cross<T>(w, rate) + e * qdd[b];
+      w += rate;
+    } else {
+      a += cross<T>(w, Vec3<T>(rate + rate)) + e * qdd[b];
+    }
+    motion[b] = {w, alpha, a};
+  }
+}
+
+// classical acceleration of a point x (base axes) of a body, and the body's angular one
+template <class T>
+void point_acceleration(int body, const Vec3<T>* p_W, const Vec3<T>& x, const BodyMotion<T>* motion, Vec3<T>& a,
+                        Vec3<T>& alpha) {
+  a = alpha = zero3<T>();
+  if (body == kWorld) return;
+  const BodyMotion<T>& m = motion[body];
+  const Vec3<T> d = x - p_W[body];
+  alpha = m.alpha;
+  a = m.a + cross<T>(m.alpha, d) + cross<T>(m.w, cross<T>(m.w, d));
+}
+
 // Column of the Jacobian of a point x (base axes) for joint b: [v; w]
 template <class T, class P>
 void jacobian_column(const ModelView<P>& model, int b, const Mat3<T>* R_WB, const Vec3<T>* p_W, const Vec3<T>& x, Vec3<T>& v,

@@ -10,13 +10,6 @@
 
 namespace zveno {
 
-// motion of the base, base axes; gravity g enters as a = -g
-template <class T>
-struct BaseMotion {
-  Vec3<T> w, dw, a;
-  bool moving;  // false: w and dw are known zeros
-};
-
 // K = dw~ + w~ w~, 6 mul 9 add
 template <class T>
 ZVENO_INLINE Mat3<T> rotation_acceleration(const Vec3<T>& w, const Vec3<T>& dw) {

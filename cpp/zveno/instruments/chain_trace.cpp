@@ -68,9 +68,11 @@ class Tracer {
  public:
   Tracer(const Job& job, const TraceOptions& options, Graph& graph)
       : job_(job), chain_(*job.chain), n_(chain_.n()), graph_(graph) {
-    const int inputs = input_count(job.function);
+    const Sizes sizes = sizes_of(job);
     int argument = 0;
-    for (int k = 0; k < inputs; ++k) read(argument++, n_, x_[k]);
+    for (const Param p : row_of(job.function).params)
+      if (is_array(p) && (options.given >> index_of(p) & 1))
+        read(argument++, static_cast<int>(input_size(p, sizes)), x_[index_of(p)]);
     for (int k = 0; k < job.external_count; ++k) read(argument++, 6, external_);
     std::vector<Traced> inertial;
     if (!options.symbolic.empty()) read(argument++, kInertial * static_cast<int>(options.symbolic.size()), inertial);
@@ -86,10 +88,18 @@ class Tracer {
 
   void run() {
     if (job_.function == Function::derivatives) return derivatives();
-    std::vector<Traced> out(output_size(job_.function, n_)), pivot(n_);
-    evaluate(job_, out.data(), pivot.data());
-    give(out);
-    if (job_.function == Function::forward_dynamics) give(pivot);
+    const FunctionRow& row = row_of(job_.function);
+    std::vector<Traced> out[kMostOutputs], pivot(n_);
+    Traced* to[kMostOutputs] = {};
+    for (int k = 0; k < row.outputs.count; ++k) {
+      if (!(job_.outputs >> k & 1)) continue;
+      out[k].resize(output_size(job_, k));
+      to[k] = out[k].data();
+    }
+    evaluate(job_, to, pivot.data());
+    for (const auto& x : out)
+      if (!x.empty()) give(x);
+    if (row.has(kSolves)) give(pivot);
   }
 
  private:
@@ -107,46 +117,56 @@ class Tracer {
   }
   ModelView<Traced> model() const { return {&chain_.topology(), bodies_.data()}; }
 
-  void evaluate(const Job& job, Traced* out, Traced* pivot) {
+  template <class T>
+  static Inputs<T> inputs(const std::vector<T> (&x)[kInputs], const std::vector<T>& external) {
+    Inputs<T> in;
+    for (int k = 0; k < kInputs; ++k) in.x[k] = x[k].empty() ? nullptr : x[k].data();
+    in.external = external.data();
+    return in;
+  }
+  void evaluate(const Job& job, Traced* const* out, Traced* pivot) {
     Scratch scratch;
-    const Inputs<Traced> in{{x_[0].data(), x_[1].data(), x_[2].data()}, external_.data()};
-    Evaluation<Traced, Traced>(job, model(), in, scratch)(out, pivot);
+    Evaluation<Traced, Traced>(job, model(), inputs(x_, external_), scratch)(out, pivot);
   }
 
   // direction by direction; what the directions have in common is stored once
   void derivatives() {
     std::vector<Traced> dtau[3];
-    for (auto& d : dtau) d.resize(static_cast<std::size_t>(n_) * n_);
+    for (int k = 0; k < 3; ++k)
+      if (job_.outputs >> k & 1) dtau[k].resize(static_cast<std::size_t>(n_) * n_);
     const std::vector<Derived> external(external_.begin(), external_.end());
     std::vector<Derived> tau(n_);
     for (int which = 0; which < 2; ++which)
-      for (int j = 0; j < n_; ++j) {
-        std::vector<Derived> x[3];
-        for (int k = 0; k < 3; ++k) x[k] = std::vector<Derived>(x_[k].begin(), x_[k].end());
-        x[which][j].g = Traced(1.0);
+      for (int j = 0; j < n_ && !dtau[which].empty(); ++j) {
+        std::vector<Derived> x[kInputs];
+        for (int k = 0; k < kInputs; ++k) x[k] = std::vector<Derived>(x_[k].begin(), x_[k].end());
+        x[index_of(which ? Param::qd : Param::q)][j].g = Traced(1.0);
         Scratch scratch;
-        const Inputs<Derived> in{{x[0].data(), x[1].data(), x[2].data()}, external.data()};
-        Evaluation<Derived, Traced>(job_, model(), in, scratch).inverse_dynamics(tau.data());
+        Evaluation<Derived, Traced>(job_, model(), inputs(x, external), scratch).inverse_dynamics(tau.data());
         for (int i = 0; i < n_; ++i) dtau[which][static_cast<std::size_t>(i) * n_ + j] = tau[i].g;
       }
-    Job mass = job_;
-    mass.function = Function::mass_matrix;
-    mass.method = mass_method_of_derivatives(n_);
-    evaluate(mass, dtau[2].data(), nullptr);
-    for (const auto& d : dtau) give(d);
+    if (!dtau[2].empty()) {
+      Job mass = job_;
+      mass.function = Function::mass_matrix;
+      mass.method = mass_method_of_derivatives(n_);
+      Traced* out = dtau[2].data();
+      evaluate(mass, &out, nullptr);
+    }
+    for (const auto& d : dtau)
+      if (!d.empty()) give(d);
   }
 
   const Job& job_;
   const Chain& chain_;
   const int n_;
   Graph& graph_;
-  std::vector<Traced> x_[3], external_;
+  std::vector<Traced> x_[kInputs], external_;
   std::vector<BodyParams<Traced>> bodies_;
 };
 
 }  // namespace
 
-Graph trace_chain(const Job& job, const TraceOptions& options) {
+Graph trace(const Job& job, const TraceOptions& options) {
   Graph graph(options.limit);
   const Traced::Recording recording(graph);
   Tracer(job, options, graph).run();

@@ -1,4 +1,4 @@
-#include <zveno/instruments/hexapod_opcount.hpp>
+#include <zveno/instruments/count.hpp>
 
 #include <memory>
 #include <stdexcept>
@@ -46,7 +46,7 @@ void count_ring(const Hexapod& hexapod, const B& base) {
 
 }  // namespace
 
-std::vector<std::pair<const char*, Counts>> count_leg_operations(const Hexapod& hexapod, int leg, bool moving, bool free) {
+std::vector<StageCounts> count_operations(const Hexapod& hexapod, int leg, bool moving, bool free) {
   if (leg >= kLegs || leg < -1) throw std::out_of_range("leg " + std::to_string(leg) + ", expected 0 to 5");
   const auto stage = [](Stage s) { return Counted::stages()[static_cast<int>(s)]; };
   if (leg < 0) {

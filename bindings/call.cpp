@@ -1,0 +1,352 @@
+#include "call.hpp"
+
+#include <structmember.h>
+
+#include <zveno/batch/compute.hpp>
+#include <zveno/functions/failure.hpp>
+
+#include "convert.hpp"
+#include "registers.hpp"
+#include "result.hpp"
+
+namespace zveno::bindings {
+
+// ---- parameters
+
+Keywords keywords_of(const FunctionRow& row) {
+  Keywords names;
+  const auto add = [&](Param p) { names.emplace_back(index_of(p), interned(name_of(p))); };
+  for (const Param p : row.params) add(p);
+  if (row.has(kSeveral)) add(Param::outputs);
+  for (const Param p : {Param::on_error, Param::status, Param::out, Param::threads}) add(p);
+  return names;
+}
+
+std::string keyword_only(const FunctionRow& row) {
+  return row.has(kSeveral) ? "outputs, on_error, status, out and threads" : "on_error, status, out and threads";
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "'" : ", '") + name + "'";
+  return text;
+}
+
+namespace {
+
+// one of two words
+bool second_of(const Context& c, const char* what, PyObject* arg, const char* first, const char* second, bool fallback) {
+  if (!arg) return fallback;
+  if (PyUnicode_Check(arg)) {
+    if (PyUnicode_CompareWithASCIIString(arg, first) == 0) return false;
+    if (PyUnicode_CompareWithASCIIString(arg, second) == 0) return true;
+  }
+  throw py::value_error(std::string(c.function) + ": " + what + " is " + text_of(arg) + ", expected '" + first + "' or '" +
+                        second + "'");
+}
+
+// code of the method; null: the first one, or 0
+int method_of(const Context& c, const FunctionRow& row, PyObject* arg) {
+  if (!arg) return row.methods.count ? row.methods[0].code : 0;
+  const bool text = PyUnicode_Check(arg);
+  for (const MethodName& m : row.methods)
+    if (text && PyUnicode_CompareWithASCIIString(arg, m.name) == 0) return m.code;
+  std::vector<std::string> names;
+  for (const MethodName& m : row.methods) names.push_back(m.name);
+  const std::string expected = text_of(arg) + ", expected one of " + listed(names);
+  if (!text) throw py::type_error(std::string(c.function) + ": method is " + expected);
+  throw py::value_error(std::string(c.function) + ": unknown method " + expected);
+}
+
+// anything with as_matrix() is a rotation
+py::object rotation_of(PyObject* arg) {
+  if (py::detail::npy_api::get().PyArray_Check_(arg)) return py::reinterpret_borrow<py::object>(arg);
+  static PyObject* const name = interned("as_matrix");
+  PyObject* method = PyObject_GetAttr(arg, name);
+  if (!method) {
+    PyErr_Clear();
+    return py::reinterpret_borrow<py::object>(arg);
+  }
+  return py::reinterpret_steal<py::object>(method)();
+}
+
+void read_point(const Context& c, PyObject* arg, LinkFrame& frame) {
+  if (!arg) return;
+  const Rowwise point = read_rows(c, {"point"}, arg, 3);
+  require_finite(c, {"point"}, point);
+  if (point.lead.nd) throw py::value_error(std::string(c.function) + ": point has more than one row, expected (3,)");
+  frame.p_BoUo_B += times(frame.R_BU, Vec3<double>{point.data[0], point.data[1], point.data[2]});
+}
+
+}  // namespace
+
+LinkFrame frame_of(const Context& c, const Chain& chain, const char* what, PyObject* name) {
+  if (!name || !PyUnicode_Check(name))
+    throw py::type_error(std::string(c.function) + ": " + what + " is " + (name ? text_of(name) : "missing") +
+                         ", expected the name of a link");
+  Py_ssize_t length = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(name, &length);  // null for lone surrogates: no link has such a name
+  if (!text) PyErr_Clear();
+  const int index = text ? chain.find_link(std::string(text, static_cast<std::size_t>(length))) : Chain::kNoLink;
+  if (index == Chain::kNoLink) {
+    std::string known;
+    int shown = 0;
+    for (const LinkSpec& l : chain.links())
+      if (shown++ < 8) known += ", '" + l.name + "'";
+    throw py::value_error(std::string(c.function) + ": " + what + " " + text_of(name) + " is not in model '" + chain.name() +
+                          "', expected one of '" + chain.base() + "'" + known + (shown > 8 ? ", ..." : ""));
+  }
+  if (index == Chain::kBase) return {kWorld, diagonal(1.0), {0, 0, 0}};
+  return chain.frame(index);
+}
+
+void require_dict(const Context& c, PyObject* external) {
+  if (!PyDict_Check(external))
+    throw py::type_error(std::string(c.function) + ": external is a " + Py_TYPE(external)->tp_name +
+                         ", expected a dict {link name: (..., 6) wrench}");
+}
+
+unsigned outputs_of(const Context& c, const FunctionRow& row, PyObject* arg) {
+  if (!arg) return row.all();
+  std::vector<std::string> known;
+  for (const Slot& s : row.outputs) known.push_back(s.name);
+  const std::string expected = ", expected some of " + listed(known);
+  if (PyUnicode_Check(arg) || !PySequence_Check(arg))
+    throw py::type_error(std::string(c.function) + ": outputs is " + text_of(arg) +
+                         ", expected a sequence of names: " + listed(known));
+  unsigned mask = 0;
+  for (const py::handle& name : py::reinterpret_borrow<py::sequence>(arg)) {
+    unsigned bit = 0;
+    for (int k = 0; k < row.outputs.count; ++k)
+      if (PyUnicode_Check(name.ptr()) && PyUnicode_CompareWithASCIIString(name.ptr(), row.outputs[k].name) == 0)
+        bit = 1u << k;
+    if (!bit) throw py::value_error(std::string(c.function) + ": outputs has " + text_of(name) + expected);
+    mask |= bit;
+  }
+  if (!mask) throw py::value_error(std::string(c.function) + ": outputs is empty" + expected);
+  return mask;
+}
+
+// ---- chains
+
+namespace {
+double moving_mass(const Chain& chain) {
+  double mass = 0;
+  for (int b = 0; b < chain.n(); ++b) mass += chain.body(b).m;
+  return mass;
+}
+}  // namespace
+
+Job Face<Chain>::options(const Context& c, const Chain& chain, const FunctionRow& row, const Arguments& a) {
+  Job job{&chain, static_cast<Function>(row.code), static_cast<Method>(method_of(c, row, a[Param::method]))};
+  if (serial_only(job.method) && !chain.topology().serial)
+    throw py::value_error(std::string(c.function) + ": method " + text_of(a[Param::method]) +
+                          " exists only for serial chains, and model '" + chain.name() + "' branches");
+  job.link_axes = second_of(c, "frame", a[Param::frame], "world", "link", row.has(kInLinkAxes));
+  job.about_base = second_of(c, "about", a[Param::about], "com", "base", false);
+  if ((job.function == Function::com || (row.takes(Param::about) && !job.about_base)) && !(moving_mass(chain) > 0))
+    throw py::value_error(std::string(c.function) + ": the moving links of model '" + chain.name() +
+                          "' have no mass, and so no centre of mass");
+  if (row.takes(Param::link)) {
+    job.frame = frame_of(c, chain, "link", a.slot[index_of(Param::link)]);
+    read_point(c, a[Param::point], job.frame);
+  }
+  return job;
+}
+
+void Face<Chain>::read(const Context& c, const Chain& chain, Work&, Param p, PyObject* arg, Arrays& arrays) {
+  const Slot& slot = slot_of(p);
+  arrays.read(c, {slot.name}, arg, slot.shape[0].of({chain.n(), 0, 0, 0}));
+}
+
+// ---- hexapods
+
+HexJob Face<Hexapod>::options(const Context& c, const Hexapod& hexapod, const FunctionRow& row, const Arguments& a) {
+  HexJob job{&hexapod, static_cast<HexFunction>(row.code)};
+  job.newton = method_of(c, row, a[Param::method]) != 0;
+  if (a[Param::start] && !job.newton && !hexapod.has_custom())
+    throw py::value_error(std::string(c.function) + ": start is given, but method 'closed' does not start anywhere");
+  if (row.takes(Param::base)) {
+    if (!a[Param::base]) throw py::type_error(std::string(c.function) + ": argument 'base' is missing");
+    job.base = body_of(c, "base", a[Param::base]);
+  }
+  return job;
+}
+
+void Face<Hexapod>::read(const Context& c, const Hexapod& hexapod, Work& job, Param p, PyObject* arg, Arrays& arrays) {
+  const Slot& slot = slot_of(p);
+  const Sizes sizes = sizes_of(job);
+  if (p == Param::R) {
+    const py::object rotation = rotation_of(arg);
+    arrays.read(c, {slot.name}, rotation.ptr(), 3, 3);
+    arrays.keep(rotation);
+  } else if (p == Param::leg_tau) {  // (..., 6) of the actuated joints or (..., 6, nj) of all
+    const py::object whole = as_array(c, {slot.name}, arg);
+    const auto* proxy = py::detail::array_proxy(whole.ptr());
+    if (!job.program) {  // which was made for one of them
+      const py::ssize_t last = proxy->nd < 1 ? 0 : proxy->dimensions[proxy->nd - 1];
+      job.actuated_only = last != hexapod.joints();
+      if (job.actuated_only && last != kLegs)
+        throw py::value_error(std::string(c.function) + ": tau has shape " + shape_text(proxy->dimensions, proxy->nd) +
+                              ", expected (..., 6) for the actuated joints or (..., 6, " + std::to_string(hexapod.joints()) +
+                              ") for all joints of model '" + hexapod.name() + "'");
+    }
+    arrays.read(c, {slot.name}, whole.ptr(), kLegs, job.actuated_only ? 0 : hexapod.joints());
+    arrays.keep(whole);
+  } else {
+    arrays.read(c, {slot.name}, arg, slot.shape[0].of(sizes), slot.shape.count == 2 ? slot.shape[1].of(sizes) : 0);
+  }
+}
+
+// ---- the call
+
+namespace {
+
+[[noreturn]] void raise(const Context& c, const Chain& chain, const Failure& f, bool batch) {
+  if (f.cause == Cause::massless) {
+    const std::string where = batch ? " in row " + std::to_string(f.row) : "";
+    const std::string& joint = chain.joint_names()[f.part];
+    raise_error("SingularityError",
+                std::string(c.function) + ": joint '" + joint + "' of model '" + chain.name() + "' moves no mass" + where +
+                    ": its acceleration is not determined",
+                {{"joint", py::str(joint)}, {"row", row_or_none(f.row, batch)}});
+  }
+  PyErr_SetString(PyExc_FloatingPointError,
+                  (std::string(c.function) + ": result is not finite" + (batch ? " in row " + std::to_string(f.row) : "") +
+                   ": arguments are too large for model '" + chain.name() + "'")
+                      .c_str());
+  throw py::error_already_set();
+}
+
+[[noreturn]] void raise(const Context& c, const Hexapod& hexapod, const Failure& f, bool batch) {
+  if (f.cause == Cause::rotation)
+    throw py::value_error(std::string(c.function) + ": R" + (batch ? " (row " + std::to_string(f.row) + ")" : "") +
+                          " is not a rotation: expected R'R = 1 within 1e-9 and determinant +1");
+  const CauseText& t = *find_cause(static_cast<int>(f.cause));
+  const std::string text = std::string(c.function) + ": " + failure_text(hexapod, f, batch);
+  if (t.kind == FailureKind::argument) throw py::value_error(text);
+  if (t.kind == FailureKind::overflow) {
+    PyErr_SetString(PyExc_FloatingPointError, text.c_str());
+    throw py::error_already_set();
+  }
+  const bool whole = f.part < 0;
+  raise_error(type_of(t.kind), text,
+              {{"leg", whole ? py::object(py::none()) : py::object(py::str(hexapod.leg(f.part).name))},
+               {"leg_index", whole ? py::object(py::none()) : py::object(py::int_(f.part))},
+               {"cause", py::str(t.key)},
+               {"margin", py::float_(f.margin)},
+               {"row", row_or_none(f.row, batch)}});
+}
+
+// `arg` as int16 of the leading shape
+std::int16_t* status_of(const Context& c, PyObject* arg, const Lead& lead) {
+  const std::string who = std::string(c.function) + ": status ",
+                    expected = ", expected int16 of shape " + shape_text(lead.dims, lead.nd);
+  if (!py::detail::npy_api::get().PyArray_Check_(arg))
+    throw py::type_error(who + "is a " + Py_TYPE(arg)->tp_name + expected);
+  const auto array = py::reinterpret_borrow<py::array>(arg);
+  if (!array.dtype().equal(py::dtype::of<std::int16_t>()))
+    throw py::type_error(who + "has dtype " + std::string(py::str(array.dtype())) + expected);
+  bool same = array.ndim() == lead.nd;
+  for (int i = 0; same && i < lead.nd; ++i) same = array.shape(i) == lead.dims[i];
+  if (!same)
+    throw py::value_error(who + "has shape " + shape_text(array.shape(), static_cast<int>(array.ndim())) + expected);
+  if (!(array.flags() & py::array::c_style) || !array.writeable())
+    throw py::value_error(who + "is not C-contiguous and writable, expected an array that is");
+  return static_cast<std::int16_t*>(const_cast<void*>(array.data()));
+}
+
+// shape of one result
+struct Tail {
+  py::ssize_t dims[2];
+  int nd = 0;
+  Tail(const Shape& shape, const Sizes& sizes) {
+    for (const Dim& d : shape) dims[nd++] = d.of(sizes);
+  }
+};
+
+}  // namespace
+
+template <class Model>
+PyObject* run_call(const Context& c, typename Face<Model>::Work& job, Arrays& arrays, const Arguments& a) {
+  const FunctionRow& row = Face<Model>::row(job);
+  const Model& model = Face<Model>::model(job);
+  LeadBuffer lead_dims;
+  const Lead lead = broadcast(c, arrays.rows.data(), arrays.names.data(), arrays.rows.size(), lead_dims);
+  Rows rows;
+  Small<RowData, kFewLoads> loads;
+  for (int k = 0; k < arrays.rows.size(); ++k) {
+    const RowData data{arrays.rows[k].data, arrays.rows[k].stride};
+    if (k < arrays.states)
+      rows[arrays.param[k]] = data;
+    else if (arrays.names[k].key)
+      loads.push(data);
+    else
+      rows.parameters = data;
+  }
+  rows.external = loads.data();
+  rows.count = lead.count();
+  rows.check_inputs = true;
+  const int threads = threads_of(c, a[Param::threads]);
+  const bool nan = second_of(c, "on_error", a[Param::on_error], "raise", "nan", false);
+  PyObject* const out = a[Param::out];
+  const Sizes sizes = sizes_of(job);
+  const auto result = [&](Name name, PyObject* given, const Tail& tail, double*& data) {
+    return result_array(c, name, given, lead, tail.dims, tail.nd, arrays.rows.data(), arrays.names.data(),
+                        arrays.rows.size(), data);
+  };
+
+  // ---- room for the results
+  py::object results[kMostOutputs];
+  if (row.has(kOneBlock)) {
+    Tail tail(Shape{}, sizes);
+    tail.dims[0] = static_cast<py::ssize_t>(block_size(job)), tail.nd = 1;
+    results[0] = result({"out"}, out ? block_of(c, out) : nullptr, tail, rows.out[0]);
+  } else if (row.has(kSeveral)) {
+    open_results(
+        c, row, job.outputs, out,
+        [&](int k, Name name, PyObject* given) {
+          results[k] = result(name, given, Tail(row.outputs[k].shape, sizes), rows.out[k]);
+          return numbers(row.outputs[k].shape, sizes) * rows.count;
+        },
+        rows.out);
+  } else {
+    results[0] = result({"out"}, out, Tail(row.outputs[0].shape, sizes), rows.out[0]);
+  }
+  py::object status = py::none();
+  if (PyObject* given = a[Param::status]) {
+    if (!nan) throw py::value_error(std::string(c.function) + ": status is given, but only on_error='nan' writes it");
+    rows.status = status_of(c, given, lead);
+    status = py::reinterpret_borrow<py::object>(given);
+  } else if (nan && (row.has(kOneBlock) || row.has(kPrivate))) {
+    py::array_t<std::int16_t> codes(std::vector<py::ssize_t>(lead.dims, lead.dims + lead.nd));
+    rows.status = codes.mutable_data();
+    status = codes;
+  }
+
+  // ---- releasing the interpreter lock costs as much as a small kernel: it is held for work below a few microseconds
+  Failure failure;
+  if (rows.count * work_of(row, sizes) > 256) {
+    py::gil_scoped_release release;
+    failure = compute(*kernels, job, rows, threads);
+  } else if (rows.count > 0) {
+    failure = kernels->run(job, rows, 0, rows.count);
+  }
+  if (failure && !nan) {
+    if (failure.cause == Cause::input)
+      for (int k = 0; k < arrays.rows.size(); ++k) require_finite(c, arrays.names[k], arrays.rows[k]);
+    raise(c, model, failure, lead.nd > 0);
+  }
+
+  if (row.has(kOneBlock)) return block_result(std::move(results[0]), job, std::move(status), out).release().ptr();
+  if (row.has(kSeveral)) return named_result(row, results).release().ptr();
+  if (rows.status && row.has(kPrivate)) return py::make_tuple(results[0], status).release().ptr();
+  // energies of one state are numbers
+  if (row.outputs[0].shape.count == 0 && lead.nd == 0 && !out) return PyFloat_FromDouble(rows.out[0][0]);
+  return results[0].release().ptr();
+}
+
+template PyObject* run_call<Chain>(const Context&, Job&, Arrays&, const Arguments&);
+template PyObject* run_call<Hexapod>(const Context&, HexJob&, Arrays&, const Arguments&);
+
+}  // namespace zveno::bindings

@@ -1,0 +1,51 @@
+// Which build of the kernels computes.
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <string_view>
+
+#include "registers.hpp"
+
+namespace zveno::bindings {
+
+const KernelTable* kernels = nullptr;
+
+namespace {
+
+// instruction sets of this processor that wheels may carry kernels for, best first
+std::vector<std::string> cpu_levels() {
+  std::vector<std::string> levels;
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    levels.push_back("avx512");
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) levels.push_back("avx2");
+#endif
+  levels.push_back("baseline");
+  return levels;
+}
+
+}  // namespace
+
+void register_dispatch(py::module_& m) {
+  m.def("cpu_levels", &cpu_levels, "Instruction sets of this processor that kernels may exist for, best first.");
+  m.def(
+      "use_kernels",
+      [](const py::capsule& table) {
+        if (std::string_view(table.name() ? table.name() : "") != "zveno.kernels")
+          throw py::value_error("use_kernels: not a table of kernels");
+        kernels = table.get_pointer<const KernelTable>();
+        return py::make_tuple(kernels->name, kernels->lanes);
+      },
+      py::arg("table"), "Compute with these kernels from now on; returns their name and number of lanes.");
+  m.def(
+      "sincos",
+      [](const py::array_t<double, py::array::c_style | py::array::forcecast>& x) {
+        py::array_t<double> s(x.size()), c(x.size());
+        kernels->sincos(x.data(), s.mutable_data(), c.mutable_data(), static_cast<int>(x.size()));
+        return py::make_tuple(s, c);
+      },
+      py::arg("x"), "Sines and cosines as the kernels compute them.");
+}
+
+}  // namespace zveno::bindings

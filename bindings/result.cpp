@@ -1,0 +1,170 @@
+#include "result.hpp"
+
+#include <structmember.h>
+
+#include <cstring>
+
+namespace zveno::bindings {
+namespace {
+
+struct BlockObject {
+  PyObject ob_base;
+  PyObject* data;
+  PyObject* status;  // None or int16 codes
+  int joints;        // of a leg
+  int free;
+  unsigned outputs;
+};
+
+BlockObject* block(PyObject* object) { return reinterpret_cast<BlockObject*>(object); }
+
+const FunctionRow& row_of_block(const BlockObject& b) {
+  return row_of(b.free ? HexFunction::free_dynamics : HexFunction::forward_dynamics);
+}
+
+void destroy(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  Py_XDECREF(block(self)->data);
+  Py_XDECREF(block(self)->status);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+// the result called `name` as a view
+PyObject* view(PyObject* self, void* name) {
+  const BlockObject& b = *block(self);
+  const FunctionRow& row = row_of_block(b);
+  const DynamicsLayout layout(b.joints, b.free, b.outputs);
+  int k = 0;
+  while (k < row.outputs.count && std::strcmp(row.outputs[k].name, static_cast<const char*>(name)) != 0) ++k;
+  if (!b.data || k == row.outputs.count || layout.at[k] < 0) {
+    const char* why = !b.data                  ? "%s: there is no result yet"
+                      : k == row.outputs.count ? "%s: only forward_dynamics_free has one"
+                                               : "%s was not asked for: it is not among the outputs of the call";
+    PyErr_Format(PyExc_AttributeError, why, static_cast<const char*>(name));
+    return nullptr;
+  }
+  try {
+    const auto whole = py::reinterpret_borrow<py::array>(b.data);
+    const bool of_legs = row.outputs[k].shape.count == 2;
+    const py::ssize_t number = sizeof(double);
+    std::vector<py::ssize_t> shape(whole.shape(), whole.shape() + whole.ndim() - 1);
+    std::vector<py::ssize_t> strides(whole.strides(), whole.strides() + whole.ndim() - 1);
+    if (of_legs) shape.push_back(kLegs), strides.push_back(layout.per_leg() * number);
+    shape.push_back(row.outputs[k].shape[of_legs].of({0, 0, b.joints, 0})), strides.push_back(number);
+    const auto* first = static_cast<const double*>(whole.data()) + layout.at[k] + (of_legs ? layout.head() : 0);
+    return py::array(py::dtype::of<double>(), shape, strides, first, whole).release().ptr();
+  } catch (py::error_already_set& e) {
+    e.restore();
+    return nullptr;
+  }
+}
+
+PyObject* wanted(PyObject* self, void*) {
+  const BlockObject& b = *block(self);
+  const FunctionRow& row = row_of_block(b);
+  py::tuple names(static_cast<std::size_t>(__builtin_popcount(b.outputs)));
+  int i = 0;
+  for (int k = 0; k < row.outputs.count; ++k)
+    if (b.outputs >> k & 1) names[i++] = py::str(row.outputs[k].name);
+  return names.release().ptr();
+}
+
+PyMemberDef members[] = {
+    {"_data", T_OBJECT_EX, offsetof(BlockObject, data), 0, "Rows of numbers."},
+    {"_status", T_OBJECT_EX, offsetof(BlockObject, status), 0, "None or codes."},
+    {"_joints", T_INT, offsetof(BlockObject, joints), 0, "Places for the joints of a leg."},
+    {"_free", T_INT, offsetof(BlockObject, free), 0, "1 on a free base."},
+    {"_outputs", T_UINT, offsetof(BlockObject, outputs), 0, "A bit for each result."},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+PyTypeObject* block_type = nullptr;  // zveno.results.HexapodDynamics
+PyObject* python_type(const char* module, const char* name) {
+  return py::object(py::module_::import(module).attr(name)).release().ptr();
+}
+PyTypeObject* type_of_blocks() {
+  if (!block_type) block_type = reinterpret_cast<PyTypeObject*>(python_type("zveno.results", "HexapodDynamics"));
+  return block_type;
+}
+
+}  // namespace
+
+void register_blocks(py::module_& m) {
+  static PyGetSetDef attributes[kMostOutputs + 2] = {};
+  static std::string docs[kMostOutputs];
+  const FunctionRow& row = row_of(HexFunction::free_dynamics);
+  for (int k = 0; k < row.outputs.count; ++k) {
+    const Slot& s = row.outputs[k];
+    const std::string shape = s.shape.count == 1 ? "(..., 6)" : s.shape[1].symbol ? "(..., 6, nj)" : "(..., 6, 4)";
+    docs[k] = shape + " array, " + s.unit + ". " + s.text;
+    attributes[k] = {s.name, &view, nullptr, docs[k].c_str(), const_cast<char*>(s.name)};
+  }
+  attributes[row.outputs.count] = {"outputs", &wanted, nullptr, "Names of the results that are there.", nullptr};
+  static PyType_Slot slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(&destroy)},
+      {Py_tp_members, members},
+      {Py_tp_getset, attributes},
+      {Py_tp_doc, const_cast<char*>("Numbers of zveno.results.HexapodDynamics.")},
+      {0, nullptr},
+  };
+  static PyType_Spec spec = {"zveno._core.DynamicsRows", sizeof(BlockObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                             slots};
+  m.attr("DynamicsRows") = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
+}
+
+PyObject* block_of(const Context& c, PyObject* out) {
+  if (!PyObject_TypeCheck(out, type_of_blocks()))
+    throw py::type_error(std::string(c.function) + ": out is a " + Py_TYPE(out)->tp_name +
+                         ", expected a HexapodDynamics of an earlier call");
+  if (!block(out)->data) throw py::value_error(std::string(c.function) + ": out holds no result");
+  return block(out)->data;
+}
+
+py::object block_result(py::object data, const HexJob& job, py::object status, PyObject* out) {
+  py::object result;
+  if (out) {
+    result = py::reinterpret_borrow<py::object>(out);
+    Py_XDECREF(std::exchange(block(out)->status, status.release().ptr()));
+  } else {
+    PyTypeObject* type = type_of_blocks();
+    result = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
+    if (!result) throw py::error_already_set();
+    block(result.ptr())->data = data.release().ptr();
+    block(result.ptr())->status = status.release().ptr();
+  }
+  BlockObject& b = *block(result.ptr());
+  b.joints = job.hexapod->joints();
+  b.free = job.function == HexFunction::free_dynamics;
+  b.outputs = job.outputs & row_of(job.function).all();
+  return result;
+}
+
+py::object named_result(const FunctionRow& row, py::object* results) {
+  static PyObject* const derivatives = python_type("zveno.results", "Derivatives");
+  // the named tuple itself: its constructor is Python code and takes longer than the call
+  auto* type = reinterpret_cast<PyTypeObject*>(derivatives);
+  PyObject* tuple = type->tp_alloc(type, row.outputs.count);
+  if (!tuple) throw py::error_already_set();
+  for (int k = 0; k < row.outputs.count; ++k)
+    PyTuple_SET_ITEM(tuple, k, results[k] ? results[k].release().ptr() : py::none().release().ptr());
+  return py::reinterpret_steal<py::object>(tuple);
+}
+
+const char* type_of(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::argument: return "ValueError";
+    case FailureKind::unreachable: return "UnreachableError";
+    case FailureKind::singular: return "SingularityError";
+    default: return "FloatingPointError";
+  }
+}
+
+void raise_error(const char* type, const std::string& text, std::initializer_list<std::pair<const char*, py::object>> data) {
+  const py::object error = py::module_::import("zveno.errors").attr(type)(text);
+  for (const auto& [name, value] : data) error.attr(name) = value;
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  throw py::error_already_set();
+}
+
+}  // namespace zveno::bindings

@@ -1,0 +1,227 @@
+// A function of a mechanism is a row of a table: what it takes, what it gives, what it costs, and a paragraph about it.
+// Everything that is not the algorithm derives from the row: parsing, broadcasting, shapes, batches, statuses, docstrings,
+// stubs, traces and compiled functions, the lists that tests and benchmarks go through.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+namespace zveno {
+
+// What a call may be given. First the arrays, in the order in which generated code takes them.
+enum class Param : std::uint8_t {
+  // of chains
+  q,
+  qd,
+  qdd,
+  tau,
+  // of hexapods
+  r,
+  R,
+  u,
+  acceleration,
+  wrench,
+  leg_tau,
+  // of the base: [a; Omega; Omega'] everywhere
+  base_motion,
+  omega,
+  base_wrench,
+  start,
+  // not arrays of the state
+  external,
+  method,
+  link,
+  point,
+  frame,
+  about,
+  base,
+  parameters,
+  // of every function, by keyword
+  outputs,
+  on_error,
+  status,
+  out,
+  threads,
+};
+constexpr int kInputs = static_cast<int>(Param::start) + 1;
+constexpr int kParams = static_cast<int>(Param::threads) + 1;
+
+constexpr int index_of(Param p) { return static_cast<int>(p); }
+constexpr bool is_array(Param p) { return index_of(p) < kInputs; }
+
+// what dimensions depend on
+struct Sizes {
+  int n = 0;       // moving joints of a chain
+  int links = 0;   // all links of a chain
+  int nj = 0;      // places for the joints of a leg
+  int forces = 0;  // numbers of leg_tau: 6, or 6 nj
+};
+
+// a dimension: a number, or so many times one of the sizes
+struct Dim {
+  int factor = 0;
+  char symbol = 0;  // 'n', 'N' links, 'j' joints of a leg
+
+  constexpr Dim() = default;
+  constexpr Dim(int number) : factor(number) {}
+  constexpr Dim(int factor, char symbol) : factor(factor), symbol(symbol) {}
+  constexpr int of(const Sizes& s) const {
+    return factor * (symbol == 'n' ? s.n : symbol == 'N' ? s.links : symbol == 'j' ? s.nj : 1);
+  }
+};
+constexpr Dim kN(1, 'n'), kNj(1, 'j'), kTenLinks(10, 'N');
+
+// a short list in a constant
+template <class T, int kMost>
+struct List {
+  T item[kMost] = {};
+  int count = 0;
+
+  constexpr List(std::initializer_list<T> list) {
+    for (const T& x : list) item[count++] = x;
+  }
+  constexpr const T* begin() const { return item; }
+  constexpr const T* end() const { return item + count; }
+  constexpr const T& operator[](int i) const { return item[i]; }
+};
+
+using Shape = List<Dim, 2>;
+
+constexpr std::ptrdiff_t numbers(const Shape& shape, const Sizes& s) {
+  std::ptrdiff_t count = 1;
+  for (const Dim& d : shape) count *= d.of(s);
+  return count;
+}
+
+// an array of one state
+struct Slot {
+  const char* name;
+  Shape shape;
+  const char* unit;
+  const char* text;
+};
+
+// arrays that are given, in the order of Param
+inline constexpr Slot kSlots[] = {
+    {"q", {kN}, "rad or m", "Joint coordinates."},
+    {"qd", {kN}, "rad/s or m/s", "Joint rates."},
+    {"qdd", {kN}, "rad/s^2 or m/s^2", "Joint accelerations."},
+    {"tau", {kN}, "N m or N", "Joint efforts."},
+    {"r", {3}, "m", "Centre of mass of the ring in the base frame."},
+    {"R",
+     {3, 3},
+     "1",
+     "Ring axes to base axes, or an object with as_matrix(); refused if it differs from a rotation by more than 1e-9."},
+    {"u",
+     {6},
+     "m/s and rad/s",
+     "Velocity of the centre in base axes and angular velocity in ring axes, relative to the base."},
+    {"acceleration", {6}, "m/s^2 and rad/s^2", "Wanted u'."},
+    {"wrench", {6}, "N and N m", "Force on the ring at its centre of mass in base axes, and moment in ring axes."},
+    {"tau",
+     {6},
+     "N or N m",
+     "Forces of the actuated joints, or of all joints (..., 6, nj); positive ones increase the coordinate."},
+    {"base_motion",
+     {9},
+     "m/s^2, rad/s, rad/s^2",
+     "Acceleration of the base origin, angular velocity and angular acceleration of the base, in its own axes."},
+    {"omega", {3}, "rad/s", "Angular velocity of the base, base axes."},
+    {"base_wrench", {6}, "N and N m", "Force and moment on the base at its centre of mass, base axes."},
+    {"start", {6, kNj}, "rad or m", "Where Newton's method begins; default: the closed form, and the start of custom legs."},
+};
+static_assert(sizeof(kSlots) / sizeof(kSlots[0]) == kInputs);
+
+constexpr const Slot& slot_of(Param p) { return kSlots[index_of(p)]; }
+
+constexpr std::ptrdiff_t input_size(Param p, const Sizes& s) {
+  return p == Param::leg_tau ? s.forces : numbers(slot_of(p).shape, s);
+}
+
+// options and what every function has
+struct OptionText {
+  Param param;
+  const char* name;
+  const char* type;
+  const char* fallback;  // as Python writes it
+  const char* text;
+};
+inline constexpr OptionText kOptions[] = {
+    {Param::external, "external", "dict, optional", "None",
+     "{link name: (..., 6) wrench [force; moment]} acting on links at their origins, world axes, N and N m."},
+    {Param::method, "method", "str", "", ""},
+    {Param::link, "link", "str", "", "Name of a link, welded ones too, or of the base."},
+    {Param::point, "point", "(3,) array, optional", "None", "Point in link axes, m; the link origin by default."},
+    {Param::frame, "frame", "{'world', 'link'}", "", "Axes of the result."},
+    {Param::about, "about", "{'com', 'base'}", "'com'",
+     "Point that angular momentum is taken about: the centre of mass or the base origin."},
+    {Param::base, "base", "Body", "", "The spacecraft that carries the mechanism; its com in the base frame."},
+    {Param::parameters, "parameters", "(..., k, 10) array", "",
+     "Inertial parameters of the links that were named: m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz."},
+    {Param::outputs, "outputs", "sequence of str, optional", "None",
+     "Names of the results that are wanted, all by default; the others are not stored and, where possible, not computed."},
+    {Param::on_error, "on_error", "{'raise', 'nan'}", "'raise'",
+     "What to do with a state that has no result: raise an error that names the cause, or fill its row with NaN."},
+    {Param::status, "status", "(...) int16 array, optional", "None",
+     "Written with on_error='nan': 0 for rows that were computed, else a code that explain() puts into words."},
+    {Param::out, "out", "optional", "None",
+     "Written and returned instead of a new result: exact shape, float64, C-contiguous, no memory shared with the "
+     "arguments. Undefined after an error."},
+    {Param::threads, "threads", "int, optional", "None",
+     "Threads over the batch; None is one, 0 one per core. Results do not depend on it."},
+};
+
+constexpr const OptionText& option_of(Param p) {
+  for (const OptionText& o : kOptions)
+    if (o.param == p) return o;
+  return kOptions[0];
+}
+constexpr const char* name_of(Param p) { return is_array(p) ? slot_of(p).name : option_of(p).name; }
+
+// operations of one state grow like
+enum class Cost : std::uint8_t { fixed, linear, quadratic };
+
+struct MethodName {
+  const char* name;
+  int code;
+};
+
+enum Trait : unsigned {
+  kRegroups = 1,    // the result stays the same when inertia is handed from link to link
+  kSolves = 2,      // gives pivots to be judged
+  kInLinkAxes = 4,  // frame='link' is the default
+  kOneBlock = 8,    // results of a state stand side by side; a result object gives views
+  kPrivate = 16,    // no name for users
+  kSeveral = 32,    // always a named result
+};
+
+struct FunctionRow {
+  const char* name;
+  int code;                // of the mechanism's enum
+  List<Param, 10> params;  // in positional order, those that must be given first
+  int required;
+  List<MethodName, 8> methods;
+  List<Slot, 7> outputs;
+  Cost cost;
+  unsigned traits;
+  const char* summary;
+  const char* notes;  // paragraphs, may be empty
+  const char* method_text;
+  const char* example;
+
+  constexpr bool takes(Param p) const {
+    for (const Param x : params)
+      if (x == p) return true;
+    return false;
+  }
+  constexpr bool has(Trait t) const { return (traits & t) != 0; }
+  constexpr unsigned all() const { return (1u << outputs.count) - 1; }
+};
+
+// whether a computation is long enough to give the interpreter lock away for it, which costs as much as a small kernel
+constexpr std::ptrdiff_t work_of(const FunctionRow& row, const Sizes& s) {
+  return row.cost == Cost::fixed ? 64 : row.cost == Cost::linear ? s.n : static_cast<std::ptrdiff_t>(s.n) * s.n;
+}
+
+}  // namespace zveno
