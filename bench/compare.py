@@ -534,7 +534,7 @@ def measure(quick: bool, seconds: float) -> Iterator[Row]:
 
 
 def build_chains(build: Path) -> dict[str, str]:
-    return build_cpp(build, shown=("evaluate_double.cpp", "pinocchio_engine.cpp"))
+    return build_cpp(build, shown=("chain_double.cpp", "pinocchio_engine.cpp"))
 
 
 def build_hexapods(build: Path) -> dict[str, str]:

@@ -314,7 +314,7 @@ def hexapod_row(kind: str, states: int | None, seconds: float) -> Row:
 def build_engines(build: Path) -> dict[str, str]:
     """Everything that is compiled before the measurement; flags by engine."""
     ours = f"zveno-{zv.cpu_features()['selected']}"
-    targets, shown = (ours, "pinocchio-shipped", "pinocchio-native"), ("evaluate_double.cpp", "pinocchio_engine.cpp")
+    targets, shown = (ours, "pinocchio-shipped", "pinocchio-native"), ("chain_double.cpp", "pinocchio_engine.cpp")
     flags = build_cpp(build, targets, shown)
     source, target = CPP / "pinocchio_derivatives.cpp", build / "pinocchio-derivatives.so"
     if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:

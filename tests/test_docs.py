@@ -31,6 +31,53 @@ def test_hexapods_page_states_every_equation_once():
     assert [int(number) for number in numbers] == list(range(1, 52))
 
 
+def test_chains_page_states_every_equation_once():
+    numbers = [
+        tuple(map(int, pair)) for pair in re.findall(r" \((\d+)\.(\d+)\)$", page("docs/chains.md"), re.MULTILINE)
+    ]
+    assert numbers == sorted(set(numbers))
+    for section in {section for section, _ in numbers}:
+        stated = [number for s, number in numbers if s == section]
+        assert stated == list(range(1, len(stated) + 1)), f"section {section}"
+
+
+CITATION = {
+    # (4.12), and two digits: a size such as u (6) has one, a paper such as (002) three
+    "docs/chains.md": r"\((\d+\.\d+)\)",
+    "docs/hexapods.md": r"\((\d\d)\)",
+}
+CITING = [*(ROOT / "cpp").rglob("*.?pp"), *(ROOT / "tests" / "reference").glob("*.py")]
+
+
+@pytest.mark.parametrize("name", CITATION)
+def test_cited_equations_are_on_the_page_that_the_file_names(name):
+    stated = set(re.findall(rf" {CITATION[name]}$", page(name), re.MULTILINE))
+    cited = 0
+    for path in CITING:
+        text = path.read_text(encoding="utf-8")
+        comments = re.findall(r"(?://|#) .*" if path.suffix == ".py" else r"//.*", text)
+        numbers = set(re.findall(CITATION[name], "\n".join(comments)))
+        assert numbers <= stated, f"{path.name} cites {sorted(numbers - stated)}, not in {name}"
+        assert not numbers or name in text, f"{path.name} cites {sorted(numbers)} and does not name {name}"
+        cited += len(numbers)
+    assert cited > 20
+
+
+def test_no_page_is_cited_that_is_not_in_the_repository():
+    folders = ("cpp", "bindings", "python", "tests", "bench", "examples")
+    files = [
+        path
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".cpp", ".hpp", ".py", ".pyi")
+    ]
+    for path in files:
+        for found in re.findall(r"[\w./-]*\w\.md\b", path.read_text(encoding="utf-8")):
+            places = (ROOT / found, ROOT / "docs" / found, path.parent / found)
+            written = found in ("README.md", "out/README.md")  # by an export
+            assert written or any(place.exists() for place in places), f"{path} cites {found}"
+
+
 def test_hexapods_page_explains_every_cause_of_an_error():
     text = page("docs/hexapods.md")
     causes = []

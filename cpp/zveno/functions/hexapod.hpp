@@ -1,4 +1,5 @@
 // What is to be computed of a hexapod, for many states. Plain data, shared by all instruction sets.
+// Equation numbers are those of docs/hexapods.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A leg of any geometry: an open chain closed by Newton's method. Formulas (14)-(15), (28)-(32), (44)-(48) with the chain's
+// A leg of any geometry: an open chain closed by Newton's method. docs/hexapods.md (14)-(15), (28)-(32), (44)-(48) with the chain's
 // own kernels for kinematics and inertia, in plain doubles.
 #pragma once
 

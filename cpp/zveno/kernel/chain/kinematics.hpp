@@ -1,4 +1,4 @@
-// Frames of all bodies in base axes, Jacobians and their rates, energies. 002 eq. (2.1)-(2.5); 003 section 4.
+// Frames of all bodies in base axes, Jacobians and their rates, energies. docs/chains.md (2.1)-(2.7), (9.2)-(10.3).
 #pragma once
 
 #include <zveno/kernel/chain/joint.hpp>
@@ -44,7 +44,7 @@ void body_velocities(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<
   }
 }
 
-// Column of the Jacobian of a point x (base axes) for joint b: [v; w]
+// Column of the Jacobian of a point x (base axes) for joint b: [v; w], (10.1)
 template <class T, class P>
 void jacobian_column(const ModelView<P>& model, int b, const Mat3<T>* R_WB, const Vec3<T>* p_W, const Vec3<T>& x, Vec3<T>& v,
                      Vec3<T>& w) {
@@ -58,7 +58,7 @@ void jacobian_column(const ModelView<P>& model, int b, const Mat3<T>* R_WB, cons
   }
 }
 
-// Its time derivative; w_b, v_b of body b, v_x of the point. 003 section 5, Ddot_ij
+// Its time derivative; w_b, v_b of body b, v_x of the point, (10.2)
 template <class T, class P>
 void jacobian_rate_column(const ModelView<P>& model, int b, const Mat3<T>* R_WB, const Vec3<T>* p_W, const Vec3<T>& x,
                           const Vec3<T>& w_b, const Vec3<T>& v_b, const Vec3<T>& v_x, Vec3<T>& v, Vec3<T>& w) {
