@@ -40,10 +40,9 @@ void bias(const Chain& chain, const double* q, const double* qd, double* bias);
 // doubles per row of a function's result
 std::ptrdiff_t result_size(const Chain& chain, Function function);
 
-// Arguments that are not finite give std::overflow_error, as do results too large; with Rows::check_inputs set,
-// std::invalid_argument and no computation.
 // Everything else, and batches: any function over rows of states. threads: 0 is one per core.
-// Throws SingularityError, or std::overflow_error if a result is not finite.
+// Throws SingularityError, or std::overflow_error if a result is not finite, which follows from arguments that are not; with
+// Rows::check_inputs set these give std::invalid_argument and no computation.
 void evaluate(const Job& job, const Rows& rows, int threads = 1);
 
 // ---- hexapods
