@@ -4,7 +4,9 @@ import re
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
+import zveno as zv
 from matplotlib import pyplot as plt
 from zveno import _core
 
@@ -76,6 +78,24 @@ def test_no_page_is_cited_that_is_not_in_the_repository():
             places = (ROOT / found, ROOT / "docs" / found, path.parent / found)
             written = found in ("README.md", "out/README.md")  # by an export
             assert written or any(place.exists() for place in places), f"{path} cites {found}"
+
+
+@pytest.mark.parametrize("column", [1, 2], ids=["UPS", "RSU"])
+def test_hexapods_page_has_reference_values_of_the_kernels(column):
+    section = page("docs/hexapods.md").partition("## Reference values\n")[2].partition("\n## ")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]
+    hx = zv.mechanisms.docking_ring(rows[0][column], reflected=False)
+    (sy, sz, sx), (cy, cz, cx) = np.sin([0.03, -0.02, 0.05]), np.cos([0.03, -0.02, 0.05])
+    turn_x, turn_z = np.array([[1, 0, 0], [0, cx, sx], [0, -sx, cx]]), np.array([[cz, sz, 0], [-sz, cz, 0], [0, 0, 1]])
+    R = (turn_x @ turn_z @ [[cy, 0, -sy], [0, 1, 0], [sy, 0, cy]]).T
+    r, u = hx.nominal[0] + [-0.02, 0.03, -0.01], [-0.05, 0.02, 0.01, 0.04, -0.03, 0.02]
+    drives = np.arange(6), hx.actuated
+    stretch, rate = hx.closure(r, R)[drives] - hx.closure(*hx.nominal)[drives], hx.joint_velocity(r, R, u)[drives]
+    stiffness, damping = (400, 80) if hx.legs[0].unit == "m" else (15, 3)
+    d = hx.forward_dynamics(r, R, u, [-200, 40, -30, 5, -10, 8], -stiffness * stretch - damping * rate)
+    got = d.joint_position[0], d.joint_velocity[0], d.acceleration, d.reaction[0], d.base_wrench
+    for row, value in zip(rows[2:], got, strict=True):
+        np.testing.assert_allclose(value, [float(x) for x in row[column].split(",")], rtol=5.1e-9, err_msg=row[0])
 
 
 def test_hexapods_page_explains_every_cause_of_an_error():
