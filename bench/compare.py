@@ -6,8 +6,7 @@
     python bench/compare.py --cpp           # also C++ against C++, built from bench/cpp
     python bench/compare.py --quick         # a minute instead of ten
 
-Ratios are "times faster": the best form of the other engine over ours. Floor and goal are those the project has set
-itself for the case; a ratio without them is for information.
+Ratios are "times faster": the best form of the other engine over ours.
 """
 
 from __future__ import annotations
@@ -61,27 +60,6 @@ URDFS = {
     "UR5": ("ur_description/urdf/ur5_robot.urdf", ()),
     "Panda": ("panda_description/urdf/panda.urdf", ("panda_leftfinger", "panda_rightfinger")),
 }
-# (floor, goal) by section and function; in C++ long chains have their own
-TARGETS: dict[tuple[str, str], tuple[float, float]] = {
-    ("single", "RNEA"): (4, 6),
-    ("single", "CRBA"): (3, 4),
-    ("single", "ABA"): (4, 5),
-    ("batch", "RNEA"): (12, 18),
-    ("batch", "CRBA"): (8, 15),
-    ("batch", "ABA"): (12, 18),
-    ("single", DERIVATIVES): (2.5, 6),
-    ("batch", DERIVATIVES): (2.5, 6),
-    ("C++", "RNEA"): (4, 6),
-    ("C++", "CRBA"): (2, 3),
-    ("C++", "ABA"): (3.5, 5),
-    ("C++ long", "RNEA"): (5, 8),
-    ("C++ long", "CRBA"): (2.5, 4),
-    ("C++ long", "ABA"): (3, 5),
-    ("hexapod single", "FD"): (15, 40),
-    ("hexapod batch", "FD"): (60, 150),
-    ("hexapod C++", "FD"): (20, 50),
-}
-THREAD_TARGET = (1.8, 2.0)
 HEXAPOD_BATCH = 10_000
 HEXAPOD_STATES = 64  # of the other engines, whose time for a state does not depend on their number
 # MuJoCo's constraints are soft, however hard they are set
@@ -101,18 +79,10 @@ class Row:
     ours: float
     rival: str
     theirs: float
-    target: tuple[float, float] | None
 
     @property
     def ratio(self) -> float:
         return self.theirs / self.ours
-
-    @property
-    def mark(self) -> str:
-        if self.target is None:
-            return ""
-        floor, goal = self.target
-        return "goal" if self.ratio >= goal else "floor" if self.ratio >= floor else "BELOW"
 
 
 def robot(name: str) -> Chain:
@@ -280,8 +250,7 @@ def compare(case: Case, section: str, function: str, states: int | None, seconds
     times = {key: 1e9 * value for key, value in best_of(calls, seconds).items()}
     for engine in dict.fromkeys(name for name, _ in calls if name != "zveno"):
         form, theirs = min(((f, t) for (e, f), t in times.items() if e == engine), key=lambda pair: pair[1])
-        target = TARGETS.get((section, function)) if chain.name in URDFS and engine == "Pinocchio" else None
-        yield Row(section, chain.name, function, times["zveno", ""], f"{engine} {form}".strip(), theirs, target)
+        yield Row(section, chain.name, function, times["zveno", ""], f"{engine} {form}".strip(), theirs)
 
 
 def compare_threads(case: Case, function: str, states: int, seconds: float) -> Row:
@@ -291,8 +260,7 @@ def compare_threads(case: Case, function: str, states: int, seconds: float) -> R
     if not np.array_equal(calls[1](), calls[2]()):
         raise SystemExit(f"{function}, {case.chain.name}: results depend on the number of threads")
     times = {threads: 1e9 * value for threads, value in best_of(calls, seconds, clock=time.perf_counter).items()}
-    target = THREAD_TARGET if case.chain.name in URDFS else None
-    return Row("threads", case.chain.name, function, times[2], "one thread", times[1], target)
+    return Row("threads", case.chain.name, function, times[2], "one thread", times[1])
 
 
 def write_mechanism(chain: Chain, path: Path) -> None:
@@ -346,7 +314,7 @@ def compare_cpp(chains: list[Chain], build: Path, seconds: float) -> Iterator[Ro
             times = {(e, v): float(t) for f, e, v, t in rows if f == function}
             selected = next(t for (engine, _), t in times.items() if engine == f"zveno-{cpu_features()['selected']}")
             rival, theirs = min(((k, t) for k, t in times.items() if k[0] not in ours), key=lambda pair: pair[1])
-            yield Row(section, chain.name, function, selected, " ".join(rival), theirs, TARGETS[section, function])
+            yield Row(section, chain.name, function, selected, " ".join(rival), theirs)
 
 
 class HexapodCase:
@@ -401,7 +369,7 @@ class HexapodCase:
                 yield "MuJoCo", f"Batch {form}", call(_mujoco_batch(twin), states=HEXAPOD_STATES)
 
     def compare(self, section: str, seconds: float) -> Iterator[Row]:
-        """Time all engines in turns; the best form of each, the target at the faster of the two."""
+        """Time all engines in turns; the best form of each."""
         items = self.single() if section == "hexapod single" else self.batch()
         calls = {(engine, form): item for engine, form, item in items}
         times = {key: 1e9 * value for key, value in best_of(calls, seconds).items()}
@@ -411,10 +379,8 @@ class HexapodCase:
         best: dict[str, tuple[float, str]] = {}
         for (engine, form), theirs in times.items():
             best[engine] = min(best.get(engine, (theirs, form)), (theirs, form))
-        fastest = min(best, key=lambda engine: best[engine][0])
         for engine, (theirs, form) in best.items():
-            target = TARGETS[section, "FD"] if engine == fastest else None
-            yield Row(section, self.kind, "FD", ours, f"{engine} {form}", theirs, target)
+            yield Row(section, self.kind, "FD", ours, f"{engine} {form}", theirs)
 
     def compare_threads(self, seconds: float) -> Row:
         """Two threads against one, same batch; equal bit for bit."""
@@ -427,7 +393,7 @@ class HexapodCase:
         if not np.array_equal(one, two):
             raise SystemExit(f"hexapod {self.kind}: results depend on the number of threads")
         times = {threads: 1e9 * value for threads, value in best_of(calls, seconds, clock=time.perf_counter).items()}
-        return Row("hexapod threads", self.kind, "FD", times[2], "one thread", times[1], THREAD_TARGET)
+        return Row("hexapod threads", self.kind, "FD", times[2], "one thread", times[1])
 
     def compare_cpp(self, build: Path, seconds: float) -> Iterator[Row]:
         """Programs of bench/cpp in turns, a call for each state; the smallest time of every engine and form counts."""
@@ -534,7 +500,7 @@ def measure(quick: bool, seconds: float) -> Iterator[Row]:
 
 
 def build_chains(build: Path) -> dict[str, str]:
-    return build_cpp(build, shown=("evaluate_double.cpp", "pinocchio_engine.cpp"))
+    return build_cpp(build, shown=("chain_double.cpp", "pinocchio_engine.cpp"))
 
 
 def build_hexapods(build: Path) -> dict[str, str]:
@@ -545,19 +511,12 @@ def build_hexapods(build: Path) -> dict[str, str]:
 
 def show(rows: list[Row]) -> None:
     """One table for each section, 100 columns wide."""
-    head = f"{'':10}{'':7}{'zveno':>12}  {'other engine':32}{'':>12}{'ratio':>8}  floor/goal"
+    head = f"{'':10}{'':7}{'zveno':>12}  {'other engine':32}{'':>12}{'ratio':>8}"
     for section in dict.fromkeys(row.section for row in rows):
         print(f"\n{section}, ns per state\n{head}")
         for row in (row for row in rows if row.section == section):
-            target = "" if row.target is None else f"{row.target[0]:g}/{row.target[1]:g} {row.mark}"
-            print(
-                f"{row.model:10}{row.function:7}{row.ours:12,.0f}  {row.rival:32}{row.theirs:12,.0f}"
-                f"{row.ratio:7.2f}x  {target}"
-            )
-    below = [row for row in rows if row.mark == "BELOW"]
-    judged = [row for row in rows if row.target is not None]
-    print(f"\n{len(judged) - len(below)} of {len(judged)} floors reached", end="")
-    print("".join(f"\n  below: {r.section} {r.function} {r.model} {r.ratio:.2f}x" for r in below))
+            times = f"{row.ours:12,.0f}  {row.rival:32}{row.theirs:12,.0f}"
+            print(f"{row.model:10}{row.function:7}{times}{row.ratio:7.2f}x")
 
 
 def main() -> None:
@@ -596,7 +555,7 @@ def main() -> None:
     if max(head["load_average"], os.getloadavg()[0]) > (os.cpu_count() or 1):
         print("The machine was busy with other work: the ratios of threads say little, the others are less certain.")
     if arguments.json:
-        results = [asdict(row) | {"ratio": row.ratio, "mark": row.mark} for row in rows]
+        results = [asdict(row) | {"ratio": row.ratio} for row in rows]
         arguments.json.write_text(json.dumps({"machine": head, "rows": results}, indent=2) + "\n")
 
 

@@ -41,22 +41,6 @@ METHODS = {
 KERNEL = {"FD": "ABA"}  # names of compare.py
 LEVELS = ("strict", "algebraic")
 ENGINE_FUNCTIONS = {"RNEA": 0, "CRBA": 1, "FD": 2, "dRNEA": 0}
-# (floor, goal) over Pinocchio, by section and function
-TARGETS = {
-    ("C call", "RNEA"): (10, 15),
-    ("C call", "CRBA"): (7, 10),
-    ("C call", "FD"): (8, 12),
-    ("Python call", "RNEA"): (8, 12),
-    ("Python call", "CRBA"): (8, 12),
-    ("Python call", "FD"): (8, 12),
-    ("Python call, out=", "RNEA"): (8, 12),
-    ("Python call, out=", "CRBA"): (8, 12),
-    ("Python call, out=", "FD"): (8, 12),
-    ("batch", "RNEA"): (30, 60),
-    ("batch", "CRBA"): (20, 40),
-    ("batch", "FD"): (25, 50),
-    ("batch", "dRNEA"): (12, 30),
-}
 HEXAPODS = ("UPS", "RUS", "RSU")
 COMPILED = (("inverse_dynamics", None), ("mass_matrix", None), ("forward_dynamics", None), ("derivatives", None))
 SIZES = (6, 7, 20, 30)
@@ -314,7 +298,7 @@ def hexapod_row(kind: str, states: int | None, seconds: float) -> Row:
 def build_engines(build: Path) -> dict[str, str]:
     """Everything that is compiled before the measurement; flags by engine."""
     ours = f"zveno-{zv.cpu_features()['selected']}"
-    targets, shown = (ours, "pinocchio-shipped", "pinocchio-native"), ("evaluate_double.cpp", "pinocchio_engine.cpp")
+    targets, shown = (ours, "pinocchio-shipped", "pinocchio-native"), ("chain_double.cpp", "pinocchio_engine.cpp")
     flags = build_cpp(build, targets, shown)
     source, target = CPP / "pinocchio_derivatives.cpp", build / "pinocchio-derivatives.so"
     if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
@@ -349,12 +333,11 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
     for section in dict.fromkeys(row.section for row in rows):
         yield f"\n{section}, ns per state\n"
-        yield "| | | strict | algebraic | kernel | Pinocchio | CasADi | over Pinocchio | over CasADi | floor / goal |"
-        yield "|---|---|---|---|---|---|---|---|---|---|"
+        yield "| | | strict | algebraic | kernel | Pinocchio | CasADi | over Pinocchio | over CasADi |"
+        yield "|---|---|---|---|---|---|---|---|---|"
         for row in (row for row in rows if row.section == section):
             compiled = [form for engine, form in row.times if engine == "compiled"]
             forms = dict.fromkeys(form.removesuffix(level) for form in compiled for level in LEVELS if level in form)
-            target = TARGETS.get((section, row.function))
             for form in forms:
                 ours = [row.times["compiled", f"{form}{level}"] for level in LEVELS]
                 cells = [row.model, f"{row.function} {form}".strip(), *(f"{t:,.0f}" for t in ours)]
@@ -363,8 +346,6 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
                 cells += map(cell, rivals)
                 for theirs, _ in rivals:
                     cells.append("" if theirs == float("inf") else " / ".join(f"{theirs / t:.1f}x" for t in ours))
-                reached = target is not None and rivals[0][0] / min(ours) >= target[0]
-                cells.append("" if target is None else f"{target[0]} / {target[1]}" + ("" if reached else " BELOW"))
                 yield f"| {' | '.join(cells)} |"
 
 

@@ -104,7 +104,7 @@ def test_robots_at_the_algebraic_level(name, function, rng):
 @settings(max_examples=30)
 @given(helpers.mechanisms(max_n=8))
 def test_regrouped_inertia_gives_the_same_equations_of_motion(mechanism):
-    """base-parameters.md section 6: mass on a revolute axis and the inertia of a prismatic body go to the parent."""
+    """docs/chains.md (11.3): mass on a revolute axis and the inertia of a prismatic body go to the parent."""
     chain, rng = mechanism
     q, qd, qdd = random_state(rng, chain)
     graph = _core.trace(chain, "inverse_dynamics", {"arguments": ("q", "qd", "qdd")}, "trace", True, 10**6)

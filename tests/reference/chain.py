@@ -1,4 +1,4 @@
-"""Data model and base-axes kinematics of a serial chain, Yaskevich (002)."""
+"""Data model and base-axes kinematics of a serial chain, Yaskevich (002); equation numbers of docs/chains.md."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace

@@ -1,8 +1,8 @@
 """Hexapod mechanisms with six legs closed on a ring: Golubev & Yaskevich (000), dense and in the order of the text.
 
 Inside, every direction-cosine matrix is passive (parent -> child components), as in the paper; at the border (RefState)
-rotations map local -> reference components, as in the package. Numbers (1) ... (51) are those of the corrected
-statement of the algorithms. The legs may have any geometry; only the closed forms need the standard one.
+rotations map local -> reference components, as in the package. Numbers (1) ... (51) are those of
+docs/hexapods.md. The legs may have any geometry; only the closed forms need the standard one.
 """
 
 from dataclasses import dataclass, field, replace
@@ -177,7 +177,7 @@ def pad(rows, width):
 
 
 def leg_kinematics(leg, p, pd=None):
-    """Section 4, relative to the base, in frame 0; lists start with the base."""
+    """(5)-(12), relative to the base, in frame 0; lists start with the base."""
     n = leg.n
     pd = np.zeros(n) if pd is None else pd
     zero = np.zeros(3)
@@ -764,7 +764,7 @@ def _demo_hunt(type, k, r, reflected):
 
 
 def demo(type, reflected=False):
-    """The docking ring of section 16 with legs of one type."""
+    """The docking ring of docs/hexapods.md, reference values, with legs of one type."""
     build, h = (_demo_gough_stewart, 0.38) if type in GOUGH_STEWART else (_demo_hunt, 0.40)
     r = h * X
     legs = [build(type, k, r, reflected) for k in range(6)]
@@ -778,7 +778,7 @@ def _started(ref):
 
 
 def demo_state(ref):
-    """The state of the reference values of section 16."""
+    """The state of the reference values in docs/hexapods.md."""
     r, R = ref.nominal
     R = R @ alpha_from_angles(0.03, -0.02, 0.05).T
     state = RefState(r + np.array([-0.02, 0.03, -0.01]), R, np.array([-0.05, 0.02, 0.01, 0.04, -0.03, 0.02]))

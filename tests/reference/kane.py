@@ -1,4 +1,4 @@
-"""Kane's matrix form, its recurrent form, the collapsed form and the block-triangular form, Yaskevich (002)."""
+"""Kane's matrix form, its recurrent, collapsed and block-triangular forms, Yaskevich (002); numbers: docs/chains.md."""
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def kane_collapsed(chain, q):
 
 
 def _assemble(chain, e, IS, cS, mS):
-    """The four joint pairs of section 4."""
+    """The four joint pairs of docs/chains.md, section 4."""
     n = chain.n
     A = np.zeros((n, n), dtype=np.result_type(*e))
     for i in range(n):

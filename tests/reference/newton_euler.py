@@ -1,4 +1,4 @@
-"""Recursive Newton-Euler and composite-body algorithms in body axes (Luh-Walker-Paul; Walker-Orin)."""
+"""Recursive Newton-Euler and composite bodies in body axes (Luh-Walker-Paul; Walker-Orin); numbers: docs/chains.md."""
 
 import numpy as np
 

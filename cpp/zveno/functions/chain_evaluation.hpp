@@ -1,4 +1,5 @@
 // One state (or one pack of states): user's order in, user's order out. The same text serves every scalar.
+// Equation numbers are those of docs/chains.md.
 #pragma once
 
 #include <zveno/functions/job.hpp>

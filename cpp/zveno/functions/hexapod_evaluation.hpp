@@ -1,5 +1,5 @@
-// A state of a hexapod leg by leg, for any scalar: the ring's equations from the sums over its legs, (44), (50), (51), in
-// base axes, and what remains to be done with each leg.
+// A state of a hexapod leg by leg, for any scalar: the ring's equations from the sums over its legs, (44), (50), (51) of
+// docs/hexapods.md, in base axes, and what remains to be done with each leg.
 #pragma once
 
 #include <algorithm>

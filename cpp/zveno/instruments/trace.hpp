@@ -29,7 +29,7 @@ void inertial_parameters(const Chain& chain, int b, double* p);
 
 // Inertial parameters that have the same effect on the equations of motion, though not on reactions: whatever lies on the
 // axis of a revolute joint moves with the parent too, and so does the inertia of a prismatic joint's body, which does not
-// turn against it. All of that is handed to the parent, base-parameters.md section 6, and leaves zeros: m, m c_z, S_zz or S.
+// turn against it. All of that is handed to the parent, docs/chains.md (11.3), and leaves zeros: m, m c_z, S_zz or S.
 std::vector<BodyParams<double>> regrouped(const Chain& chain);
 
 }  // namespace zveno

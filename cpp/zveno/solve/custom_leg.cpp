@@ -132,7 +132,7 @@ void CustomLeg::first(const Vec3T<double>& w, const double* flow, const double* 
                       Scratch& scratch) {
   std::copy_n(flow, 9, flow_);
   const double o[3] = {w.x, w.y, w.z}, none[4] = {};
-  // (30)-(31) with relative rates
+  // docs/hexapods.md (30)-(31) with relative rates
   double J[24], dJ[24], tip[6] = {}, spin[3] = {};
   run(Function::jacobian, nullptr, nullptr, J, scratch);
   run(Function::jacobian_rate, nullptr, nullptr, dJ, scratch);

@@ -1,5 +1,5 @@
-// A leg of any geometry: an open chain closed by Newton's method. Formulas (14)-(15), (28)-(32), (44)-(48) with the chain's
-// own kernels for kinematics and inertia, in plain doubles.
+// A leg of any geometry: an open chain closed by Newton's method. docs/hexapods.md (14)-(15), (28)-(32), (44)-(48) with the
+// chain's own kernels for kinematics and inertia, in plain doubles.
 #pragma once
 
 #include <zveno/functions/job.hpp>

@@ -1,4 +1,4 @@
-// Forward dynamics by articulated bodies, O(n).
+// Forward dynamics by articulated bodies, O(n): docs/chains.md (8.2)-(8.5).
 //
 // The bodies are first moved with zero joint accelerations (body_wrenches of RNEA: rates, gravity, external wrenches);
 // the recursion then only knows deviations from that motion, so no velocity-product terms appear in it.
@@ -16,7 +16,7 @@ struct Articulated {
   Sym3<T> C;
 };
 
-// shift of the reference point by p, axes unchanged: B1 = B - A p~, C1 = C - B' p~ + p~ B1; 42 mul 42 add
+// (8.4) shift of the reference point by p, axes unchanged: B1 = B - A p~, C1 = C - B' p~ + p~ B1; 42 mul 42 add
 template <class T>
 ZVENO_INLINE void shift(Articulated<T>& I, const Vec3<T>& p) {
   const Mat3<T> A = dense(I.A), B = I.B;
@@ -35,7 +35,7 @@ ZVENO_INLINE void shift(Articulated<T>& I, const Vec3<T>& p) {
   I.B = B1;
 }
 
-// I - U U'/D, U = (f, n), u1 = U/D; 21 mul 21 add
+// (8.3) I - U U'/D, U = (f, n), u1 = U/D; 21 mul 21 add
 template <class T>
 ZVENO_INLINE void remove_joint(Articulated<T>& I, const Wrench<T>& U, const Wrench<T>& u1) {
   auto sym = [](Sym3<T>& S, const Vec3<T>& a, const Vec3<T>& b) {
@@ -128,7 +128,7 @@ void aba(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, con
     qdd[b] = left;
   }
 
-  // base to tips: deviations of the accelerations
+  // base to tips: deviations of the accelerations, (8.5)
   Vec3<T>* da = scratch.take<Vec3<T>>(tree ? n : 0);
   Vec3<T>* dw = scratch.take<Vec3<T>>(tree ? n : 0);
   Vec3<T> linear = zero3<T>(), angular = linear;

@@ -1,4 +1,4 @@
-// What the algorithms of 002 share: every body seen in base axes. 002 eq. (2.1)-(2.5).
+// What the algorithms of 002 share: every body seen in base axes. docs/chains.md (2.1)-(2.5).
 #pragma once
 
 #include <zveno/kernel/chain/kinematics.hpp>

@@ -1,7 +1,7 @@
-// Mass matrix by composite rigid bodies, serial-chains.md (6.1)-(6.3), and by columns of unit accelerations.
+// Mass matrix by composite rigid bodies, docs/chains.md (6.1)-(6.4), and by columns of unit accelerations.
 //
 // The composites travel tip to base in body axes. The wrench of a unit acceleration of joint j is moved once to base
-// axes and the base origin; every off-diagonal element is then one product of six-vectors, independent of the others,
+// axes and the base origin, (6.4); every off-diagonal element is then one product of six-vectors, independent of the others,
 // instead of a walk from body to body.
 #pragma once
 
@@ -102,7 +102,7 @@ void crba(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& 
     }
   });
 
-  // (6.2) projected on the axes inboard; every few rows are mirrored while they are in the cache
+  // (6.4) projected on the axes inboard; every few rows are mirrored while they are in the cache
   constexpr int block = Block<T>::kSize;
   enter_stage<T>(Stage::assembly);
   for (int b = 0; b < n; ++b) {
@@ -124,7 +124,7 @@ void crba(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& 
 }
 
 // The same, the wrenches walking from body to body in body axes as (6.2) is printed: every element waits for the one before,
-// but in code written out for one chain most of the steps vanish (generated-code.md).
+// but in code written out for one chain most of the steps vanish (docs/generated-code.md).
 template <class T, class P>
 void crba_walk(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& scratch) {
   const Scratch::Frame frame(scratch);

@@ -65,7 +65,7 @@ ZVENO_INLINE JointFrame<T> joint_frame(const ModelView<P>& model, const JointPos
   return frame;
 }
 
-// motion of the base, base axes; gravity g enters as a = -g
+// motion of the base, base axes, (5.9); gravity g enters as a = -g
 template <class T>
 struct BaseMotion {
   Vec3<T> w, dw, a;

@@ -1,4 +1,4 @@
-// Kane's matrix form, 002 eq. (2) = serial-chains.md (3.1)-(3.3):
+// Kane's matrix form, 002 eq. (2) = docs/chains.md (3.1)-(3.3):
 //   M = sum_j m_j T_j'T_j + X_j + X_j' + R_j' I_j R_j,   X_j = T_j' c~_j' R_j,   om_j = R_j qd,   v_j = T_j qd.
 // Dense: 9N^3 + 30N^2 mul, 10N^3 + 23N^2 add. Columns of ancestors only, upper half: N^3 + 18N^2 - N mul,
 // N^3 + 14.5N^2 - 7.5N + 3 add (all-revolute serial chain, beyond base_axes).

@@ -1,4 +1,4 @@
-// Bias by the base-axes recursion of 002, serial-chains.md (2.6)-(2.11), (4.11): 87N - 51 mul, 80N - 66 add for an
+// Bias by the base-axes recursion of 002, docs/chains.md (2.6)-(2.11), (4.11): 87N - 51 mul, 80N - 66 add for an
 // all-revolute serial chain, N >= 2, beyond base_axes. Sign: M qdd + bias = tau, so bias = -(e . fS) or -(e . MS).
 #pragma once
 

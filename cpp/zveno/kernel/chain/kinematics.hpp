@@ -1,4 +1,4 @@
-// Frames of all bodies in base axes, Jacobians and their rates, energies. 002 eq. (2.1)-(2.5); 003 section 4.
+// Frames of all bodies in base axes, Jacobians and their rates, energies. docs/chains.md (2.1)-(2.7), (9.2)-(10.3).
 #pragma once
 
 #include <zveno/kernel/chain/joint.hpp>
@@ -65,7 +65,7 @@ struct BodyMotion {
   Vec3<T> w, alpha, a;  // a: of the body's origin, classical
 };
 
-// absolute motions of all bodies, base axes; 001 eq. (2.2) differentiated
+// absolute motions of all bodies, base axes, (10.3)
 template <class T, class P>
 void body_motions(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>* p_W, const T* qd, const T* qdd,
                   const BaseMotion<T>& base, BodyMotion<T>* motion) {
@@ -98,7 +98,7 @@ void point_acceleration(int body, const Vec3<T>* p_W, const Vec3<T>& x, const Bo
   a = m.a + cross<T>(m.alpha, d) + cross<T>(m.w, cross<T>(m.w, d));
 }
 
-// Column of the Jacobian of a point x (base axes) for joint b: [v; w]
+// Column of the Jacobian of a point x (base axes) for joint b: [v; w], (10.1)
 template <class T, class P>
 void jacobian_column(const ModelView<P>& model, int b, const Mat3<T>* R_WB, const Vec3<T>* p_W, const Vec3<T>& x, Vec3<T>& v,
                      Vec3<T>& w) {
@@ -112,7 +112,7 @@ void jacobian_column(const ModelView<P>& model, int b, const Mat3<T>* R_WB, cons
   }
 }
 
-// Its time derivative; w_b, v_b of body b, v_x of the point. 003 section 5, Ddot_ij
+// Its time derivative; w_b, v_b of body b, v_x of the point, (10.2)
 template <class T, class P>
 void jacobian_rate_column(const ModelView<P>& model, int b, const Mat3<T>* R_WB, const Vec3<T>* p_W, const Vec3<T>& x,
                           const Vec3<T>& w_b, const Vec3<T>& v_b, const Vec3<T>& v_x, Vec3<T>& v, Vec3<T>& w) {

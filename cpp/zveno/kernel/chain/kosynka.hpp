@@ -1,4 +1,4 @@
-// Block-triangular form, "kosynka": a reconstruction, serial-chains.md (7.1)-(7.3); 002 only names it and quotes its cost.
+// Block-triangular form, "kosynka": a reconstruction, docs/chains.md (7.1)-(7.3); 002 only names it and quotes its cost.
 // Dense 6x6 blocks, as the matrix form has it: N^3 + 39N^2 + 2N mul, N^3 + 32.5N^2 + 1.5N add beyond base_axes.
 #pragma once
 

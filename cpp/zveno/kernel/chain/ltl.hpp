@@ -1,4 +1,5 @@
-// M = L' D L along the tree, without pivoting: M is positive definite, and L has the sparsity of the ancestors.
+// M = L' D L along the tree, without pivoting: M is positive definite, and L has the sparsity of the ancestors,
+// docs/chains.md (8.6).
 // Featherstone's branch-induced factorisation; row i of L touches the ancestors of body i only.
 #pragma once
 

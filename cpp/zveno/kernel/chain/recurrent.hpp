@@ -1,4 +1,4 @@
-// The recurrent Kane algorithm of 002, serial-chains.md section 4, corrected and completed for prismatic joints.
+// The recurrent Kane algorithm of 002, docs/chains.md (4.1)-(4.10), corrected and completed for prismatic joints.
 // As published, O(N^3): 2N^3 + 18N^2 - 8N mul, 2N^3 + 17.5N^2 + 3.5N - 15 add.
 // Collapsed by (4.12)-(4.13), O(N^2): 4.5N^2 + 34.5N - 21 mul, 4N^2 + 50N - 43 add (all-revolute, beyond base_axes).
 #pragma once

@@ -1,4 +1,4 @@
-// Recursive Newton-Euler in body axes: serial-chains.md (5.1)-(5.6), rearranged.
+// Recursive Newton-Euler in body axes: docs/chains.md (5.1)-(5.6), rearranged as (5.7).
 //
 // K = [dw]~ + [w]~[w]~ is formed once per body: it gives the accelerations of the children's origins (a + K p), the
 // force m a + K mc, and, with S = integral of p p' dm, the moment about the origin, the axial vector of K S.

@@ -1,5 +1,6 @@
 // What a leg is made of: joints, bodies, and how motions and loads pass from one to the next, in body axes.
-// Golubev & Yaskevich (000), sections 3 and 5, with known zeros and ones as types (section 7 of the paper).
+// Golubev & Yaskevich (000), sections 3 and 5, with known zeros and ones as types (section 7 of the paper);
+// equation numbers of docs/hexapods.md.
 #pragma once
 
 #include <zveno/math/known.hpp>

@@ -1,4 +1,5 @@
-// The platform of a hexapod (docking ring) in base axes, and the solve for its acceleration.
+// The platform of a hexapod (docking ring) in base axes, and the solve for its acceleration:
+// docs/hexapods.md (44), (50).
 #pragma once
 
 #include <zveno/kernel/leg/body.hpp>
