@@ -65,7 +65,7 @@ struct BodyMotion {
   Vec3<T> w, alpha, a;  // a: of the body's origin, classical
 };
 
-// absolute motions of all bodies, base axes, (10.3)
+// absolute motions of all bodies, base axes; their accelerations are those of (10.4), and of the base, (5.9)
 template <class T, class P>
 void body_motions(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>* p_W, const T* qd, const T* qdd,
                   const BaseMotion<T>& base, BodyMotion<T>* motion) {
