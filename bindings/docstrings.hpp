@@ -32,7 +32,7 @@ constexpr char kMassMatrixDoc[] =
 constexpr char kBiasDoc[] =
     "bias($self, /, q, qd, external=None, method='rnea', *, out=None, threads=None)\n--\n\n"
     "Joint efforts at zero acceleration: M qdd + bias = tau.\n\n"
-    "Coriolis, centrifugal, gravity and viscous friction terms, minus the external wrenches.\n\n"
+    "Coriolis, centrifugal, gravity, viscous friction and spring terms, minus the external wrenches.\n\n"
     "Parameters\n----------\n" ZVENO_STATE ZVENO_EXTERNAL
     "method : str\n    'rnea' body axes; 'kane' the base-axes recursion of Yaskevich (002).\n" ZVENO_OUT_THREADS
     "\nReturns\n-------\nbias : (..., n) array, N m or N\n";
@@ -74,7 +74,7 @@ constexpr char kKineticEnergyDoc[] =
 
 constexpr char kPotentialEnergyDoc[] =
     "potential_energy($self, /, q, *, out=None, threads=None)\n--\n\n"
-    "Potential energy of gravity, zero with all mass at the base origin.\n\n"
+    "Potential energy of gravity, zero with all mass at the base origin, and of the springs in the joints.\n\n"
     "Parameters\n----------\n"
     "q : (..., n) array\n    Joint coordinates, rad or m.\n" ZVENO_OUT_THREADS
     "\nReturns\n-------\nenergy : float or (...) array, J\n";

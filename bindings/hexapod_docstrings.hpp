@@ -68,7 +68,7 @@ constexpr char kHexKineticEnergyDoc[] =
 
 constexpr char kHexPotentialEnergyDoc[] =
     "potential_energy($self, /, r, R, *, on_error='raise', out=None, threads=None)\n--\n\n"
-    "Potential energy of ring and legs in the gravity of the model, J.\n\n"
+    "Potential energy of ring and legs in the gravity of the model and of springs in custom legs, J.\n\n"
     "Parameters\n----------\n" ZVENO_POSE ZVENO_HEX_OUT "\nReturns\n-------\nenergy : float or (...,) array\n";
 
 constexpr char kHexInverseDynamicsDoc[] =

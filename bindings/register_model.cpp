@@ -13,22 +13,35 @@ LinkKind kind_of(const std::string& text, const std::string& link) {
   throw ModelError(link, "link '" + link + "': unknown joint '" + text + "', expected revolute, prismatic or fixed");
 }
 
-// a zveno.Link, or anything with its attributes
+// the attributes of a zveno.Link that the model is made of, interned once
+struct LinkKeys {
+  PyObject *name = interned("name"), *parent = interned("parent"), *joint = interned("joint"),
+           *joint_name = interned("joint_name"), *axis = interned("axis"), *position = interned("position"),
+           *rotation = interned("rotation"), *mass = interned("mass"), *com = interned("com"),
+           *inertia = interned("inertia"), *rotor_inertia = interned("rotor_inertia"), *friction = interned("friction"),
+           *stiffness = interned("stiffness"), *rest = interned("rest");
+};
+
 LinkSpec link_of(const py::handle& from) {
+  static const LinkKeys key;
+  const auto get = [&](PyObject* name) {
+    PyObject* value = PyObject_GetAttr(from.ptr(), name);
+    if (!value) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(value);
+  };
   LinkSpec link;
-  const auto field = [&](const char* name) { return py::object(from.attr(name)); };
-  link.name = field("name").cast<std::string>();
-  link.parent = field("parent").cast<std::string>();
-  link.kind = kind_of(field("joint").cast<std::string>(), link.name);
-  link.joint_name = field("joint_name").cast<std::string>();
-  link.axis = vector_of(field("axis"));
-  link.position = vector_of(field("position"));
-  link.rotation = matrix_of(field("rotation"));
-  link.body = {field("mass").cast<double>(), vector_of(field("com")), matrix_of(field("inertia"))};
-  link.rotor_inertia = field("rotor_inertia").cast<double>();
-  link.friction = field("friction").cast<double>();
-  link.stiffness = field("stiffness").cast<double>();
-  link.rest = field("rest").cast<double>();
+  link.name = get(key.name).cast<std::string>();
+  link.parent = get(key.parent).cast<std::string>();
+  link.kind = kind_of(get(key.joint).cast<std::string>(), link.name);
+  link.joint_name = get(key.joint_name).cast<std::string>();
+  link.axis = vector_of(get(key.axis));
+  link.position = vector_of(get(key.position));
+  link.rotation = matrix_of(get(key.rotation));
+  link.body = {get(key.mass).cast<double>(), vector_of(get(key.com)), matrix_of(get(key.inertia))};
+  link.rotor_inertia = get(key.rotor_inertia).cast<double>();
+  link.friction = get(key.friction).cast<double>();
+  link.stiffness = get(key.stiffness).cast<double>();
+  link.rest = get(key.rest).cast<double>();
   return link;
 }
 

@@ -633,12 +633,12 @@ class Chain(_core.Chain):
         Examples
         --------
         >>> import zveno as zv
-        >>> arm = zv.robots.puma560()
+        >>> arm = zv.robots.two_link()
         >>> theta = arm.inertial_parameters.copy()
-        >>> theta[2] *= 1.1
+        >>> theta[1] *= 1.5
         >>> heavier = arm.with_inertial_parameters(theta)
-        >>> round(heavier.links[2].mass / arm.links[2].mass, 3)
-        1.1
+        >>> round(heavier.links[1].mass / arm.links[1].mass, 3)
+        1.5
         """
         old = self.inertial_parameters
 

@@ -250,18 +250,16 @@ class Evaluation {
   void kinetic(T* out) {
     const T* qd = ordered(in_.x[1]);
     enter_stage<T>(Stage::algorithm);
-    T energy = kinetic_energy(model_, at_, qd, scratch_.take<Vec3<T>>(n_), scratch_.take<Vec3<T>>(n_));
-    forces_.add_kinetic_energy(qd, energy);
-    *out = energy;
+    *out = kinetic_energy(model_, at_, qd, scratch_.take<Vec3<T>>(n_), scratch_.take<Vec3<T>>(n_));
+    forces_.add_kinetic_energy(qd, out);
   }
 
   void potential(T* out) {
     frames();
     enter_stage<T>(Stage::algorithm);
     const T welded = T(-dot(chain_.base_moment(), chain_.gravity()));
-    T energy = potential_energy(model_, R_WB_, p_W_, Vec3<T>(cast<T>(chain_.gravity()))) + welded;
-    forces_.add_potential_energy(at_.q, energy);
-    *out = energy;
+    *out = potential_energy(model_, R_WB_, p_W_, Vec3<T>(cast<T>(chain_.gravity()))) + welded;
+    forces_.add_potential_energy(at_.q, out);
   }
 
   // the user's frame in base axes

@@ -45,17 +45,17 @@ class JointForces {
         if (sprung(b)) left[b] -= stretch(q, b) * T(chain_.stiffness()[b]);
   }
 
-  void add_kinetic_energy(const T* qd, T& energy) const {
+  void add_kinetic_energy(const T* qd, T* energy) const {
     if (const double* J = rotors())
-      for (int b = 0; b < n_; ++b) energy += qd[b] * qd[b] * T(0.5 * J[b]);
+      for (int b = 0; b < n_; ++b) *energy += qd[b] * qd[b] * T(0.5 * J[b]);
   }
 
-  void add_potential_energy(const T* q, T& energy) const {
+  void add_potential_energy(const T* q, T* energy) const {
     if (!chain_.has_spring()) return;
     for (int b = 0; b < n_; ++b)
       if (sprung(b)) {
         const T x = stretch(q, b);
-        energy += x * x * T(0.5 * chain_.stiffness()[b]);
+        *energy += x * x * T(0.5 * chain_.stiffness()[b]);
       }
   }
 

@@ -120,7 +120,7 @@ void CustomLeg::rates(const double* u, const Vec3T<double>& w) {
 double CustomLeg::spring_energy() const {
   double q[4], energy = 0;
   for (int b = 0; b < n_; ++b) q[b] = q_[chain_->chain->user_index()[b]];
-  JointForces<double>(*chain_->chain).add_potential_energy(q, energy);
+  JointForces<double>(*chain_->chain).add_potential_energy(q, &energy);
   return energy;
 }
 
