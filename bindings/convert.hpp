@@ -12,16 +12,26 @@
 
 namespace zveno::bindings {
 
+// numbers of a C-contiguous float64 array with `size` elements, null if it is none
+inline const double* numbers_of(const py::handle& h, py::ssize_t size) {
+  if (!py::array_t<double, py::array::c_style>::check_(h)) return nullptr;
+  const auto a = py::reinterpret_borrow<py::array>(h);
+  return a.size() == size ? static_cast<const double*>(a.data()) : nullptr;
+}
+
 inline Vec3<double> vector_of(const py::handle& h) {
+  if (const double* x = numbers_of(h, 3)) return {x[0], x[1], x[2]};
   const auto a = h.cast<std::array<double, 3>>();
   return {a[0], a[1], a[2]};
 }
 
 inline Mat3<double> matrix_of(const py::handle& h) {
-  const auto a = h.cast<std::array<std::array<double, 3>, 3>>();
   Mat3<double> r;
+  const double* x = numbers_of(h, 9);
+  std::array<std::array<double, 3>, 3> a;
+  if (!x) a = h.cast<decltype(a)>();
   for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) r(i, j) = a[i][j];
+    for (int j = 0; j < 3; ++j) r(i, j) = x ? x[3 * i + j] : a[i][j];
   return r;
 }
 

@@ -260,14 +260,15 @@ void register_compiled(py::module_& m) {
   add(&trace_call<Chain>);
   add(&trace_call<Hexapod>);
   m.def(
-      "inertial_parameters",
+      "body_parameters",
       [](const Chain& chain) {
         py::array_t<double> all({chain.n(), kInertial});
         for (int b = 0; b < chain.n(); ++b)
-          inertial_parameters(chain, b, all.mutable_data() + static_cast<std::ptrdiff_t>(chain.user_index()[b]) * kInertial);
+          body_parameters(chain, b, all.mutable_data() + static_cast<std::ptrdiff_t>(chain.user_index()[b]) * kInertial);
         return all;
       },
-      py::arg("chain"), "Inertial parameters of the moving links in the order of joints.");
+      py::arg("chain"),
+      "Inertial parameters (n, 10) of the moving links in the order of joints, what is welded to them included.");
 }
 
 }  // namespace zveno::bindings

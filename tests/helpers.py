@@ -71,7 +71,9 @@ def random_place(rng, reach=0.4):
     return {"position": rng.uniform(-reach, reach, 3), "rotation": random_rotation(rng)}
 
 
-def random_links(rng, n, kinds="mixed", *, branching=False, fixed=False, well_scaled=True, rotor=False, friction=False):
+def random_links(
+    rng, n, kinds="mixed", *, branching=False, fixed=False, well_scaled=True, rotor=False, friction=False, spring=False
+):
     """n moving links (names l0, l1, ...) and, with fixed=True, welded ones between and beyond them (w0, w1, ...)."""
     links, parents = [], ["base"]
     for i in range(n):
@@ -90,6 +92,8 @@ def random_links(rng, n, kinds="mixed", *, branching=False, fixed=False, well_sc
                 axis=rng.normal(size=3),
                 rotor_inertia=rng.uniform(0.1, 1.0) * scale if rotor else 0.0,
                 friction=rng.uniform(0.1, 1.0) if friction else 0.0,
+                stiffness=rng.choice([0.0, rng.uniform(1, 9)]) if spring else 0.0,
+                rest=rng.choice([0.0, rng.uniform(-2, 2)]) if spring else 0.0,
                 **random_place(rng),
                 **random_body(rng, scale),
             )
@@ -107,10 +111,10 @@ def random_chain(rng, n, kinds="mixed", *, gravity=None, name="random", **option
 
 @st.composite
 def mechanisms(draw, max_n=12, **options):
-    """A random branching chain of mixed joints with rotors and friction, and the generator to go on with."""
+    """A random branching chain of mixed joints with rotors, friction and springs, and the generator to go on with."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(1, max_n))
-    flags = {name: draw(st.booleans()) for name in ("branching", "fixed", "rotor", "friction")} | options
+    flags = {name: draw(st.booleans()) for name in ("branching", "fixed", "rotor", "friction", "spring")} | options
     return random_chain(rng, n, draw(st.sampled_from(("mixed", "revolute", "prismatic"))), **flags), rng
 
 
@@ -133,7 +137,7 @@ def copy_link(link, **changes):
 
 
 def to_reference(chain):
-    """Data of a serial chain without welded links for tests/reference (rotor and friction are not in the papers)."""
+    """Data of a serial chain without welded links for tests/reference (no drives, friction, springs in the papers)."""
     links = chain.links
     assert all(link.joint != "fixed" for link in links)
     arrays = {k: np.array([getattr(link, k) for link in links]) for k in ("position", "rotation", "mass", "com")}
@@ -227,14 +231,18 @@ class Twin:
     def inverse_dynamics(self, q, qd, qdd, external=None):
         forces = self._external(q, external)
         tau = pin.rnea(self.model, self.data, self._q(q), self._v(qd), self._v(qdd), forces)
-        return tau[self.order] + self.chain.friction * qd
+        return tau[self.order] + self._resistance(q, qd)
+
+    def _resistance(self, q, qd):
+        """Efforts of friction and springs, which Pinocchio does not know."""
+        return self.chain.friction * qd + self.chain.stiffness * (q - self.chain.rest)
 
     def bias(self, q, qd, external=None):
         return self.inverse_dynamics(q, qd, np.zeros(self.chain.n), external)
 
     def forward_dynamics(self, q, qd, tau, external=None):
         forces = self._external(q, external)
-        effort = self._v(tau - self.chain.friction * qd)
+        effort = self._v(tau - self._resistance(q, qd))
         return pin.aba(self.model, self.data, self._q(q), self._v(qd), effort, forces)[self.order].copy()
 
     def reactions(self, q, qd, qdd, external=None, frame="link"):
@@ -265,7 +273,8 @@ class Twin:
 
     def potential_energy(self, q):
         moving = pin.computePotentialEnergy(self.model, self.data, self._q(q))
-        return moving - self.base_load.mass * self.base_load.lever @ self.chain.gravity
+        springs = 0.5 * self.chain.stiffness @ (q - self.chain.rest) ** 2
+        return moving - self.base_load.mass * self.base_load.lever @ self.chain.gravity + springs
 
     def momentum(self, q, qd):
         """Linear momentum and angular momentum about the base origin."""
@@ -297,7 +306,7 @@ class Twin:
     def derivatives(self, q, qd, qdd):
         args = self._q(q), self._v(qd), self._v(qdd)
         dq, dqd, dqdd = (self._matrix(M) for M in pin.computeRNEADerivatives(self.model, self.data, *args))
-        return dq, dqd + np.diag(self.chain.friction), dqdd
+        return dq + np.diag(self.chain.stiffness), dqd + np.diag(self.chain.friction), dqdd
 
 
 AXES = {"world": pin.ReferenceFrame.LOCAL_WORLD_ALIGNED, "link": pin.ReferenceFrame.LOCAL}
@@ -323,6 +332,8 @@ def to_mujoco(chain):
             joint = ElementTree.SubElement(body, "joint", name=link.joint_name, type=kind, axis=_text(link.axis))
             joint.set("armature", repr(float(link.rotor_inertia)))
             joint.set("damping", repr(float(link.friction)))
+            joint.set("stiffness", repr(float(link.stiffness)))
+            joint.set("springref", repr(float(link.rest)))
         bodies[link.name] = body
     return mujoco.MjModel.from_xml_string(ElementTree.tostring(root, encoding="unicode"))
 

@@ -69,7 +69,7 @@ def test_dynamics_agrees_with_pinocchio_on_urdf(name, rng):
 
 @pytest.mark.parametrize("branching", [False, True])
 def test_inverse_dynamics_agrees_with_mujoco(branching, rng):
-    chain = random_chain(rng, 8, branching=branching, fixed=True, rotor=True, friction=True)
+    chain = random_chain(rng, 8, branching=branching, fixed=True, rotor=True, friction=True, spring=True)
     model = helpers.to_mujoco(chain)
     data = mujoco.MjData(model)
     order = [model.joint(name).dofadr[0] for name in chain.joint_names]

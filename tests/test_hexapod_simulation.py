@@ -387,6 +387,30 @@ def test_friction_of_a_custom_leg_is_a_damper_and_its_work_is_counted():
     assert np.abs(got.energy_error).max() < 1e-9 and np.abs(got.momentum_error).max() < 1e-9
 
 
+def test_a_spring_in_a_custom_leg_is_a_spring_law_whose_energy_is_stored():
+    plain = ring()
+    legs = []
+    for leg in plain.legs:
+        links = [
+            zv.Link("cross", axis=(0, 1, 0), position=leg.base, rotation=leg.base_frame),
+            zv.Link("housing", axis=(0, 0, 1), mass=leg.inner.mass, com=leg.inner.com, inertia=leg.inner.inertia),
+            zv.Link(
+                "rod", joint="prismatic", axis=(1, 0, 0), position=(leg.inner_length, 0, 0), mass=leg.outer.mass,
+                com=leg.outer.com, inertia=leg.outer.inertia, rotor_inertia=leg.reflected, stiffness=400.0, rest=0.02,
+            ),
+        ]  # fmt: skip
+        ends = {"ring": leg.ring, "point": (leg.outer_length, 0, 0), "start": (0, 0, 0), "actuated": "rod_joint"}
+        legs.append(zv.Leg.custom(zv.Chain(links), "rod", **ends))
+    hexapod = zv.Hexapod(plain.platform, legs, nominal=plain.nominal)
+    got = simulate(hexapod, 0.2, 1e-3, u=PUSH)
+    want = simulate(plain, 0.2, 1e-3, u=PUSH, laws=laws.SpringDamper(400.0, reference=0.02))
+    np.testing.assert_allclose(got.r, want.r, atol=1e-12)
+    stored = 0.5 * 400.0 * ((want.joint_position[..., 2] - 0.02) ** 2).sum(axis=-1)
+    np.testing.assert_allclose(got.potential_energy, stored, atol=1e-10)
+    np.testing.assert_allclose(got.work_legs, 0.0, atol=1e-12)
+    assert np.abs(got.energy_error).max() < 1e-9 and np.abs(got.momentum_error).max() < 1e-9
+
+
 # ---- events
 
 

@@ -59,7 +59,7 @@ def test_bias_at_rest_is_the_gradient_of_potential_energy(mechanism):
     chain, rng = mechanism
     q, _, _ = random_state(rng, chain)
     gradient = np.array([derivative(lambda t, u=u: chain.potential_energy(q + t * u)) for u in np.eye(chain.n)])
-    scale = chain.total_mass * np.abs(chain.gravity).max()
+    scale = chain.total_mass * np.abs(chain.gravity).max() + np.abs(chain.stiffness * (q - chain.rest)).max()
     assert_close(chain.bias(q, np.zeros(chain.n)), gradient, chain.n, ulps=DIFFERENCE, scale=scale)
 
 
@@ -91,7 +91,7 @@ def rk4(chain, q, qd, h, steps):
 
 @pytest.mark.parametrize("branching", [False, True])
 def test_energy_of_free_motion_is_constant_to_the_order_of_the_integrator(branching, rng):
-    chain = random_chain(rng, 4, branching=branching, kinds="revolute", rotor=True)
+    chain = random_chain(rng, 4, branching=branching, kinds="revolute", rotor=True, spring=True)
     q, qd, _ = random_state(rng, chain)
 
     def energy(q, qd):
@@ -142,7 +142,7 @@ def test_a_free_flying_chain_does_not_push_its_base(rng):
         assert_close(chain.base_wrench(q, qd, qdd), np.zeros((10, 6)), chain.n, ulps=OTHER, scale=scale)
 
 
-@given(mechanisms(max_n=8, friction=False))
+@given(mechanisms(max_n=8, friction=False, spring=False))
 def test_rate_of_the_mass_matrix_minus_twice_the_coriolis_matrix_is_skew(mechanism):
     chain, rng = mechanism
     weightless = chain.with_gravity((0, 0, 0))
@@ -181,7 +181,7 @@ def test_reactions_carry_the_joint_efforts_on_their_axes(mechanism):
     moving = [link for link in chain.links if link.joint != "fixed"]
     halves = [w[:3] if link.joint == "prismatic" else w[3:] for link, w in zip(moving, wrench, strict=True)]
     along_axis = [half @ link.axis / np.linalg.norm(link.axis) for link, half in zip(moving, halves, strict=True)]
-    drives = chain.rotor_inertia * qdd + chain.friction * qd
+    drives = chain.rotor_inertia * qdd + chain.friction * qd + chain.stiffness * (q - chain.rest)
     scale = np.abs(wrench).max() + np.abs(drives).max()
     assert_close(tau, np.array(along_axis) + drives, chain.n, scale=scale)
 

@@ -19,9 +19,10 @@ BODY = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
 
 
 def arm(**changes):
+    drive = {"rotor_inertia": 0.2, "friction": 0.5, "stiffness": 30.0, "rest": -0.1}
     links = [
         zv.Link("upper", axis=(0, 1, 0), position=(0, 0, 0.3), com=(0, 0, 0.2), lower=-1, upper=2, velocity=3, **BODY),
-        zv.Link("fore", joint="prismatic", position=(0, 0, 0.4), effort=50, rotor_inertia=0.2, friction=0.5, **BODY),
+        zv.Link("fore", joint="prismatic", position=(0, 0, 0.4), effort=50, **drive, **BODY),
         zv.Link("tip", joint="fixed", position=(0, 0, 0.1)),
     ]
     return zv.Chain(links, **{"name": "arm", **changes})
@@ -114,12 +115,18 @@ BAD_LINKS = [
     ({"effort": -5}, "effort is -5, expected a number >= 0"),
     ({"friction": -0.1}, "friction is -0.1, expected a number >= 0"),
     ({"friction": math.inf}, "friction is inf"),
+    ({"stiffness": -2}, "stiffness is -2, expected a number >= 0"),
+    ({"stiffness": math.nan}, "stiffness is nan"),
+    ({"rest": math.inf}, "rest is inf"),
+    ({"rest": "0"}, "rest is '0', expected a number"),
     ({"rotor_inertia": -1e-3}, "rotor_inertia is -0.001, expected a number >= 0"),
     ({"parent": 3}, "parent is 3, expected a non-empty string or None"),
     ({"parent": ""}, "parent is ''"),
     ({"joint_name": b"j"}, "joint_name is b'j'"),
     ({"joint": "continuous", "upper": 1}, "a continuous joint has no lower or upper limit"),
     ({"joint": "fixed", "friction": 1}, "friction is 1, but the joint is fixed"),
+    ({"joint": "fixed", "stiffness": 1}, "stiffness is 1, but the joint is fixed"),
+    ({"joint": "fixed", "rest": 1}, "rest is 1, but the joint is fixed"),
     ({"joint": "fixed", "lower": 0}, "lower is 0, but the joint is fixed"),
 ]
 
@@ -156,6 +163,8 @@ def test_a_chain_tells_what_it_is_made_of():
     np.testing.assert_array_equal(chain.effort_limit, [np.inf, 50])
     np.testing.assert_array_equal(chain.rotor_inertia, [0, 0.2])
     np.testing.assert_array_equal(chain.friction, [0, 0.5])
+    np.testing.assert_array_equal(chain.stiffness, [0, 30])
+    np.testing.assert_array_equal(chain.rest, [0, -0.1])
     np.testing.assert_array_equal(chain.gravity, [0, 0, -9.81])
     assert chain.total_mass == 2.0
     assert repr(chain) == "Chain 'arm': 2 joints (1 revolute, 1 prismatic), 3 links, 2.0 kg"
@@ -286,7 +295,7 @@ def links(draw, name="a", parent=None):
     keywords["upper"] = draw(st.one_of(st.just(math.inf), st.floats(0, 10)))
     for key in ("velocity", "effort"):
         keywords[key] = draw(st.one_of(st.just(math.inf), st.floats(0, 1e3)))
-    for key in ("rotor_inertia", "friction"):
+    for key in ("rotor_inertia", "friction", "stiffness", "rest"):
         keywords[key] = draw(st.floats(0, 1e3))
     return zv.Link(draw(st.sampled_from([name, f"{name} ж", f'{name}"<>&'])), **keywords)
 
@@ -435,7 +444,7 @@ def test_a_payload_needs_a_link_a_mass_and_a_new_name():
 
 def test_without_gravity_nothing_is_needed_to_stand_still():
     free = arm().with_gravity((0, 0, 0))
-    assert not free.bias([0.4, 0.1], [0, 0]).any()
+    assert not free.bias([0.4, -0.1], [0, 0]).any()  # the spring is unloaded
     assert free.with_gravity((0, 0, -9.81)) == arm()
 
 
@@ -475,7 +484,15 @@ def test_dh_rows_give_the_frames_and_bodies_of_the_definition(convention):
     masses, coms = rng.uniform(1, 2, n), rng.uniform(-1, 1, (n, 3))
     inertias = [A @ A.T + np.eye(3) for A in rng.uniform(-0.3, 0.3, (n, 3, 3))]
     chain = zv.Chain.from_dh(
-        rows, convention=convention, joints=kinds, masses=masses, coms=coms, inertias=inertias, friction=[1] * n
+        rows,
+        convention=convention,
+        joints=kinds,
+        masses=masses,
+        coms=coms,
+        inertias=inertias,
+        friction=[1] * n,
+        stiffness=[2] * n,
+        rest=[0.5] * n,
     )
     assert chain.link_names == ("link1", "link2", "link3", "link4", "link5", "tool")
     assert chain.joint_types == tuple(kinds)
@@ -486,7 +503,7 @@ def test_dh_rows_give_the_frames_and_bodies_of_the_definition(convention):
     # potential and kinetic energy see every centre of mass and inertia in its DH frame
     centres = [(F @ (*c, 1))[:3] for F, c in zip(frames[1:], coms, strict=True)]
     height = sum(m * 9.81 * c[2] for m, c in zip(masses, centres, strict=True))
-    assert chain.potential_energy(q) == pytest.approx(height, rel=1e-12)
+    assert chain.potential_energy(q) == pytest.approx(height + ((q - 0.5) ** 2).sum(), rel=1e-12)
 
     step = 1e-6
     moved = [dh_frames(rows, kinds, q + sign * step * qd, convention) for sign in (1, -1)]

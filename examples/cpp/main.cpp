@@ -16,9 +16,9 @@ zveno::LinkSpec rod(std::string name, std::string parent, double x) {
   link.parent = std::move(parent);
   link.axis = {0, 1, 0};
   link.position = {x, 0, 0};
-  link.mass = 1;
-  link.com = {0.5, 0, 0};
-  link.inertia(1, 1) = link.inertia(2, 2) = 1.0 / 12;
+  link.body.mass = 1;
+  link.body.com = {0.5, 0, 0};
+  link.body.inertia(1, 1) = link.body.inertia(2, 2) = 1.0 / 12;
   return link;
 }
 

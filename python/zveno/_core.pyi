@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from typing_extensions import disjoint_base
 
 from .hexapod import Body
+from .model import Link
 from .results import Derivatives, HexapodDynamics
 
 _Array: TypeAlias = NDArray[np.float64]
@@ -15,10 +16,6 @@ _Frame: TypeAlias = Literal["link", "world"]
 _MassMethod: TypeAlias = Literal[
     "crba", "crba-walk", "crba-columns", "kane", "kane-triangular", "kane-recurrent", "kane-collapsed", "kosynka"
 ]
-# name, parent, joint, joint name, axis, position, rotation, mass, com, inertia, rotor inertia, friction
-_LinkTuple: TypeAlias = tuple[
-    str, str | None, str, str, ArrayLike, ArrayLike, ArrayLike, float, ArrayLike, ArrayLike, float, float
-]
 _OnError: TypeAlias = Literal["raise", "nan"]
 # type, name, base, base frame, ring, ring frame, crank frame, tip frame, inner length, outer length,
 # inner and outer (mass, com, inertia about the com), reflected inertia, elbow, spin branch,
@@ -26,7 +23,7 @@ _OnError: TypeAlias = Literal["raise", "nan"]
 _LegTuple: TypeAlias = tuple[Any, ...]
 
 class Chain:
-    def __init__(self, name: str, base: str, gravity: ArrayLike, links: list[_LinkTuple]) -> None: ...
+    def __init__(self, name: str, base: str, gravity: ArrayLike, links: list[Link]) -> None: ...
     @property
     def n(self) -> int: ...
     @property
@@ -35,6 +32,8 @@ class Chain:
     def total_mass(self) -> float: ...
     @property
     def suspicions(self) -> list[tuple[str, str]]: ...
+    @property
+    def inertial_parameters(self) -> _Array: ...
     def mass_matrix(
         self,
         q: ArrayLike,
@@ -350,7 +349,9 @@ class Graph:
 
 def transcendental_addresses(fused: bool = False) -> dict[str, int]: ...
 def trace_chain(chain: Chain, function: str, options: dict[str, Any], regroup: bool, limit: int) -> Graph: ...
-def inertial_parameters(chain: Chain) -> _Array: ...
+def body_parameters(chain: Chain) -> _Array: ...
+def body_of_parameters(parameters: ArrayLike) -> tuple[float, tuple[float, float, float], _Array]: ...
+def check_body(who: str, mass: float, com: ArrayLike, inertia: ArrayLike) -> list[str]: ...
 
 @disjoint_base
 class Compiled:

@@ -426,7 +426,7 @@ class TracedFunction:
         link's row.
         """
         rows = {link.name: k for k, link in enumerate(link for link in self.model.links if link.joint != "fixed")}
-        return _core.inertial_parameters(self.model)[[rows[name] for name in self.options["symbolic"]]].reshape(-1, 10)
+        return _core.body_parameters(self.model)[[rows[name] for name in self.options["symbolic"]]].reshape(-1, 10)
 
     @cached_property
     def savings(self) -> Savings | None:

@@ -199,23 +199,11 @@ class Body:
             tensor = np.diag(np.broadcast_to(tensor, 3))
         if np.abs(tensor).max() > _LARGEST:
             fail(f"inertia is {_show(tensor.tolist())}, too large to compute with")
-        size, skew = float(np.linalg.norm(tensor)), float(np.linalg.norm(tensor - tensor.T))
-        if skew > 1e-9 * size:
-            fail(f"inertia is not symmetric: |I - I'| = {skew:.6g} kg m^2")
-        tensor = _frozen(0.5 * (tensor + tensor.T))
-        doubts = []
-        if size > 0:
-            e = np.linalg.eigvalsh(tensor).tolist()  # ascending
-            if e[0] < -(1e-12 * size + 1e-18 * number):
-                fail(f"inertia eigenvalue {e[0]:.6g} kg m^2 is negative")
-            if e[0] + e[1] < e[2] * (1 - 1e-9):
-                text = ", ".join(f"{x:.6g}" for x in e)
-                doubts.append(f"principal inertias {text} kg m^2 break the triangle inequality: no real body has them")
-            if number == 0:
-                doubts.append(f"mass is zero but the inertia is not (largest {e[2]:.6g} kg m^2)")
+        place = _as_vector(com, fail, "com")
+        doubts = _core.check_body("Body", number, place, tensor)
         object.__setattr__(self, "mass", number)
-        object.__setattr__(self, "inertia", tensor)
-        object.__setattr__(self, "com", _as_vector(com, fail, "com"))
+        object.__setattr__(self, "inertia", _frozen(0.5 * (tensor + tensor.T)))
+        object.__setattr__(self, "com", place)
         report(doubts, "Body", strict=False)
 
     @classmethod

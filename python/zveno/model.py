@@ -27,7 +27,7 @@ _VERSION: Final = 1
 _KINDS: Final = ("revolute", "prismatic", "fixed")
 _FIELDS: Final = (
     "name", "parent", "joint", "joint_name", "axis", "position", "rotation", "mass", "com", "inertia",
-    "lower", "upper", "velocity", "effort", "rotor_inertia", "friction",
+    "lower", "upper", "velocity", "effort", "rotor_inertia", "friction", "stiffness", "rest",
 )  # fmt: skip
 
 
@@ -131,6 +131,9 @@ class Link:
         Reflected inertia of the drive, added to the diagonal of the mass matrix.
     friction : float, N m s/rad or N s/m
         Viscous coefficient b: the joint needs the additional effort b qd.
+    stiffness : float, N m/rad or N/m
+    rest : float, rad or m
+        Spring in the joint: it needs the additional effort ``stiffness * (q - rest)``.
 
     Examples
     --------
@@ -156,6 +159,8 @@ class Link:
     effort: float
     rotor_inertia: float
     friction: float
+    stiffness: float
+    rest: float
 
     def __init__(
         self,
@@ -176,6 +181,8 @@ class Link:
         effort: float = math.inf,
         rotor_inertia: float = 0.0,
         friction: float = 0.0,
+        stiffness: float = 0.0,
+        rest: float = 0.0,
     ) -> None:
         if not _is_name(name):
             raise ModelError(f"Link: name is {_show(name)}, expected a non-empty string")
@@ -216,9 +223,10 @@ class Link:
             fail(f"lower = {values['lower']:g} and upper = {values['upper']:g} leave no room for the joint")
         for key, number in (("velocity", velocity), ("effort", effort)):
             values[key] = as_number(number, fail, key, infinite=True)
-        for key, number in (("rotor_inertia", rotor_inertia), ("friction", friction)):
+        joint_numbers = (rotor_inertia, friction, stiffness, rest)
+        for key, number in zip(("rotor_inertia", "friction", "stiffness", "rest"), joint_numbers, strict=True):
             values[key] = as_number(number, fail, key)
-        for key in ("velocity", "effort", "rotor_inertia", "friction"):
+        for key in ("velocity", "effort", "rotor_inertia", "friction", "stiffness"):
             if values[key] < 0:
                 fail(f"{key} is {values[key]:g}, expected a number >= 0")
         if joint == "continuous" and (values["lower"], values["upper"]) != (-math.inf, math.inf):
@@ -299,6 +307,8 @@ _NO_JOINT: Final = {
     "effort": math.inf,
     "rotor_inertia": 0.0,
     "friction": 0.0,
+    "stiffness": 0.0,
+    "rest": 0.0,
 }
 
 
@@ -377,19 +387,7 @@ class Chain(_core.Chain):
             resolved.append(item._child_of(item.parent or previous))
             previous = item.name
         g = as_array(gravity, fail, "gravity", (3,))
-        _core.Chain.__init__(
-            self,
-            name,
-            base,
-            g.tolist(),
-            [
-                (
-                    *(link.name, link.parent, link.joint, link.joint_name, link.axis, link.position, link.rotation),
-                    *(link.mass, link.com, link.inertia, link.rotor_inertia, link.friction),
-                )
-                for link in resolved
-            ],
-        )
+        _core.Chain.__init__(self, name, base, g, resolved)
         self._links = tuple(resolved)
         self._moving = tuple(link for link in resolved if link.joint != "fixed")
         self._name, self._base, self._gravity = name, base, g
@@ -462,6 +460,8 @@ class Chain(_core.Chain):
         effort: ArrayLike | None = None,
         rotor_inertia: ArrayLike | None = None,
         friction: ArrayLike | None = None,
+        stiffness: ArrayLike | None = None,
+        rest: ArrayLike | None = None,
         names: Sequence[str] | None = None,
         base_pose: ArrayLike | None = None,
         tool_pose: ArrayLike | None = None,
@@ -487,7 +487,7 @@ class Chain(_core.Chain):
             Centres of mass in DH frame i.
         inertias : n inertias, kg m^2
             About the centre of mass, in the axes of DH frame i; each as in `Link`.
-        lower, upper, velocity, effort, rotor_inertia, friction : (n,) arrays
+        lower, upper, velocity, effort, rotor_inertia, friction, stiffness, rest : (n,) arrays
             As in `Link`.
         names : n link names
             Default: ``link1 ... linkn``.
@@ -528,6 +528,8 @@ class Chain(_core.Chain):
             "effort": effort,
             "rotor_inertia": rotor_inertia,
             "friction": friction,
+            "stiffness": stiffness,
+            "rest": rest,
         }
         given: dict[str, list[Any]] = {}
         for key, column in columns.items():
@@ -613,6 +615,51 @@ class Chain(_core.Chain):
     def with_gravity(self, gravity: ArrayLike) -> Self:
         """Return a new chain under another gravity, (3,) m/s^2 in base axes."""
         return self._quiet(self._links, gravity, self._name, self._base)
+
+    def with_inertial_parameters(self, theta: ArrayLike) -> Self:
+        """Return a new chain with other inertial parameters; a link whose row is unchanged stays as it is.
+
+        Parameters
+        ----------
+        theta : (N, 10) array
+            Rows as in `inertial_parameters`, in the order of `links`.
+
+        Raises
+        ------
+        ModelError
+            A row that no body has: a negative mass, a first moment without mass, an inertia about the centre of mass
+            with a negative eigenvalue.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> theta = arm.inertial_parameters.copy()
+        >>> theta[1] *= 1.5
+        >>> heavier = arm.with_inertial_parameters(theta)
+        >>> round(heavier.links[1].mass / arm.links[1].mass, 3)
+        1.5
+        """
+        old = self.inertial_parameters
+
+        def fail(text: str) -> NoReturn:
+            raise ModelError(f"with_inertial_parameters: {text} for chain '{self._name}'")
+
+        rows = as_array(theta, fail, "theta", old.shape)
+        links = list(self._links)
+        for i in np.flatnonzero((rows != old).any(axis=1)).tolist():
+            link = links[i]
+            try:
+                mass, com, inertia = _core.body_of_parameters(rows[i])
+            except ModelError as error:
+                raise ModelError(f"link '{link.name}': {error}", link.name) from None
+            values = {key: getattr(link, key) for key in _FIELDS}
+            links[i] = type(link)(**values | {"mass": mass, "com": com, "inertia": inertia})
+        chain = self._quiet(links, self._gravity, self._name, self._base)
+        known = set(self.suspicions)
+        texts = [text for who, text in chain.suspicions if (who, text) not in known]
+        report(texts, f"Chain '{self._name}'", strict=False)
+        return chain
 
     def trace(self, function: str, **options: Unpack[TraceOptions]) -> TracedFunction:
         """Write a method out for this chain: straight-line code without a zero or one left in it.
@@ -747,6 +794,16 @@ class Chain(_core.Chain):
     def friction(self) -> Array:
         """Viscous friction coefficients, (n,) N m s/rad or N s/m."""
         return self._column("friction")
+
+    @property
+    def stiffness(self) -> Array:
+        """Stiffnesses of the springs in the joints, (n,) N m/rad or N/m, 0 where there is none."""
+        return self._column("stiffness")
+
+    @property
+    def rest(self) -> Array:
+        """Positions of the joints in which their springs are unloaded, (n,) rad or m."""
+        return self._column("rest")
 
     def __eq__(self, other: object) -> bool:
         return self._key() == other._key() if isinstance(other, Chain) else NotImplemented

@@ -97,7 +97,8 @@ def operations(chain: Chain, function: str, method: str | None = None) -> OpCoun
     Parameters
     ----------
     chain : Chain
-        The count depends on the topology and the joint kinds, never on the numbers in the model.
+        The count depends on the topology, the joint kinds and which joints have drives, friction and springs, never on
+        the numbers in the model.
     function : str
         Name of a numeric method of the chain: ``"mass_matrix"``, ``"inverse_dynamics"``, ...
     method : str, optional

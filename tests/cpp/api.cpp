@@ -20,8 +20,8 @@ LinkSpec pendulum(const std::string& name, const std::string& parent, double mas
   link.parent = parent;
   link.joint_name = name + "_joint";
   link.axis = {0, 1, 0};
-  link.mass = mass;
-  link.com = {0, 0, -0.5};
+  link.body.mass = mass;
+  link.body.com = {0, 0, -0.5};
   return link;
 }
 
@@ -32,7 +32,7 @@ std::vector<LinkSpec> row_of_links(int n, const std::vector<int>& massless) {
   for (int i = 0; i < n; ++i) {
     links.push_back(random_link(random, "l" + std::to_string(i), i ? links.back().name : "base", LinkKind::revolute));
     for (int m : massless)
-      if (i == m) links.back().mass = 0, links.back().inertia = diagonal(0.0);
+      if (i == m) links.back().body.mass = 0, links.back().body.inertia = diagonal(0.0);
   }
   return links;
 }
@@ -119,8 +119,8 @@ LAW(a_rotor_is_mass_enough) {
 LAW(mass_on_the_axis_is_no_inertia_about_it) {
   std::vector<LinkSpec> links = row_of_links(3, {});
   links[2].axis = {0, 0, 1};
-  links[2].com = {0, 0, 0.3};
-  links[2].inertia = diagonal(0.0);
+  links[2].body.com = {0, 0, 0.3};
+  links[2].body.inertia = diagonal(0.0);
   const Chain chain = make(links);
   const std::vector<double> x(3, 0.4);
   std::vector<double> qdd(3);

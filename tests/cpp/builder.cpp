@@ -116,8 +116,8 @@ std::vector<LinkSpec> many_links(int count, Parent&& parent) {
     link.parent = p < 0 ? "base" : "l" + std::to_string(p);
     link.kind = i % 5 == 4 ? LinkKind::prismatic : LinkKind::revolute;
     link.position = {0.1, 0, 0.02};
-    link.mass = 1;
-    link.inertia = diagonal(0.01);
+    link.body.mass = 1;
+    link.body.inertia = diagonal(0.01);
   }
   return links;
 }
@@ -130,31 +130,34 @@ int binary(int i) { return (i - 1) / 2 - (i == 0); }
 }  // namespace
 
 LAW(numbers_without_mechanical_sense_are_refused) {
-  REFUSED(links[1].mass = -0.5, "elbow", "mass -0.5 is negative");
+  REFUSED(links[1].body.mass = -0.5, "elbow", "mass -0.5 is negative");
   REFUSED(links[1].rotor_inertia = -1, "elbow", "rotor_inertia -1 is negative");
   REFUSED(links[1].friction = -2, "elbow", "friction -2 is negative");
+  REFUSED(links[1].stiffness = -3, "elbow", "stiffness -3 is negative");
   for (double bad : {kNan, kInfinity, -kInfinity}) {
     static double x;
     x = bad;
-    REFUSED(links[2].mass = x, "wrist", "mass is not finite");
+    REFUSED(links[2].body.mass = x, "wrist", "mass is not finite");
     REFUSED(links[2].rotor_inertia = x, "wrist", "rotor_inertia is not finite");
     REFUSED(links[2].friction = x, "wrist", "friction is not finite");
+    REFUSED(links[2].stiffness = x, "wrist", "stiffness is not finite");
+    REFUSED(links[2].rest = x, "wrist", "rest is not finite");
     REFUSED(links[2].axis[1] = x, "wrist", "axis is not finite");
     REFUSED(links[2].position[1] = x, "wrist", "position is not finite");
     REFUSED(links[2].rotation(0, 1) = x, "wrist", "rotation is not finite");
-    REFUSED(links[2].com[1] = x, "wrist", "com is not finite");
-    REFUSED(links[2].inertia(0, 1) = x, "wrist", "inertia is not finite");
+    REFUSED(links[2].body.com[1] = x, "wrist", "com is not finite");
+    REFUSED(links[2].body.inertia(0, 1) = x, "wrist", "inertia is not finite");
     CHECK_THROWS(Chain("m", "base", {0, x, 0}, three_links()), ModelError, "gravity is not finite");
   }
-  REFUSED(links[0].mass = 1e150, "shoulder", "too large");
-  REFUSED(links[0].com = links[0].com * 1e200, "shoulder", "too large");
+  REFUSED(links[0].body.mass = 1e150, "shoulder", "too large");
+  REFUSED(links[0].body.com = links[0].body.com * 1e200, "shoulder", "too large");
 }
 
 LAW(inertias_that_no_matter_has_are_refused) {
-  REFUSED(links[1].inertia(0, 2) += 0.1, "elbow", "inertia is not symmetric");
-  REFUSED(links[1].inertia = principal(0.1, 0.1, -0.1), "elbow", "inertia eigenvalue -0.1");
+  REFUSED(links[1].body.inertia(0, 2) += 0.1, "elbow", "inertia is not symmetric");
+  REFUSED(links[1].body.inertia = principal(0.1, 0.1, -0.1), "elbow", "inertia eigenvalue -0.1");
   std::vector<LinkSpec> links = three_links();
-  links[1].inertia = principal(0.1, 0.1, 0.5);
+  links[1].body.inertia = principal(0.1, 0.1, 0.5);
   const Chain chain = make(links);
   CHECK_EQUAL(chain.suspicions().size(), std::size_t{1});
   CHECK_EQUAL(chain.suspicions().at(0).first, std::string("elbow"));

@@ -53,10 +53,10 @@ LinkSpec random_link(Random& random, const std::string& name, const std::string&
     link.rotation = random.rotation();
     link.axis = random.vector3(1) + Vec3<double>{0, 0, 2};
   }
-  link.mass = random.uniform(0.5, 3);
-  link.com = random.vector3(0.2);
+  link.body.mass = random.uniform(0.5, 3);
+  link.body.com = random.vector3(0.2);
   const double a = random.uniform(0.01, 0.05), b = random.uniform(0.01, 0.05), c = random.uniform(0.01, 0.05);
-  link.inertia = dense(rotated(random.rotation(), Sym3<double>{a + b, 0, 0, b + c, 0, a + c}));
+  link.body.inertia = dense(rotated(random.rotation(), Sym3<double>{a + b, 0, 0, b + c, 0, a + c}));
   return link;
 }
 
@@ -74,6 +74,10 @@ std::vector<LinkSpec> random_links(Random& random, const Wanted& wanted) {
     names.push_back(links.back().name);
     if (wanted.rotor) links.back().rotor_inertia = random.uniform(0, 0.5);
     if (wanted.friction) links.back().friction = random.uniform(0, 0.5);
+    if (wanted.spring && random.chance(0.7)) {
+      links.back().stiffness = random.uniform(0, 2);
+      if (random.chance(0.7)) links.back().rest = random.uniform(-1, 1);
+    }
   }
   links.push_back(random_link(random, "tool", parent(), LinkKind::fixed));
   if (wanted.shuffled) shuffle(random, links);
@@ -90,9 +94,9 @@ std::vector<Wanted> mechanisms(int most) {
   std::vector<Wanted> all;
   for (int n = 1; n <= most; ++n) {
     all.push_back({n, false, false, n % 2 == 0, n % 3 == 0});
-    all.push_back({n, false, true, true, true});
-    all.push_back({n, true, false, n % 2 == 1, n % 3 == 1});
-    all.push_back({n, true, true, true, true});
+    all.push_back({n, false, true, true, true, true});
+    all.push_back({n, true, false, n % 2 == 1, n % 3 == 1, n % 3 == 2});
+    all.push_back({n, true, true, true, true, true});
   }
   return all;
 }

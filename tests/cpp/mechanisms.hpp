@@ -31,7 +31,7 @@ struct Wanted {
   int n = 6;  // moving joints, revolute and prismatic
   bool branching = false;
   bool shuffled = false;  // links listed in any order
-  bool rotor = false, friction = false;
+  bool rotor = false, friction = false, spring = false;
 };
 
 // a physically possible link with a random placement, named `name`
@@ -40,7 +40,7 @@ zveno::LinkSpec random_link(Random& random, const std::string& name, const std::
 std::vector<zveno::LinkSpec> random_links(Random& random, const Wanted& wanted);
 void shuffle(Random& random, std::vector<zveno::LinkSpec>& links);
 zveno::Chain make(const std::vector<zveno::LinkSpec>& links);
-// n = 1 .. most, serial and branching, with and without rotors, friction and a shuffled order
+// n = 1 .. most, serial and branching, with and without rotors, friction, springs and a shuffled order
 std::vector<Wanted> mechanisms(int most);
 
 struct NamedJob {

@@ -344,6 +344,8 @@ class HexapodRows {
 
     if (plan_.need == Need::first) {
       summed_result(job_, s, ring, sums, out);
+      for (int k = 0; custom && job_.function == HexFunction::potential_energy && k < kLegs; ++k)
+        if (hexapod_.leg(k).type == LegType::custom) out[0] += custom[k].spring_energy();
       return inverse() ? finish_inverse(sums.rows, out) : failure;
     }
     double x[12];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <zveno/functions/job.hpp>
+#include <zveno/functions/joint_forces.hpp>
 #include <zveno/kernel/chain/aba.hpp>
 #include <zveno/kernel/chain/coriolis.hpp>
 #include <zveno/kernel/chain/crba.hpp>
@@ -40,9 +41,7 @@ void mass_matrix_of_bodies(const Chain& chain, const ModelView<P>& model, Method
     default: crba(model, at, M, scratch);
   }
   enter_stage<T>(Stage::assembly);
-  const std::ptrdiff_t n = chain.n();
-  if (chain.has_rotor())
-    for (std::ptrdiff_t b = 0; b < n; ++b) M[b * n + b] += T(chain.rotor_inertia()[b]);
+  JointForces<T>(chain).add_rotors(M);
 }
 
 // `model` has the numbers of the job's chain, or others for the same topology
@@ -50,7 +49,7 @@ template <class T, class P = double>
 class Evaluation {
  public:
   Evaluation(const Job& job, const ModelView<P>& model, const Inputs<T>& in, Scratch& scratch)
-      : job_(job), chain_(*job.chain), model_(model), n_(chain_.n()), in_(in), scratch_(scratch) {
+      : job_(job), chain_(*job.chain), forces_(chain_), model_(model), n_(chain_.n()), in_(in), scratch_(scratch) {
     enter_stage<T>(Stage::kinematics);
     T* s = scratch.take<T>(padded(n_));
     T* c = scratch.take<T>(padded(n_));
@@ -101,9 +100,7 @@ class Evaluation {
     const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
     T* tau = unordered(out);
     newton_euler(qd, qdd, tau);
-    if (chain_.has_rotor())
-      for (int b = 0; b < n_; ++b) tau[b] += qdd[b] * T(chain_.rotor_inertia()[b]);
-    add_friction(qd, tau);
+    forces_.add_efforts(at_.q, qd, qdd, tau);
     deliver(tau, out);
   }
 
@@ -164,11 +161,6 @@ class Evaluation {
     m = {w[3], w[4], w[5]};
   }
 
-  void add_friction(const T* qd, T* tau) const {
-    if (!chain_.has_friction()) return;
-    for (int b = 0; b < n_; ++b) tau[b] += qd[b] * T(chain_.friction()[b]);
-  }
-
   // make(n x n matrix of bodies) -> the user's order
   template <class Make>
   void square(T* out, const Make& make) {
@@ -208,7 +200,7 @@ class Evaluation {
       kane_bias(model_, at_, qd, base(), external(false), tau, scratch_);
     else
       newton_euler(qd, nullptr, tau);
-    add_friction(qd, tau);
+    forces_.add_efforts(at_.q, qd, nullptr, tau);
     deliver(tau, out);
   }
 
@@ -217,7 +209,7 @@ class Evaluation {
     T* qdd = unordered(out);
     if (job_.method == Method::cholesky || job_.method == Method::cholesky_walk) {
       newton_euler(qd, nullptr, qdd);
-      add_friction(qd, qdd);
+      forces_.add_efforts(at_.q, qd, nullptr, qdd);
       for (int b = 0; b < n_; ++b) qdd[b] = tau[b] - qdd[b];
       T* M = scratch_.take<T>(static_cast<std::size_t>(n_) * n_);
       const Method mass = job_.method == Method::cholesky_walk ? Method::crba_walk : Method::crba;
@@ -227,15 +219,14 @@ class Evaluation {
       for (std::ptrdiff_t b = 0; b < n_; ++b) pivot[b] = M[b * n_ + b];
       ltl_solve(chain_.topology(), M, qdd);
     } else {
-      if (chain_.has_friction()) {
+      if (forces_.resists()) {
         T* left = scratch_.take<T>(n_);
-        for (int b = 0; b < n_; ++b) left[b] = tau[b] - qd[b] * T(chain_.friction()[b]);
+        forces_.take_efforts(at_.q, qd, tau, left);
         tau = left;
       }
       const Wrench<T>* ext = external(true);
       enter_stage<T>(Stage::algorithm);
-      const double* rotor = chain_.has_rotor() ? chain_.rotor_inertia().data() : nullptr;
-      aba(model_, at_, qd, tau, rotor, base(), ext, qdd, pivot, scratch_);
+      aba(model_, at_, qd, tau, forces_.rotors(), base(), ext, qdd, pivot, scratch_);
     }
     deliver(qdd, out);
   }
@@ -287,10 +278,8 @@ class Evaluation {
   void kinetic(T* out) {
     const T* qd = ordered(in_[Param::qd]);
     enter_stage<T>(Stage::algorithm);
-    T energy = kinetic_energy(model_, at_, qd, scratch_.take<Vec3<T>>(n_), scratch_.take<Vec3<T>>(n_));
-    if (chain_.has_rotor())
-      for (int b = 0; b < n_; ++b) energy += qd[b] * qd[b] * T(0.5 * chain_.rotor_inertia()[b]);
-    *out = energy;
+    *out = kinetic_energy(model_, at_, qd, scratch_.take<Vec3<T>>(n_), scratch_.take<Vec3<T>>(n_));
+    forces_.add_kinetic_energy(qd, out);
   }
 
   void potential(T* out) {
@@ -298,6 +287,7 @@ class Evaluation {
     enter_stage<T>(Stage::algorithm);
     const T welded = T(-dot(chain_.base_moment(), chain_.gravity()));
     *out = potential_energy(model_, R_WB_, p_W_, Vec3<T>(cast<T>(chain_.gravity()))) + welded;
+    forces_.add_potential_energy(at_.q, out);
   }
 
   // the user's frame in base axes
@@ -464,6 +454,7 @@ class Evaluation {
 
   const Job& job_;
   const Chain& chain_;
+  const JointForces<T> forces_;
   const ModelView<P> model_;
   const int n_;
   const Inputs<T> in_;

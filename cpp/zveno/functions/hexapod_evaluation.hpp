@@ -189,6 +189,7 @@ void free_accelerations(const HexJob& job, const State<T>& s, const R& ring, con
   const BodySpec& b = job.base;
   const Vec3<double> c = b.com * b.mass;
   const double mass_0 = b.mass + hexapod.leg_mass(), cc = dot(b.com, c);
+  // in this order of operations, not inertia_of(b)'s: its bits are recorded, tests/frozen.py
   auto own = [&](int i, int j) { return b.inertia(i, j) + (i == j ? cc : 0.0) - b.com[i] * c[j]; };
   const T* m1 = sums.total + leg::kMoment;
   const T* m2 = sums.total + leg::kInertia;

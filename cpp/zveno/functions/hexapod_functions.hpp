@@ -138,7 +138,7 @@ inline constexpr FunctionRow kRows[] = {
      {{"energy", {}, "J", "Potential energy."}},
      Cost::fixed,
      0,
-     "Potential energy of ring and legs in the gravity of the model.",
+     "Potential energy of ring and legs in the gravity of the model, and of springs in custom legs.",
      "",
      "",
      ""},

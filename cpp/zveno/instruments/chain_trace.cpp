@@ -9,48 +9,6 @@
 namespace zveno {
 namespace {
 
-// mass, first and second moments of a body
-template <class T>
-struct Moments {
-  T m;
-  Vec3<T> mc;
-  Sym3<T> S;
-};
-
-// S' = R S R' + p (R mc)' + (R mc) p' + m p p' in axes that R maps to, about an origin from which the old one stands at p
-template <class T>
-Moments<T> moved(const Mat3<double>& R_, const Vec3<double>& p_, const Moments<T>& x) {
-  const Mat3<T> R = cast<T>(R_);
-  const Vec3<T> p = cast<T>(p_), c = times(R, x.mc), c1 = c + p * x.m;
-  const T rows[3][3] = {{x.S.xx, x.S.xy, x.S.xz}, {x.S.xy, x.S.yy, x.S.yz}, {x.S.xz, x.S.yz, x.S.zz}};
-  T half[3][3];
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) half[i][j] = R(i, 0) * rows[0][j] + R(i, 1) * rows[1][j] + R(i, 2) * rows[2][j];
-  const auto entry = [&](int i, int j) {
-    return half[i][0] * R(j, 0) + half[i][1] * R(j, 1) + half[i][2] * R(j, 2) + p[i] * c1[j] + c[i] * p[j];
-  };
-  return {x.m, c1, {entry(0, 0), entry(0, 1), entry(0, 2), entry(1, 1), entry(1, 2), entry(2, 2)}};
-}
-
-template <class T>
-Sym3<T> inertia_of(const Sym3<T>& S) {
-  return {S.yy + S.zz, -S.xy, -S.xz, S.xx + S.zz, -S.yz, S.xx + S.yy};
-}
-
-template <class T>
-void set_moments(BodyParams<T>& body, const Moments<T>& x) {
-  body.m = x.m;
-  body.mc_B = x.mc;
-  body.S_BBo_B = x.S;
-  body.I_BBo_B = inertia_of(x.S);
-}
-
-template <class T>
-Moments<T> moments_of(const T* p) {
-  const T half = (p[4] + p[7] + p[9]) * T(0.5);
-  return {p[0], {p[1], p[2], p[3]}, {half - p[4], -p[5], -p[6], half - p[7], -p[8], half - p[9]}};
-}
-
 BodyParams<Traced> traced(const BodyParams<double>& b) {
   return {{Traced(b.phi.s), Traced(b.phi.c)},
           {Traced(b.alpha.s), Traced(b.alpha.c)},
@@ -82,7 +40,8 @@ class Tracer {
     for (std::size_t k = 0; k < options.symbolic.size(); ++k) {
       const int b = options.symbolic[k];
       const LinkFrame& frame = chain_.joint_frame(b);
-      set_moments(bodies_[b], moved(frame.R_BU, frame.p_BoUo_B, moments_of(inertial.data() + kInertial * k)));
+      const Moments<Traced> given = moments_of(inertia_from(inertial.data() + kInertial * k));
+      set_moments(bodies_[b], moved(cast<Traced>(frame.R_BU), cast<Traced>(frame.p_BoUo_B), given));
     }
   }
 
@@ -171,47 +130,6 @@ Graph trace(const Job& job, const TraceOptions& options) {
   const Traced::Recording recording(graph);
   Tracer(job, options, graph).run();
   return graph.pruned();
-}
-
-void inertial_parameters(const Chain& chain, int b, double* p) {
-  const BodyParams<double>& body = chain.body(b);
-  const LinkFrame& frame = chain.joint_frame(b);
-  Mat3<double> R_UB;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) R_UB(i, j) = frame.R_BU(j, i);
-  const Moments<double> x = moved(R_UB, -times(R_UB, frame.p_BoUo_B), Moments<double>{body.m, body.mc_B, body.S_BBo_B});
-  const Sym3<double> I = inertia_of(x.S);
-  const double all[kInertial] = {x.m, x.mc.x(), x.mc.y(), x.mc.z(), I.xx, I.xy, I.xz, I.yy, I.yz, I.zz};
-  for (int i = 0; i < kInertial; ++i) p[i] = all[i];
-}
-
-std::vector<BodyParams<double>> regrouped(const Chain& chain) {
-  const int n = chain.n();
-  std::vector<BodyParams<double>> body;
-  for (int b = 0; b < n; ++b) body.push_back(chain.body(b));
-  for (int b = n; b-- > 0;) {
-    const int parent = chain.topology().parent[b];
-    BodyParams<double>& own = body[b];
-    Moments<double> left{own.m, own.mc_B, own.S_BBo_B}, given{0, {0, 0, 0}, {0, 0, 0, 0, 0, 0}};
-    // the frame in which what is given away stands still: theta = q + offset of a revolute joint does not matter there
-    Turn<double> theta{0, 1};
-    if (chain.view().revolute(b)) {
-      given.m = left.m, given.mc.z() = left.mc.z(), given.S.zz = left.S.zz;
-      left.m = left.mc.z() = left.S.zz = 0;
-    } else {
-      given.S = left.S;
-      left.S = {0, 0, 0, 0, 0, 0};
-      theta = chain.fixed_turn()[b];
-    }
-    if (parent != kWorld) {
-      JointFrame<double> X{theta, own.alpha, own.phi, chain.topology().turned[b] != 0, own.p_PJ};
-      const Moments<double> x = moved(X.after(diagonal(1.0)), own.p_PJ, given);
-      const BodyParams<double>& p = body[parent];
-      set_moments(body[parent], Moments<double>{p.m + x.m, p.mc_B + x.mc, p.S_BBo_B + x.S});
-    }
-    set_moments(own, left);
-  }
-  return body;
 }
 
 }  // namespace zveno

@@ -152,5 +152,13 @@ struct Rows3 {
     return scaled(x, a.x) + scaled(y, a.y) + scaled(z, a.z);
   }
 };
+template <class T>
+ZVENO_INLINE Mat3<T> dense(const Rows3<T>& R) {
+  Mat3<T> r;
+  r(0, 0) = R.x.x, r(0, 1) = R.x.y, r(0, 2) = R.x.z;
+  r(1, 0) = R.y.x, r(1, 1) = R.y.y, r(1, 2) = R.y.z;
+  r(2, 0) = R.z.x, r(2, 1) = R.z.y, r(2, 2) = R.z.z;
+  return r;
+}
 
 }  // namespace zveno

@@ -2,9 +2,18 @@
 // dense 3x3 product for vectors (4 mul 2 add each) and less than half of it for inertias (8 mul 8 add each).
 #pragma once
 
+#include <cmath>
+
 #include <zveno/math/lin.hpp>
 
 namespace zveno {
+
+// 0, 1 or -1 if x differs from it by less than `near`: right angles stay sparse
+inline double snapped(double x, double near) {
+  for (double v : {0.0, 1.0, -1.0})
+    if (std::fabs(x - v) < near) return v;
+  return x;
+}
 
 template <class T>
 struct Turn {

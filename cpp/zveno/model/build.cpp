@@ -5,13 +5,11 @@
 
 #include <zveno/model/chain.hpp>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 #include <Eigen/SVD>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 namespace zveno {
@@ -35,22 +33,12 @@ Mat3<double> to_kernel(const Eigen::Matrix3d& a) {
   return r;
 }
 
-std::string number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", x);
-  return text;
-}
-
 std::string who(const LinkSpec& link) { return "link '" + link.name + "': "; }
 
 [[noreturn]] void fail(const LinkSpec& link, const std::string& what) { throw ModelError(link.name, who(link) + what); }
 
-double snapped(double x) {
-  constexpr double kNear = 1e-14;
-  for (double v : {0.0, 1.0, -1.0})
-    if (std::fabs(x - v) < kNear) return v;
-  return x;
-}
+// what a sine, a cosine or a component of a direction lost on the way through angles
+double snapped(double x) { return zveno::snapped(x, 1e-14); }
 
 Turn<double> turn_of(double angle) { return {snapped(std::sin(angle)), snapped(std::cos(angle))}; }
 
@@ -67,45 +55,26 @@ void check_numbers(const LinkSpec& link) {
   finite("axis", link.axis);
   finite("position", link.position);
   finite("rotation", link.rotation);
-  finite("com", link.com);
-  finite("inertia", link.inertia);
-  for (auto [what, x] : {std::pair<const char*, double>{"mass", link.mass},
-                         {"rotor_inertia", link.rotor_inertia},
-                         {"friction", link.friction}}) {
+  for (auto [what, x] : {std::pair<const char*, double>{"rotor_inertia", link.rotor_inertia},
+                         {"friction", link.friction},
+                         {"stiffness", link.stiffness}}) {
     if (!std::isfinite(x)) fail(link, std::string(what) + " is not finite");
-    if (x < 0) fail(link, std::string(what) + " " + number(x) + " is negative");
+    if (x < 0) fail(link, std::string(what) + " " + number_text(x) + " is negative");
   }
-  // squares of these enter the inertia about the origin
-  constexpr double kLargest = 1e100;
-  for (double x : {link.mass, eigen(link.position).norm(), eigen(link.com).norm(), eigen(link.inertia).norm()})
-    if (x > kLargest) fail(link, "value " + number(x) + " is too large to compute with");
+  if (!std::isfinite(link.rest)) fail(link, "rest is not finite");
+  // squares of it enter the inertia about the origin
+  if (const double x = eigen(link.position).norm(); x > 1e100)
+    fail(link, "value " + number_text(x) + " is too large to compute with");
 }
 
 Eigen::Matrix3d checked_rotation(const LinkSpec& link) {
   const Eigen::Matrix3d R = eigen(link.rotation);
   const double defect = (R.transpose() * R - Eigen::Matrix3d::Identity()).norm();
-  if (!(defect < 1e-6)) fail(link, "rotation is not orthonormal: |R'R - 1| = " + number(defect));
-  if (R.determinant() < 0) fail(link, "rotation is left-handed: determinant " + number(R.determinant()));
+  if (!(defect < 1e-6)) fail(link, "rotation is not orthonormal: |R'R - 1| = " + number_text(defect));
+  if (R.determinant() < 0) fail(link, "rotation is left-handed: determinant " + number_text(R.determinant()));
   if (defect < 1e-14) return R;
   const Eigen::JacobiSVD<Eigen::Matrix3d> svd(R, Eigen::ComputeFullU | Eigen::ComputeFullV);
   return svd.matrixU() * svd.matrixV().transpose();
-}
-
-// inertia about the com: symmetric, no negative eigenvalue; notes what no real body has
-void check_inertia(const LinkSpec& link, std::vector<std::pair<std::string, std::string>>& suspicions) {
-  const Eigen::Matrix3d I = eigen(link.inertia);
-  const double size = I.norm(), skew = (I - I.transpose()).norm();
-  if (skew > 1e-9 * size) fail(link, "inertia is not symmetric: |I - I'| = " + number(skew) + " kg m^2");
-  if (size == 0) return;
-  const Eigen::Vector3d e =
-      Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(I, Eigen::EigenvaluesOnly).eigenvalues();  // ascending
-  if (e[0] < -(1e-12 * size + 1e-18 * link.mass)) fail(link, "inertia eigenvalue " + number(e[0]) + " kg m^2 is negative");
-  if (e[0] + e[1] < e[2] * (1 - 1e-9))
-    suspicions.emplace_back(link.name, who(link) + "principal inertias " + number(e[0]) + ", " + number(e[1]) + ", " +
-                                           number(e[2]) + " kg m^2 break the triangle inequality: no real body has them");
-  if (link.mass == 0)
-    suspicions.emplace_back(link.name,
-                            who(link) + "mass is zero but the inertia is not (largest " + number(e[2]) + " kg m^2)");
 }
 
 // a rotation whose z column is `axis`; permutations for axes along x, y, z, so that zeros stay zeros
@@ -146,8 +115,9 @@ double norm(const Vec3<double>& a) { return std::sqrt(dot(a, a)); }
 
 Sym3<double> symmetric(const Eigen::Matrix3d& A) { return {A(0, 0), A(0, 1), A(0, 2), A(1, 1), A(1, 2), A(2, 2)}; }
 
-// mass, first moment and inertia about a frame's origin
-struct Inertia {
+// What is welded together, about a frame's origin. The whole tensor: R I R' rounds the two sides of the diagonal
+// differently, and both enter the turn about z.
+struct Welded {
   double m = 0;
   Eigen::Vector3d mc{0, 0, 0};
   Eigen::Matrix3d I = Eigen::Matrix3d::Zero();
@@ -155,7 +125,7 @@ struct Inertia {
   void add(double mass, const Eigen::Vector3d& com, const Eigen::Matrix3d& about_com) {
     m += mass;
     mc += mass * com;
-    I += about_com + mass * (com.squaredNorm() * Eigen::Matrix3d::Identity() - com * com.transpose());
+    I += about_com + eigen(dense(point_inertia(mass, to_kernel(com), com.squaredNorm())));
   }
 };
 
@@ -187,7 +157,8 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
     if (link.kind != LinkKind::fixed && !joints.emplace(link.joint_name, i).second)
       fail(link, "joint name '" + link.joint_name + "' is used twice");
     check_numbers(link);
-    check_inertia(link, suspicions_);
+    for (const std::string& doubt : check_body(link.body, link.name, who(link)))
+      suspicions_.emplace_back(link.name, who(link) + doubt);
   }
 
   // children in the user's order
@@ -231,8 +202,8 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
     Eigen::Vector3d p;
   };
   std::vector<Placed> placed(count);
-  std::vector<Inertia> inertia(n);
-  Inertia base_inertia;
+  std::vector<Welded> welded(n);
+  Welded to_base;
   std::vector<Eigen::Matrix3d> R_PJ(n);
   std::vector<Eigen::Vector3d> p_PJ(n);
   std::vector<int> stack(children[count].rbegin(), children[count].rend());
@@ -250,7 +221,7 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
       frame = {at.body, R, p};
     } else {
       const double length = eigen(link.axis).stableNorm();
-      if (!(length > 1e-12)) fail(link, "joint axis has no direction: length " + number(length));
+      if (!(length > 1e-12)) fail(link, "joint axis has no direction: length " + number_text(length));
       const Eigen::Matrix3d align = z_to(eigen(link.axis) / length);
       const int b = topology_.size();
       topology_.parent.push_back(at.body);
@@ -261,17 +232,22 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
       link_of_body_.push_back(i);
       user_index_.push_back(joint_of_link[i]);
       body_of_joint_[joint_of_link[i]] = b;
+      links_of_body_.emplace_back();
       rotor_.push_back(link.rotor_inertia);
       friction_.push_back(link.friction);
+      stiffness_.push_back(link.stiffness);
+      rest_.push_back(link.rest);
     }
-    Inertia& target = frame.body == kWorld ? base_inertia : inertia[frame.body];
-    const Eigen::Matrix3d I = 0.5 * (eigen(link.inertia) + eigen(link.inertia).transpose());
-    target.add(link.mass, frame.p + frame.R * eigen(link.com), frame.R * I * frame.R.transpose());
-    total_mass_ += link.mass;
+    if (frame.body != kWorld) links_of_body_[frame.body].push_back(i);
+    const BodySpec& body = link.body;
+    const Eigen::Matrix3d I = 0.5 * (eigen(body.inertia) + eigen(body.inertia).transpose());
+    (frame.body == kWorld ? to_base : welded[frame.body])
+        .add(body.mass, frame.p + frame.R * eigen(body.com), frame.R * I * frame.R.transpose());
+    total_mass_ += body.mass;
     stack.insert(stack.end(), children[i].rbegin(), children[i].rend());
   }
-  base_mass_ = base_inertia.m;
-  base_moment_ = to_kernel(base_inertia.mc);
+  base_mass_ = to_base.m;
+  base_moment_ = to_kernel(to_base.mc);
 
   // turn of each body about its own axis: phi of the first child that determines one
   std::vector<Angles> angles(n);
@@ -306,13 +282,14 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
     body.p_PJ = to_kernel(Eigen::Vector3d(back_parent * p_PJ[b]));
     const Eigen::Vector3d axis_tilted{0.0, -body.alpha.s, body.alpha.c};
     body.axis_P = to_kernel(Eigen::Vector3d(rz(body.phi) * axis_tilted));
-    body.m = inertia[b].m;
-    body.mc_B = to_kernel(Eigen::Vector3d(back * inertia[b].mc));
-    const Eigen::Matrix3d I = back * inertia[b].I * back.transpose();
+    body.m = welded[b].m;
+    body.mc_B = to_kernel(Eigen::Vector3d(back * welded[b].mc));
+    const Eigen::Matrix3d I = back * welded[b].I * back.transpose();
     body.I_BBo_B = symmetric(I);
-    body.S_BBo_B = symmetric(0.5 * I.trace() * Eigen::Matrix3d::Identity() - I);
+    body.S_BBo_B = second_moment_of(body.I_BBo_B, I.trace());
     has_rotor_ |= rotor_[b] != 0;
     has_friction_ |= friction_[b] != 0;
+    has_spring_ |= stiffness_[b] != 0;
     identity_order_ &= user_index_[b] == b;
     topology_.serial &= parent == b - 1;
   }

@@ -1,12 +1,12 @@
 // Chain: the compiled model. Immutable after construction, shared by threads.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <zveno/model/body.hpp>
 #include <zveno/model/params.hpp>
 #include <zveno/model/topology.hpp>
 
@@ -15,23 +15,15 @@ namespace zveno {
 enum class LinkKind : std::uint8_t { fixed, revolute, prismatic };
 
 // A link as the user describes it: the joint frame J stands at (rotation, position) in the parent link's frame, the link
-// frame is J moved by q about or along `axis`; com and inertia (about the com) in link axes.
+// frame is J moved by q about or along `axis`; the body is given in the link frame. Besides what the body needs, the joint
+// needs the effort rotor_inertia qdd + friction qd + stiffness (q - rest).
 struct LinkSpec {
   std::string name, parent, joint_name;
   LinkKind kind = LinkKind::revolute;
   Vec3<double> axis{0, 0, 1}, position{0, 0, 0};
   Mat3<double> rotation = diagonal(1.0);
-  double mass = 0;
-  Vec3<double> com{0, 0, 0};
-  Mat3<double> inertia = diagonal(0.0);
-  double rotor_inertia = 0, friction = 0;
-};
-
-// data that make no mechanical sense; names the link
-class ModelError : public std::runtime_error {
- public:
-  ModelError(std::string link, const std::string& message) : std::runtime_error(message), link(std::move(link)) {}
-  std::string link;  // empty when the fault is not one link's
+  BodySpec body;
+  double rotor_inertia = 0, friction = 0, stiffness = 0, rest = 0;
 };
 
 // where the user's link frame U stands in a body of the compiled model (kWorld: in the base)
@@ -65,14 +57,19 @@ class Chain {
   const std::vector<Turn<double>>& fixed_turn() const { return fixed_turn_; }  // of the offset
   const std::vector<double>& rotor_inertia() const { return rotor_; }
   const std::vector<double>& friction() const { return friction_; }
+  const std::vector<double>& stiffness() const { return stiffness_; }
+  const std::vector<double>& rest() const { return rest_; }  // q of the unloaded spring
   const std::vector<double>& tiny_pivot() const { return tiny_pivot_; }
   bool has_rotor() const { return has_rotor_; }
   bool has_friction() const { return has_friction_; }
+  bool has_spring() const { return has_spring_; }
   // frame of the link that body b's joint moves, in body b: the user's frame of the joint
   const LinkFrame& joint_frame(int b) const { return frames_[link_of_body_[b]]; }
 
   const std::vector<LinkSpec>& links() const { return links_; }
   const LinkFrame& frame(int link) const { return frames_[link]; }
+  // the links that make up body b, indices into links(): the one that its joint moves, then what is welded to it
+  const std::vector<int>& links_of_body(int b) const { return links_of_body_[b]; }
   int find_link(const std::string& name) const;  // kBase for the base, kNoLink if unknown
   static constexpr int kBase = -1, kNoLink = -2;
 
@@ -81,8 +78,7 @@ class Chain {
   double base_mass() const { return base_mass_; }
   const Vec3<double>& base_moment() const { return base_moment_; }
 
-  // what looks wrong but can be computed with: (link, text)
-  const std::vector<std::pair<std::string, std::string>>& suspicions() const { return suspicions_; }
+  const Suspicions& suspicions() const { return suspicions_; }
 
  private:
   std::string name_, base_;
@@ -92,14 +88,15 @@ class Chain {
   Topology topology_;
   std::vector<BodyParams<double>> body_;
   std::vector<Turn<double>> fixed_turn_;
-  std::vector<double> offset_, rotor_, friction_, tiny_pivot_;
+  std::vector<double> offset_, rotor_, friction_, stiffness_, rest_, tiny_pivot_;
   std::vector<int> user_index_, body_of_joint_, link_of_body_;
   std::vector<LinkFrame> frames_;
+  std::vector<std::vector<int>> links_of_body_;
   std::vector<std::string> joint_names_;
-  std::vector<std::pair<std::string, std::string>> suspicions_;
+  Suspicions suspicions_;
   double total_mass_ = 0, base_mass_ = 0;
   Vec3<double> base_moment_{0, 0, 0};
-  bool identity_order_ = true, has_rotor_ = false, has_friction_ = false;
+  bool identity_order_ = true, has_rotor_ = false, has_friction_ = false, has_spring_ = false;
 };
 
 }  // namespace zveno

@@ -10,11 +10,7 @@ namespace {
   throw ModelError(leg.name, "leg '" + leg.name + "': " + text);
 }
 
-double snapped(double x) {
-  for (double k : {0.0, 1.0, -1.0})
-    if (std::fabs(x - k) < 1e-15) return k;
-  return x;
-}
+double snapped(double x) { return zveno::snapped(x, 1e-15); }
 
 bool finite(const Vec3<double>& a) { return std::isfinite(a.x()) && std::isfinite(a.y()) && std::isfinite(a.z()); }
 
@@ -22,16 +18,6 @@ Vec3<double> unit(const LegSpec& leg, const char* what, const Vec3<double>& a) {
   const double size = std::sqrt(dot(a, a));
   if (!(size > 0) || !std::isfinite(size)) fail(leg, std::string(what) + " is zero or not finite, expected a direction");
   return a * (1.0 / size);
-}
-
-// first moment, and inertia about the body's origin
-void write_body(const BodySpec& b, int mass, int moment, int inertia, double (&p)[leg::kParams]) {
-  p[mass] = b.mass;
-  for (int i = 0; i < 3; ++i) p[moment + i] = b.mass * b.com[i];
-  const double cc = dot(b.com, b.com);
-  int k = inertia;
-  for (int i = 0; i < 3; ++i)
-    for (int j = i; j < 3; ++j) p[k++] = b.inertia(i, j) + b.mass * ((i == j ? cc : 0.0) - b.com[i] * b.com[j]);
 }
 
 void write_rows(const Mat3<double>& R, int at, double (&p)[leg::kParams]) {  // of the transpose
@@ -56,8 +42,10 @@ void write_params(const LegSpec& leg, double (&p)[leg::kParams]) {
   p[leg::kReflected] = leg.reflected;
   p[leg::kElbow] = leg.elbow;
   p[leg::kSpin] = leg.spin_branch;
-  write_body(leg.inner, leg::kInnerMass, leg::kInnerMoment, leg::kInnerInertia, p);
-  write_body(leg.outer, leg::kOuterMass, leg::kOuterMoment, leg::kOuterInertia, p);
+  static_assert(leg::kInnerInertia + 6 == leg::kInnerMass + kInertial &&
+                leg::kOuterInertia + 6 == leg::kOuterMass + kInertial);
+  write_inertial(inertia_of(leg.inner), p + leg::kInnerMass);
+  write_inertial(inertia_of(leg.outer), p + leg::kOuterMass);
 }
 
 // an axially symmetric body on its x axis; numbers that differ by rounding are made equal
@@ -91,12 +79,6 @@ LinkSpec link(const char* name, LinkKind kind, const Vec3<double>& axis) {
   return l;
 }
 
-void give(LinkSpec& l, const BodySpec& b) {
-  l.mass = b.mass;
-  l.com = b.com;
-  l.inertia = b.inertia;
-}
-
 // the five structures as chains
 std::shared_ptr<const Chain> chain_of(const LegSpec& leg, const Vec3<double>& gravity) {
   const Vec3<double> x{1, 0, 0}, y{0, 1, 0}, z{0, 0, 1};
@@ -111,7 +93,7 @@ std::shared_ptr<const Chain> chain_of(const LegSpec& leg, const Vec3<double>& gr
     links[1].rotation = leg.crank_frame;
     links.push_back(link("3", turn, z));
     if (traits_of(leg.type).spins) links.push_back(link("4", turn, x));
-    give(links[0], leg.inner);
+    links[0].body = leg.inner;
     links[0].rotor_inertia = leg.reflected;
   } else {
     links.push_back(link("2", turn, z));
@@ -119,9 +101,9 @@ std::shared_ptr<const Chain> chain_of(const LegSpec& leg, const Vec3<double>& gr
     links.push_back(link(traits_of(leg.type).spins ? "4" : "3", LinkKind::prismatic, x));
     links.back().position = {leg.inner_length, 0, 0};
     links.back().rotor_inertia = leg.reflected;
-    give(links[traits_of(leg.type).housing_spins ? 2 : 1], leg.inner);
+    links[traits_of(leg.type).housing_spins ? 2 : 1].body = leg.inner;
   }
-  give(links.back(), leg.outer);
+  links.back().body = leg.outer;
   for (std::size_t i = 0; i < links.size(); ++i) links[i].parent = i ? links[i - 1].name : "base";
   try {
     return std::make_shared<const Chain>(leg.name, "base", gravity, std::move(links));
@@ -212,11 +194,7 @@ Hexapod::Hexapod(std::string name, const BodySpec& platform, const Vec3<double>&
   if (legs_.size() != kLegs)
     throw ModelError("", "hexapod '" + name_ + "' has " + std::to_string(legs_.size()) + " legs, expected 6");
   if (!finite(gravity)) throw ModelError("", "hexapod '" + name_ + "': gravity is not finite");
-  // the same checks as for a link
-  LinkSpec ring = link("platform", LinkKind::prismatic, {0, 0, 1});
-  ring.parent = "base";
-  give(ring, platform);
-  const Chain checked(name_, "base", gravity, {ring});
+  check_body(platform, "platform", "platform: ");
   if (!(platform.mass > 0)) throw ModelError("platform", "platform: mass is zero, expected a positive number");
   const Mat3<double>& I = platform.inertia;
   const double det = dot(cross(I.col(0), I.col(1)), I.col(2)), size = I(0, 0) + I(1, 1) + I(2, 2);
@@ -232,6 +210,7 @@ Hexapod::Hexapod(std::string name, const BodySpec& platform, const Vec3<double>&
     leg_mass_ += chains_.back().chain->total_mass();
     if (leg.type == LegType::custom) {
       has_custom_ = true;
+      has_spring_ |= leg.chain->has_spring();
       continue;
     }
     double p[leg::kParams];

@@ -13,13 +13,6 @@ namespace zveno {
 
 constexpr int kLegs = 6;
 
-// inertia about the centre of mass, body axes
-struct BodySpec {
-  double mass = 0;
-  Vec3<double> com{0, 0, 0};
-  Mat3<double> inertia = diagonal(0.0);
-};
-
 // A leg as its designer describes it. Rotations map local components to those of the frame they stand in.
 struct LegSpec {
   LegType type = LegType::ups;
@@ -79,6 +72,7 @@ class Hexapod {
   int joints(int k) const { return chains_[k].chain->n(); }
   const std::vector<LegGroup>& groups() const { return groups_; }
   bool has_custom() const { return has_custom_; }
+  bool has_potential() const { return has_gravity() || has_spring_; }  // springs of custom legs
   double leg_mass() const { return leg_mass_; }
 
  private:
@@ -89,7 +83,7 @@ class Hexapod {
   std::vector<LegChain> chains_;
   std::vector<LegGroup> groups_;
   int joints_ = 0;
-  bool has_custom_ = false;
+  bool has_custom_ = false, has_spring_ = false;
   double leg_mass_ = 0;
 };
 

@@ -20,6 +20,39 @@ struct BodyParams {
   Sym3<T> S_BBo_B;  // integral of p p' dm = tr(I)/2 E - I
 };
 
+// a body in its parent: R_PB, as above, and p_PoBo_P
+template <class T>
+struct JointFrame {
+  Turn<T> theta, alpha, phi;
+  bool turned;
+  Vec3<T> p;
+
+  // components in B -> components in P
+  template <class Tensor>
+  ZVENO_INLINE Tensor to_parent(Tensor a) const {
+    turn_z(theta, a);
+    turn_x(alpha, a);
+    if (turned) turn_z(phi, a);
+    return a;
+  }
+  // components in P -> components in B
+  ZVENO_INLINE Vec3<T> to_body(Vec3<T> a) const {
+    if (turned) unturn_z(phi, a);
+    unturn_x(alpha, a);
+    unturn_z(theta, a);
+    return a;
+  }
+  // R_WP -> R_WB, 24 mul 12 add
+  ZVENO_INLINE Mat3<T> after(Mat3<T> R) const {
+    for (int i = 0; i < 3; ++i) {
+      if (turned) phi.undo(R(i, 0), R(i, 1));
+      alpha.undo(R(i, 1), R(i, 2));
+      theta.undo(R(i, 0), R(i, 1));
+    }
+    return R;
+  }
+};
+
 // what a kernel needs of a model; P is the scalar of the parameters
 template <class P>
 struct ModelView {

@@ -254,7 +254,7 @@ bool Simulation::begin() {
   }
   if (!call(HexFunction::kinetic_energy, y_, e, &kinetic) || !call(HexFunction::momentum, y_, e, y_ + kMomentum))
     return false;
-  if (setup_.hexapod->has_gravity() && !call(HexFunction::potential_energy, y_, e, &potential)) return false;
+  if (setup_.hexapod->has_potential() && !call(HexFunction::potential_energy, y_, e, &potential)) return false;
   if (setup_.hexapod->has_gravity() && !first_moment(y_ + kMoment)) return false;
   energy_ = kinetic + potential;
   return evaluate(setup_.start, 0, y_, e);
@@ -434,7 +434,7 @@ void Simulation::summarise() {
   double *kinetic = field("kinetic_energy"), *potential = field("potential_energy"), *momentum = field("momentum");
   fill(HexFunction::kinetic_energy, kinetic);
   fill(HexFunction::momentum, momentum);
-  if (setup_.hexapod->has_gravity())
+  if (setup_.hexapod->has_potential())
     fill(HexFunction::potential_energy, potential);
   else
     std::fill(potential + summarised_, potential + recorded_, 0.0);

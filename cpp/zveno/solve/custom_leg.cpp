@@ -119,6 +119,13 @@ void CustomLeg::rates(const double* u, const Vec3T<double>& w) {
   std::copy_n(right, 6 * n_, H_);
 }
 
+double CustomLeg::spring_energy() const {
+  double q[4], energy = 0;
+  for (int b = 0; b < n_; ++b) q[b] = q_[chain_->chain->user_index()[b]];
+  JointForces<double>(*chain_->chain).add_potential_energy(q, &energy);
+  return energy;
+}
+
 void CustomLeg::write(double* out) const {
   std::fill(out, out + 8, 0.0);
   std::copy_n(q_, n_, out);

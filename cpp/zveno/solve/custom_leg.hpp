@@ -21,6 +21,8 @@ class CustomLeg {
   void first(const Vec3T<double>& w, const double* flow, const double* tau, bool free, double* share, Scratch& scratch);
   // x: [v'; w'] base axes; base: [a_0; Omega'] of a free base. out: the numbers of a leg::Outcome
   void second(const double* x, const double* base, double* out, Scratch& scratch);
+  // of the springs in its joints
+  double spring_energy() const;
 
  private:
   void run(Function function, const double* qdd, const double* flow, double* out, Scratch& scratch) const;

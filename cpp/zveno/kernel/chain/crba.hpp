@@ -8,41 +8,9 @@
 #include <zveno/kernel/chain/kinematics.hpp>
 #include <zveno/kernel/chain/mirror.hpp>
 #include <zveno/kernel/chain/rnea.hpp>
+#include <zveno/math/inertia.hpp>
 
 namespace zveno {
-
-template <class T>
-struct Composite {
-  T m;
-  Vec3<T> c;  // first moment
-  Sym3<T> I;  // about Bo
-
-  ZVENO_INLINE void set(const T& mass, const Vec3<T>& moment, const Sym3<T>& inertia) { m = mass, c = moment, I = inertia; }
-  ZVENO_INLINE void add(const Composite& b) {
-    m += b.m;
-    c += b.c;
-    I = I + b.I;
-  }
-};
-
-// (6.3) composite of a child, in the parent's frame; 39 mul 38 add
-template <class T>
-ZVENO_INLINE Composite<T> moved_to_parent(const Composite<T>& child, const JointFrame<T>& X) {
-  const Vec3<T> c = X.to_parent(child.c), p = X.p;
-  const Vec3<T> c1 = c + p * child.m;
-  // I + p~ c~' + c~ p~' + m p~ p~' = I + p~ c1~' + c~ p~'
-  const T xx = p.x() * c1.x() + c.x() * p.x(), yy = p.y() * c1.y() + c.y() * p.y(), zz = p.z() * c1.z() + c.z() * p.z();
-  Sym3<T> I = X.to_parent(child.I);
-  I.xx += yy + zz;
-  I.yy += xx + zz;
-  I.zz += xx + yy;
-  I.xy -= p.x() * c1.y() + c.x() * p.y();
-  I.xz -= p.x() * c1.z() + c.x() * p.z();
-  I.yz -= p.y() * c1.z() + c.y() * p.z();
-  Composite<T> moved;
-  moved.set(child.m, c1, I);
-  return moved;
-}
 
 // visit(b, composite of body b and everything outboard of it), tips to base
 template <class T, class P, class Visit>
@@ -50,22 +18,22 @@ ZVENO_INLINE void for_composites(const ModelView<P>& model, const JointPosition<
                                  const Visit& visit) {
   const int n = model.size();
   const bool tree = !model.topology->serial;
-  Composite<T>* composite = scratch.take<Composite<T>>(tree ? n : 0);  // of children other than the next body
-  Composite<T> outboard;  // of body b + 1, seen in body b: along a chain the composite stays in registers
+  Inertia<T>* composite = scratch.take<Inertia<T>>(tree ? n : 0);  // of children other than the next body
+  Inertia<T> outboard;  // of body b + 1, seen in body b: along a chain the composite stays in registers
   outboard.set(T(0.0), zero3<T>(), zero_sym3<T>());
   if (tree)
     for (int b = 0; b < n; ++b) composite[b] = outboard;
   bool carried = false;
   for (int b = n; b-- > 0;) {
     const BodyParams<P>& body = model.body[b];
-    Composite<T> own;
+    Inertia<T> own;
     own.set(T(body.m), cast<T>(body.mc_B), cast<T>(body.I_BBo_B));
     if (carried) own.add(outboard);
     if (tree && model.topology->branches[b]) own.add(composite[b]);
     const int parent = model.parent(b);
     carried = parent == b - 1 && parent != kWorld;
     if (parent != kWorld) {
-      outboard = moved_to_parent(own, joint_frame(model, at, b));
+      outboard = moved(joint_frame(model, at, b), own);  // (6.3)
       if (!carried) composite[parent].add(outboard);
     }
     visit(b, own);
@@ -86,12 +54,12 @@ void crba(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& 
   enter_stage<T>(Stage::kinematics);
   body_frames(model, at, R_WB, p_W);
   enter_stage<T>(Stage::algorithm);
-  for_composites<T>(model, at, scratch, [&](int b, const Composite<T>& own) {
+  for_composites<T>(model, at, scratch, [&](int b, const Inertia<T>& own) {
     // (6.1) wrench of a unit acceleration, about the base origin, base axes: the joint axis is z
     const Vec3<T> ex = R_WB[b].col(0), ey = R_WB[b].col(1), ez = R_WB[b].col(2), p = p_W[b];
     const bool revolute = model.revolute(b);
-    const Vec3<T> f = revolute ? ey * own.c.x() - ex * own.c.y() : ez * own.m;
-    const Vec3<T> m = revolute ? ex * own.I.xz + ey * own.I.yz + ez * own.I.zz : ex * own.c.y() - ey * own.c.x();
+    const Vec3<T> f = revolute ? ey * own.mc.x() - ex * own.mc.y() : ez * own.m;
+    const Vec3<T> m = revolute ? ex * own.I.xz + ey * own.I.yz + ez * own.I.zz : ex * own.mc.y() - ey * own.mc.x();
     const Vec3<T> v = revolute ? cross<T>(p, ez) : ez;
     wrench[b].n = m + cross<T>(p, f);
     wrench[b].f = f;
@@ -130,11 +98,11 @@ void crba_walk(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scra
   const Scratch::Frame frame(scratch);
   const std::ptrdiff_t n = model.size();
   enter_stage<T>(Stage::algorithm);
-  for_composites<T>(model, at, scratch, [&](int b, const Composite<T>& own) {
+  for_composites<T>(model, at, scratch, [&](int b, const Inertia<T>& own) {
     const T zero(0.0);
     const bool revolute = model.revolute(b);
-    Vec3<T> f = revolute ? Vec3<T>{-own.c.y(), own.c.x(), zero} : Vec3<T>{zero, zero, own.m};
-    Vec3<T> m = revolute ? Vec3<T>{own.I.xz, own.I.yz, own.I.zz} : Vec3<T>{own.c.y(), -own.c.x(), zero};
+    Vec3<T> f = revolute ? Vec3<T>{-own.mc.y(), own.mc.x(), zero} : Vec3<T>{zero, zero, own.m};
+    Vec3<T> m = revolute ? Vec3<T>{own.I.xz, own.I.yz, own.I.zz} : Vec3<T>{own.mc.y(), -own.mc.x(), zero};
     T* row = M + b * n;
     for (int i = 0; i < b; ++i) row[i] = zero;
     row[b] = revolute ? own.I.zz : own.m;

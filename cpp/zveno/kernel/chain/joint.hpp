@@ -20,39 +20,6 @@ struct Wrench {
   Vec3<T> f, n;  // force, moment about the origin of the frame it is given in
 };
 
-// R_PB = Rz(phi) Rx(alpha) Rz(theta), and p_PoBo_P
-template <class T>
-struct JointFrame {
-  Turn<T> theta, alpha, phi;
-  bool turned;
-  Vec3<T> p;
-
-  // components in B -> components in P
-  template <class Tensor>
-  ZVENO_INLINE Tensor to_parent(Tensor a) const {
-    turn_z(theta, a);
-    turn_x(alpha, a);
-    if (turned) turn_z(phi, a);
-    return a;
-  }
-  // components in P -> components in B
-  ZVENO_INLINE Vec3<T> to_body(Vec3<T> a) const {
-    if (turned) unturn_z(phi, a);
-    unturn_x(alpha, a);
-    unturn_z(theta, a);
-    return a;
-  }
-  // R_WP -> R_WB, 24 mul 12 add
-  ZVENO_INLINE Mat3<T> after(Mat3<T> R) const {
-    for (int i = 0; i < 3; ++i) {
-      if (turned) phi.undo(R(i, 0), R(i, 1));
-      alpha.undo(R(i, 1), R(i, 2));
-      theta.undo(R(i, 0), R(i, 1));
-    }
-    return R;
-  }
-};
-
 template <class T, class P>
 ZVENO_INLINE JointFrame<T> joint_frame(const ModelView<P>& model, const JointPosition<T>& at, int b) {
   const BodyParams<P>& body = model.body[b];

@@ -124,7 +124,7 @@ void accumulate_wrenches(const ModelView<P>& model, const JointPosition<T>& at, 
   }
 }
 
-// generalised forces, rotors and friction excluded; wrench: n, on return the joint wrenches
+// generalised forces, those of the joints themselves excluded; wrench: n, on return the joint wrenches
 template <class T, class P>
 void rnea(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd, const BaseMotion<T>& base,
           const Wrench<T>* external_B, Wrench<T>* wrench, T* tau, Scratch& scratch) {

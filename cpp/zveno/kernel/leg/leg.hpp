@@ -352,7 +352,8 @@ struct Evaluation {
     // R' I R: its columns are the images of the base axes
     const Rows3<T> t{{axes.x.x, axes.y.x, axes.z.x}, {axes.x.y, axes.y.y, axes.z.y}, {axes.x.z, axes.y.z, axes.z.z}};
     const auto ix = times(b.inertia, t.x), iy = times(b.inertia, t.y), iz = times(b.inertia, t.z);
-    const Vec3T<T> d = scaled(o, b.mass) + (c + c);  // I_O = I + (o.d) 1 - sym(o d')
+    // shorter than moved() of math/inertia.hpp: I_O = I + (o.d) 1 - sym(o d')
+    const Vec3T<T> d = scaled(o, b.mass) + (c + c);
     const T od = dot(o, d), half(0.5);
     share[kMoment] += o.x * b.mass + c.x;
     share[kMoment + 1] += o.y * b.mass + c.y;

@@ -44,8 +44,7 @@ ZVENO_INLINE auto make_ring(const T* r, const T* R, const T* u, const B& base) {
 // R I R'
 template <class T>
 ZVENO_INLINE Sym3<T> inertia_in_base(const Platform<T>& body, const Rows3<T>& R) {
-  const auto x = leg::times(body.inertia, R.x), y = leg::times(body.inertia, R.y), z = leg::times(body.inertia, R.z);
-  return {dot(x, R.x), dot(x, R.y), dot(x, R.z), dot(y, R.y), dot(y, R.z), dot(z, R.z)};
+  return rotated(dense(R), body.inertia);
 }
 
 // (50) with unknowns in base axes: force and moment on the ring, rates of momentum taken off
