@@ -255,8 +255,15 @@ class Evaluation {
   void base_wrench(T* out) {
     const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
     const Wrench<T>* wrench = newton_euler(qd, qdd, scratch_.take<T>(n_));
-    const Vec3<T> g = cast<T>(chain_.gravity());
-    Vec3<T> f = g * T(chain_.base_mass()), m = cross<T>(cast<T>(chain_.base_moment()), g);
+    const Moments<double>& welded = chain_.base_moments();
+    const BaseMotion<T> motion = base();
+    const Vec3<T> g = -motion.a, c = cast<T>(welded.mc);
+    Vec3<T> f = g * T(welded.m), m = cross<T>(c, g);
+    if (motion.moving) {
+      const Mat3<T> K = rotation_acceleration(motion.w, motion.dw);
+      f -= times(K, c);
+      m -= axial_of_product(K, cast<T>(welded.S));
+    }
     for (int b = 0; b < n_; ++b) {
       if (model_.parent(b) != kWorld) continue;
       const JointFrame<T> X = joint_frame(model_, at_, b);
@@ -285,7 +292,7 @@ class Evaluation {
   void potential(T* out) {
     frames();
     enter_stage<T>(Stage::algorithm);
-    const T welded = T(-dot(chain_.base_moment(), chain_.gravity()));
+    const T welded = T(-dot(chain_.base_moments().mc, chain_.gravity()));
     *out = potential_energy(model_, R_WB_, p_W_, Vec3<T>(cast<T>(chain_.gravity()))) + welded;
     forces_.add_potential_energy(at_.q, out);
   }

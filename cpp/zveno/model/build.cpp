@@ -246,8 +246,7 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
     total_mass_ += body.mass;
     stack.insert(stack.end(), children[i].rbegin(), children[i].rend());
   }
-  base_mass_ = to_base.m;
-  base_moment_ = to_kernel(to_base.mc);
+  base_moments_ = {to_base.m, to_kernel(to_base.mc), second_moment_of(symmetric(to_base.I))};
 
   // turn of each body about its own axis: phi of the first child that determines one
   std::vector<Angles> angles(n);

@@ -74,9 +74,8 @@ class Chain {
   static constexpr int kBase = -1, kNoLink = -2;
 
   double total_mass() const { return total_mass_; }
-  // mass and inertia of links welded to the base do not move: only their weight matters, and only in the base wrench
-  double base_mass() const { return base_mass_; }
-  const Vec3<double>& base_moment() const { return base_moment_; }
+  // of links welded to the base, about its origin: they matter in the base wrench only
+  const Moments<double>& base_moments() const { return base_moments_; }
 
   const Suspicions& suspicions() const { return suspicions_; }
 
@@ -94,8 +93,8 @@ class Chain {
   std::vector<std::vector<int>> links_of_body_;
   std::vector<std::string> joint_names_;
   Suspicions suspicions_;
-  double total_mass_ = 0, base_mass_ = 0;
-  Vec3<double> base_moment_{0, 0, 0};
+  double total_mass_ = 0;
+  Moments<double> base_moments_{0, {0, 0, 0}, {0, 0, 0, 0, 0, 0}};
   bool identity_order_ = true, has_rotor_ = false, has_friction_ = false, has_spring_ = false;
 };
 

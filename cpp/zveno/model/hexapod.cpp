@@ -136,7 +136,7 @@ LegChain custom(const LegSpec& leg) {
     fail(leg, "chain has " + std::to_string(c.chain->n()) + " moving joints, expected " + std::to_string(needed) +
                   (leg.universal ? " before a universal joint" : " before a spherical joint"));
   if (!c.chain->topology().serial) fail(leg, "chain branches, expected a serial chain");
-  if (c.chain->base_mass() > 0) fail(leg, "links welded to the base have mass: they are part of the base");
+  if (c.chain->base_moments().m > 0) fail(leg, "links welded to the base have mass: they are part of the base");
   const int index = c.chain->find_link(leg.link);
   if (index < 0) fail(leg, "no link '" + leg.link + "' in its chain");
   c.hook = c.chain->frame(index);
