@@ -156,7 +156,7 @@ Job Face<Chain>::options(const Context& c, const Chain& chain, const FunctionRow
 
 void Face<Chain>::read(const Context& c, const Chain& chain, Work&, Param p, PyObject* arg, Arrays& arrays) {
   const Slot& slot = slot_of(p);
-  arrays.read(c, {slot.name}, arg, slot.shape[0].of({chain.n(), 0, 0, 0}));
+  arrays.read(c, {slot.name}, arg, p == Param::base_motion ? 9 : chain.n());
 }
 
 // ---- hexapods

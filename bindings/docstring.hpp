@@ -25,10 +25,10 @@ inline std::string wrapped(const std::string& text, int indent) {
 
 inline std::string shape_text(const Shape& shape) {
   std::string text = "(...";
-  for (const Dim& d : shape)
-    text += ", " + (d.symbol == 0 ? std::to_string(d.factor)
-                                  : (d.factor == 1 ? "" : std::to_string(d.factor) + " ") +
-                                        (d.symbol == 'j' ? std::string("nj") : std::string(1, d.symbol)));
+  for (const Dim& d : shape) {
+    const std::string size = kSizeNames[static_cast<int>(d.size)];
+    text += ", " + (size.empty() ? std::to_string(d.factor) : d.factor == 1 ? size : std::to_string(d.factor) + " " + size);
+  }
   return text + ")";
 }
 

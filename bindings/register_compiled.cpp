@@ -159,7 +159,7 @@ struct StateOf final : State {
       const FunctionRow& row = *choice.row;
       const Sizes sizes = sizes_of(choice.job);
       const Slot& result = row.outputs[0];
-      if (sizes.n > Quick::kMost || result.shape.count == 0 || row.has(kSeveral) || !choice.loaded.empty() ||
+      if (sizes[Size::n] > Quick::kMost || result.shape.count == 0 || row.has(kSeveral) || !choice.loaded.empty() ||
           !choice.symbolic.empty() || work_of(row, sizes) > 256)
         return;
       int inputs = 0;
@@ -172,7 +172,7 @@ struct StateOf final : State {
       quick.out = interned("out");
       for (const Dim& d : result.shape) quick.tail[quick.tail_nd++] = d.of(sizes);
       quick.size = numbers(result.shape, sizes);
-      quick.n = sizes.n;
+      quick.n = sizes[Size::n];
       if (row.has(kSolves)) quick.tiny_pivot = choice.job.chain->tiny_pivot().data();
     }
   }

@@ -85,10 +85,10 @@ py::tuple shape_of(const Shape& shape) {
   py::tuple dims(static_cast<std::size_t>(shape.count));
   for (int i = 0; i < shape.count; ++i) {
     const Dim& d = shape[i];
-    const std::string symbol = d.symbol == 'j' ? "nj" : std::string(1, d.symbol);
-    dims[i] = d.symbol == 0   ? py::object(py::int_(d.factor))
-              : d.factor == 1 ? py::object(py::str(symbol))
-                              : py::object(py::str(std::to_string(d.factor) + symbol));
+    const char* const size = kSizeNames[static_cast<int>(d.size)];
+    dims[i] = d.size == Size::one ? py::object(py::int_(d.factor))
+              : d.factor == 1     ? py::object(py::str(size))
+                                  : py::object(py::str(std::to_string(d.factor) + size));
   }
   return dims;
 }

@@ -51,7 +51,7 @@ PyObject* view(PyObject* self, void* name) {
     std::vector<py::ssize_t> shape(whole.shape(), whole.shape() + whole.ndim() - 1);
     std::vector<py::ssize_t> strides(whole.strides(), whole.strides() + whole.ndim() - 1);
     if (of_legs) shape.push_back(kLegs), strides.push_back(layout.per_leg() * number);
-    shape.push_back(row.outputs[k].shape[of_legs].of({0, 0, b.joints, 0})), strides.push_back(number);
+    shape.push_back(row.outputs[k].shape[of_legs].of(Sizes::of_hexapod(b.joints))), strides.push_back(number);
     const auto* first = static_cast<const double*>(whole.data()) + layout.at[k] + (of_legs ? layout.head() : 0);
     return py::array(py::dtype::of<double>(), shape, strides, first, whole).release().ptr();
   } catch (py::error_already_set& e) {
@@ -96,7 +96,7 @@ void register_blocks(py::module_& m) {
   const FunctionRow& row = row_of(HexFunction::free_dynamics);
   for (int k = 0; k < row.outputs.count; ++k) {
     const Slot& s = row.outputs[k];
-    const std::string shape = s.shape.count == 1 ? "(..., 6)" : s.shape[1].symbol ? "(..., 6, nj)" : "(..., 6, 4)";
+    const std::string shape = s.shape.count == 1 ? "(..., 6)" : s.shape[1].size == Size::nj ? "(..., 6, nj)" : "(..., 6, 4)";
     docs[k] = shape + " array, " + s.unit + ". " + s.text;
     attributes[k] = {s.name, &view, nullptr, docs[k].c_str(), const_cast<char*>(s.name)};
   }

@@ -70,12 +70,16 @@ class ChainRows {
         rows_(rows),
         row_(row_of(job.function)),
         n_(job.chain->n()),
+        outputs_(row_.outputs.count),
         derive_(job.function == Function::derivatives),
+        solves_(row_.has(kSolves)),
+        large_(row_.cost == Cost::quadratic &&
+               n_ > (job.method == Method::crba ? kLargestPackedCrba : kLargestPackedMatrix)),
         scratch_(scratch) {
+    for (const Param p : row_.params)
+      if (is_array(p) && rows[p].data) state_[states_++] = {p, input_size(job, p)};
     const Sizes sizes = sizes_of(job);
-    for (int k = 0; k < row_.outputs.count; ++k) size_[k] = rows.out[k] ? numbers(row_.outputs[k].shape, sizes) : 0;
-    const int largest = job.method == Method::crba ? kLargestPackedCrba : kLargestPackedMatrix;
-    large_ = row_.cost == Cost::quadratic && n_ > largest;
+    for (int k = 0; k < outputs_; ++k) size_[k] = rows.out[k] ? numbers(row_.outputs[k].shape, sizes) : 0;
   }
 
   // derivatives fill the lanes by themselves
@@ -84,78 +88,72 @@ class ChainRows {
   }
 
   Failure single(std::ptrdiff_t row) {
-    double* pivot = row_.has(kSolves) ? scratch_.take<double>(n_) : nullptr;
-    double* out[kMostOutputs + 1] = {};
-    for (int k = 0; k < row_.outputs.count; ++k) out[k] = rows_.out[k] ? rows_.out[k] + row * size_[k] : nullptr;
-    if (rows_.check_inputs) {
-      bool finite = true;
-      for_arguments(job_, rows_, [&](const RowData& data, int count) { finite &= all_finite(data.row(row), count); });
-      if (!finite) return {Cause::input};
+    Inputs<double> in;
+    bool finite = true;
+    for (int k = 0; k < states_; ++k) {
+      const double* x = rows_[state_[k].param].row(row);
+      in[state_[k].param] = x;
+      if (rows_.check_inputs) finite &= all_finite(x, state_[k].size);
     }
-    if (job_.program) {
-      const double** in = scratch_.take<const double*>(arguments());
-      int k = 0;
-      for_arguments(job_, rows_, [&](const RowData& data, int) { in[k++] = data.row(row); });
-      job_.program->one(in, packed_outputs(out, pivot));
-    } else {
-      Inputs<double> in;
-      for (const Param p : row_.params)
-        if (is_array(p) && rows_[p].data) in[p] = rows_[p].row(row);
-      if (job_.external_count) {
-        double* wrench = scratch_.take<double>(6 * job_.external_count);
-        for (int k = 0; k < job_.external_count; ++k) std::copy_n(rows_.external[k].row(row), 6, wrench + 6 * k);
-        in.external = wrench;
+    if (job_.external_count) {
+      double* wrench = scratch_.take<double>(6 * job_.external_count);
+      for (int k = 0; k < job_.external_count; ++k) std::copy_n(rows_.external[k].row(row), 6, wrench + 6 * k);
+      if (rows_.check_inputs) finite &= all_finite(wrench, 6 * job_.external_count);
+      in.external = wrench;
+    }
+    const double* parameters = job_.parameters ? rows_.parameters.row(row) : nullptr;
+    if (parameters && rows_.check_inputs) finite &= all_finite(parameters, job_.parameters);
+    if (!finite) return {Cause::input};
+
+    double* pivot = solves_ ? scratch_.take<double>(n_) : nullptr;
+    double* out[kMostOutputs];
+    for (int k = 0; k < outputs_; ++k) out[k] = rows_.out[k] ? rows_.out[k] + row * size_[k] : nullptr;
+    if (job_.program)
+      run_program(job_.program->one, in, parameters, out, pivot);
+    else if (derive_)
+      derivatives(job_, in, out, scratch_);
+    else
+      evaluate<double>(job_, in, out, pivot, scratch_);
+    for (int b = n_; pivot && b-- > 0;)
+      if (const double p = pivot[b]; !(p > job_.chain->tiny_pivot()[b])) {
+        if (!std::isfinite(p)) return {Cause::overflow};
+        return {Cause::massless, row, job_.chain->user_index()[b]};
       }
-      if (derive_)
-        derivatives(job_, in, out, scratch_);
-      else
-        evaluate<double>(job_, in, out, pivot, scratch_);
-    }
-    if (pivot)
-      for (int b = n_; b-- > 0;)
-        if (const double p = pivot[b]; !(p > job_.chain->tiny_pivot()[b])) {
-          if (!std::isfinite(p)) return {Cause::overflow};
-          return {Cause::massless, row, job_.chain->user_index()[b]};
-        }
-    for (int k = 0; k < row_.outputs.count; ++k)
-      if (rows_.out[k] && !finite_result(rows_.out[k] + row * size_[k], size_[k])) return {Cause::overflow};
+    for (int k = 0; k < outputs_; ++k)
+      if (out[k] && !finite_result(out[k], size_[k])) return {Cause::overflow};
     return {};
   }
 
   void blank(std::ptrdiff_t row) const {
-    for (int k = 0; k < row_.outputs.count; ++k)
+    for (int k = 0; k < outputs_; ++k)
       if (rows_.out[k]) fill_nan(rows_.out[k] + row * size_[k], size_[k]);
   }
 
   void prepare() {
-    for (const Param p : row_.params)
-      if (is_array(p) && rows_[p].data) in_[p] = scratch_.take<Packed>(input_size(p, sizes_of(job_)));
-    in_.external = scratch_.take<Packed>(6 * job_.external_count);
+    for (int k = 0; k < states_; ++k) in_[state_[k].param] = packs_[k] = scratch_.take<Packed>(state_[k].size);
+    in_.external = external_ = scratch_.take<Packed>(6 * job_.external_count);
     parameters_ = scratch_.take<Packed>(job_.parameters);
-    for (int k = 0; k < row_.outputs.count; ++k) out_[k] = rows_.out[k] ? scratch_.take<Packed>(size_[k]) : nullptr;
-    if (row_.has(kSolves)) pivot_ = scratch_.take<Packed>(n_);
+    for (int k = 0; k < outputs_; ++k) out_[k] = rows_.out[k] ? scratch_.take<Packed>(size_[k]) : nullptr;
+    pivot_ = solves_ ? scratch_.take<Packed>(n_) : nullptr;
   }
 
   bool lanes(std::ptrdiff_t row, std::ptrdiff_t end, std::ptrdiff_t count) {
     bool finite = true;
-    const auto read = [&](const RowData& data, int numbers, const Packed* to) {
-      gather(data, row, end, numbers, const_cast<Packed*>(to));
+    const auto read = [&](const RowData& data, int numbers, Packed* to) {
+      gather(data, row, end, numbers, to);
       if (rows_.check_inputs) finite &= all_finite_lanes(to, numbers);
     };
-    const Sizes sizes = sizes_of(job_);
-    for (const Param p : row_.params)
-      if (is_array(p) && rows_[p].data) read(rows_[p], static_cast<int>(input_size(p, sizes)), in_[p]);
-    for (int k = 0; k < job_.external_count; ++k) read(rows_.external[k], 6, in_.external + 6 * k);
+    for (int k = 0; k < states_; ++k) read(rows_[state_[k].param], state_[k].size, packs_[k]);
+    for (int k = 0; k < job_.external_count; ++k) read(rows_.external[k], 6, external_ + 6 * k);
     if (job_.parameters) read(rows_.parameters, job_.parameters, parameters_);
     if (!finite) return false;
     if (job_.program)
-      run_program();
+      run_program(job_.program->packs, in_, parameters_, out_, pivot_);
     else
       evaluate<Packed>(job_, in_, out_, pivot_, scratch_);
-    if (pivot_)
-      for (int b = 0; b < n_; ++b)
-        if (!all_above(pivot_ + b, 1, job_.chain->tiny_pivot()[b])) return false;
-    for (int k = 0; k < row_.outputs.count; ++k) {
+    for (int b = 0; pivot_ && b < n_; ++b)
+      if (!all_above(pivot_ + b, 1, job_.chain->tiny_pivot()[b])) return false;
+    for (int k = 0; k < outputs_; ++k) {
       if (!out_[k]) continue;
       if (!all_finite_lanes(out_[k], size_[k])) return false;
       double* to = rows_.out[k] + row * size_[k];
@@ -165,30 +163,20 @@ class ChainRows {
   }
 
  private:
-  int arguments() const { return kInputs + job_.external_count + 1; }
-
-  // those that are wanted, and the pivots, side by side
+  // arguments and results that are there, side by side
   template <class T>
-  T* const* packed_outputs(T** out, T* pivot) const {
-    int count = 0;
-    for (int k = 0; k < row_.outputs.count; ++k)
-      if (out[k]) out[count++] = out[k];
-    out[count] = pivot;
-    return out;
-  }
-
-  void run_program() {
+  void run_program(Program::Call call, const Inputs<T>& in, const T* parameters, T* const* out, T* pivot) {
     const Scratch::Frame frame(scratch_);
-    const Packed** in = scratch_.take<const Packed*>(arguments());
-    int count = 0;
-    for (const Param p : row_.params)
-      if (is_array(p) && rows_[p].data) in[count++] = in_[p];
-    for (int k = 0; k < job_.external_count; ++k) in[count++] = in_.external + 6 * k;
-    in[count] = parameters_;
-    Packed* out[kMostOutputs + 1];
-    std::copy_n(out_, row_.outputs.count, out);
-    packed_outputs(out, pivot_);
-    job_.program->packs(reinterpret_cast<const double* const*>(in), reinterpret_cast<double* const*>(out));
+    const T** from = scratch_.take<const T*>(kChainInputs + job_.external_count + 1);
+    T* to[kMostOutputs + 1];
+    int count = 0, results = 0;
+    for (int k = 0; k < states_; ++k) from[count++] = in[state_[k].param];
+    for (int k = 0; k < job_.external_count; ++k) from[count++] = in.external + 6 * k;
+    from[count] = parameters;
+    for (int k = 0; k < outputs_; ++k)
+      if (out[k]) to[results++] = out[k];
+    to[results] = pivot;
+    call(reinterpret_cast<const double* const*>(from), reinterpret_cast<double* const*>(to));
   }
 
   // of a large symmetric matrix one half tells it
@@ -199,19 +187,23 @@ class ChainRows {
     return finite;
   }
 
+  struct State {
+    Param param;
+    int size;
+  };
+
   const Job& job_;
   const Rows& rows_;
   const FunctionRow& row_;
-  const int n_;
-  const bool derive_;
-  bool large_;
+  const int n_, outputs_;
+  const bool derive_, solves_, large_;
   Scratch& scratch_;
+  State state_[kChainInputs];  // arrays that are given
+  int states_ = 0;
   std::ptrdiff_t size_[kMostOutputs];
   // of packs
   Inputs<Packed> in_;
-  Packed* parameters_ = nullptr;
-  Packed* out_[kMostOutputs];
-  Packed* pivot_ = nullptr;
+  Packed *packs_[kChainInputs], *external_, *parameters_, *out_[kMostOutputs], *pivot_;
 };
 
 }  // namespace

@@ -19,8 +19,8 @@ namespace zveno {
 
 template <class T>
 struct Inputs {
-  const T* x[kInputs] = {};     // by Param; null: not given
-  const T* external = nullptr;  // 6 per external frame
+  const T* x[kChainInputs] = {};  // by Param; null: not given
+  const T* external = nullptr;    // 6 per external frame
 
   const T*& operator[](Param p) { return x[index_of(p)]; }
   const T* operator[](Param p) const { return x[index_of(p)]; }

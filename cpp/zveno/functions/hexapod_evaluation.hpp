@@ -112,7 +112,7 @@ void read_state(const HexJob& job, const Plan& plan, const Rows& rows, const Rea
   read(rows[Param::r], 3, s.r), read(rows[Param::R], 9, s.R), read(rows[Param::u], 6, s.u);
   if (plan.need == Need::kinematics) return;
   T tau[4 * kLegs];
-  read(rows[Param::wrench], 6, s.wrench), read(rows[Param::leg_tau], sizes_of(job).forces, tau);
+  read(rows[Param::wrench], 6, s.wrench), read(rows[Param::leg_tau], input_size(job, Param::leg_tau), tau);
   sort_tau(job, tau, s);
   if (plan.base != BaseKind::still) {
     read(rows[Param::base_motion], 9, s.base);

@@ -1,6 +1,8 @@
 // What is to be computed: one function of one mechanism for many states. Plain data, shared by all instruction sets.
 #pragma once
 
+#include <type_traits>
+
 #include <zveno/functions/hexapod_functions.hpp>
 #include <zveno/functions/rows.hpp>
 #include <zveno/model/hexapod.hpp>
@@ -46,10 +48,16 @@ struct HexJob {
   const Program* program = nullptr;
 };
 
-inline Sizes sizes_of(const Job& job) { return {job.chain->n(), static_cast<int>(job.chain->links().size()), 0, 0}; }
-inline Sizes sizes_of(const HexJob& job) {
-  const int nj = job.hexapod->joints();
-  return {0, 0, nj, job.actuated_only ? kLegs : kLegs * nj};
+inline Sizes sizes_of(const Job& job) {
+  return Sizes::of_chain(job.chain->n(), static_cast<int>(job.chain->links().size()));
+}
+inline Sizes sizes_of(const HexJob& job) { return Sizes::of_hexapod(job.hexapod->joints()); }
+
+// numbers of one state of an array that is given
+inline int input_size(const Job& job, Param p) { return p == Param::base_motion ? 9 : job.chain->n(); }
+inline int input_size(const HexJob& job, Param p) {
+  const int size = input_size(p, sizes_of(job));
+  return p == Param::leg_tau && !job.actuated_only ? size * job.hexapod->joints() : size;
 }
 
 // numbers of one state in the first result, or in all of them where they are one block
@@ -71,7 +79,7 @@ struct DynamicsLayout {
       const Shape& shape = row.outputs[k].shape;
       int& size = shape.count == 2 ? leg_size : head_size;
       at[k] = outputs >> k & 1 ? size : -1;
-      if (at[k] >= 0) size += shape[shape.count - 1].of({0, 0, joints, 0});
+      if (at[k] >= 0) size += shape[shape.count - 1].of(Sizes::of_hexapod(joints));
     }
   }
   int head() const { return head_size; }
@@ -118,20 +126,14 @@ struct HexParts {
 
 // f(rows, numbers of a row) for everything that generated code is given: the arrays that have data, the external wrenches,
 // the inertial parameters
-template <class F>
-void for_arguments(const Job& job, const Rows& rows, const F& f) {
-  const Sizes sizes = sizes_of(job);
+template <class J, class F>
+void for_arguments(const J& job, const Rows& rows, const F& f) {
   for (const Param p : row_of(job.function).params)
-    if (is_array(p) && rows[p].data) f(rows[p], static_cast<int>(input_size(p, sizes)));
-  for (int k = 0; k < job.external_count; ++k) f(rows.external[k], 6);
-  if (job.parameters) f(rows.parameters, job.parameters);
-}
-template <class F>
-void for_arguments(const HexJob& job, const Rows& rows, const F& f) {
-  const Sizes sizes = sizes_of(job);
-  for (int i = 0; i < kInputs; ++i)
-    if (rows.in[i].data && i != index_of(Param::start))
-      f(rows.in[i], static_cast<int>(input_size(static_cast<Param>(i), sizes)));
+    if (is_array(p) && p != Param::start && rows[p].data) f(rows[p], input_size(job, p));
+  if constexpr (std::is_same_v<J, Job>) {
+    for (int k = 0; k < job.external_count; ++k) f(rows.external[k], 6);
+    if (job.parameters) f(rows.parameters, job.parameters);
+  }
 }
 
 // d tau / d qdd of derivatives: for short chains the walk is faster

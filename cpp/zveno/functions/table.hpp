@@ -9,13 +9,15 @@
 
 namespace zveno {
 
-// What a call may be given. First the arrays, in the order in which generated code takes them.
+// What a call may be given. First the arrays.
 enum class Param : std::uint8_t {
   // of chains
   q,
   qd,
   qdd,
   tau,
+  // of the base: [a; Omega; Omega'] everywhere
+  base_motion,
   // of hexapods
   r,
   R,
@@ -23,8 +25,6 @@ enum class Param : std::uint8_t {
   acceleration,
   wrench,
   leg_tau,
-  // of the base: [a; Omega; Omega'] everywhere
-  base_motion,
   omega,
   base_wrench,
   start,
@@ -45,32 +45,40 @@ enum class Param : std::uint8_t {
   threads,
 };
 constexpr int kInputs = static_cast<int>(Param::start) + 1;
+constexpr int kChainInputs = static_cast<int>(Param::base_motion) + 1;
 constexpr int kParams = static_cast<int>(Param::threads) + 1;
 
 constexpr int index_of(Param p) { return static_cast<int>(p); }
 constexpr bool is_array(Param p) { return index_of(p) < kInputs; }
 
 // what dimensions depend on
+enum class Size : std::uint8_t {
+  one,
+  n,      // moving joints of a chain
+  links,  // all links of a chain
+  nj,     // places for the joints of a leg
+};
+inline constexpr const char* kSizeNames[] = {"", "n", "N", "nj"};
+
 struct Sizes {
-  int n = 0;       // moving joints of a chain
-  int links = 0;   // all links of a chain
-  int nj = 0;      // places for the joints of a leg
-  int forces = 0;  // numbers of leg_tau: 6, or 6 nj
+  int value[4];
+
+  constexpr int operator[](Size s) const { return value[static_cast<int>(s)]; }
+  static constexpr Sizes of_chain(int n, int links) { return {{1, n, links, 0}}; }
+  static constexpr Sizes of_hexapod(int nj) { return {{1, 0, 0, nj}}; }
 };
 
-// a dimension: a number, or so many times one of the sizes
+// a dimension: so many times one of the sizes
 struct Dim {
   int factor = 0;
-  char symbol = 0;  // 'n', 'N' links, 'j' joints of a leg
+  Size size = Size::one;
 
   constexpr Dim() = default;
   constexpr Dim(int number) : factor(number) {}
-  constexpr Dim(int factor, char symbol) : factor(factor), symbol(symbol) {}
-  constexpr int of(const Sizes& s) const {
-    return factor * (symbol == 'n' ? s.n : symbol == 'N' ? s.links : symbol == 'j' ? s.nj : 1);
-  }
+  constexpr Dim(int factor, Size size) : factor(factor), size(size) {}
+  constexpr int of(const Sizes& s) const { return factor * s[size]; }
 };
-constexpr Dim kN(1, 'n'), kNj(1, 'j'), kTenLinks(10, 'N');
+constexpr Dim kN(1, Size::n), kNj(1, Size::nj), kTenLinks(10, Size::links);
 
 // a short list in a constant
 template <class T, int kMost>
@@ -108,6 +116,10 @@ inline constexpr Slot kSlots[] = {
     {"qd", {kN}, "rad/s or m/s", "Joint rates."},
     {"qdd", {kN}, "rad/s^2 or m/s^2", "Joint accelerations."},
     {"tau", {kN}, "N m or N", "Joint efforts."},
+    {"base_motion",
+     {9},
+     "m/s^2, rad/s, rad/s^2",
+     "Acceleration of the base origin, angular velocity and angular acceleration of the base, in its own axes."},
     {"r", {3}, "m", "Centre of mass of the ring in the base frame."},
     {"R",
      {3, 3},
@@ -123,10 +135,6 @@ inline constexpr Slot kSlots[] = {
      {6},
      "N or N m",
      "Forces of the actuated joints, or of all joints (..., 6, nj); positive ones increase the coordinate."},
-    {"base_motion",
-     {9},
-     "m/s^2, rad/s, rad/s^2",
-     "Acceleration of the base origin, angular velocity and angular acceleration of the base, in its own axes."},
     {"omega", {3}, "rad/s", "Angular velocity of the base, base axes."},
     {"base_wrench", {6}, "N and N m", "Force and moment on the base at its centre of mass, base axes."},
     {"start", {6, kNj}, "rad or m", "Where Newton's method begins; default: the closed form, and the start of custom legs."},
@@ -135,9 +143,8 @@ static_assert(sizeof(kSlots) / sizeof(kSlots[0]) == kInputs);
 
 constexpr const Slot& slot_of(Param p) { return kSlots[index_of(p)]; }
 
-constexpr std::ptrdiff_t input_size(Param p, const Sizes& s) {
-  return p == Param::leg_tau ? s.forces : numbers(slot_of(p).shape, s);
-}
+// numbers of one state; leg_tau may have more
+constexpr int input_size(Param p, const Sizes& s) { return static_cast<int>(numbers(slot_of(p).shape, s)); }
 
 // options and what every function has
 struct OptionText {
@@ -196,10 +203,19 @@ enum Trait : unsigned {
   kSeveral = 32,    // always a named result
 };
 
+// in positional order, those that must be given first
+struct Params : List<Param, 10> {
+  unsigned mask = 0;
+
+  constexpr Params(std::initializer_list<Param> list) : List(list) {
+    for (const Param p : list) mask |= 1u << index_of(p);
+  }
+};
+
 struct FunctionRow {
   const char* name;
-  int code;                // of the mechanism's enum
-  List<Param, 10> params;  // in positional order, those that must be given first
+  int code;  // of the mechanism's enum
+  Params params;
   int required;
   List<MethodName, 8> methods;
   List<Slot, 7> outputs;
@@ -210,18 +226,15 @@ struct FunctionRow {
   const char* method_text;
   const char* example;
 
-  constexpr bool takes(Param p) const {
-    for (const Param x : params)
-      if (x == p) return true;
-    return false;
-  }
+  constexpr bool takes(Param p) const { return params.mask >> index_of(p) & 1; }
   constexpr bool has(Trait t) const { return (traits & t) != 0; }
   constexpr unsigned all() const { return (1u << outputs.count) - 1; }
 };
 
 // whether a computation is long enough to give the interpreter lock away for it, which costs as much as a small kernel
 constexpr std::ptrdiff_t work_of(const FunctionRow& row, const Sizes& s) {
-  return row.cost == Cost::fixed ? 64 : row.cost == Cost::linear ? s.n : static_cast<std::ptrdiff_t>(s.n) * s.n;
+  const std::ptrdiff_t n = s[Size::n];
+  return row.cost == Cost::fixed ? 64 : row.cost == Cost::linear ? n : n * n;
 }
 
 }  // namespace zveno

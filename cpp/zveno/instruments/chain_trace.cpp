@@ -26,11 +26,9 @@ class Tracer {
  public:
   Tracer(const Job& job, const TraceOptions& options, Graph& graph)
       : job_(job), chain_(*job.chain), n_(chain_.n()), graph_(graph) {
-    const Sizes sizes = sizes_of(job);
     int argument = 0;
     for (const Param p : row_of(job.function).params)
-      if (is_array(p) && (options.given >> index_of(p) & 1))
-        read(argument++, static_cast<int>(input_size(p, sizes)), x_[index_of(p)]);
+      if (is_array(p) && (options.given >> index_of(p) & 1)) read(argument++, input_size(job, p), x_[index_of(p)]);
     for (int k = 0; k < job.external_count; ++k) read(argument++, 6, external_);
     std::vector<Traced> inertial;
     if (!options.symbolic.empty()) read(argument++, kInertial * static_cast<int>(options.symbolic.size()), inertial);
@@ -77,9 +75,9 @@ class Tracer {
   ModelView<Traced> model() const { return {&chain_.topology(), bodies_.data()}; }
 
   template <class T>
-  static Inputs<T> inputs(const std::vector<T> (&x)[kInputs], const std::vector<T>& external) {
+  static Inputs<T> inputs(const std::vector<T> (&x)[kChainInputs], const std::vector<T>& external) {
     Inputs<T> in;
-    for (int k = 0; k < kInputs; ++k) in.x[k] = x[k].empty() ? nullptr : x[k].data();
+    for (int k = 0; k < kChainInputs; ++k) in.x[k] = x[k].empty() ? nullptr : x[k].data();
     in.external = external.data();
     return in;
   }
@@ -97,8 +95,8 @@ class Tracer {
     std::vector<Derived> tau(n_);
     for (int which = 0; which < 2; ++which)
       for (int j = 0; j < n_ && !dtau[which].empty(); ++j) {
-        std::vector<Derived> x[kInputs];
-        for (int k = 0; k < kInputs; ++k) x[k] = std::vector<Derived>(x_[k].begin(), x_[k].end());
+        std::vector<Derived> x[kChainInputs];
+        for (int k = 0; k < kChainInputs; ++k) x[k] = std::vector<Derived>(x_[k].begin(), x_[k].end());
         x[index_of(which ? Param::qd : Param::q)][j].g = Traced(1.0);
         Scratch scratch;
         Evaluation<Derived, Traced>(job_, model(), inputs(x, external), scratch).inverse_dynamics(tau.data());
@@ -119,7 +117,7 @@ class Tracer {
   const Chain& chain_;
   const int n_;
   Graph& graph_;
-  std::vector<Traced> x_[kInputs], external_;
+  std::vector<Traced> x_[kChainInputs], external_;
   std::vector<BodyParams<Traced>> bodies_;
 };
 

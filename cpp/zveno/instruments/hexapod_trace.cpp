@@ -21,10 +21,11 @@ Graph trace(const HexJob& job, const TraceOptions& options) {
 
   State<Traced> s;
   const auto read = [&](const RowData& rows, int n, Traced* x) {
-    int argument = 0;
-    for (const RowData& before : given.in) {
-      if (&before == &rows) break;
-      argument += before.data != nullptr;
+    int argument = 0;  // those that are given before it
+    for (const Param p : row_of(job.function).params) {
+      if (!is_array(p)) continue;
+      if (&given[p] == &rows) break;
+      argument += given[p].data != nullptr;
     }
     for (int k = 0; k < n; ++k) x[k] = rows.data ? Traced::node(graph.input(argument, k)) : Traced(0.0);
   };

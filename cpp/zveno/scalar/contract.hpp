@@ -11,6 +11,8 @@
 // double itself, pack.hpp (SIMD lanes), count.hpp (operation counter), dual.hpp (derivatives), trace.hpp (expression graph).
 #pragma once
 
+#include <zveno/support/compiler.hpp>
+
 namespace zveno {
 
 // kernels divide their work into at most this many numbered stages, for which operation counts are reported
@@ -28,11 +30,11 @@ inline void enter_stage(Stage stage) {
 
 template <class T>
 struct Loader {
-  static T load(const double* x) { return T(*x); }
+  static ZVENO_INLINE T load(const double* x) { return T(*x); }
 };
 
 template <class T>
-inline T loaded(const double* x) {
+ZVENO_INLINE T loaded(const double* x) {
   return Loader<T>::load(x);
 }
 

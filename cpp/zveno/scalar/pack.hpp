@@ -118,7 +118,7 @@ struct Pack {
 
 template <int N>
 struct Loader<Pack<N>> {
-  static Pack<N> load(const double* x) { return Pack<N>::load(x); }
+  static ZVENO_INLINE Pack<N> load(const double* x) { return Pack<N>::load(x); }
 };
 
 namespace detail {
