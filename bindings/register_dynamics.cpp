@@ -11,14 +11,13 @@
 #include "docstrings.hpp"
 #include "dynamics.hpp"
 #include "registers.hpp"
+#include "types.hpp"
 
 namespace zveno::bindings {
 
 const KernelTable* kernels = nullptr;
 
 namespace {
-
-PyObject* derivatives_type = nullptr;  // zveno.results.Derivatives, once it is needed
 
 const std::vector<std::pair<const char*, Method>> kMassMethods = {
     {"crba", Method::crba},
@@ -249,10 +248,8 @@ PyObject* run_call(const Context& c, const Signature& s, const Job& job, Arrays&
   if (failure.kind != Failure::none) raise_failure(s.name, chain, failure, lead.nd > 0);
 
   if (three) {
-    if (!derivatives_type)
-      derivatives_type = py::object(py::module_::import("zveno.results").attr("Derivatives")).release().ptr();
     // the named tuple itself: its constructor is Python code and takes longer than the call
-    auto* type = reinterpret_cast<PyTypeObject*>(derivatives_type);
+    PyTypeObject* type = adopted(Adopted::Derivatives);
     PyObject* tuple = type->tp_alloc(type, 3);
     if (!tuple) throw py::error_already_set();
     for (int k = 0; k < 3; ++k) PyTuple_SET_ITEM(tuple, k, results[k].release().ptr());

@@ -47,7 +47,7 @@ const char* type_of(FailureKind kind) {
     PyErr_SetString(PyExc_FloatingPointError, text.c_str());
     throw py::error_already_set();
   }
-  py::object error = py::module_::import("zveno.errors").attr(type_of(t.kind))(text);
+  py::object error = make_error(type_of(t.kind), text);
   error.attr("leg") = f.leg < 0 ? py::object(py::none()) : py::object(py::str(hexapod.leg(f.leg).name));
   error.attr("leg_index") = f.leg < 0 ? py::object(py::none()) : py::object(py::int_(f.leg));
   error.attr("cause") = t.key;
@@ -214,18 +214,11 @@ PyType_Slot dynamics_slots[] = {
 PyType_Spec dynamics_spec = {"zveno._core.DynamicsRows", sizeof(DynamicsObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                              dynamics_slots};
 
-PyTypeObject* dynamics_type = nullptr;  // zveno.results.HexapodDynamics
-
-void prepare_dynamics_type() {
-  if (dynamics_type) return;
-  py::object type = py::module_::import("zveno.results").attr("HexapodDynamics");
-  dynamics_type = reinterpret_cast<PyTypeObject*>(type.release().ptr());
-}
-
 DynamicsObject* dynamics_of(PyObject* object) { return reinterpret_cast<DynamicsObject*>(object); }
 
 py::object make_dynamics(py::object data, int layout, py::object status) {
-  PyObject* result = dynamics_type->tp_alloc(dynamics_type, 0);
+  PyTypeObject* type = adopted(Adopted::HexapodDynamics);
+  PyObject* result = type->tp_alloc(type, 0);
   if (!result) throw py::error_already_set();
   dynamics_of(result)->data = data.release().ptr();
   dynamics_of(result)->status = status.release().ptr();
@@ -309,9 +302,8 @@ PyObject* run_call(const Context& c, const Signature& s, HexJob job, const Argum
   PyObject* out = a[P::out];
   py::object reused;
   if (dynamics) {
-    prepare_dynamics_type();
     if (out) {  // an earlier result
-      if (!PyObject_TypeCheck(out, dynamics_type))
+      if (!PyObject_TypeCheck(out, adopted(Adopted::HexapodDynamics)))
         throw py::type_error(std::string(who) + ": out is a " + Py_TYPE(out)->tp_name +
                              ", expected a HexapodDynamics of an earlier call");
       reused = py::reinterpret_borrow<py::object>(dynamics_of(out)->data);
@@ -493,12 +485,10 @@ struct CompiledState {
 // ---- the model
 
 LegType leg_type_of(const std::string& text) {
-  const std::pair<const char*, LegType> names[] = {{"ups", LegType::ups}, {"spu", LegType::spu},
-                                                   {"ucu", LegType::ucu}, {"rus", LegType::rus},
-                                                   {"rsu", LegType::rsu}, {"custom", LegType::custom}};
-  for (const auto& [name, type] : names)
-    if (text == name) return type;
-  throw ModelError("", "unknown leg type '" + text + "', expected ups, spu, ucu, rus, rsu or custom");
+  for (const LegTraits& row : kLegTraits)
+    if (text == row.name) return row.type;
+  if (text == "custom") return LegType::custom;
+  throw ModelError("", "unknown leg type '" + text + "', expected UPS, SPU, UCU, RUS, RSU or custom");
 }
 
 BodySpec body_of_tuple(const py::handle& h) {

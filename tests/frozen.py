@@ -84,7 +84,10 @@ def chain_results(name, arm, *, count=19):
             call = getattr(arm, function)
             yield f"{name}.{function}.{method}", (call(*states, **options), call(*(s[3] for s in states), **options))
             if function not in ("mass_matrix", "kinetic_energy", "potential_energy"):
-                loaded = call(*states, external=loads, **options), call(*(s[3] for s in states), external=one, **options)
+                loaded = (
+                    call(*states, external=loads, **options),
+                    call(*(s[3] for s in states), external=one, **options),
+                )
                 yield f"{name}.{function}.{method}.external", loaded
     yield f"{name}.reactions.world", (arm.reactions(q, qd, x, frame="world"),)
     yield f"{name}.pose", (arm.pose(q, link), arm.pose(q[3], arm.link_names[0]))

@@ -17,7 +17,7 @@ from helpers import random_chain
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from zveno import _core
-from zveno.c_code import c_source, identifier, plain
+from zveno.codegen.c import c_source, identifier, plain
 from zveno.graph import ARITY, OPS, Argument, Graph
 
 GOLDEN = Path(__file__).parent / "golden"

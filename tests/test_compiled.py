@@ -17,6 +17,7 @@ from helpers import FUNCTIONS, SERIAL_ONLY, TAKES_EXTERNAL, VARIANTS, arguments,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zveno import _core
+from zveno._rotation import about_axis
 
 every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=variant_id)
 
@@ -172,7 +173,7 @@ def test_traced_code_is_shorter_than_the_kernel():
 def test_right_angles_of_a_model_leave_no_trace():
     """Rolls and pitches of 90 degrees, whose sines and cosines are not exact in floating point."""
     links = [zv.Link(f"l{k}", position=(0.1, 0, 0.2), mass=1.0, com=(0.1, 0.2, 0.3), inertia=0.1,
-                     rotation=zv.model.turn(0, (-1) ** k * np.pi / 2)) for k in range(4)]  # fmt: skip
+                     rotation=about_axis(0, (-1) ** k * np.pi / 2)) for k in range(4)]  # fmt: skip
     exact = [zv.Link(f"l{k}", position=(0.1, 0, 0.2), mass=1.0, com=(0.1, 0.2, 0.3), inertia=0.1,
                      rotation=[[1, 0, 0], [0, 0, -((-1) ** k)], [0, (-1) ** k, 0]]) for k in range(4)]  # fmt: skip
     a, b = (zv.Chain(x).trace("inverse_dynamics").operations for x in (links, exact))
@@ -317,7 +318,7 @@ def test_pickle_recompiles(arm, rng):
 
 def test_pickle_keeps_what_was_allowed_to_be_large(monkeypatch):
     f = zv.robots.two_link().compile("bias", limit=10_000)
-    monkeypatch.setattr(zv.compiled, "LIMIT", 5)
+    monkeypatch.setattr("zveno.codegen.compiled.LIMIT", 5)
     assert pickle.loads(pickle.dumps(f)).operations == f.operations
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zveno as zv
-from zveno.c_code import identifier
-from zveno.export import export
+from zveno.codegen.c import identifier
+from zveno.codegen.export import export
 
 WARNINGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Wshadow", "-Werror"]
 

@@ -4,7 +4,8 @@ import re
 
 import pytest
 import zveno as zv
-from zveno import _core, graph_text
+from zveno import _core
+from zveno.codegen import text as graph_text
 from zveno.graph import OPS, Argument, Graph
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from reference import hexapod as hd
+from zveno.kinematics.hexapods import explain
 
 ROD = zv.Body.cylinder(2.0, 0.02, 0.3)
 STRUT = {"housing": ROD, "rod": ROD, "housing_length": 0.25, "rod_length": 0.25, "base_frame": np.eye(3)}
@@ -129,7 +130,7 @@ def test_a_pose_that_a_leg_cannot_take(kind, error, cause, margin, options, d):
     status = hx.status(r, np.eye(3))
     assert status.dtype == np.int16 and status.shape == ()
     assert hx.explain(status) == f"leg 'special' {TEXTS[cause]}"
-    assert zv.ring.explain(status) == f"leg 4 {TEXTS[cause]}"
+    assert explain(status) == f"leg 4 {TEXTS[cause]}"
     check_refused(error, ("leg 'special'",), hx.singularity, r, np.eye(3))
     near = hx.singularity(r, np.eye(3), on_error="nan")
     assert np.isnan(near.condition) and np.isnan(near.leg).all()

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import hexapod as hd
 from scipy.spatial.transform import Rotation
+from zveno.kinematics.hexapods import explain
 
 every_case = pytest.mark.parametrize("case", CASES)
 every_type = pytest.mark.parametrize("type", hd.TYPES)
@@ -457,8 +458,8 @@ def test_statuses_in_words():
         "the state has an argument that is not finite",
         "the state has an R that is not a rotation",
     ]
-    assert zv.ring.explain(status[1]) == "leg 1 cannot reach its hinge: crank and coupler do not meet"
-    assert zv.ring.explain(0) == hx.explain(0) == hx.explain(np.int16(0)) == "computed"
+    assert explain(status[1]) == "leg 1 cannot reach its hinge: crank and coupler do not meet"
+    assert explain(0) == hx.explain(0) == hx.explain(np.int16(0)) == "computed"
     with pytest.raises(ValueError, match="200"):
         hx.explain(200)
 

@@ -19,7 +19,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from test_allocations import COUNTER
 from zveno import laws
-from zveno.simulation import Simulation, simulate
+from zveno.sim.simulation import Simulation, _quaternion, simulate
 
 matplotlib.use("Agg")
 
@@ -271,7 +271,7 @@ def test_a_run_can_be_continued():
 @pytest.mark.parametrize("turn", [[0, 0, 0], [3.0, 0.1, 0], [0.1, 3.1, 0], [0.2, 0, -3.0], [1, 1, 1]])
 def test_rotations_become_quaternions_wherever_they_point(turn):
     R = Rotation.from_rotvec(turn)
-    q = zv.simulation._quaternion(R.as_matrix())
+    q = _quaternion(R.as_matrix())
     assert q[0] >= 0
     np.testing.assert_allclose(Rotation.from_quat(q, scalar_first=True).as_matrix(), R.as_matrix(), atol=1e-15)
 
@@ -688,7 +688,7 @@ def test_records_become_data_frames_and_datasets(monkeypatch):
 def test_missing_packages_are_named(module, call, install, monkeypatch):
     s = simulate(ring(), 0.01, 1e-3)
     for name in list(sys.modules):
-        if name.partition(".")[0] in (module, "mpl_toolkits") or name == "zveno.hexapod_plots":
+        if name.partition(".")[0] in (module, "mpl_toolkits") or name == "zveno.plot.simulation":
             monkeypatch.delitem(sys.modules, name)
 
     class Hidden:
@@ -718,8 +718,8 @@ def test_a_progress_bar_is_shown_on_demand_and_on_terminals_only(monkeypatch):
         err = io.StringIO()
         err.isatty = lambda: terminal
         monkeypatch.setattr(sys, "stderr", err)
-        monkeypatch.setattr(zv.simulation, "_LONG", 0.0)
-        monkeypatch.setattr(zv.simulation, "_CHUNK", 1e-4)
+        monkeypatch.setattr("zveno.sim.simulation._LONG", 0.0)
+        monkeypatch.setattr("zveno.sim.simulation._CHUNK", 1e-4)
         simulate(ring(), 1.0, 1e-4, laws=laws.SpringDamper(400.0, 80.0), every=100, **keywords)
         return "simulating" in err.getvalue()
 
@@ -729,7 +729,7 @@ def test_a_progress_bar_is_shown_on_demand_and_on_terminals_only(monkeypatch):
 
 def test_figures_have_units_names_and_limits():
     from matplotlib import pyplot as plt
-    from zveno import hexapod_plots as plots
+    from zveno.plot import simulation as plots
 
     s = hard_landing(1e-3, every=1)
     figure = s.plot()
@@ -755,7 +755,7 @@ def test_figures_have_units_names_and_limits():
 @pytest.mark.parametrize("kind", KINDS)
 def test_drawn_legs_have_the_lengths_of_their_bodies(kind):
     from matplotlib import pyplot as plt
-    from zveno.hexapod_plots import draw_mechanism
+    from zveno.plot.mechanism import draw_mechanism
 
     hexapod = ring(kind)
     r = hexapod.nominal[0] + [0.02, 0.03, -0.01]
@@ -776,8 +776,8 @@ def test_drawn_legs_have_the_lengths_of_their_bodies(kind):
 
 def test_a_workspace_is_drawn_in_millimetres_and_degrees():
     from matplotlib import pyplot as plt
-    from zveno.hexapod_plots import plot_workspace
-    from zveno.ring import Workspace
+    from zveno.kinematics.hexapods import Workspace
+    from zveno.plot.workspace import plot_workspace
 
     condition = np.array([[1.0, 2.0, 3.0], [2.0, np.nan, 5.0]])
     status, within = np.isnan(condition).astype(np.int16), condition < 2.5
@@ -802,7 +802,7 @@ if sys.platform == "linux":  # the counter is preloaded
         code = """
 import ctypes, numpy as np, zveno as zv
 from zveno import laws
-from zveno.laws import program
+from zveno.sim.laws import program
 allocations = ctypes.CDLL(None).allocations
 allocations.restype = ctypes.c_long
 for kind in ("UPS", "RSU"):

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from zveno import _core, cpu_features, machine
-from zveno.graph import ADD, ANGLE, COS, DIV, FMA, MUL, NEG, SIN, SQRT, SUB, Argument, Graph
-from zveno.machine import compile_graph, ir
+from zveno import _core, cpu_features
+from zveno.codegen import llvm as machine
+from zveno.codegen.graph import ADD, ANGLE, COS, DIV, FMA, MUL, NEG, SIN, SQRT, SUB, Argument, Graph
+from zveno.codegen.llvm import compile_graph, ir
 
 LANES = cpu_features()["lanes"]
 INPUTS = [Argument("x", (3,)), Argument("y", (2, 2))]
@@ -376,8 +377,8 @@ import sys
 sys.modules["llvmlite"] = None
 from zveno import _core
 from zveno.errors import Error
-from zveno.graph import Argument, Graph
-from zveno.machine import compile_graph, ir
+from zveno.codegen.graph import Argument, Graph
+from zveno.codegen.llvm import compile_graph, ir
 core = _core.Graph()
 core.set_outputs([[core.input(0, 0)]])
 graph = Graph(core, [Argument("x", (1,))], [Argument("y", (1,))])

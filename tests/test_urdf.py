@@ -358,8 +358,8 @@ def test_declarations_of_entities_are_refused_at_once(text, encoding):
     ids=["deep", "many", "large"],
 )
 def test_depth_number_and_size_are_bounded(text, message, monkeypatch):
-    monkeypatch.setattr("zveno.urdf.MAX_ELEMENTS", 1000)
-    monkeypatch.setattr("zveno.urdf.MAX_BYTES", 2**20)
+    monkeypatch.setattr("zveno.model.urdf.MAX_ELEMENTS", 1000)
+    monkeypatch.setattr("zveno.model.urdf.MAX_BYTES", 2**20)
     with pytest.raises(zv.ModelError, match=message):
         zv.Chain.from_urdf(text)
 

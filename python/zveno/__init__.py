@@ -15,15 +15,14 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("zveno's compiled core is missing: install the package with `pip install .`") from error
 
-from . import graph, laws, mechanisms, robots
+from . import _types, graph, laws, mechanisms, robots  # noqa: F401
 from ._dispatch import cpu_features
-from .compiled import CompiledFunction, TracedFunction
+from .codegen.compiled import CompiledFunction, TracedFunction
 from .errors import Error, GraphSizeError, ModelError, ModelWarning, SingularityError, UnreachableError
-from .hexapod import Body, Hexapod, Leg
-from .model import Chain, Link
+from .model import Body, Chain, Hexapod, Leg, Link
 from .opcount import OpCount
 from .results import Derivatives, HexapodDynamics, RingPose, Singularity
-from .simulation import Simulation, StopEvent
+from .sim.simulation import Simulation, StopEvent
 
 __version__ = _version("zveno")
 

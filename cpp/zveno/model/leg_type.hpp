@@ -10,8 +10,11 @@ namespace zveno {
 
 enum class LegType : std::uint8_t { ups, spu, ucu, rus, rsu, custom };
 
-// frames that a leg may be given, by name; docs/hexapods.md
-enum LegFrame : unsigned { kBaseFrame = 1, kRingFrame = 2, kCrankJointFrame = 4, kTipFrame = 8 };
+// frames that a leg may be given, a bit for each; docs/hexapods.md
+struct LegFrame {
+  enum : unsigned { base = 1, ring = 2, crank = 4, tip = 8 };
+  static constexpr const char* names[] = {"base_frame", "ring_frame", "crank_frame", "tip_frame"};  // in the order of bits
+};
 
 struct LegTraits {
   LegType type;
@@ -26,10 +29,24 @@ struct LegTraits {
 
 // in the order of LegType; custom legs are closed by iteration and have no row
 inline constexpr LegTraits kLegTraits[] = {
-    {LegType::ups, "UPS", false, false, false, 3, {"u1", "u2", "stroke", ""}, kBaseFrame},
-    {LegType::spu, "SPU", false, true, true, 4, {"u1", "u2", "spin", "stroke"}, kBaseFrame | kRingFrame | kTipFrame},
-    {LegType::ucu, "UCU", false, true, false, 4, {"u1", "u2", "spin", "stroke"}, kBaseFrame | kRingFrame | kTipFrame},
-    {LegType::rus, "RUS", true, false, false, 3, {"crank", "u1", "u2", ""}, kBaseFrame | kCrankJointFrame},
+    {LegType::ups, "UPS", false, false, false, 3, {"u1", "u2", "stroke", ""}, LegFrame::base},
+    {LegType::spu,
+     "SPU",
+     false,
+     true,
+     true,
+     4,
+     {"u1", "u2", "spin", "stroke"},
+     LegFrame::base | LegFrame::ring | LegFrame::tip},
+    {LegType::ucu,
+     "UCU",
+     false,
+     true,
+     false,
+     4,
+     {"u1", "u2", "spin", "stroke"},
+     LegFrame::base | LegFrame::ring | LegFrame::tip},
+    {LegType::rus, "RUS", true, false, false, 3, {"crank", "u1", "u2", ""}, LegFrame::base | LegFrame::crank},
     {LegType::rsu,
      "RSU",
      true,
@@ -37,7 +54,7 @@ inline constexpr LegTraits kLegTraits[] = {
      false,
      4,
      {"crank", "u1", "u2", "spin"},
-     kBaseFrame | kRingFrame | kCrankJointFrame | kTipFrame},
+     LegFrame::base | LegFrame::ring | LegFrame::crank | LegFrame::tip},
 };
 
 constexpr const LegTraits& traits_of(LegType type) { return kLegTraits[static_cast<int>(type)]; }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, SupportsIndex, cast
@@ -10,16 +9,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, SupportsInde
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _core
-from . import errors as _errors
-from .model import _show, as_number
-from .opcount import OpCount
-from .results import Array, RingPose, Singularity
+from .. import _core
+from .. import errors as _errors
+from .._check import Array, _show, as_number
+from .._rotation import from_rotation_vector
+from ..opcount import OpCount
+from ..results import RingPose, Singularity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from .hexapod import Hexapod
+    from ..model import Hexapod
 
 __all__ = ["Workspace", "explain"]
 
@@ -171,7 +171,7 @@ def all_poses(
     shift = rng.uniform(-reach, reach, (tries, 3))
     angle = rng.uniform(-tilt, tilt, (tries, 3))
     shift[0] = angle[0] = 0.0
-    found = forward_kinematics(hexapod, wanted, (r0 + shift, R0 @ turned(angle)), "nan", None)
+    found = forward_kinematics(hexapod, wanted, (r0 + shift, R0 @ from_rotation_vector(angle)), "nan", None)
     kept: list[int] = []
     for row in np.flatnonzero(np.isfinite(found.r).all(axis=-1)):
         same = (
@@ -181,16 +181,6 @@ def all_poses(
             kept.append(int(row))
     kept.sort(key=lambda k: float(np.abs(found.r[k] - r0).max() + np.abs(found.R[k] - R0).max()))
     return RingPose(found.r[kept], found.R[kept], found.residual[kept], found.iterations[kept])
-
-
-def turned(rotation_vector: Array) -> Array:
-    """Rotation matrices (..., 3, 3) of rotation vectors (..., 3), rad."""
-    a = np.linalg.norm(rotation_vector, axis=-1)[..., None, None]
-    x, y, z = np.moveaxis(rotation_vector, -1, 0)
-    o = np.zeros_like(x)
-    K = np.stack([np.stack([o, -z, y], -1), np.stack([z, o, -x], -1), np.stack([-y, x, o], -1)], -2)
-    R: Array = np.eye(3) + np.sinc(a / math.pi) * K + 0.5 * np.sinc(a / (2 * math.pi)) ** 2 * (K @ K)
-    return R
 
 
 def singularity(
@@ -210,7 +200,7 @@ def singularity(
     with np.errstate(divide="ignore"):
         condition[good] = np.linalg.cond(scaled[good])
     # the first square of a slide's leg is its length, which is no measure of direction
-    turning = np.array([[leg.type not in ("UPS", "SPU", "UCU"), True, True, True] for leg in hexapod.legs])
+    turning = np.array([[not leg.traits.gough, True, True, True] for leg in hexapod.legs])
     factors = np.where(turning, squares, np.where(np.isnan(squares), np.nan, 1.0)).min(axis=-1)
     return Singularity(condition, np.sqrt(factors), status)
 
@@ -275,7 +265,7 @@ class Workspace(NamedTuple):
 
     def plot(self, ax: Any = None) -> Figure:
         """Draw the condition number over the grid, limits of the legs as a line (extra ``zveno[cli]``)."""
-        from .hexapod_plots import plot_workspace
+        from ..plot.workspace import plot_workspace
 
         return plot_workspace(self, ax)
 
@@ -307,7 +297,7 @@ def workspace(
     for name, values in zip(axes, (first[:, None], second[None, :]), strict=True):
         index = _AXES.index(name)
         (shift if index < 3 else angle)[..., index % 3] = values
-    r, R = r0 + shift, R0 @ turned(angle)
+    r, R = r0 + shift, R0 @ from_rotation_vector(angle)
     found = singularity(hexapod, r, R, "nan", threads)
     p = hexapod.closure(r, R, on_error="nan", threads=threads)
     stroke = p[..., np.arange(6), hexapod.actuated]

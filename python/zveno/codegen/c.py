@@ -11,7 +11,7 @@ from typing import Final, Literal
 import numpy as np
 
 from .graph import INPUT, Argument, Graph, Operation
-from .graph_text import expression, names
+from .text import expression, names
 
 __all__ = ["CSource", "Real", "c_source", "identifier", "literal", "plain"]
 

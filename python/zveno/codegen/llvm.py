@@ -23,9 +23,9 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, Final
 
-from . import _core
-from ._dispatch import cpu_features
-from .errors import Error
+from .. import _core
+from .._dispatch import cpu_features
+from ..errors import Error
 from .graph import ADD, ANGLE, ARITY, CONSTANT, COS, DIV, FMA, INPUT, MUL, NEG, SIN, SQRT, SUB, Graph
 
 __all__ = ["Machine", "compile_graph", "ir"]

@@ -1,4 +1,4 @@
-"""The figure of ``zveno bench``: operations and time over the number of joints. Needs matplotlib (``zveno[cli]``)."""
+"""The figure of ``zveno bench``: operations and time over the number of joints."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator, StrMethodFormatter
 
-from .study import METHODS, Study
+from ..bench.mass_matrix import METHODS, Study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .study import Measurement
+    from ..bench.mass_matrix import Measurement
 
 # Okabe-Ito colours; markers and dashes repeat the distinction for print and for every kind of colour vision
 _STYLES: Final = dict(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack
 
 import numpy as np
 
-from . import _core
+from .. import _core
+from ..opcount import OpCount
 from .compiled import (
     LIMIT,
     UNLIMITED,
@@ -20,11 +21,10 @@ from .compiled import (
     simplified,
 )
 from .graph import Argument, Graph
-from .opcount import OpCount
 
 if TYPE_CHECKING:
-    from .hexapod import Body, Hexapod
-    from .machine import Machine
+    from ..model import Body, Hexapod
+    from .llvm import Machine
 
 __all__ = [
     "CompiledHexapodFunction",
@@ -139,7 +139,7 @@ def _compiled(traced: TracedHexapodFunction) -> CompiledHexapodFunction:
 
 
 def _body(data: Mapping[str, Any] | None) -> Body | None:
-    from .hexapod import Body
+    from ..model import Body
 
     return None if data is None else Body.from_dict(data)
 
@@ -234,7 +234,7 @@ def trace_hexapod(model: Hexapod, function: str, **options: Unpack[HexapodTraceO
         raise ValueError(f"compile: tau is {tau!r}, expected 'actuated' or 'all'")
     if isinstance(arguments, str):
         raise TypeError(f"compile: arguments is {arguments!r}, expected a sequence of names")
-    from .hexapod import Body
+    from ..model import Body
 
     if base is not None and not isinstance(base, Body):
         raise TypeError(f"compile: base is of type {type(base).__name__}, expected a zveno.Body")

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .c_code import CALLED, CSource, Real, c_source, identifier, literal, plain
+from .c import CALLED, CSource, Real, c_source, identifier, literal, plain
 from .graph import Graph
 
 __all__ = ["Exportable", "export"]

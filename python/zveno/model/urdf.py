@@ -13,8 +13,11 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import ModelError
-from .model import Chain, Link, report, turn, turned
+from .._check import report
+from .._rotation import about_axis, rotated
+from ..errors import ModelError
+from .chain import Chain
+from .link import Link
 
 __all__ = ["read"]
 
@@ -226,7 +229,8 @@ class _Reader:
             return np.zeros(3), np.eye(3)
         roll, pitch, yaw = self.numbers(origin, "rpy", owner, (0.0, 0.0, 0.0))
         position = np.array(self.numbers(origin, "xyz", owner, (0.0, 0.0, 0.0)))
-        return position, turn(2, self.snapped(yaw)) @ turn(1, self.snapped(pitch)) @ turn(0, self.snapped(roll))
+        x, y, z = (about_axis(axis, self.snapped(angle)) for axis, angle in enumerate((roll, pitch, yaw)))
+        return position, z @ y @ x
 
     def snapped(self, angle: float) -> float:
         """The multiple of 90 degrees that `angle` is meant to be, or `angle`."""
@@ -242,7 +246,7 @@ class _Reader:
         mass = self.number(self.needed(inertial, "mass", owner), "value", owner)
         tensor = self.needed(inertial, "inertia", owner)
         xx, xy, xz, yy, yz, zz = (self.number(tensor, f"i{k}", owner) for k in ("xx", "xy", "xz", "yy", "yz", "zz"))
-        return mass, com, turned(R, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+        return mass, com, rotated(R, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
     def joint(self, element: _Element, links: dict[str, _Element]) -> _Joint:
         name = self.attribute(element, "name", "")
