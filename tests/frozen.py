@@ -1,8 +1,9 @@
 """Results of every function for fixed inputs, as hashes: the same bits from version to version.
 
-``python tests/frozen.py`` prints the cases whose bits differ from tests/data/frozen.json; ``--write`` records them anew, which only a
-deliberate change of an algorithm justifies. Inputs are made of additions, products, quotients and roots alone, so that
-they have the same bits on every machine; the results of one build have the same bits on every instruction set.
+``python tests/frozen.py`` prints the cases whose bits differ from tests/data/frozen.json; ``--write`` records them
+anew, which only a deliberate change of an algorithm justifies. Inputs are made of additions, products, quotients and
+roots alone, so that they have the same bits on every machine; the results of one build have the same bits on every
+instruction set.
 """
 
 import hashlib

@@ -13,7 +13,7 @@ import zveno as zv
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
-from zveno.hexapod_plots import draw_mechanism
+from zveno.plot.mechanism import draw_mechanism
 from zveno.model import turn
 
 HERE = Path(__file__).parent

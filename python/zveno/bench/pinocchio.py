@@ -37,7 +37,7 @@ def to_pinocchio(chain: Chain) -> Any:
         if link.joint != "fixed":
             letter, unaligned = kinds[link.joint]
             axis = link.axis / np.linalg.norm(link.axis)
-            aligned = [k for k in range(3) if axis[k] == 1.0]
+            aligned = [k for k in range(3) if axis[k] == 1.0 and np.count_nonzero(axis) == 1]
             kind = getattr(pin, f"JointModel{letter}{'XYZ'[aligned[0]]}")() if aligned else unaligned(axis)
             joint, placement = model.addJoint(joint, kind, placement, link.joint_name), pin.SE3.Identity()
             armature.append(link.rotor_inertia)
