@@ -8,7 +8,7 @@ Examples
 (2, 2)
 """
 
-from importlib.metadata import version as _version
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 try:
     from . import _core  # noqa: F401
@@ -24,7 +24,18 @@ from .opcount import OpCount
 from .results import Derivatives, HexapodDynamics, RingPose, Singularity
 from .sim.simulation import Simulation, StopEvent
 
-__version__ = _version("zveno")
+if _TYPE_CHECKING:
+    __version__: str
+else:
+
+    def __getattr__(name):
+        """The version, when somebody asks: reading it takes a fifth of the time of the import."""
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib.metadata import version
+
+        return globals().setdefault(name, version("zveno"))
+
 
 __all__ = [
     "Body",

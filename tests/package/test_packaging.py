@@ -50,7 +50,7 @@ def type_checker_environment():
         "_core.*",
         "_kernels_baseline.*",
         "include/zveno/zveno.hpp",
-        "include/zveno/kernel/rnea.hpp",
+        "include/zveno/kernel/chain/rnea.hpp",
         "lib/*zveno.*",
         "lib/cmake/zveno/zvenoConfig.cmake",
         "lib/cmake/zveno/zvenoConfigVersion.cmake",
