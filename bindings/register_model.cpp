@@ -29,15 +29,13 @@ LinkSpec link_of(const py::tuple& t) {
   return link;
 }
 
-// rows of kLegTraits as zveno.model.leg.LegTraits has them
+// rows of kLegTraits for zveno.model.leg
 py::list leg_types() {
   py::list rows;
   for (const LegTraits& t : kLegTraits) {
-    py::list coordinates, frames;
+    py::list coordinates;
     for (int i = 0; i < t.coordinates; ++i) coordinates.append(t.coordinate[i]);
-    for (int i = 0; i < 4; ++i)
-      if (t.frames >> i & 1) frames.append(LegFrame::names[i]);
-    rows.append(py::make_tuple(t.name, t.hunt, !t.hunt, t.spins, py::tuple(coordinates), py::tuple(frames)));
+    rows.append(py::make_tuple(t.name, t.hunt, t.spins, py::tuple(coordinates)));
   }
   return rows;
 }
@@ -45,7 +43,7 @@ py::list leg_types() {
 }  // namespace
 
 void register_model(py::module_& m) {
-  m.def("leg_types", &leg_types, "Traits of the leg types: name, hunt, gough, spins, coordinates, frames.");
+  m.def("leg_types", &leg_types, "Traits of the leg types: name, hunt, spins, coordinates.");
   py::class_<Chain>(m, "Chain")
       .def(py::init([](const std::string& name, const std::string& base, const py::object& gravity, const py::list& links) {
              std::vector<LinkSpec> specs;

@@ -1,29 +1,4 @@
 """Force laws of the drives of a hexapod's legs; they live in `zveno.sim.laws`."""
 
-from .sim.laws import (
-    DryFriction,
-    EddyBrake,
-    Law,
-    LuGre,
-    Ramp,
-    Servo,
-    SlipClutch,
-    SpringDamper,
-    Stops,
-    Sum,
-    Table,
-)
-
-__all__ = [
-    "DryFriction",
-    "EddyBrake",
-    "Law",
-    "LuGre",
-    "Ramp",
-    "Servo",
-    "SlipClutch",
-    "SpringDamper",
-    "Stops",
-    "Sum",
-    "Table",
-]
+from .sim.laws import *  # noqa: F403
+from .sim.laws import __all__ as __all__

@@ -10,12 +10,6 @@ namespace zveno {
 
 enum class LegType : std::uint8_t { ups, spu, ucu, rus, rsu, custom };
 
-// frames that a leg may be given, a bit for each; docs/hexapods.md
-struct LegFrame {
-  enum : unsigned { base = 1, ring = 2, crank = 4, tip = 8 };
-  static constexpr const char* names[] = {"base_frame", "ring_frame", "crank_frame", "tip_frame"};  // in the order of bits
-};
-
 struct LegTraits {
   LegType type;
   const char* name;    // joints by letter, base to ring
@@ -24,37 +18,15 @@ struct LegTraits {
   bool housing_spins;  // with the rod
   int coordinates;
   const char* coordinate[4];
-  unsigned frames;  // LegFrame
 };
 
 // in the order of LegType; custom legs are closed by iteration and have no row
 inline constexpr LegTraits kLegTraits[] = {
-    {LegType::ups, "UPS", false, false, false, 3, {"u1", "u2", "stroke", ""}, LegFrame::base},
-    {LegType::spu,
-     "SPU",
-     false,
-     true,
-     true,
-     4,
-     {"u1", "u2", "spin", "stroke"},
-     LegFrame::base | LegFrame::ring | LegFrame::tip},
-    {LegType::ucu,
-     "UCU",
-     false,
-     true,
-     false,
-     4,
-     {"u1", "u2", "spin", "stroke"},
-     LegFrame::base | LegFrame::ring | LegFrame::tip},
-    {LegType::rus, "RUS", true, false, false, 3, {"crank", "u1", "u2", ""}, LegFrame::base | LegFrame::crank},
-    {LegType::rsu,
-     "RSU",
-     true,
-     true,
-     false,
-     4,
-     {"crank", "u1", "u2", "spin"},
-     LegFrame::base | LegFrame::ring | LegFrame::crank | LegFrame::tip},
+    {LegType::ups, "UPS", false, false, false, 3, {"u1", "u2", "stroke", ""}},
+    {LegType::spu, "SPU", false, true, true, 4, {"u1", "u2", "spin", "stroke"}},
+    {LegType::ucu, "UCU", false, true, false, 4, {"u1", "u2", "spin", "stroke"}},
+    {LegType::rus, "RUS", true, false, false, 3, {"crank", "u1", "u2", ""}},
+    {LegType::rsu, "RSU", true, true, false, 4, {"crank", "u1", "u2", "spin"}},
 };
 
 constexpr const LegTraits& traits_of(LegType type) { return kLegTraits[static_cast<int>(type)]; }

@@ -19,6 +19,9 @@ from .chain import Chain
 __all__ = ["TRAITS", "Leg", "LegTraits"]
 
 
+FRAMES: Final = ("base_frame", "ring_frame", "crank_frame", "tip_frame")
+
+
 class LegTraits(NamedTuple):
     """What distinguishes a type of legs; the table of the compiled core.
 
@@ -28,27 +31,31 @@ class LegTraits(NamedTuple):
         Joints by letter, base to ring.
     hunt : bool
         Crank and coupler, actuated at the crank.
-    gough : bool
-        Housing and rod, the stroke actuated. A custom leg is neither.
     spins : bool
         Closes with a universal joint and has a spin about its line.
     coordinates : tuple of str
-        Names of the joint coordinates, base to ring.
-    frames : tuple of str
-        Frames that it may be given.
+        Names of the joint coordinates, base to ring; none of a custom leg, whose chain has them.
     """
 
     name: str
     hunt: bool
-    gough: bool
     spins: bool
     coordinates: tuple[str, ...]
-    frames: tuple[str, ...]
+
+    @property
+    def gough(self) -> bool:
+        """Housing and rod, the stroke actuated. A custom leg is neither this nor `hunt`."""
+        return bool(self.coordinates) and not self.hunt
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Frames that it may be given: of the first joint, of a universal joint on the ring, of one on the crank."""
+        mine = bool(self.coordinates), self.spins, self.hunt, self.spins
+        return tuple(frame for frame, has in zip(FRAMES, mine, strict=True) if has)
 
 
-FRAMES: Final = ("base_frame", "ring_frame", "crank_frame", "tip_frame")
 STANDARD: Final = {row[0]: LegTraits(*row) for row in _core.leg_types()}
-TRAITS: Final = STANDARD | {"custom": LegTraits("custom", False, False, False, (), ())}
+TRAITS: Final = STANDARD | {"custom": LegTraits("custom", False, False, ())}
 
 _ORIGIN: Final = (0.0, 0.0, 0.0)
 _CUSTOM: Final = ("chain", "link", "point", "ring_axis", "start", "actuated")
