@@ -83,8 +83,10 @@ def as_array(value: object, fail: Fail, what: str, *shapes: tuple[int, ...]) -> 
         fail(f"{what} is {_show(value)}, expected numbers of shape {expected}")
     if raw.shape not in shapes:
         fail(f"{what} has shape {raw.shape}, expected {expected}")
-    with np.errstate(over="ignore"):  # a long double may not fit; reported below
-        array = frozen(raw.astype(np.float64))
+    if raw.dtype.itemsize > 8:  # a long double may not fit; reported below
+        with np.errstate(over="ignore"):
+            raw = raw.astype(np.float64)
+    array = frozen(raw.astype(np.float64, copy=False))
     if not np.isfinite(array).all():
         fail(f"{what} is {_show(array.tolist())}, expected finite numbers")
     return array
