@@ -25,11 +25,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import hexapod_engines as engines
+import engine_path  # noqa: F401
 import mujoco
 import numpy as np
 import pinocchio as pin
-from hexapod_states import random_states as hexapod_states
+from engines import hexapods as engines
+from engines.cut import text
+from engines.mujoco import to_mujoco
+from engines.states import random_states as hexapod_states
 from zveno import Chain, Hexapod, Link, cpu_features
 from zveno.mechanisms import docking_ring
 from zveno.study import (
@@ -94,26 +97,6 @@ def robot(name: str) -> Chain:
         free = dict.fromkeys(("lower", "upper", "velocity", "effort")) | {"rotor_inertia": 0.0, "friction": 0.0}
         links = [link.to_dict() | (free | {"joint": "fixed"} if link.name in locked else {}) for link in chain.links]
         return Chain(map(Link.from_dict, links), name=name, base=chain.base_name, gravity=chain.gravity)
-
-
-def to_mujoco(chain: Chain) -> Any:
-    """The same mechanism as an ``mujoco.MjModel``, without geometry, contacts or limits."""
-    spec = mujoco.MjSpec()
-    spec.option.gravity = chain.gravity
-    spec.option.disableflags = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT
-    kinds = {"revolute": mujoco.mjtJoint.mjJNT_HINGE, "prismatic": mujoco.mjtJoint.mjJNT_SLIDE}
-    bodies = {chain.base_name: spec.worldbody}
-    for link in chain.links:
-        quat = np.empty(4)
-        mujoco.mju_mat2Quat(quat, np.ravel(link.rotation))
-        body = bodies[link.parent].add_body(name=link.name, pos=link.position, quat=quat)
-        bodies[link.name] = body
-        if link.mass:
-            inertia = link.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-            body.mass, body.ipos, body.fullinertia, body.explicitinertial = link.mass, link.com, inertia, True
-        if link.joint != "fixed":
-            body.add_joint(name=link.joint_name, type=kinds[link.joint], axis=link.axis, armature=link.rotor_inertia)
-    return spec.compile()
 
 
 class Case:
@@ -267,18 +250,12 @@ def write_mechanism(chain: Chain, path: Path) -> None:
     """The moving joints with merged fixed links as plain numbers, the input of bench/cpp."""
     model = to_pinocchio(chain)
     moving = [link for link in chain.links if link.joint != "fixed"]
-    lines = [f"{chain.name} {chain.n} {_numbers(chain.gravity)}"]
+    lines = [f"{chain.name} {chain.n} {text(chain.gravity)}"]
     for k, link in enumerate(moving, start=1):
         placement, body = model.jointPlacements[k], model.inertias[k]
-        numbers = _numbers(link.axis / np.linalg.norm(link.axis), placement.translation, placement.rotation)
-        lines.append(
-            f"{model.parents[k] - 1} {link.joint[0]} {numbers} {_numbers(body.mass, body.lever, body.inertia)}"
-        )
+        numbers = text(link.axis / np.linalg.norm(link.axis), placement.translation, placement.rotation)
+        lines.append(f"{model.parents[k] - 1} {link.joint[0]} {numbers} {text(body.mass, body.lever, body.inertia)}")
     path.write_text("\n".join(lines) + "\n")
-
-
-def _numbers(*values: Any) -> str:
-    return " ".join(repr(float(x)) for value in values for x in np.ravel(value))
 
 
 def build_cpp(build: Path, targets: tuple[str, ...] = (), shown: tuple[str, ...] = ()) -> dict[str, str]:
@@ -410,7 +387,7 @@ class HexapodCase:
         for form, other in self.mujoco.items():
             model, path = build / f"{self.kind}-{form}.mjb", build / f"{self.kind}-{form}-mujoco.txt"
             mujoco.mj_saveModel(other.model, str(model))
-            accelerations = [_numbers(*row) for row in zip(other.q, other.v, other.tau, other.loop()(), strict=True)]
+            accelerations = [text(*row) for row in zip(other.q, other.v, other.tau, other.loop()(), strict=True)]
             path.write_text("\n".join([str(len(accelerations)), *accelerations]) + "\n")
             commands["MuJoCo", form] = [build / "hexapod_mujoco", model, path]
         times: dict[tuple[str, str], float] = {}
@@ -449,18 +426,18 @@ def write_hexapod(hexapod: Hexapod, states: engines.States, path: Path) -> None:
     """Model, states and accelerations as plain numbers, the input of bench/cpp/hexapod_zveno."""
 
     def body(b: Any) -> str:
-        return _numbers(b.mass, b.com, b.inertia)
+        return text(b.mass, b.com, b.inertia)
 
-    lines = [_numbers(hexapod.gravity), body(hexapod.platform)]
+    lines = [text(hexapod.gravity), body(hexapod.platform)]
     for leg in hexapod.legs:
         frames = leg.base_frame, leg.ring_frame, leg.crank_frame, leg.tip_frame
         kind = engines.TYPES.index(leg.type)
-        parts = _numbers(kind, leg.base, leg.ring, *frames, leg.inner_length, leg.outer_length)
-        drive = _numbers(leg.reflected, leg.elbow, leg.spin_branch)
+        parts = text(kind, leg.base, leg.ring, *frames, leg.inner_length, leg.outer_length)
+        drive = text(leg.reflected, leg.elbow, leg.spin_branch)
         lines.append(f"{parts} {body(leg.inner)} {body(leg.outer)} {drive}")
     lines.append(str(len(states)))
     rows = zip(states.r, states.R, states.u, states.wrench, states.tau, states.acceleration, strict=True)
-    path.write_text("\n".join([*lines, *(_numbers(*row) for row in rows)]) + "\n")
+    path.write_text("\n".join([*lines, *(text(*row) for row in rows)]) + "\n")
 
 
 def measure_hexapods(build: Path | None, seconds: float) -> Iterator[Row]:

@@ -22,11 +22,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import engine_path  # noqa: F401
 import numpy as np
 import zveno as zv
-from casadi_engine import CPP, FLAGS, FORMS, LIMITS, PROGRAM_FLAGS, CasadiEngine, build_program, compiler
 from compare import PREFIX, URDFS, Case, _parts, build_cpp, robot, write_mechanism
-from hexapod_states import random_states as hexapod_states
+from engines.casadi import CPP, FLAGS, FORMS, LIMITS, PROGRAM_FLAGS, CasadiEngine, build_program, compiler
+from engines.states import random_states as hexapod_states
 from zveno.study import Array, Call, best_of, call, random_chain, require_agreement
 
 STATES = 16  # calls walk over several states, as in use

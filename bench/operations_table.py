@@ -31,11 +31,11 @@ Total M + A, kinematics included. *Printed* is the table of Yaskevich (002); *co
 textbook form of the algorithm, with dense kinematics; *measured* is our kernel, whose joint axes are aligned with z.
 """
 READING = """\
-The own parts of the five algorithms of 002 equal the corrected polynomials as integers (`tests/test_operations.py`).
-`crba` and `crba-columns` are cheaper than the textbook forms because the joint axis is z, and because `crba` moves the
-wrench of a unit acceleration once to the base instead of walking it from body to body; `crba-walk` walks, which takes
-fewer operations up to N = 8. The claim of 002 that its recurrent algorithm is the most efficient does not hold:
-`kane-triangular`, `kane-collapsed` and `crba` need fewer operations for every N >= 3.
+The own parts of the five algorithms of 002 equal the corrected polynomials as integers
+(`tests/chain/test_operations.py`). `crba` and `crba-columns` are cheaper than the textbook forms because the joint axis
+is z, and because `crba` moves the wrench of a unit acceleration once to the base instead of walking it from body to
+body; `crba-walk` walks, which takes fewer operations up to N = 8. The claim of 002 that its recurrent algorithm is the
+most efficient does not hold: `kane-triangular`, `kane-collapsed` and `crba` need fewer operations for every N >= 3.
 """
 
 

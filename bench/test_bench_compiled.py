@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import zveno as zv
 from compiled_table import STATES, CallLoop, Row, table
-from hexapod_states import random_states as hexapod_states
+from engines.states import random_states as hexapod_states
 from pytest_benchmark.fixture import BenchmarkFixture
 from zveno.study import call, random_chain, random_states
 
@@ -24,7 +24,7 @@ FUNCTIONS = {
     "forward_dynamics-cholesky": ("forward_dynamics", "cholesky"),
     "derivatives": ("derivatives", None),
 }
-Compile = Callable[[str, str], zv.compiled.CompiledFunction]
+Compile = Callable[[str, str], zv.CompiledFunction]
 
 
 @pytest.fixture(scope="module", params=["puma560", "n=7"])
@@ -32,7 +32,7 @@ def compiled(request: pytest.FixtureRequest) -> Compile:
     arm = zv.robots.puma560() if request.param == "puma560" else random_chain(7)
 
     @cache
-    def compile(function: str, level: str) -> zv.compiled.CompiledFunction:
+    def compile(function: str, level: str) -> zv.CompiledFunction:
         name, method = FUNCTIONS[function]
         return arm.compile(name, method=method, level=level)
 
@@ -87,7 +87,7 @@ def test_compilation(benchmark: BenchmarkFixture, function: str) -> None:
     seeds = count()
     benchmark.group = "compilation, n=7"
 
-    def compile() -> zv.compiled.CompiledFunction:
+    def compile() -> zv.CompiledFunction:
         return random_chain(7, seed=next(seeds)).compile(function)
 
     benchmark(compile)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hexapod_states import HexapodStates, random_states
+from engines.states import HexapodStates, random_states
 from pytest_benchmark.fixture import BenchmarkFixture
 from zveno import Body, Hexapod
 from zveno.mechanisms import docking_ring

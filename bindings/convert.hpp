@@ -9,6 +9,7 @@
 #include <zveno/model/hexapod.hpp>
 
 #include "arrays.hpp"
+#include "types.hpp"
 
 namespace zveno::bindings {
 
@@ -37,9 +38,8 @@ inline Mat3<double> matrix_of(const py::handle& h) {
 
 // a zveno.Body, which has checked its numbers: its arrays are C-contiguous float64
 inline BodySpec body_of(const Context& c, const char* name, PyObject* arg) {
-  static PyObject* const type = py::object(py::module_::import("zveno.hexapod").attr("Body")).release().ptr();
   static PyObject* const names[3] = {interned("mass"), interned("com"), interned("inertia")};
-  if (!PyObject_TypeCheck(arg, reinterpret_cast<PyTypeObject*>(type)))
+  if (!PyObject_TypeCheck(arg, adopted(Adopted::Body)))
     throw py::type_error(std::string(c.function) + ": " + name + " is of type " + Py_TYPE(arg)->tp_name +
                          ", expected a zveno.Body");
   py::object field[3];

@@ -2,6 +2,7 @@
 
 PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   m.doc() = "Compiled core of zveno: models and their dynamics. Use the names of the package `zveno`.";
+  zveno::bindings::register_types(m);
   zveno::bindings::register_errors(m);
   zveno::bindings::register_model(m);
   zveno::bindings::register_hexapod(m);

@@ -1,13 +1,14 @@
 #include <zveno/graph/graph.hpp>
 
 #include "registers.hpp"
+#include "types.hpp"
 
 namespace zveno::bindings {
 namespace {
 
 // an exception of the Python package with its data
 py::object make(const char* type, const std::string& text, std::initializer_list<std::pair<const char*, py::object>> data) {
-  py::object error = py::module_::import("zveno.errors").attr(type)(text);
+  py::object error = make_error(type, text);
   for (const auto& [name, value] : data) error.attr(name) = value;
   return error;
 }

@@ -11,12 +11,10 @@ namespace zveno::bindings {
 namespace {
 
 LegType leg_type_of(const std::string& text) {
-  const std::pair<const char*, LegType> names[] = {{"ups", LegType::ups}, {"spu", LegType::spu},
-                                                   {"ucu", LegType::ucu}, {"rus", LegType::rus},
-                                                   {"rsu", LegType::rsu}, {"custom", LegType::custom}};
-  for (const auto& [name, type] : names)
-    if (text == name) return type;
-  throw ModelError("", "unknown leg type '" + text + "', expected ups, spu, ucu, rus, rsu or custom");
+  for (const LegTraits& row : kLegTraits)
+    if (text == row.name) return row.type;
+  if (text == "custom") return LegType::custom;
+  throw ModelError("", "unknown leg type '" + text + "', expected UPS, SPU, UCU, RUS, RSU or custom");
 }
 
 BodySpec body_of_tuple(const py::handle& h) {

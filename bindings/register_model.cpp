@@ -54,9 +54,21 @@ py::array_t<double> parameters_of(const Chain& chain) {
   return all;
 }
 
+// rows of kLegTraits for zveno.model.leg
+py::list leg_types() {
+  py::list rows;
+  for (const LegTraits& t : kLegTraits) {
+    py::list coordinates;
+    for (int i = 0; i < t.coordinates; ++i) coordinates.append(t.coordinate[i]);
+    rows.append(py::make_tuple(t.name, t.hunt, t.spins, py::tuple(coordinates)));
+  }
+  return rows;
+}
+
 }  // namespace
 
 void register_model(py::module_& m) {
+  m.def("leg_types", &leg_types, "Traits of the leg types: name, hunt, spins, coordinates.");
   py::class_<Chain>(m, "Chain")
       .def(py::init([](const std::string& name, const std::string& base, const py::object& gravity, const py::list& links) {
              std::vector<LinkSpec> specs;

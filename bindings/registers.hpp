@@ -8,6 +8,7 @@ namespace py = pybind11;
 
 namespace zveno::bindings {
 
+void register_types(py::module_& m);
 void register_errors(py::module_& m);
 void register_model(py::module_& m);
 void register_hexapod(py::module_& m);

@@ -1,5 +1,7 @@
 #include "result.hpp"
 
+#include "types.hpp"
+
 #include <structmember.h>
 
 #include <cstring>
@@ -79,15 +81,6 @@ PyMemberDef members[] = {
     {nullptr, 0, 0, 0, nullptr},
 };
 
-PyTypeObject* block_type = nullptr;  // zveno.results.HexapodDynamics
-PyObject* python_type(const char* module, const char* name) {
-  return py::object(py::module_::import(module).attr(name)).release().ptr();
-}
-PyTypeObject* type_of_blocks() {
-  if (!block_type) block_type = reinterpret_cast<PyTypeObject*>(python_type("zveno.results", "HexapodDynamics"));
-  return block_type;
-}
-
 }  // namespace
 
 void register_blocks(py::module_& m) {
@@ -114,7 +107,7 @@ void register_blocks(py::module_& m) {
 }
 
 PyObject* block_of(const Context& c, PyObject* out) {
-  if (!PyObject_TypeCheck(out, type_of_blocks()))
+  if (!PyObject_TypeCheck(out, adopted(Adopted::HexapodDynamics)))
     throw py::type_error(std::string(c.function) + ": out is a " + Py_TYPE(out)->tp_name +
                          ", expected a HexapodDynamics of an earlier call");
   if (!block(out)->data) throw py::value_error(std::string(c.function) + ": out holds no result");
@@ -127,7 +120,7 @@ py::object block_result(py::object data, const HexJob& job, py::object status, P
     result = py::reinterpret_borrow<py::object>(out);
     Py_XDECREF(std::exchange(block(out)->status, status.release().ptr()));
   } else {
-    PyTypeObject* type = type_of_blocks();
+    PyTypeObject* type = adopted(Adopted::HexapodDynamics);
     result = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
     if (!result) throw py::error_already_set();
     block(result.ptr())->data = data.release().ptr();
@@ -141,9 +134,8 @@ py::object block_result(py::object data, const HexJob& job, py::object status, P
 }
 
 py::object named_result(const FunctionRow& row, py::object* results) {
-  static PyObject* const derivatives = python_type("zveno.results", "Derivatives");
   // the named tuple itself: its constructor is Python code and takes longer than the call
-  auto* type = reinterpret_cast<PyTypeObject*>(derivatives);
+  PyTypeObject* type = adopted(Adopted::Derivatives);
   PyObject* tuple = type->tp_alloc(type, row.outputs.count);
   if (!tuple) throw py::error_already_set();
   for (int k = 0; k < row.outputs.count; ++k)
@@ -161,7 +153,7 @@ const char* type_of(FailureKind kind) {
 }
 
 void raise_error(const char* type, const std::string& text, std::initializer_list<std::pair<const char*, py::object>> data) {
-  const py::object error = py::module_::import("zveno.errors").attr(type)(text);
+  const py::object error = make_error(type, text);
   for (const auto& [name, value] : data) error.attr(name) = value;
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   throw py::error_already_set();

@@ -1,8 +1,9 @@
 """Results of every function for fixed inputs, as hashes: the same bits from version to version.
 
-``python tests/frozen.py`` prints the cases whose bits differ from tests/data/frozen.json; ``--write`` records them anew, which only a
-deliberate change of an algorithm justifies. Inputs are made of additions, products, quotients and roots alone, so that
-they have the same bits on every machine; the results of one build have the same bits on every instruction set.
+``python tests/frozen.py`` prints the cases whose bits differ from tests/data/frozen.json; ``--write`` records them
+anew, which only a deliberate change of an algorithm justifies. Inputs are made of additions, products, quotients and
+roots alone, so that they have the same bits on every machine; the results of one build have the same bits on every
+instruction set.
 """
 
 import hashlib
@@ -84,7 +85,10 @@ def chain_results(name, arm, *, count=19):
             call = getattr(arm, function)
             yield f"{name}.{function}.{method}", (call(*states, **options), call(*(s[3] for s in states), **options))
             if function not in ("mass_matrix", "kinetic_energy", "potential_energy"):
-                loaded = call(*states, external=loads, **options), call(*(s[3] for s in states), external=one, **options)
+                loaded = (
+                    call(*states, external=loads, **options),
+                    call(*(s[3] for s in states), external=one, **options),
+                )
                 yield f"{name}.{function}.{method}.external", loaded
     yield f"{name}.reactions.world", (arm.reactions(q, qd, x, frame="world"),)
     yield f"{name}.pose", (arm.pose(q, link), arm.pose(q[3], arm.link_names[0]))

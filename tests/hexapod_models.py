@@ -173,6 +173,19 @@ def states(rng, ref, count, **options):
     return {name: np.array([getattr(state, name) for state in made]) for name in names}
 
 
+def assert_demo_results(type, result):
+    """All nine digits of hd.DEMO_RESULTS."""
+    got = {
+        "p": result.joint_position[0],
+        "pd": result.joint_velocity[0],
+        "u'": result.acceleration,
+        "lambda": result.reaction[0],
+        "base": result.base_wrench,
+    }
+    for key, want in hd.DEMO_RESULTS[type].items():
+        np.testing.assert_allclose(got[key], want, rtol=5.1e-9, atol=0, err_msg=key)
+
+
 def arrays_of(result):
     """The arrays of a result of any function, as they are."""
     if isinstance(result, zv.HexapodDynamics):

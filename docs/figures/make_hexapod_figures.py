@@ -13,8 +13,8 @@ import zveno as zv
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
-from zveno.hexapod_plots import draw_mechanism
-from zveno.model import turn
+from zveno._rotation import about_axis
+from zveno.plot.mechanism import draw_mechanism
 
 HERE = Path(__file__).parent
 INNER, OUTER, RING, BASE = "#D55E00", "#E69F00", "#0072B2", "0.35"
@@ -170,10 +170,10 @@ def gough_stewart(axes: Axes) -> None:
     sketch = Sketch(axes, -30, 22)
     hinge, origin = np.zeros(3), np.array([0.0, -1.35, 1.2])
     ground(sketch, origin, hinge, [(-2.0, -0.8), (0.95, -0.8), (0.95, 1.8), (-2.0, 1.8)])
-    frame = turn(2, np.radians(-5.0)) @ turn(1, np.radians(-4.0))
+    frame = about_axis(2, np.radians(-5.0)) @ about_axis(1, np.radians(-4.0))
     p1, p2 = np.radians(33.0), np.radians(20.0)
-    before = frame @ turn(1, p1)
-    link = before @ turn(2, p2)
+    before = frame @ about_axis(1, p1)
+    link = before @ about_axis(2, p2)
     x = link[:, 0]
     inner, stroke, outer = 1.5, 0.5, 1.5
     slide, tip = hinge + inner * x, hinge + (inner + stroke + outer) * x
@@ -192,7 +192,7 @@ def gough_stewart(axes: Axes) -> None:
     sketch.aside(slide + 0.5 * stroke * x, x, 0.42, "stroke", (26, -12))
     sketch.cross(hinge, frame[:, 1], before[:, 2])
     sketch.note(hinge, "base_frame $\\gamma_0$", (34, -34), FIRST)
-    tilt = turn(2, 0.1) @ turn(1, -0.12)
+    tilt = about_axis(2, 0.1) @ about_axis(1, -0.12)
     ring_part(sketch, tip, tip + tilt @ np.array([0.0, -1.3, 1.5]), tilt, (-0.8, 0.33))
     ring_joint(sketch, tip, link, tilt, ((34, 18), (40, 0), (46, -16), (4, 16)))
     axes.set(xlim=(-2.7, 3.2), ylim=(-1.0, 4.1))
@@ -205,9 +205,9 @@ def hunt(axes: Axes) -> None:
     ground(sketch, origin, hinge, [(-2.0, -0.8), (1.6, -0.8), (1.6, 1.8), (-2.0, 1.8)])
     frame = np.column_stack([(0.0, 1.0, 0.0), (0.0, 0.0, -1.0), (-1.0, 0.0, 0.0)])
     p1, p2, p3 = np.radians([33.0, 66.0, 20.0])
-    crank = frame @ turn(1, p1)
-    before = crank @ turn(1, p2)
-    link = before @ turn(2, p3)
+    crank = frame @ about_axis(1, p1)
+    before = crank @ about_axis(1, p2)
+    link = before @ about_axis(2, p3)
     inner, outer = 1.75, 2.55
     elbow = hinge + inner * crank[:, 0]
     tip = elbow + outer * link[:, 0]
@@ -217,7 +217,7 @@ def hunt(axes: Axes) -> None:
     sketch.note(hinge + 1.05 * unit(frame[:, 0] + 0.12 * crank[:, 0]), "$p_1$  (crank about y)", (40, -26), FIRST)
     # the other crank that reaches the hinge
     d = frame.T @ (tip - hinge)
-    other = frame @ turn(1, 2 * np.arctan2(-d[2], d[0]) - p1)
+    other = frame @ about_axis(1, 2 * np.arctan2(-d[2], d[0]) - p1)
     ghost = hinge + inner * other[:, 0]
     sketch.line([hinge, ghost, tip], color="0.6", lw=1.2, ls=(0, (2, 2)))
     sketch.note(ghost, "the other elbow", (-38, 10), "0.45")
@@ -236,7 +236,7 @@ def hunt(axes: Axes) -> None:
     sketch.cross(elbow, crank[:, 1], before[:, 2])
     sketch.note(hinge, "base_frame $\\gamma_0$", (-48, -30), FIRST)
     sketch.note(elbow, "crank_frame $\\gamma_1$", (34, -22), SECOND)
-    tilt = turn(2, 0.1) @ turn(1, -0.12)
+    tilt = about_axis(2, 0.1) @ about_axis(1, -0.12)
     ring_part(sketch, tip, tip + tilt @ np.array([0.0, -1.3, 1.5]), tilt, (-0.8, 0.33))
     ring_joint(sketch, tip, link, tilt, ((34, 22), (34, 6), (-46, 10), (4, 16)))
     axes.set(xlim=(-2.55, 3.75), ylim=(-0.95, 4.35))

@@ -8,24 +8,35 @@ Examples
 (2, 2)
 """
 
-from importlib.metadata import version as _version
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 try:
     from . import _core  # noqa: F401
 except ImportError as error:  # pragma: no cover
     raise ImportError("zveno's compiled core is missing: install the package with `pip install .`") from error
 
-from . import graph, laws, mechanisms, robots
+from . import _types, graph, laws, mechanisms, robots  # noqa: F401
 from ._dispatch import cpu_features
-from .compiled import CompiledFunction, TracedFunction
+from .codegen.function import CompiledFunction, TracedFunction
 from .errors import Error, GraphSizeError, ModelError, ModelWarning, SingularityError, UnreachableError
-from .hexapod import Body, Hexapod, Leg
-from .model import Chain, Link
+from .model import Body, Chain, Hexapod, Leg, Link
 from .opcount import OpCount
 from .results import Derivatives, HexapodDynamics, RingPose, Singularity
-from .simulation import Simulation, StopEvent
+from .sim.simulation import Simulation, StopEvent
 
-__version__ = _version("zveno")
+if _TYPE_CHECKING:
+    __version__: str
+else:
+
+    def __getattr__(name: str) -> str:
+        """The version, when somebody asks: reading it takes a fifth of the time of the import."""
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib.metadata import version
+
+        found = globals()[name] = version("zveno")
+        return found
+
 
 __all__ = [
     "Body",

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._check import Array, _show
+from ._rotation import about_axis
 from .errors import ModelError
-from .hexapod import Body, Hexapod, Leg, last_link
-from .model import Array, _show, turn
+from .model import Body, Hexapod, Leg
+from .model.frames import last_link
+from .model.leg import STANDARD
 
 __all__ = ["docking_ring"]
 
@@ -45,9 +49,9 @@ def docking_ring(kind: str, *, gravity: ArrayLike = (0.0, 0.0, 0.0), reflected: 
     Masses, inertias, hinge radii and link lengths are plausible choices, not published data. The structures are those
     of Golubev & Yaskevich (000).
     """
-    if not isinstance(kind, str) or kind not in ("UPS", "SPU", "UCU", "RUS", "RSU"):
+    if not isinstance(kind, str) or kind not in STANDARD:
         raise ModelError(f"docking_ring: kind is {_show(kind)}, expected 'UPS', 'SPU', 'UCU', 'RUS' or 'RSU'")
-    hunt = kind in ("RUS", "RSU")
+    hunt = STANDARD[kind].hunt
     r = np.array([0.40 if hunt else 0.38, 0.0, 0.0])
     apart = math.radians(10 if hunt else 15)
     legs: list[Leg] = []
@@ -71,7 +75,7 @@ def _on_circle(radius: float, angle: float) -> Array:
 
 def _strut(kind: str, base: Array, ring: Array, r: Array, name: str, reflected: bool) -> Leg:
     """Gough-Stewart leg; every frame is the default of `Hexapod`."""
-    make = {"UPS": Leg.ups, "SPU": Leg.spu, "UCU": Leg.ucu}[kind]
+    make: Callable[..., Leg] = getattr(Leg, kind.lower())
     housing_length = 0.25
     rod_length = float(np.linalg.norm(r + ring - base)) - housing_length
     return make(
@@ -91,9 +95,9 @@ def _strut(kind: str, base: Array, ring: Array, r: Array, name: str, reflected: 
 
 def _hunt(kind: str, base: Array, ring: Array, r: Array, slew: float, name: str, reflected: bool) -> Leg:
     """Hunt leg: crank nearly at right angles to the axis, `slew` (rad) from the chord of the hinges, coupler steep."""
-    make = {"RUS": Leg.rus, "RSU": Leg.rsu}[kind]
+    make: Callable[..., Leg] = getattr(Leg, kind.lower())
     chord = (ring - base) / np.linalg.norm(ring - base)
-    x = turn(0, slew) @ chord
+    x = about_axis(0, slew) @ chord
     z = np.array([-1.0, 0.0, 0.0])
     fields: dict[str, Any] = {
         "crank": Body.cylinder(2.2, 0.030, 0.26),

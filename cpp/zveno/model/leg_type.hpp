@@ -10,9 +10,6 @@ namespace zveno {
 
 enum class LegType : std::uint8_t { ups, spu, ucu, rus, rsu, custom };
 
-// frames that a leg may be given, by name; docs/hexapods.md
-enum LegFrame : unsigned { kBaseFrame = 1, kRingFrame = 2, kCrankJointFrame = 4, kTipFrame = 8 };
-
 struct LegTraits {
   LegType type;
   const char* name;    // joints by letter, base to ring
@@ -21,23 +18,15 @@ struct LegTraits {
   bool housing_spins;  // with the rod
   int coordinates;
   const char* coordinate[4];
-  unsigned frames;  // LegFrame
 };
 
 // in the order of LegType; custom legs are closed by iteration and have no row
 inline constexpr LegTraits kLegTraits[] = {
-    {LegType::ups, "UPS", false, false, false, 3, {"u1", "u2", "stroke", ""}, kBaseFrame},
-    {LegType::spu, "SPU", false, true, true, 4, {"u1", "u2", "spin", "stroke"}, kBaseFrame | kRingFrame | kTipFrame},
-    {LegType::ucu, "UCU", false, true, false, 4, {"u1", "u2", "spin", "stroke"}, kBaseFrame | kRingFrame | kTipFrame},
-    {LegType::rus, "RUS", true, false, false, 3, {"crank", "u1", "u2", ""}, kBaseFrame | kCrankJointFrame},
-    {LegType::rsu,
-     "RSU",
-     true,
-     true,
-     false,
-     4,
-     {"crank", "u1", "u2", "spin"},
-     kBaseFrame | kRingFrame | kCrankJointFrame | kTipFrame},
+    {LegType::ups, "UPS", false, false, false, 3, {"u1", "u2", "stroke", ""}},
+    {LegType::spu, "SPU", false, true, true, 4, {"u1", "u2", "spin", "stroke"}},
+    {LegType::ucu, "UCU", false, true, false, 4, {"u1", "u2", "spin", "stroke"}},
+    {LegType::rus, "RUS", true, false, false, 3, {"crank", "u1", "u2", ""}},
+    {LegType::rsu, "RSU", true, true, false, 4, {"crank", "u1", "u2", "spin"}},
 };
 
 constexpr const LegTraits& traits_of(LegType type) { return kLegTraits[static_cast<int>(type)]; }

@@ -1,0 +1,29 @@
+// Python types that the core makes or recognises. The package hands them over once, when it is imported: _core.adopt.
+#pragma once
+
+#include <string>
+
+#include <pybind11/pybind11.h>
+
+namespace py = pybind11;
+
+namespace zveno::bindings {
+
+// by their names in Python
+enum class Adopted {
+  ModelError,
+  SingularityError,
+  UnreachableError,
+  GraphSizeError,
+  Body,
+  Derivatives,
+  HexapodDynamics,
+  count
+};
+
+PyTypeObject* adopted(Adopted which);
+
+// an exception of the package
+py::object make_error(const char* type, const std::string& text);
+
+}  // namespace zveno::bindings

@@ -1,0 +1,123 @@
+"""Checks of values that users give. Each returns the value in its final form or calls `fail`, which raises."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Final, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import ModelError, ModelWarning
+
+Array = NDArray[np.float64]
+Fail = Callable[[str], NoReturn]
+
+LARGEST: Final = 1e100  # squares of larger lengths and masses overflow
+SMALLEST: Final = 1e-100  # divisors below it overflow
+
+
+def _show(value: object) -> str:
+    """Short text of an unwanted value for an error message."""
+    try:
+        text = repr(value)
+    except Exception:  # an object that cannot even be printed must not hide the error
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _is_name(value: object) -> bool:
+    """A non-empty string that can be written as UTF-8 (JSON may smuggle in lone surrogates)."""
+    return isinstance(value, str) and value != "" and not any("\ud800" <= c <= "\udfff" for c in value)
+
+
+def as_number(value: object, fail: Fail, what: str, *, infinite: bool = False) -> float:
+    """Return `value` as a float or `fail`; infinities only where they mean "no limit"."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        fail(f"{what} is {_show(value)}, expected a number")
+    try:
+        number = float(value)
+    except OverflowError:
+        fail(f"{what} is {_show(value)}, too large for a float")
+    if math.isnan(number) or (math.isinf(number) and not infinite):
+        fail(f"{what} is {number}, expected a finite number")
+    return number + 0.0  # no negative zeros: equal values have equal bytes
+
+
+def as_amount(value: object, fail: Fail, what: str, *, positive: bool = False) -> float:
+    """A number >= 0, or > 0 if `positive`."""
+    number = as_number(value, fail, what)
+    if number < 0 or (positive and not number > SMALLEST):
+        fail(f"{what} is {number:g}, expected a number {'> 0' if positive else '>= 0'}")
+    if number > LARGEST:
+        fail(f"{what} is {number:g}, too large to compute with")
+    return number
+
+
+def as_range(lower: object, upper: object, fail: Fail, who: str) -> tuple[float, float]:
+    """Limits, perhaps infinite, that leave `who` room to move."""
+    low, high = as_number(lower, fail, "lower", infinite=True), as_number(upper, fail, "upper", infinite=True)
+    if not low <= high or low == math.inf or high == -math.inf:
+        fail(f"lower = {low:g} and upper = {high:g} leave no room for the {who}")
+    return low, high
+
+
+def frozen(array: Array) -> Array:
+    """A contiguous read-only copy without negative zeros."""
+    array = np.ascontiguousarray(array + 0.0)
+    array.setflags(write=False)
+    return array
+
+
+def as_array(value: object, fail: Fail, what: str, *shapes: tuple[int, ...]) -> Array:
+    """Return `value` as a finite read-only float64 array of one of `shapes`, or `fail`."""
+    expected = " or ".join(str(s) for s in shapes)
+    try:
+        raw = np.asarray(value)
+    except Exception as error:  # ragged lists, hostile __array__
+        fail(f"{what} is {_show(value)}, expected numbers of shape {expected} ({error})")
+    if raw.dtype.kind not in "iuf":
+        fail(f"{what} is {_show(value)}, expected numbers of shape {expected}")
+    if raw.shape not in shapes:
+        fail(f"{what} has shape {raw.shape}, expected {expected}")
+    if raw.dtype.itemsize > 8:  # a long double may not fit; reported below
+        with np.errstate(over="ignore"):
+            raw = raw.astype(np.float64)
+    array = frozen(raw.astype(np.float64, copy=False))
+    if not np.isfinite(array).all():
+        fail(f"{what} is {_show(array.tolist())}, expected finite numbers")
+    return array
+
+
+def as_vector(value: object, fail: Fail, what: str) -> Array:
+    """Three numbers that can be squared."""
+    vector = as_array(value, fail, what, (3,))
+    if np.abs(vector).max() > LARGEST:
+        fail(f"{what} is {_show(vector.tolist())}, too large to compute with")
+    return vector
+
+
+def as_direction(value: object, fail: Fail, what: str) -> Array:
+    """A vector of length 1 along `value`."""
+    vector = as_vector(value, fail, what)
+    length = math.hypot(*vector.tolist())
+    if not length > SMALLEST:
+        fail(f"{what} is {_show(vector.tolist())}, expected a direction")
+    return vector if abs(length - 1) < 1e-14 else frozen(vector / length)
+
+
+def report(texts: Sequence[str], who: str, strict: bool, *, stacklevel: int = 3) -> None:
+    """Emit one `ModelWarning` that lists `texts`, or with `strict` raise it as a `ModelError`.
+
+    The warning points at the caller of the function that calls this one.
+    """
+    if not texts:
+        return
+    shown = list(texts[:8]) + ([f"and {len(texts) - 8} more (see Chain.suspicions)"] if len(texts) > 8 else [])
+    message = f"{who}: " + "; ".join(shown)
+    if strict:
+        raise ModelError(f"{message} (strict=True)")
+    warnings.warn(message, ModelWarning, stacklevel=stacklevel)

@@ -1,0 +1,72 @@
+"""Rotations. A matrix R maps components in a local frame to components in its reference frame."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from ._check import Array, Fail, as_array, frozen
+
+IDENTITY: Final = frozen(np.eye(3))
+
+
+def about_axis(axis: int, angle: float) -> Array:
+    """Active rotation by `angle` (rad) about the coordinate axis 0, 1 or 2.
+
+    Sines and cosines that differ from zero only by the rounding of pi become zero: a right angle stays sparse.
+    """
+    c, s = (0.0 if abs(x) < 1e-15 else x for x in (math.cos(angle), math.sin(angle)))
+    j, k = (axis + 1) % 3, (axis + 2) % 3
+    R = np.eye(3)
+    R[j, j] = R[k, k] = c
+    R[k, j], R[j, k] = s, -s
+    return R
+
+
+def rotated(R: Array, tensor: Array) -> Array:
+    """A tensor of second rank in the axes that R maps to."""
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is found by the check of the link
+        return R @ tensor @ R.T
+
+
+def nearest_rotation(R: Array) -> Array:
+    """R without its rounding errors, (3, 3)."""
+    U, _, Vt = np.linalg.svd(R)
+    return frozen(U @ Vt)
+
+
+def as_rotation(value: object, fail: Fail, what: str) -> Array:
+    """Return `value` as a rotation matrix without its rounding errors, or `fail`."""
+    R = as_matrix(value, fail, what)
+    with np.errstate(over="ignore", invalid="ignore"):
+        defect = float(np.abs(R.T @ R - IDENTITY).max())
+    if not defect < 1e-9:
+        fail(f"{what} is not orthonormal: the largest element of |R'R - 1| is {defect:.3g}, expected a rotation matrix")
+    if np.linalg.det(R) < 0:
+        fail(f"{what} is left-handed: determinant -1, expected a rotation matrix")
+    return R if defect < 1e-14 else nearest_rotation(R)
+
+
+def as_matrix(value: object, fail: Fail, what: str) -> Array:
+    """The (3, 3) numbers of a matrix or of an object with ``.as_matrix()``, as they are."""
+    return as_array(value.as_matrix() if hasattr(value, "as_matrix") else value, fail, what, (3, 3))
+
+
+def from_rotation_vector(vector: Array) -> Array:
+    """Rotation matrices (..., 3, 3) of rotation vectors (..., 3), rad."""
+    a = np.linalg.norm(vector, axis=-1)[..., None, None]
+    x, y, z = np.moveaxis(vector, -1, 0)
+    o = np.zeros_like(x)
+    K = np.stack([np.stack([o, -z, y], -1), np.stack([z, o, -x], -1), np.stack([-y, x, o], -1)], -2)
+    R: Array = np.eye(3) + np.sinc(a / math.pi) * K + 0.5 * np.sinc(a / (2 * math.pi)) ** 2 * (K @ K)
+    return R
+
+
+def to_rotation_vector(R: Array) -> Array:
+    """Axis times angle of rotation matrices (n, 3, 3), (n, 3) rad."""
+    skew = np.stack([R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], axis=1) / 2
+    sine = np.linalg.norm(skew, axis=1)
+    angle = np.arctan2(sine, (np.trace(R, axis1=1, axis2=2) - 1) / 2)
+    return np.asarray(skew * np.where(sine > 1e-12, angle / np.maximum(sine, 1e-300), 1.0)[:, None])

@@ -1,0 +1,8 @@
+"""Hands the compiled core the types that it makes or recognises."""
+
+from . import _core
+from .errors import GraphSizeError, ModelError, SingularityError, UnreachableError
+from .model.body import Body
+from .results import Derivatives, HexapodDynamics
+
+_core.adopt(GraphSizeError, ModelError, SingularityError, UnreachableError, Body, Derivatives, HexapodDynamics)

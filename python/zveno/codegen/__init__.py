@@ -1,0 +1,1 @@
+"""Functions of one mechanism as expression graphs, machine code and C."""

@@ -1,0 +1,1 @@
+"""Questions of geometry that the compiled core does not answer alone."""

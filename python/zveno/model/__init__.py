@@ -1,0 +1,9 @@
+"""What mechanisms are made of: links and chains, bodies, legs and hexapods."""
+
+from .body import Body
+from .chain import GRAVITY, Chain
+from .hexapod import Hexapod
+from .leg import Leg
+from .link import Link
+
+__all__ = ["GRAVITY", "Body", "Chain", "Hexapod", "Leg", "Link"]

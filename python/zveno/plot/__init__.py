@@ -1,0 +1,1 @@
+"""Figures. Needs matplotlib (``zveno[cli]``); nothing else in the package needs this."""

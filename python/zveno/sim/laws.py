@@ -1,0 +1,509 @@
+"""Force laws of the drives of a hexapod's legs: what `simulate` takes as `laws`.
+
+A law gives the force of a drive from time t, coordinate x and rate v of the actuated joint. A positive force increases
+the coordinate. Units are N and m for a slide, N m and rad for a crank. Laws add up with ``+``; `SlipClutch` limits the
+sum it is given. Calling a law evaluates the same compiled formula that the simulation uses.
+
+The inertia of a drive seen through a ball screw or a gear is no law: it belongs to the equations of motion, and the
+constructors of `Leg` take it as `rotor_inertia` with `lead` or `gear`.
+
+Examples
+--------
+>>> law = SpringDamper(400.0, 80.0) + DryFriction(5.0, 2e-3) + Stops(1e5, 2e3, lower=-0.13, upper=0.15)
+>>> law(0.0, 0.01, 0.0)
+-4.0
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _core
+from .._check import _show, as_array, as_number
+
+if TYPE_CHECKING:
+    from ..model import Hexapod
+
+__all__ = [
+    "DryFriction",
+    "EddyBrake",
+    "Law",
+    "LuGre",
+    "Ramp",
+    "Servo",
+    "SlipClutch",
+    "SpringDamper",
+    "Stops",
+    "Sum",
+    "Table",
+]
+
+Array = NDArray[np.float64]
+_Term = tuple[Any, ...]
+
+
+class _Place(NamedTuple):
+    """What a law may take from its leg."""
+
+    who: str
+    nominal: Callable[[], float]
+    lower: float
+    upper: float
+
+
+def _fail_of(made: object) -> Callable[[str], NoReturn]:
+    def fail(text: str) -> NoReturn:
+        raise ValueError(f"{type(made).__name__}: {text}")
+
+    return fail
+
+
+def _check(made: object, *, amounts: str = "", positive: str = "", infinite: str = "", numbers: str = "") -> None:
+    """Turn the named fields into floats: `amounts` are >= 0, `positive` > 0, `infinite` > 0 or infinite."""
+    fail = _fail_of(made)
+    for key in f"{amounts} {positive} {infinite} {numbers}".split():
+        number = as_number(getattr(made, key), fail, key, infinite=key in infinite.split())
+        if key in amounts.split() and number < 0:
+            fail(f"{key} is {number:g}, expected a number >= 0")
+        if key in f"{positive} {infinite}".split() and not number > 1e-100:
+            fail(f"{key} is {number:g}, expected a number > 0")
+        object.__setattr__(made, key, number)
+
+
+class Law(ABC):
+    """Base of all laws. Immutable, hashable; `a + b` is the sum of two laws."""
+
+    __slots__ = ()
+
+    @overload
+    def __call__(self, t: float, x: float, v: float) -> float: ...
+    @overload
+    def __call__(self, t: ArrayLike, x: ArrayLike, v: ArrayLike) -> Array | float: ...
+    def __call__(self, t: ArrayLike, x: ArrayLike, v: ArrayLike) -> Array | float:
+        """Force of the drive.
+
+        Parameters
+        ----------
+        t, x, v : array or float
+            Time, s; coordinate, m or rad; rate, m/s or rad/s. They are broadcast. Where a law refers to the nominal
+            coordinate of its leg (a reference of None), `x` is the distance from it; `Law.of` puts in the true value.
+
+        Returns
+        -------
+        force : array or float, N or N m
+            Of `LuGre`: in steady sliding.
+        """
+        fail = _fail_of(self)
+        arrays = []
+        for name, value in (("t", t), ("x", x), ("v", v)):
+            array = np.asarray(value)
+            if array.dtype.kind not in "iuf":
+                fail(f"{name} is {_show(value)}, expected numbers")
+            arrays.append(array.astype(np.float64, copy=False))
+        try:
+            arrays = list(np.broadcast_arrays(*arrays))
+        except ValueError:
+            fail(f"t, x, v have shapes {', '.join(str(a.shape) for a in arrays)}, which do not broadcast")
+        shape = arrays[0].shape
+        force = program(self).force(*(np.ascontiguousarray(a).reshape(-1) for a in arrays))
+        return force.reshape(shape) if shape else float(force[0])
+
+    def of(self, hexapod: Hexapod, leg: int | str) -> Law:
+        """The law as it acts in a leg of a hexapod: references of None and limits of None take their values."""
+        names = hexapod.leg_names
+        if isinstance(leg, str) and leg in names:
+            leg = names.index(leg)
+        if isinstance(leg, bool) or not isinstance(leg, int | np.integer) or not 0 <= leg < 6:
+            raise ValueError(f"{type(self).__name__}.of: leg is {_show(leg)}, expected 0 to 5 or one of {names}")
+        return self._resolved(_place(hexapod, int(leg)))
+
+    def __add__(self, other: object) -> Sum:
+        return Sum((self, other)) if isinstance(other, Law) else NotImplemented
+
+    def __radd__(self, other: object) -> Law:
+        return self if other == 0 else NotImplemented  # sum() starts with 0
+
+    def _resolved(self, place: _Place) -> Law:
+        return self
+
+    @abstractmethod
+    def _terms(self) -> list[_Term]: ...
+
+
+def _place(hexapod: Hexapod, leg: int) -> _Place:
+    who = f"leg '{hexapod.leg_names[leg]}'"
+
+    def nominal() -> float:
+        if hexapod.nominal is None:
+            raise ValueError(f"{who}: reference is None, but hexapod '{hexapod.name}' has no nominal pose")
+        return float(hexapod.closure(*hexapod.nominal)[leg, hexapod.actuated[leg]])
+
+    return _Place(who, nominal, float(hexapod.lower[leg]), float(hexapod.upper[leg]))
+
+
+@lru_cache(maxsize=256)
+def program(law: Law) -> _core.LegLaw:
+    """The compiled form of a law."""
+    return _core.LegLaw(law._terms())
+
+
+@dataclass(frozen=True)
+class SpringDamper(Law):
+    """Spring and damper: force - stiffness (x - reference) - damping v.
+
+    Parameters
+    ----------
+    stiffness : float, N/m or N m/rad
+    damping : float, N s/m or N m s/rad
+    force : float, N or N m
+        Preload: the force at the reference.
+    reference : float, optional, m or rad
+        Where the spring is relaxed. None: the coordinate of the leg in the hexapod's nominal pose.
+    """
+
+    stiffness: float
+    damping: float = 0.0
+    force: float = 0.0
+    reference: float | None = None
+
+    def __post_init__(self) -> None:
+        _check(self, amounts="stiffness damping", numbers="force")
+        if self.reference is not None:
+            _check(self, numbers="reference")
+
+    def _resolved(self, place: _Place) -> Law:
+        return self if self.reference is not None else replace(self, reference=place.nominal())
+
+    def _terms(self) -> list[_Term]:
+        return [("spring_damper", self.force, self.stiffness, self.damping, self.reference or 0.0)]
+
+
+@dataclass(frozen=True)
+class DryFriction(Law):
+    """Dry friction, smooth at rest: -force tanh(v / speed). It creeps under any load; `LuGre` sticks.
+
+    Parameters
+    ----------
+    force : float, N or N m
+    speed : float, m/s or rad/s
+        Where 76 % of the force is reached. The shorter, the shorter the steps must be.
+    """
+
+    force: float
+    speed: float
+
+    def __post_init__(self) -> None:
+        _check(self, amounts="force", positive="speed")
+
+    def _terms(self) -> list[_Term]:
+        return [("dry_friction", self.force, self.speed)]
+
+
+@dataclass(frozen=True)
+class LuGre(Law):
+    """Friction with true sticking (Canudas de Wit et al. 1995).
+
+    Bristles between the surfaces have the deflection z, an internal state that `simulate` integrates:
+    z' = v - stiffness |v| z / g(v) with g(v) = force + (breakaway - force) exp(-(v / speed)^2); the force is
+    -(stiffness z + damping z' + viscous v). A simulation starts with the deflection of steady sliding at the initial
+    rate, zero at rest. At most four of them in the law of a leg.
+
+    Parameters
+    ----------
+    force : float, N or N m
+        In sliding (Coulomb).
+    breakaway : float, N or N m
+        The largest one at rest, at least `force`.
+    speed : float, m/s or rad/s
+        Of the fall from one to the other (Stribeck).
+    stiffness : float, N/m or N m/rad
+        Of the bristles: sticking bodies yield by force / stiffness.
+    damping : float, N s/m or N m s/rad
+        Of the bristles.
+    viscous : float, N s/m or N m s/rad
+
+    Notes
+    -----
+    Bristles relax with the rate stiffness |v| / g(v); its product with the step must be below 2.7 for "rk4".
+    """
+
+    force: float
+    breakaway: float
+    speed: float
+    stiffness: float
+    damping: float = 0.0
+    viscous: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check(self, positive="force breakaway speed stiffness", amounts="damping viscous")
+        if self.breakaway < self.force:
+            _fail_of(self)(f"breakaway is {self.breakaway:g}, expected at least force = {self.force:g}")
+
+    def _terms(self) -> list[_Term]:
+        return [
+            ("lugre", self.force, self.breakaway, self.speed, self.stiffness, self.damping, self.viscous),
+        ]
+
+
+@dataclass(frozen=True)
+class Stops(Law):
+    """Ends of the way: springs beyond them, with dampers that act inwards only, so that a stop never pulls.
+
+    x > upper: -stiffness (x - upper) - damping max(v, 0); x < lower: -stiffness (x - lower) - damping min(v, 0).
+
+    Parameters
+    ----------
+    stiffness : float, N/m or N m/rad
+    damping : float, N s/m or N m s/rad
+    lower, upper : float, optional, m or rad
+        None: the limit of the leg; infinite: no stop on this side.
+    """
+
+    stiffness: float
+    damping: float = 0.0
+    lower: float | None = None
+    upper: float | None = None
+
+    def __post_init__(self) -> None:
+        _check(self, positive="stiffness", amounts="damping")
+        fail = _fail_of(self)
+        for key in ("lower", "upper"):
+            value = getattr(self, key)
+            if value is not None:
+                object.__setattr__(self, key, as_number(value, fail, key, infinite=True))
+        if self.lower is not None and self.upper is not None and not self.lower < self.upper:
+            fail(f"lower is {self.lower:g} and upper is {self.upper:g}, expected lower < upper")
+        if self.lower == math.inf or self.upper == -math.inf:
+            fail(f"lower is {self.lower} and upper is {self.upper}, which leaves no way")
+
+    def _resolved(self, place: _Place) -> Law:
+        lower = place.lower if self.lower is None else self.lower
+        upper = place.upper if self.upper is None else self.upper
+        if math.isinf(lower) and math.isinf(upper):
+            raise ValueError(f"Stops: {place.who} has no limits; give lower= and upper=")
+        return replace(self, lower=lower, upper=upper)
+
+    def _terms(self) -> list[_Term]:
+        for key in ("lower", "upper"):
+            if getattr(self, key) is None:
+                _fail_of(self)(f"{key} is None, the limit of a leg; give a number, or choose the leg with Law.of")
+        return [("stops", self.lower, self.upper, self.stiffness, self.damping)]
+
+
+@dataclass(frozen=True)
+class EddyBrake(Law):
+    """Eddy-current brake: -2 force (v / speed) / (1 + (v / speed)^2).
+
+    Parameters
+    ----------
+    force : float, N or N m
+        The largest one.
+    speed : float, m/s or rad/s
+        Where it is reached.
+    """
+
+    force: float
+    speed: float
+
+    def __post_init__(self) -> None:
+        _check(self, amounts="force", positive="speed")
+
+    def _terms(self) -> list[_Term]:
+        return [("eddy_brake", self.force, self.speed)]
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """Reference of a `Servo`: rests at `start`, leaves at time `begin` with constant speed, rests at `target`.
+
+    Parameters
+    ----------
+    target : float, m or rad
+    speed : float, m/s or rad/s
+        Positive; the direction follows from `target`.
+    start : float, optional, m or rad
+        None: the coordinate of the leg in the hexapod's nominal pose.
+    begin : float, s
+    relative : bool
+        `target` and `start` are counted from the nominal coordinate of the leg.
+    """
+
+    target: float
+    speed: float
+    start: float | None = None
+    begin: float = 0.0
+    relative: bool = False
+
+    def __post_init__(self) -> None:
+        _check(self, positive="speed", numbers="target begin")
+        if self.start is not None:
+            _check(self, numbers="start")
+        _check_flag(self)
+
+    def _resolved(self, place: _Place) -> Ramp:
+        if not self.relative:
+            return self if self.start is not None else replace(self, start=place.nominal())
+        nominal = place.nominal()
+        return replace(self, start=nominal + (self.start or 0.0), target=nominal + self.target, relative=False)
+
+    def _reference(self) -> _Term:
+        return ("ramp", self.start or 0.0, self.target, self.speed, self.begin)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Reference of a `Servo`: samples over time, linear between them, constant before the first and after the last.
+
+    Parameters
+    ----------
+    times : (n,) array, s
+        Increasing.
+    values : (n,) array, m or rad
+    relative : bool
+        `values` are counted from the nominal coordinate of the leg.
+    """
+
+    times: Array
+    values: Array
+    relative: bool = False
+
+    def __post_init__(self) -> None:
+        fail = _fail_of(self)
+        count = len(self.times) if hasattr(self.times, "__len__") else 0
+        if not count:
+            fail(f"times is {_show(self.times)}, expected (n,) numbers with n > 0")
+        times = as_array(self.times, fail, "times", (count,))
+        if not (np.diff(times) > 0).all():
+            fail("times are not increasing")
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "values", as_array(self.values, fail, "values", (count,)))
+        _check_flag(self)
+
+    def _resolved(self, place: _Place) -> Table:
+        return Table(self.times, self.values + place.nominal()) if self.relative else self
+
+    def _reference(self) -> _Term:
+        return ("table", self.times, self.values)
+
+    def _key(self) -> tuple[object, ...]:
+        return self.times.tobytes(), self.values.tobytes(), self.relative
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, Table) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        start, end = self.times[[0, -1]].tolist()
+        return f"Table({len(self.times)} samples from {start:g} to {end:g} s{', relative' if self.relative else ''})"
+
+
+def _check_flag(made: Ramp | Table) -> None:
+    if not isinstance(made.relative, bool):
+        _fail_of(made)(f"relative is {_show(made.relative)}, expected True or False")
+
+
+@dataclass(frozen=True)
+class Servo(Law):
+    """Position servo: stiffness (p - x) + damping (p' - v), at most `limit` in size, for the reference p(t).
+
+    Parameters
+    ----------
+    stiffness : float, N/m or N m/rad
+    damping : float, N s/m or N m s/rad
+    reference : float, Ramp or Table, optional
+        p(t), m or rad. None: the coordinate of the leg in the hexapod's nominal pose.
+    limit : float, N or N m
+        The largest force, infinite by default.
+    """
+
+    stiffness: float
+    damping: float = 0.0
+    reference: float | Ramp | Table | None = None
+    limit: float = math.inf
+
+    def __post_init__(self) -> None:
+        _check(self, amounts="stiffness damping", infinite="limit")
+        if self.reference is not None and not isinstance(self.reference, Ramp | Table):
+            number = as_number(self.reference, _fail_of(self), "reference")
+            object.__setattr__(self, "reference", number)
+
+    def _resolved(self, place: _Place) -> Law:
+        reference = self.reference
+        if reference is None:
+            return replace(self, reference=place.nominal())
+        return self if isinstance(reference, float) else replace(self, reference=reference._resolved(place))
+
+    def _terms(self) -> list[_Term]:
+        reference = self.reference
+        kind, *rest = reference._reference() if isinstance(reference, Ramp | Table) else ("constant", reference or 0.0)
+        return [(f"servo_{kind}", self.stiffness, self.damping, self.limit, *rest)]
+
+
+@dataclass(frozen=True)
+class SlipClutch(Law):
+    """A law whose force is limited: |force| <= limit.
+
+    Parameters
+    ----------
+    limit : float, N or N m
+        The force at which the clutch slips.
+    law : Law
+        What it transmits; may be a sum.
+    """
+
+    limit: float
+    law: Law
+
+    def __post_init__(self) -> None:
+        _check(self, positive="limit")
+        if not isinstance(self.law, Law):
+            _fail_of(self)(f"law is {_show(self.law)}, expected a Law")
+
+    def _resolved(self, place: _Place) -> Law:
+        return replace(self, law=self.law._resolved(place))
+
+    def _terms(self) -> list[_Term]:
+        inner = self.law._terms()
+        return [("slip_clutch", self.limit, len(inner)), *inner]
+
+
+@dataclass(frozen=True)
+class Sum(Law):
+    """Sum of laws; ``a + b`` makes one.
+
+    Parameters
+    ----------
+    laws : tuple of Law
+    """
+
+    laws: tuple[Law, ...]
+    _most: ClassVar[int] = 256
+
+    def __post_init__(self) -> None:
+        flat: list[Law] = []
+        for law in self.laws:
+            if not isinstance(law, Law):
+                _fail_of(self)(f"laws holds {_show(law)}, expected a Law")
+            flat.extend(law.laws if isinstance(law, Sum) else [law])
+        if len(flat) > self._most:
+            _fail_of(self)(f"laws has {len(flat)} entries, expected at most {self._most}")
+        object.__setattr__(self, "laws", tuple(flat))
+
+    def _resolved(self, place: _Place) -> Law:
+        return Sum(tuple(law._resolved(place) for law in self.laws))
+
+    def _terms(self) -> list[_Term]:
+        return [term for law in self.laws for term in law._terms()]
+
+    def __repr__(self) -> str:
+        return " + ".join(repr(law) for law in self.laws)

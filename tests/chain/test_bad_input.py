@@ -1,0 +1,318 @@
+"""Whatever arrives: a clear exception, never a crash, never a silent NaN."""
+
+from contextlib import nullcontext
+
+import helpers
+import numpy as np
+import pytest
+import zveno as zv
+from engines.random_mechanisms import random_state
+from helpers import FUNCTIONS, METHODS, SERIAL_ONLY, TAKES_EXTERNAL, arguments, arrays_of
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+N = 6
+array_arguments = [(name, a) for name, args in FUNCTIONS.items() for a in args if a != "link"]
+every_array = pytest.mark.parametrize(("name", "argument"), array_arguments, ids=map("-".join, array_arguments))
+
+
+def call_with(chain, name, argument, value, **options):
+    """Call a function with one argument replaced."""
+    args = arguments(name, [np.full(chain.n, 0.5)] * 3, chain.link_names[-1])
+    args[FUNCTIONS[name].index(argument)] = value
+    return getattr(chain, name)(*args, **options)
+
+
+def check_refused(kind, words, call, *args, **options):
+    """The call raises an exception of the kind, and its message contains all the words."""
+    with pytest.raises(kind) as caught:
+        call(*args, **options)
+    missing = [word for word in words if word not in str(caught.value)]
+    assert not missing, f"{str(caught.value)!r} does not contain {missing}"
+
+
+BAD = (ValueError, TypeError)
+
+WRONG_SHAPES = {
+    "short": np.zeros(N - 1),
+    "long": np.zeros(N + 1),
+    "scalar": np.float64(1.0),
+    "zero-dimensional": np.zeros(()),
+    "empty": np.zeros(0),
+    "transposed": np.zeros((N, 3)),
+    "too many axes": np.zeros((1,) * 40 + (N + 1,)),
+}
+
+
+@every_array
+def test_wrong_shape_names_function_argument_and_both_shapes(name, argument, arm):
+    for value in WRONG_SHAPES.values():
+        words = (f"{name}: {argument}", str(np.shape(value)), f"({N},)", "arm")
+        check_refused(ValueError, words, call_with, arm, name, argument, value)
+
+
+WRONG_TYPES = {
+    "string": "abcdef",
+    "list of strings": ["1"] * N,
+    "bytes": b"abcdef",
+    "none": None,
+    "complex": np.zeros(N, complex),
+    "list of complex": [1j] * N,
+    "object": np.array([object()] * N),
+    "objects that are numbers": np.array([1.0] * N, dtype=object),
+    "dict": {"a": 1},
+    "set": {1, 2, 3, 4, 5, 6},
+    "generator": (i for i in range(N)),
+    "datetime": np.zeros(N, "M8[s]"),
+    "timedelta": np.zeros(N, "m8[s]"),
+    "structured": np.zeros(N, [("x", float)]),
+    "integers beyond 64 bits": [10**400] * N,
+    "function": len,
+    "type": float,
+}
+
+
+@every_array
+def test_wrong_type_names_function_argument_and_what_came(name, argument, arm):
+    for value in WRONG_TYPES.values():
+        check_refused(TypeError, (f"{name}: {argument}", "expected"), call_with, arm, name, argument, value)
+
+
+@every_array
+def test_ragged_rows_are_refused(name, argument, arm):
+    check_refused(BAD, (f"{name}: {argument}", "array of numbers"), call_with, arm, name, argument, [[0.0] * N, [0.0]])
+
+
+@every_array
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf], ids=str)
+def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(name, argument, bad, arm):
+    words = (f"{name}: {argument}", str(bad), "finite")
+    for shape in ((N,), (1, N), (5, N), (64, N)):
+        for place in (0, N * (shape[0] // 2) % np.prod(shape), np.prod(shape) - 1):
+            value = np.zeros(shape)
+            value.flat[place] = bad
+            for layout in (np.asarray, np.asfortranarray, np.float32):
+                check_refused(ValueError, words, call_with, arm, name, argument, layout(value))
+
+
+@pytest.mark.parametrize("name", [name for name, args in FUNCTIONS.items() if "qd" in args])
+def test_leading_shapes_that_do_not_broadcast_are_refused(name, arm):
+    args = arguments(name, [np.zeros((3, N)), np.zeros((4, N)), np.zeros((3, N))], arm.link_names[0])
+    check_refused(ValueError, (f"{name}: ", "(3, 6)", "(4, 6)"), getattr(arm, name), *args)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_bad_threads_are_refused(name, arm):
+    for threads in (-1, "2", 1.5, [1], 10**30):
+        words = (f"{name}: threads", str(threads), "expected")
+        check_refused(BAD, words, call_with, arm, name, "q", np.zeros(N), threads=threads)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_wrong_number_of_arguments_is_refused(name, arm):
+    call, args = getattr(arm, name), arguments(name, [np.zeros(N)] * 3, arm.link_names[0])
+    check_refused(TypeError, (name,), call)
+    check_refused(TypeError, (name,), call, *args[:-1])
+    check_refused(TypeError, (name,), call, *args, *[None] * 8)
+    check_refused(TypeError, (name, "nonsense"), call, *args, nonsense=1)
+    check_refused(TypeError, (name, "q"), call, *args, q=np.zeros(N))
+
+
+@pytest.mark.parametrize("name", ["mass_matrix", "bias", "forward_dynamics"])
+def test_unknown_method_names_the_known_ones(name, arm):
+    words = (f"{name}: ", "method 'magic'", *(options["method"] for options in helpers.OPTIONS[name]))
+    check_refused(ValueError, words, call_with, arm, name, "q", np.zeros(N), method="magic")
+    for method in (7, b"crba", ["crba"]):
+        check_refused(BAD, (f"{name}: ", "method"), call_with, arm, name, "q", np.zeros(N), method=method)
+
+
+@pytest.mark.parametrize("method", SERIAL_ONLY)
+def test_methods_for_serial_chains_say_so(method, tree):
+    assert not tree.is_serial
+    check_refused(
+        ValueError, ("mass_matrix", f"'{method}'", "serial", "tree"), tree.mass_matrix, np.zeros(tree.n), method
+    )
+    check_refused(ValueError, ("operations", f"'{method}'", "serial"), tree.operations, "mass_matrix", method)
+
+
+@pytest.mark.parametrize("name", ["pose", "jacobian", "jacobian_rate"])
+def test_unknown_link_is_named(name, arm):
+    check_refused(ValueError, (f"{name}: link", "elbow", "arm"), call_with, arm, name, "link", "elbow")
+    for link in (3, None, b"l0", ["l0"], np.zeros(3)):
+        check_refused(TypeError, (f"{name}: link",), call_with, arm, name, "link", link)
+    for link in ("", "l0\0", "\ud800"):
+        check_refused(ValueError, (), call_with, arm, name, "link", link)
+
+
+@pytest.mark.parametrize("name", ["reactions", "jacobian", "jacobian_rate"])
+def test_unknown_frame_names_the_known_ones(name, arm):
+    words = (f"{name}: frame", "body", "link", "world")
+    check_refused(ValueError, words, call_with, arm, name, "q", np.zeros(N), frame="body")
+    check_refused(BAD, words[:1], call_with, arm, name, "q", np.zeros(N), frame=3)
+
+
+@pytest.mark.parametrize("name", ["jacobian", "jacobian_rate"])
+def test_bad_point_is_refused(name, arm):
+    for point in (np.zeros(2), np.zeros((1, 3)), [np.nan, 0, 0], 1.0):
+        check_refused(ValueError, (f"{name}: point",), call_with, arm, name, "q", np.zeros(N), point=point)
+    for point in ("abc", [1j, 0, 0], {}):
+        check_refused(TypeError, (f"{name}: point",), call_with, arm, name, "q", np.zeros(N), point=point)
+
+
+@pytest.mark.parametrize("name", TAKES_EXTERNAL)
+def test_bad_external_wrenches_are_refused(name, arm):
+    def given_external(external, *words, kind=ValueError):
+        words = (f"{name}: external", *words)
+        check_refused(kind, words, call_with, arm, name, "q", np.zeros(N), external=external)
+
+    given_external({"elbow": np.zeros(6)}, "elbow")
+    given_external({"l0": np.zeros(5)}, "l0", "(5,)", "(6,)")
+    given_external({"l0": np.zeros((3, 7))}, "l0", "(3, 7)")
+    given_external({"l0": np.full(6, np.nan)}, "l0", "finite")
+    given_external({"l0": "abcdef"}, "l0", kind=TypeError)
+    given_external({"l0": None}, "l0", kind=TypeError)
+    given_external({0: np.zeros(6)}, kind=TypeError)
+    given_external(np.zeros(6), kind=TypeError)
+    given_external([("l0", np.zeros(6))], kind=TypeError)
+    given_external("l0", kind=TypeError)
+    apart = {"l0": np.zeros((2, 6)), "l1": np.zeros((3, 6))}
+    check_refused(ValueError, (name, "(2, 6)", "(3, 6)"), call_with, arm, name, "q", np.zeros(N), external=apart)
+
+
+def test_a_dict_that_changes_while_it_is_read_does_no_harm(arm):
+    class Changes:
+        def __array__(self, dtype=None, copy=None):
+            external.clear()
+            return np.zeros(6)
+
+    q, wrench = np.full(N, 0.5), np.arange(6.0)
+    external = {"l0": Changes(), "l1": wrench}
+    tau = arm.inverse_dynamics(q, q, q, external)
+    assert not external
+    assert np.array_equal(tau, arm.inverse_dynamics(q, q, q, {"l0": np.zeros(6), "l1": wrench}))
+
+
+def links_with(**last):
+    """Two ordinary links and one that differs."""
+    ordinary = {"mass": 1.0, "com": (0.1, 0.2, 0.3), "inertia": (0.1, 0.1, 0.1), "position": (0.1, 0.2, 0.3)}
+    return [zv.Link("a", axis=(1, 2, 3), **ordinary), zv.Link("b", axis=(3, -1, 2), **ordinary), zv.Link("c", **last)]
+
+
+MOVES_NOTHING = {
+    "massless revolute": {"position": (0.3, 0.1, 0.2)},
+    "massless prismatic": {"joint": "prismatic"},
+    "point mass on the axis": {"mass": 2.0, "com": (0, 0, 0.7)},
+    "point mass on a skew axis": {"mass": 2.0, "com": (0.1, 0.2, -0.3), "axis": (1, 2, -3)},
+}
+
+
+@pytest.mark.parametrize("last", MOVES_NOTHING.values(), ids=MOVES_NOTHING)
+@pytest.mark.parametrize("method", ["aba", "cholesky", "cholesky-walk"])
+def test_a_joint_that_moves_no_mass_is_named_when_a_solve_needs_it(last, method):
+    with nullcontext() if "mass" in last else pytest.warns(zv.ModelWarning, match="'c_joint' moves no mass"):
+        chain = zv.Chain(links_with(**last), name="weak")
+    q = np.array([0.3, -0.7, 0.4])
+    with pytest.raises(zv.SingularityError, match=r"forward_dynamics.*'c_joint'") as caught:
+        chain.forward_dynamics(q, q, q, method=method)
+    assert caught.value.joint == "c_joint"
+    assert isinstance(caught.value, zv.Error)
+    M = chain.mass_matrix(q)
+    assert np.isfinite(M).all()
+    helpers.assert_close(M[2, 2], 0.0, 3, scale=1.0)
+    assert np.isfinite(chain.inverse_dynamics(q, q, q)).all()
+
+
+@pytest.mark.parametrize("method", ["aba", "cholesky", "cholesky-walk"])
+def test_the_singular_row_of_a_batch_is_named(method):
+    # a point mass crosses the first axis only where the slide is at zero
+    ends = [zv.Link("turn"), zv.Link("slide", joint="prismatic", axis=(1, 0, 0), mass=1.0)]
+    chain = zv.Chain(ends)
+    q = np.ones((9, 2))
+    q[5, 1] = 0.0
+    with pytest.raises(zv.SingularityError) as caught:
+        chain.forward_dynamics(q, q * 0, q, method=method, threads=2)
+    assert (caught.value.joint, caught.value.row) == ("turn_joint", 5)
+    assert np.isfinite(chain.forward_dynamics(np.delete(q, 5, 0), np.zeros(2), np.ones(2), method=method)).all()
+
+
+def test_a_rotor_makes_a_massless_joint_solvable():
+    chain = zv.Chain(links_with(rotor_inertia=0.5))
+    q = np.ones(3)
+    qdd = chain.forward_dynamics(q, q, q)
+    helpers.assert_close(chain.inverse_dynamics(q, q, qdd), q, 3, scale=1.0 + np.abs(qdd).max())
+
+
+@every_array
+@pytest.mark.parametrize("size", [1e155, 1e300, 1.7e308])
+def test_overflow_is_an_exception_and_not_a_silent_infinity(name, argument, size, arm):
+    for value in (np.full(N, size), np.full((5, N), -size)):
+        if argument == "qd" and name in ("inverse_dynamics", "bias", "kinetic_energy"):
+            check_refused(FloatingPointError, (name,), call_with, arm, name, argument, value)
+            continue
+        try:
+            result = call_with(arm, name, argument, value)
+        except (FloatingPointError, zv.SingularityError):
+            continue
+        assert all(np.isfinite(x).all() for x in arrays_of(result))
+
+
+anything = st.one_of(
+    npst.arrays(
+        dtype=st.one_of(npst.scalar_dtypes(), st.just(np.dtype(float)), st.just(np.dtype(object))),
+        shape=npst.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=7),
+    ),
+    npst.arrays(float, st.sampled_from([(N,), (2, N), (0, N), (N, 1)]), elements=st.floats(width=64)),
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats()
+        | st.complex_numbers()
+        | st.text(max_size=4)
+        | st.binary(),
+        lambda inner: st.lists(inner, max_size=7) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+        max_leaves=20,
+    ),
+)
+
+
+@settings(max_examples=400)
+@given(
+    name=st.sampled_from(list(FUNCTIONS)),
+    values=st.tuples(anything, anything, anything),
+    link=st.sampled_from(["l0", "l5"]) | anything,
+    options=st.dictionaries(
+        st.sampled_from(["out", "threads", "method", "frame", "point", "external"]), anything, max_size=2
+    ),
+)
+@example(name="mass_matrix", values=(np.zeros((3, N)), None, None), link="l0", options={"method": METHODS[-1]})
+def test_whatever_arrives_at_the_array_boundary_is_answered_or_refused(arm, name, values, link, options):
+    if isinstance(options.get("threads"), int) and options["threads"] > 64:
+        options["threads"] = 64
+    try:
+        result = getattr(arm, name)(*arguments(name, values, link), **options)
+    except (ValueError, TypeError, FloatingPointError, zv.Error):
+        return
+    assert all(x.dtype == np.float64 and np.isfinite(x).all() for x in arrays_of(result))
+
+
+def test_results_stay_right_after_refusals(arm, rng):
+    state = random_state(rng, arm)
+    before = arm.inverse_dynamics(*state)
+    for value in (*WRONG_SHAPES.values(), *WRONG_TYPES.values(), np.full(N, np.nan)):
+        check_refused(BAD, (), call_with, arm, "inverse_dynamics", "qd", value)
+    assert np.array_equal(arm.inverse_dynamics(*state), before)
+
+
+def test_models_without_sense_are_refused():
+    check_refused(zv.ModelError, ("chain",), zv.Chain, [])
+    check_refused(zv.ModelError, ("chain",), zv.Chain, [zv.Link("weld", joint="fixed")])
+    with pytest.raises(zv.ModelError, match=r"'c'.*-2") as caught:
+        zv.Chain(links_with(mass=-2.0))
+    assert caught.value.link == "c"
+
+
+@pytest.mark.parametrize("path", helpers.urdf_files(physical=False).values(), ids=helpers.urdf_files(physical=False))
+def test_real_model_files_with_a_negative_inertia_name_link_and_number(path):
+    check_refused(zv.ModelError, (path.name, "link '", "inertia eigenvalue -"), zv.Chain.from_urdf, path)

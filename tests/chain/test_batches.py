@@ -1,0 +1,253 @@
+"""Leading shapes, dtypes, memory layouts, out=, threads= and the interpreter lock."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from engines.random_mechanisms import random_state, random_wrenches
+from helpers import (
+    FUNCTIONS,
+    LAYOUTS,
+    TAKES_EXTERNAL,
+    VARIANTS,
+    arguments,
+    arrays_of,
+    backwards,
+    item_shape,
+    read_only,
+    unaligned,
+    variant_id,
+    with_gaps,
+)
+
+every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=variant_id)
+every_function = pytest.mark.parametrize("name", FUNCTIONS)
+
+
+def run(chain, variant, values, **options):
+    name, fixed = variant
+    return arrays_of(getattr(chain, name)(*arguments(name, values, chain.link_names[-1]), **fixed, **options))
+
+
+def equal(a, b):
+    """Bit for bit, shapes and types included."""
+    return all(x.shape == y.shape and x.dtype == y.dtype and np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+def wrenches_for(variant, chain, rng, batch):
+    return {"external": random_wrenches(rng, chain, batch)} if variant[0] in TAKES_EXTERNAL else {}
+
+
+@every_variant
+def test_batch_rows_equal_single_calls_bit_for_bit(variant, arm, rng):
+    count = 13
+    values, loads = random_state(rng, arm, (count,)), wrenches_for(variant, arm, rng, (count,))
+    batch = run(arm, variant, values, **loads)
+    for i in range(count):
+        load = {"external": {link: w[i] for link, w in loads["external"].items()}} if loads else {}
+        assert equal([x[i] for x in batch], run(arm, variant, [v[i] for v in values], **load))
+
+
+@every_variant
+def test_results_do_not_depend_on_threads_or_position(variant, arm, rng):
+    values, loads = random_state(rng, arm, (257,)), wrenches_for(variant, arm, rng, (257,))
+    alone = run(arm, variant, values, **loads)
+    for threads in (None, 0, 1, 2, 3, 64):
+        assert equal(run(arm, variant, values, **loads, threads=threads), alone)
+    order = rng.permutation(257)
+    load = {"external": {link: w[order] for link, w in loads["external"].items()}} if loads else {}
+    assert equal(run(arm, variant, [v[order] for v in values], **load, threads=2), [x[order] for x in alone])
+
+
+@every_variant
+@pytest.mark.parametrize("lead", [(), (1,), (5,), (2, 3), (1, 1, 4), (0,), (2, 0, 3)], ids=str)
+def test_leading_shape_is_kept(variant, lead, arm, rng):
+    values = random_state(rng, arm, lead)
+    got = run(arm, variant, values)
+    assert all(x.shape == lead + item_shape(variant[0], arm.n) and x.dtype == np.float64 for x in got)
+    flat = run(arm, variant, [v.reshape(-1, arm.n) for v in values])
+    assert equal([x.reshape(y.shape) for x, y in zip(got, flat, strict=True)], flat)
+
+
+@every_function
+@pytest.mark.parametrize(
+    "leads", [((), (4,), (4,)), ((4,), (), ()), ((3, 1), (4,), (1, 4)), ((1,), (5,), (1,)), ((0,), (1,), ())], ids=str
+)
+def test_leading_shapes_broadcast(name, leads, arm, rng):
+    values = [random_state(rng, arm, lead)[i] for i, lead in enumerate(leads)]
+    taken = [argument for argument in FUNCTIONS[name] if argument != "link"]
+    shape = np.broadcast_shapes(*(leads[i] for i in range(len(taken))))
+    full = [np.broadcast_to(v, (*shape, arm.n)).copy() if i < len(taken) else v for i, v in enumerate(values)]
+    assert equal(run(arm, (name, {}), values), run(arm, (name, {}), full))
+
+
+@pytest.mark.parametrize("name", TAKES_EXTERNAL)
+def test_external_wrenches_broadcast_with_the_state(name, arm, rng):
+    link = arm.link_names[2]
+    wrench, one = rng.normal(size=(7, 6)), random_state(rng, arm)
+    many = [np.broadcast_to(v, (7, arm.n)).copy() for v in one]
+    want = run(arm, (name, {}), many, external={link: wrench})
+    assert equal(run(arm, (name, {}), one, external={link: wrench}), want)
+    constant = np.broadcast_to(wrench[0], (7, 6)).copy()
+    shared = run(arm, (name, {}), many, external={link: wrench[0]})
+    assert equal(shared, run(arm, (name, {}), many, external={link: constant}))
+
+
+TYPES = LAYOUTS | {
+    "float32": np.float32,
+    "float16": np.float16,
+    "int8": np.int8,
+    "int64": np.int64,
+    "uint16": np.uint16,
+}
+
+
+@every_function
+@pytest.mark.parametrize("layout", TYPES.values(), ids=TYPES)
+def test_any_layout_and_real_dtype_gives_the_same_numbers(name, layout, arm, rng):
+    # small integers are exact in every type
+    values = [rng.integers(0, 4, (6, arm.n)).astype(float) for _ in range(3)]
+    assert equal(run(arm, (name, {}), [layout(v) for v in values]), run(arm, (name, {}), values))
+
+
+@every_function
+def test_arrays_that_are_not_contiguous_give_the_same_numbers(name, arm, rng):
+    values = random_state(rng, arm, (6,))
+    for layout in (np.asfortranarray, backwards, with_gaps, read_only, unaligned):
+        assert equal(run(arm, (name, {}), [layout(v) for v in values]), run(arm, (name, {}), values))
+
+
+@every_function
+def test_inputs_are_left_untouched(name, arm, rng):
+    values = random_state(rng, arm, (6,))
+    before = [v.copy() for v in values]
+    run(arm, (name, {}), values, threads=2)
+    assert equal(values, before)
+
+
+def empty_out(name, shape):
+    """An array for the result, or the three of derivatives, filled with what must be overwritten."""
+    return tuple(np.full(shape, np.nan) for _ in range(3)) if name == "derivatives" else np.full(shape, np.nan)
+
+
+@every_variant
+@pytest.mark.parametrize("lead", [(), (1,), (9,), (2, 3), (0,)], ids=str)
+def test_out_receives_the_result_and_is_returned(variant, lead, arm, rng):
+    name, options = variant
+    values = random_state(rng, arm, lead)
+    out = empty_out(name, lead + item_shape(name, arm.n))
+    got = getattr(arm, name)(*arguments(name, values, arm.link_names[-1]), **options, out=out)
+    if name == "derivatives":
+        assert all(mine is given for mine, given in zip(arrays_of(got), out, strict=True))
+    else:
+        assert got is out
+    assert equal(arrays_of(got), run(arm, variant, values))
+
+
+REFUSED = {
+    "longer": lambda lead, item: np.empty((lead[0] + 1, *item)),
+    "without batch": lambda lead, item: np.empty(item),
+    "one more axis": lambda lead, item: np.empty((1, *lead, *item)),
+    "float32": lambda lead, item: np.empty(lead + item, np.float32),
+    "int": lambda lead, item: np.empty(lead + item, np.int64),
+    "complex": lambda lead, item: np.empty(lead + item, complex),
+    "big endian": lambda lead, item: np.empty(lead + item, ">f8"),
+    "read-only": lambda lead, item: read_only(np.empty(lead + item)),
+    "with gaps": lambda lead, item: np.empty((2 * lead[0], *item))[::2],
+    "backwards": lambda lead, item: np.empty(lead + item)[::-1],
+    "unaligned": lambda lead, item: unaligned(np.empty(lead + item)),
+    "list": lambda lead, item: np.empty(lead + item).tolist(),
+    "string": lambda lead, item: "out",
+}
+
+
+@every_function
+@pytest.mark.parametrize("make", REFUSED.values(), ids=REFUSED)
+def test_out_that_does_not_fit_is_refused(name, make, arm, rng):
+    lead, item = (3,), item_shape(name, arm.n)
+    args = arguments(name, random_state(rng, arm, lead), arm.link_names[-1])
+    bad = make(lead, item)
+    out = (np.empty(lead + item), bad, np.empty(lead + item)) if name == "derivatives" else bad
+    with pytest.raises((ValueError, TypeError), match=rf"{name}: out\b.*expected"):
+        getattr(arm, name)(*args, out=out)
+
+
+@every_function
+def test_out_may_not_overlap_an_input(name, arm, rng):
+    lead, item = (3,), item_shape(name, arm.n)
+    buffer = rng.normal(size=1000)
+    before = buffer.copy()
+    size = int(np.prod(lead + item))
+    values = [buffer[: 3 * arm.n].reshape(3, arm.n)] * 3
+    for start in (0, 3 * arm.n - 1):
+        out = buffer[start : start + size].reshape(lead + item)
+        if name == "derivatives":
+            out = (out, np.empty(lead + item), np.empty(lead + item))
+        with pytest.raises(ValueError, match=rf"{name}: out\b"):
+            getattr(arm, name)(*arguments(name, values, arm.link_names[-1]), out=out)
+    assert np.array_equal(buffer, before)
+
+
+def test_the_three_outputs_of_derivatives_may_not_overlap(arm, rng):
+    one = np.empty((arm.n, arm.n))
+    with pytest.raises(ValueError, match=r"derivatives: out\b"):
+        arm.derivatives(*random_state(rng, arm), out=(one, one, np.empty_like(one)))
+    with pytest.raises((ValueError, TypeError), match=r"derivatives: out\b"):
+        arm.derivatives(*random_state(rng, arm), out=one)
+    with pytest.raises((ValueError, TypeError), match=r"derivatives: out\b"):
+        arm.derivatives(*random_state(rng, arm), out=(one, np.empty_like(one)))
+
+
+def test_out_may_not_overlap_an_external_wrench(arm, rng):
+    buffer = rng.normal(size=20)
+    with pytest.raises(ValueError, match=r"inverse_dynamics: out\b"):
+        arm.inverse_dynamics(*random_state(rng, arm), {arm.link_names[0]: buffer[4:10]}, out=buffer[: arm.n])
+
+
+def test_interpreter_lock_is_released_during_a_batch(tree, rng):
+    q = rng.normal(size=(40_000, tree.n))
+    out = np.empty((40_000, tree.n, tree.n))
+    ticks, stop = [], threading.Event()
+
+    def tick():
+        while not stop.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.0005)
+
+    witness = threading.Thread(target=tick)
+    witness.start()
+    begin = time.perf_counter()
+    while time.perf_counter() < begin + 0.5:  # repeat, for machines on which one call is too short to be seen
+        start = time.perf_counter()
+        tree.mass_matrix(q, "kane", out=out)
+        end = time.perf_counter()
+        inside = [t for t in ticks if start + 0.2 * (end - start) < t < end - 0.2 * (end - start)]
+        if len(inside) > 2:
+            break
+    stop.set()
+    witness.join()
+    assert len(inside) > 2
+
+
+def test_one_chain_may_be_used_by_many_threads_at_once(tree, rng):
+    values = random_state(rng, tree, (200,))
+    want = tree.inverse_dynamics(*values), tree.forward_dynamics(*values), tree.mass_matrix(values[0])
+    wrong = []
+
+    def work(threads):
+        for _ in range(20):
+            got = (
+                tree.inverse_dynamics(*values, threads=threads),
+                tree.forward_dynamics(*values, threads=threads),
+                tree.mass_matrix(values[0], threads=threads),
+            )
+            if not equal(got, want):
+                wrong.append(threads)
+
+    workers = [threading.Thread(target=work, args=(threads,)) for threads in (1, 2, 3, 1, 0)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong

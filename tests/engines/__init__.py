@@ -1,0 +1,1 @@
+"""Other engines and random mechanisms for them: seen by tests and benchmarks."""

@@ -1,0 +1,420 @@
+"""The URDF reader: what it reads agrees with Pinocchio, what it cannot read it refuses by name."""
+
+import importlib.metadata
+import math
+import os
+import pathlib
+import re
+import time
+import warnings
+
+import numpy as np
+import pinocchio as pin
+import pytest
+import zveno as zv
+
+DATA = pathlib.Path(__file__).parents[1] / "data"
+WILD = sorted(
+    pathlib.Path(str(file.locate()))
+    for file in importlib.metadata.distribution("example-robot-data").files
+    if file.suffix == ".urdf"
+)
+# what of the wild is no chain, and why
+REFUSED = {
+    "iris_simple.urdf": "moving joint",
+    "quadrotor_base.urdf": "no links",
+    "ur3.urdf": "<robot> has no <link>",
+    "romeo_laas_small.urdf": "link 'body': .*eigenvalue .* negative",
+    "tiago.urdf": "link 'base_antenna_left_link': .*eigenvalue .* negative",
+    "tiago_dual.urdf": "link 'base_antenna_left_link': .*eigenvalue .* negative",
+    "tiago_no_hand.urdf": "link 'base_antenna_left_link': .*eigenvalue .* negative",
+}
+INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+
+
+def load(source, **keywords):
+    """Read without the warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zv.ModelWarning)
+        return zv.Chain.from_urdf(source, **keywords)
+
+
+def robot(body, links="abc"):
+    return f'<robot name="r">{"".join(f"<link name={n!r}>{INERTIAL}</link>" for n in links)}{body}</robot>'
+
+
+def joint(name, parent, child, kind="continuous", inside=""):
+    return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{inside}</joint>'
+
+
+# ---- agreement with another reader ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", [p for p in WILD if p.name not in REFUSED] + [DATA / "arm.urdf"], ids=lambda p: p.stem)
+def test_joints_limits_masses_and_motion_agree_with_pinocchio(path):
+    chain = load(path)
+    model = pin.buildModelFromUrdf(str(path))
+    data = model.createData()
+    assert sorted(chain.joint_names) == sorted(model.names[1:])
+
+    q = np.random.default_rng(3).uniform(-1, 1, chain.n)
+    child = {link.joint_name: link.name for link in chain.links}
+    order = [model.joints[model.getJointId(name)] for name in chain.joint_names]
+    q_pin = np.zeros(model.nq)
+    for i, j in enumerate(order):  # an unlimited joint has the coordinates (cos, sin) there
+        q_pin[j.idx_q : j.idx_q + j.nq] = q[i] if j.nq == 1 else (math.cos(q[i]), math.sin(q[i]))
+        if j.nq == 1:
+            assert chain.lower[i] == model.lowerPositionLimit[j.idx_q]
+            assert chain.upper[i] == model.upperPositionLimit[j.idx_q]
+        else:
+            assert (chain.lower[i], chain.upper[i]) == (-math.inf, math.inf)
+        if math.isfinite(chain.effort_limit[i]):
+            assert chain.effort_limit[i] == model.upperEffortLimit[j.idx_v]
+            assert chain.velocity_limit[i] == model.upperVelocityLimit[j.idx_v]
+
+    pin.forwardKinematics(model, data, q_pin)
+    moving = {}  # a weld adds its mass to the joint that carries it
+    for link in chain.links:
+        parent = moving.get(link.parent)
+        moving[link.name] = parent if link.joint == "fixed" else link.joint_name
+    for name, j in zip(chain.joint_names, order, strict=True):
+        mass = math.fsum(link.mass for link in chain.links if moving[link.name] == name)
+        assert model.inertias[j.id].mass == pytest.approx(mass, rel=1e-12, abs=1e-15)
+        T = data.oMi[j.id].homogeneous
+        np.testing.assert_allclose(chain.pose(q, child[name]), T, rtol=0, atol=1e-10)
+
+    M = pin.crba(model, data, q_pin)
+    M = np.triu(M) + np.triu(M, 1).T
+    v = [j.idx_v for j in order]
+    np.testing.assert_allclose(chain.mass_matrix(q), M[np.ix_(v, v)], rtol=0, atol=1e-10 * np.abs(M).max())
+
+
+@pytest.mark.parametrize("path", [p for p in WILD if p.name in REFUSED], ids=lambda p: p.stem)
+def test_what_is_no_chain_is_refused_with_the_reason(path):
+    with pytest.raises(zv.ModelError, match=f"^{re.escape(path.name)}:.*{REFUSED[path.name]}"):
+        load(path)
+
+
+def test_the_wild_is_where_it_should_be():
+    assert len(WILD) > 50 and set(REFUSED) <= {path.name for path in WILD}
+
+
+# ---- the small file ------------------------------------------------------------------------------------------------
+
+
+def test_the_chain_follows_the_document_depth_first():
+    chain = load(DATA / "arm.urdf")
+    assert (chain.name, chain.base_name) == ("arm", "pedestal")
+    assert chain.link_names == ("column", "lift", "wrist", "flange", "left", "right")
+    assert chain.joint_names == ("turn", "rise", "twist", "left_slide", "right_slide")
+    assert chain.joint_types == ("revolute", "prismatic", "revolute", "prismatic", "prismatic")
+    np.testing.assert_array_equal(chain.lower, [-2.5, 0, -np.inf, 0, 0])
+    np.testing.assert_array_equal(chain.upper, [2.5, 0.5, np.inf, 0.04, 0.04])
+    np.testing.assert_array_equal(chain.effort_limit, [80, 200, 10, 20, 20])
+    np.testing.assert_array_equal(chain.velocity_limit, [1.5, 0.3, 6, 0.2, 0.2])
+    assert chain.total_mass == pytest.approx(10.5)  # without the pedestal: it never moves
+    np.testing.assert_array_equal(chain.links[2].axis, [1, 0, 0])  # the default of URDF
+    np.testing.assert_array_equal(chain.links[0].rotation, [[0, -1, 0], [1, 0, 0], [0, 0, 1]])  # right angles are exact
+
+
+def test_children_come_in_the_order_of_their_joints_not_of_their_links():
+    chain = load(robot(joint("j2", "a", "d") + joint("j1", "a", "b") + joint("j3", "d", "c"), "abcd"))
+    assert chain.joint_names == ("j2", "j3", "j1")
+
+
+def test_damping_is_applied_only_on_request():
+    assert not load(DATA / "arm.urdf").friction.any()
+    np.testing.assert_array_equal(load(DATA / "arm.urdf", friction=True).friction, [0.7, 12, 0, 0, 0])
+
+
+def test_one_warning_names_everything_that_dynamics_would_feel():
+    with pytest.warns(zv.ModelWarning) as caught:
+        zv.Chain.from_urdf(DATA / "arm.urdf")
+    assert len(caught) == 1 and caught[0].filename == __file__
+    text = str(caught[0].message)
+    assert text.startswith("arm.urdf: ")
+    for part in (
+        "viscous damping of 2 joints is not applied (pass friction=True)",
+        "Coulomb friction of 1 joint is ignored",
+        "mimic is ignored, these joints are independent: right_slide",
+        "reductions and rotor inertias of 1 transmission are ignored",
+    ):
+        assert part in text
+    with pytest.warns(zv.ModelWarning) as caught:
+        zv.Chain.from_urdf(DATA / "arm.urdf", friction=True)
+    assert "viscous" not in str(caught[0].message)
+
+
+def test_a_clean_file_gives_no_warning_even_if_strict():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        chain = zv.Chain.from_urdf(DATA / "pendulum.urdf", strict=True)
+    np.testing.assert_allclose(chain.mass_matrix([0.3]), [[1 / 3]], rtol=1e-14)
+
+
+def test_suspicious_bodies_are_loaded_with_a_warning_that_names_link_and_numbers():
+    with pytest.warns(zv.ModelWarning, match="link 'odd': .*1") as caught:
+        chain = zv.Chain.from_urdf(DATA / "suspicious.urdf")
+    assert "link 'ghost'" in str(caught[0].message)
+    assert {link for link, _ in chain.suspicions} == {"odd", "ghost"}
+
+
+@pytest.mark.parametrize("name", ["arm.urdf", "suspicious.urdf"])
+def test_strict_turns_every_warning_into_an_error(name):
+    with pytest.raises(zv.ModelError, match=f"^{name}: .*strict=True"):
+        zv.Chain.from_urdf(DATA / name, strict=True)
+
+
+def test_a_revolute_joint_without_limit_is_unlimited_and_said_to_be():
+    with pytest.warns(zv.ModelWarning, match="no <limit>, these joints are unlimited: j"):
+        chain = zv.Chain.from_urdf(robot(joint("j", "a", "b", "revolute"), "ab"))
+    assert chain.upper[0] == math.inf
+
+
+def test_a_root_welded_to_the_world_is_fine():
+    chain = load(robot(joint("w", "a", "b", "fixed") + joint("j", "b", "c")))
+    assert (chain.base_name, chain.link_names, chain.joint_names) == ("a", ("b", "c"), ("j",))
+    assert load(robot(joint("j", "world", "b"), ["world", "b"])).base_name == "world"
+
+
+# ---- sources -------------------------------------------------------------------------------------------------------
+
+
+def test_path_text_and_bytes_are_the_same_model(tmp_path, monkeypatch):
+    path = DATA / "arm.urdf"
+    text = path.read_text()
+    body = text.split("?>", 1)[1]
+    expected = load(path)
+    latin = f'<?xml version="1.0" encoding="latin-1"?><!-- \xe9 -->{body}'
+    for source in (
+        str(path),
+        text,
+        text.encode(),
+        "\ufeff \n" + body,
+        text.encode("utf-8-sig"),
+        f'<?xml version="1.0" encoding="utf-16"?>{body}'.encode("utf-16"),
+        latin,  # text is text whatever encoding it declares
+        latin.encode("latin-1"),
+    ):
+        assert load(source) == expected
+    monkeypatch.chdir(DATA)
+    assert load("arm.urdf") == expected
+    assert load(path, name="other").name == "other"
+    assert load(robot(joint("j", "a", "b"), "ab").replace(' name="r"', "", 1)).name == "robot"
+    np.testing.assert_array_equal(load(path, gravity=(0, 0, -1.62)).gravity, [0, 0, -1.62])
+
+
+@pytest.mark.parametrize("source", [3, None, ["<robot/>"], 2.5])
+def test_another_type_of_source_is_a_type_error(source):
+    with pytest.raises(TypeError, match=f"source is a {type(source).__name__}"):
+        zv.Chain.from_urdf(source)
+
+
+def test_what_cannot_be_opened_is_a_model_error(tmp_path):
+    (tmp_path / "empty.urdf").write_bytes(b" \n")
+    fifo = tmp_path / "fifo"
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(fifo)
+    for source, message in [
+        (tmp_path / "missing.urdf", "missing.urdf: cannot be read as a file"),
+        (tmp_path, "cannot be read as a file"),
+        (tmp_path / "empty.urdf", "empty.urdf: is empty"),
+        (fifo, "fifo: cannot be read"),
+        ("", "the source is empty"),
+        ("  ", "the source is empty"),
+        (b"", "is empty"),
+        ("a\0b", "cannot be read"),
+        ("x" * 5000, "cannot be read"),
+    ]:
+        with pytest.raises(zv.ModelError, match=re.escape(message)):
+            zv.Chain.from_urdf(source)
+
+
+# ---- refusals ------------------------------------------------------------------------------------------------------
+
+J = joint("j", "a", "b")
+BROKEN = {
+    "not xml": ("<robot", "is not well-formed XML"),
+    "unclosed": ("<robot><link name='a'></robot>", "is not well-formed XML (mismatched tag"),
+    "junk after": ("<robot/><robot/>", "is not well-formed XML"),
+    "binary": (b"\x89PNG\r\n\x1a\n", "is not well-formed XML"),
+    "wrong encoding": (b'<?xml version="1.0" encoding="utf-8"?><robot name="\xff\xfe"/>', "is not well-formed XML"),
+    "unknown encoding": (b'<?xml version="1.0" encoding="klingon"?><robot/>', "is not well-formed XML"),
+    "multi-byte encoding": (b'<?xml version="1.0" encoding="shift-jis"?><robot/>', "is not well-formed XML"),
+    "lone surrogate": ("<robot name='\ud800'/>", "is not well-formed XML"),
+    "root": ("<sdf version='1.6'/>", ":1: the root element is <sdf>, expected <robot>"),
+    "no link": ("<robot name='r'/>", "<robot> has no <link>"),
+    "xacro": ("<robot><xacro:include filename='x'/></robot>", "this is a xacro file"),
+    "one link": (robot("", "a"), "no links"),
+    "only welds": (robot(joint("j", "a", "b", "fixed"), "ab"), "no moving joint"),
+    "link without name": ("<robot><link/></robot>", "<link> has no name"),
+    "joint without name": (robot("<joint type='fixed'/>"), "<joint> has no name"),
+    "joint without type": (robot("<joint name='j'/>"), "joint 'j': <joint> has no type"),
+    "joint type": (robot(joint("j", "a", "b", "ball")), "joint 'j': type=\"ball\" is not a joint type"),
+    "floating": (robot(joint("j", "a", "b", "floating")), "joint 'j': floating joints are not supported"),
+    "planar": (robot(joint("j", "a", "b", "planar")), "joint 'j': planar joints are not supported"),
+    "two links": (robot("", "aa"), "link 'a': defined before, on line 1"),
+    "two joints": (robot(J + joint("j", "b", "c")), "joint 'j': defined before, on line 1"),
+    "no parent": (
+        robot("<joint name='j' type='fixed'><child link='b'/></joint>"),
+        "joint 'j': <joint> has no <parent>",
+    ),
+    "no child": (robot("<joint name='j' type='fixed'><parent link='b'/></joint>"), "joint 'j': <joint> has no <child>"),
+    "unnamed parent": (robot("<joint name='j' type='fixed'><parent/></joint>"), "joint 'j': <parent> has no link"),
+    "unknown parent": (robot(joint("j", "z", "b")), "joint 'j': <parent link=\"z\"> is not a link of this file"),
+    "unknown child": (robot(joint("j", "a", "z")), "joint 'j': <child link=\"z\"> is not a link of this file"),
+    "two parents": (robot(J + joint("k", "c", "b")), "link 'b': has two parents, joints 'j' and 'k'"),
+    "two roots": (robot(J), "link 'c': not connected; 2 links have no parent: 'a', 'c'"),
+    "cycle": (robot(J + joint("k", "b", "c") + joint("l", "c", "a")), "is in a cycle of joints"),
+    "cycle aside": (robot(joint("k", "b", "c") + joint("l", "c", "b")), "is in a cycle of joints"),
+    "own child": (robot(joint("j", "a", "a"), "a"), "link 'a': is in a cycle"),
+    "second origin": (robot(joint("j", "a", "b", inside="<origin/><origin/>")), "joint 'j': a second <origin>"),
+    "axis without xyz": (robot(joint("j", "a", "b", inside="<axis/>")), "joint 'j': <axis> has no xyz"),
+    "zero axis": (robot(joint("j", "a", "b", inside='<axis xyz="0 0 0"/>'), "ab"), "axis is zero"),
+    "lower above upper": (
+        robot(joint("j", "a", "b", "revolute", '<limit lower="1" upper="-1"/>'), "ab"),
+        "link 'b': lower = 1 and upper = -1",
+    ),
+    "negative damping": (robot(joint("j", "a", "b", inside='<dynamics damping="-1"/>'), "ab"), "friction is -1"),
+    "no mass": ("<robot><link name='a'><inertial/></link></robot>", "link 'a': <inertial> has no <mass>"),
+    "no inertia": (
+        "<robot><link name='a'><inertial><mass value='1'/></inertial></link></robot>",
+        "link 'a': <inertial> has no <inertia>",
+    ),
+    "half an inertia": (robot(J, "ab").replace('iyz="0"', ""), "link 'a': <inertia> has no iyz"),
+    "negative mass": (robot(J, "ab").replace('value="1"', 'value="-1"'), "link 'a'"),
+    "negative inertia": (robot(J, "ab")[::-1].replace('"1"=zzi', '"1-"=zzi', 1)[::-1], "link 'b': inertia eigenvalue"),
+    "huge inertia": (robot(J, "ab").replace('ixx="1"', 'ixx="1e308"').replace('iyy="1"', 'iyy="-1e308"'), "link 'a'"),
+}
+for word in ("abc", "nan", "inf", "-inf", "1e999", "0x10", "1_0", "1,5", "", "1 2", "٣"):
+    BROKEN[f"lower {word}"] = (
+        robot(joint("j3", "a", "b", "revolute", f'<limit lower="{word}" upper="1"/>')),
+        f"joint 'j3': <limit lower=\"{word}\"> is",
+    )
+for word in ("1 2", "1 2 3 4", "a b c", "0 0 nan", "0,0,0"):
+    BROKEN[f"xyz {word}"] = (
+        robot(joint("j3", "a", "b", inside=f'<origin xyz="{word}"/>')),
+        f"joint 'j3': <origin xyz=\"{word}\"> is not",
+    )
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_file_is_a_model_error_that_names_file_and_element(case, tmp_path):
+    source, message = BROKEN[case]
+    if case == "negative damping":
+        with pytest.raises(zv.ModelError, match=re.escape(message)):
+            load(source, friction=True)
+        return
+    with pytest.raises(zv.ModelError, match=re.escape(message)) as caught:
+        load(source)
+    assert str(caught.value).startswith("URDF text:")
+    path = tmp_path / "broken.urdf"
+    path.write_bytes(source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass"))
+    with pytest.raises(zv.ModelError, match=re.escape(message)) as caught:
+        load(path)
+    assert str(caught.value).startswith("broken.urdf:")
+
+
+def test_messages_carry_the_line():
+    text = robot("\n\n" + joint("j", "a", "b", "revolute", '\n<limit lower="abc"/>'))
+    with pytest.raises(zv.ModelError, match=r"^URDF text:4: joint 'j': <limit lower=\"abc\"> is not a number$"):
+        load(text)
+
+
+# ---- hostile files -------------------------------------------------------------------------------------------------
+
+
+def laughs(levels):
+    entities = "".join(f'<!ENTITY e{i + 1} "{f"&e{i};" * 10}">' for i in range(levels))
+    return f'<!DOCTYPE robot [<!ENTITY e0 "ha">{entities}]><robot name="r">&e{levels};</robot>'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        laughs(9),
+        laughs(9).replace("<robot name=", '<robot name="&e9;" x='),
+        '<!DOCTYPE robot [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot name="r"><link name="&x;"/></robot>',
+        '<!DOCTYPE robot [<!ENTITY % x SYSTEM "http://127.0.0.1/x.dtd"> %x;]><robot/>',
+        '<!DOCTYPE robot SYSTEM "http://127.0.0.1/robot.dtd"><robot/>',
+    ],
+    ids=["billion laughs", "in an attribute", "external", "parameter", "dtd"],
+)
+@pytest.mark.parametrize("encoding", [None, "utf-8", "utf-16"])
+def test_declarations_of_entities_are_refused_at_once(text, encoding):
+    start = time.perf_counter()
+    with pytest.raises(zv.ModelError, match="document type declaration is not allowed"):
+        zv.Chain.from_urdf(text if encoding is None else text.encode(encoding))
+    assert time.perf_counter() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<robot>" + "<a>" * 10_000, "nested deeper than"),
+        ("<robot>" + "<a/>" * 1001, "more than 1000 elements"),
+        ("<robot>" + " " * 2**20, "larger than 1 MiB"),
+    ],
+    ids=["deep", "many", "large"],
+)
+def test_depth_number_and_size_are_bounded(text, message, monkeypatch):
+    monkeypatch.setattr("zveno.model.urdf.MAX_ELEMENTS", 1000)
+    monkeypatch.setattr("zveno.model.urdf.MAX_BYTES", 2**20)
+    with pytest.raises(zv.ModelError, match=message):
+        zv.Chain.from_urdf(text)
+
+
+def test_long_texts_do_not_cost_more_than_their_length():
+    start = time.perf_counter()
+    text = robot("<gazebo>" + "x\n" * 4_000_000 + "</gazebo>" + joint("j", "a", "b"), "ab")
+    assert load(text).n == 1
+    assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize("shape", ["chain", "star"])
+def test_thousands_of_links_need_neither_recursion_nor_quadratic_time(shape):
+    def build(n):
+        names = [f"l{i}" for i in range(n + 1)]
+        body = "".join(
+            joint(f"j{i}", names[i if shape == "chain" else 0], names[i + 1], inside='<origin xyz="0.1 0 0"/>')
+            for i in reversed(range(n))
+        )
+        start = time.perf_counter()
+        chain = load(robot(body, names))
+        return chain, time.perf_counter() - start
+
+    chain, first = build(2000)
+    assert chain.n == 2000
+    assert build(8000)[1] < 10 * first + 0.5
+
+
+def right_angles(angle):
+    body = '<inertial><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    links = "".join(f'<link name="l{k}">{body}</link>' for k in range(4))
+    joints = "".join(
+        f'<joint name="j{k}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/>'
+        f'<origin xyz="0.2 0 0.3" rpy="{angle} 0 {angle}"/><axis xyz="0 0 1"/></joint>'
+        for k in range(3)
+    )
+    return f'<robot name="square">{links}{joints}</robot>'
+
+
+@pytest.mark.parametrize(
+    ("angle", "options"),
+    [("1.57079632679", {}), ("1.5708", {"snap": 1e-5}), ("3.14159265359", {}), ("-1.57079632680", {})],
+)
+def test_printed_right_angles_are_right_angles(angle, options):
+    """Files print pi/2 with as many digits as they like; the zeros behind it must not be lost."""
+    chain = zv.Chain.from_urdf(right_angles(angle), **options)
+    for link in chain.links:
+        assert set(np.abs(link.rotation).ravel().tolist()) == {0.0, 1.0}
+
+
+def test_angles_are_snapped_only_as_far_as_allowed():
+    for angle, options in (("1.5708", {}), ("1.57079632679", {"snap": 0})):
+        rotation = zv.Chain.from_urdf(right_angles(angle), **options).links[0].rotation
+        off = np.abs(rotation)[(np.abs(rotation) > 0) & (np.abs(rotation) < 0.5)]
+        assert off.max() == pytest.approx(abs(float(angle) - np.pi / 2), rel=1e-3)
+    for snap in (-1, 1.0, "x", True, float("nan")):
+        with pytest.raises(ValueError, match=r"snap is .* expected 0 to 0\.1 rad"):
+            zv.Chain.from_urdf(right_angles("0"), snap=snap)
