@@ -1,8 +1,8 @@
 """Time of calls and batches with two installed versions, block by block in turn.
 
-``python bench/versions.py OLD NEW [--rounds 40] [--only TEXT]``: OLD and NEW are Python interpreters that can import zveno, or
-``interpreter:folder`` for a package in a folder. Prints ns per call (or per state of a batch) of both and their ratio; the
-minimum over the rounds counts.
+``python bench/versions.py OLD NEW [--rounds 40] [--only TEXT]``: OLD and NEW are Python interpreters that can import
+zveno, or ``interpreter:folder`` for a package in a folder. Prints ns per call (or per state of a batch) of both and
+their ratio; the minimum over the rounds counts.
 """
 
 import argparse
@@ -52,18 +52,18 @@ def cases():
         u, w, tau = rng.uniform(-1, 1, (3, BATCH, 6))
         single = (r, R, u[0], w[0], tau[0])
         many = (r + shift, np.broadcast_to(R, (BATCH, 3, 3)).copy(), u, w, tau)
-        for function, places in {"closure": (0, 1), "jacobian": (0, 1), "mass_matrix": (0, 1),
-                                 "forward_dynamics": (0, 1, 2, 3, 4), "inverse_dynamics": (0, 1, 2, 3)}.items():  # fmt: skip
+        calls = {"closure": 2, "jacobian": 2, "mass_matrix": 2, "forward_dynamics": 5, "inverse_dynamics": 4}
+        for function, count in calls.items():
             f = getattr(hx, function)
-            yield f"{kind}.{function}", 1, lambda f=f, a=tuple(single[k] for k in places): f(*a)
-            yield f"{kind}.{function} batch", BATCH, lambda f=f, a=tuple(many[k] for k in places): f(*a)
+            yield f"{kind}.{function}", 1, lambda f=f, a=single[:count]: f(*a)
+            yield f"{kind}.{function} batch", BATCH, lambda f=f, a=many[:count]: f(*a)
         f = hx.compile("forward_dynamics")
         yield f"{kind}.forward_dynamics compiled batch", BATCH, lambda f=f, a=many: f(*a)
         laws = zv.laws.SpringDamper(400.0, 80.0)
         for method in ("rk4", "semi-implicit"):
             for name, law in (("", None), (" with laws", laws)):
-                yield (f"{kind}.simulate {method}{name}", 200,
-                       lambda hx=hx, m=method, law=law: hx.simulate(0.2, 1e-3, laws=law, method=m, progress=False))  # fmt: skip
+                options = {"laws": law, "method": method, "progress": False}
+                yield f"{kind}.simulate {method}{name}", 200, lambda hx=hx, o=options: hx.simulate(0.2, 1e-3, **o)
 
 
 def worker():
@@ -92,7 +92,8 @@ class Version:
     def __init__(self, where):
         python, _, folder = where.partition(":")
         env = os.environ | ({"PYTHONPATH": folder} if folder else {})
-        self.process = subprocess.Popen([python, __file__, "--worker"], env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.process = subprocess.Popen([python, __file__, "--worker"], env=env, text=True, **pipes)
         self.names = json.loads(self.process.stdout.readline())
 
     def time(self, name):

@@ -77,8 +77,7 @@ inline std::string docstring_of(const FunctionRow& row) {
   for (const Param p : row.params) text += parameter_doc(row, p);
   for (int i = first; i < 5; ++i) text += parameter_doc(row, common[i]);
   text += "\nReturns\n-------\n";
-  if (row.has(kSeveral))
-    text += row.has(kOneBlock) ? "result : HexapodDynamics\n    With attributes\n\n" : "result : named tuple of\n\n";
+  if (row.has(kSeveral)) text += "result : " + std::string(row.result) + "\n    With attributes\n\n";
   for (const Slot& s : row.outputs) {
     const bool number = s.shape.count == 0;
     const std::string entry =

@@ -119,8 +119,8 @@ py::list table() {
                          py::arg("outputs") = outputs, py::arg("cost") = kCosts[static_cast<int>(row.cost)],
                          py::arg("private") = row.has(kPrivate), py::arg("several") = row.has(kSeveral),
                          py::arg("block") = row.has(kOneBlock), py::arg("regroups") = row.has(kRegroups),
-                         py::arg("solves") = row.has(kSolves), py::arg("frame") = row.has(kInLinkAxes) ? "link" : "world",
-                         py::arg("summary") = row.summary));
+                         py::arg("solves") = row.has(kSolves), py::arg("result") = row.result,
+                         py::arg("frame") = row.has(kInLinkAxes) ? "link" : "world", py::arg("summary") = row.summary));
   }
   return rows;
 }

@@ -135,7 +135,7 @@ py::object block_result(py::object data, const HexJob& job, py::object status, P
 
 py::object named_result(const FunctionRow& row, py::object* results) {
   // the named tuple itself: its constructor is Python code and takes longer than the call
-  PyTypeObject* type = adopted(Adopted::Derivatives);
+  PyTypeObject* type = adopted(row.result);
   PyObject* tuple = type->tp_alloc(type, row.outputs.count);
   if (!tuple) throw py::error_already_set();
   for (int k = 0; k < row.outputs.count; ++k)

@@ -36,9 +36,10 @@ PyTypeObject* adopted(Adopted which) {
   return types[i];
 }
 
+PyTypeObject* adopted(const char* name) { return adopted(static_cast<Adopted>(index_of(name))); }
+
 py::object make_error(const char* type, const std::string& text) {
-  PyTypeObject* error = adopted(static_cast<Adopted>(index_of(type)));
-  return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(error))(text);
+  return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(adopted(type)))(text);
 }
 
 void register_types(py::module_& m) {

@@ -22,6 +22,7 @@ enum class Adopted {
 };
 
 PyTypeObject* adopted(Adopted which);
+PyTypeObject* adopted(const char* name);
 
 // an exception of the package
 py::object make_error(const char* type, const std::string& text);

@@ -13,8 +13,37 @@ from .results import Derivatives, HexapodDynamics
 _Array: TypeAlias = NDArray[np.float64]
 _External: TypeAlias = dict[str, Any] | None  # {link: ArrayLike}, but dict is invariant
 _Frame: TypeAlias = Literal["link", "world"]
-_MassMethod: TypeAlias = Literal[
-    "crba", "crba-walk", "crba-columns", "kane", "kane-triangular", "kane-recurrent", "kane-collapsed", "kosynka"
+_MassMatrixMethod: TypeAlias = Literal[
+    "crba",
+    "crba-walk",
+    "crba-columns",
+    "kane",
+    "kane-triangular",
+    "kane-recurrent",
+    "kane-collapsed",
+    "kosynka",
+]
+_DerivativesOutput: TypeAlias = Literal[
+    "dtau_dq",
+    "dtau_dqd",
+    "dtau_dqdd",
+]
+_ForwardDynamicsOutput: TypeAlias = Literal[
+    "acceleration",
+    "base_wrench",
+    "joint_position",
+    "joint_velocity",
+    "joint_acceleration",
+    "reaction",
+]
+_ForwardDynamicsFreeOutput: TypeAlias = Literal[
+    "acceleration",
+    "base_wrench",
+    "base_acceleration",
+    "joint_position",
+    "joint_velocity",
+    "joint_acceleration",
+    "reaction",
 ]
 _OnError: TypeAlias = Literal["raise", "nan"]
 # type, name, base, base frame, ring, ring frame, crank frame, tip frame, inner length, outer length,
@@ -37,8 +66,10 @@ class Chain:
     def mass_matrix(
         self,
         q: ArrayLike,
-        method: _MassMethod = "crba",
+        method: _MassMatrixMethod = "crba",
         *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
@@ -48,7 +79,10 @@ class Chain:
         qd: ArrayLike,
         external: _External = None,
         method: Literal["rnea", "kane"] = "rnea",
+        base_motion: ArrayLike | None = None,
         *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
@@ -58,7 +92,10 @@ class Chain:
         qd: ArrayLike,
         qdd: ArrayLike,
         external: _External = None,
+        base_motion: ArrayLike | None = None,
         *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
@@ -69,7 +106,10 @@ class Chain:
         tau: ArrayLike,
         external: _External = None,
         method: Literal["aba", "cholesky", "cholesky-walk"] = "aba",
+        base_motion: ArrayLike | None = None,
         *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
@@ -80,7 +120,10 @@ class Chain:
         qdd: ArrayLike,
         external: _External = None,
         frame: _Frame = "link",
+        base_motion: ArrayLike | None = None,
         *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
@@ -90,35 +133,85 @@ class Chain:
         qd: ArrayLike,
         qdd: ArrayLike,
         external: _External = None,
+        base_motion: ArrayLike | None = None,
         *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
-    # one state gives a number; whether an array holds one state or many, its type does not tell
     @overload
     def kinetic_energy(
-        self, q: ArrayLike, qd: ArrayLike, *, out: _Array, threads: SupportsIndex | None = None
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array,
+        threads: SupportsIndex | None = None,
     ) -> _Array: ...
     @overload
     def kinetic_energy(
-        self, q: Sequence[float], qd: Sequence[float], *, out: None = None, threads: SupportsIndex | None = None
+        self,
+        q: Sequence[float],
+        qd: Sequence[float],
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: None = None,
+        threads: SupportsIndex | None = None,
     ) -> float: ...
     @overload
     def kinetic_energy(
-        self, q: ArrayLike, qd: ArrayLike, *, out: None = None, threads: SupportsIndex | None = None
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: None = None,
+        threads: SupportsIndex | None = None,
     ) -> float | _Array: ...
     @overload
-    def potential_energy(self, q: ArrayLike, *, out: _Array, threads: SupportsIndex | None = None) -> _Array: ...
+    def potential_energy(
+        self,
+        q: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
     @overload
     def potential_energy(
-        self, q: Sequence[float], *, out: None = None, threads: SupportsIndex | None = None
+        self,
+        q: Sequence[float],
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: None = None,
+        threads: SupportsIndex | None = None,
     ) -> float: ...
     @overload
     def potential_energy(
-        self, q: ArrayLike, *, out: None = None, threads: SupportsIndex | None = None
+        self,
+        q: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: None = None,
+        threads: SupportsIndex | None = None,
     ) -> float | _Array: ...
     def pose(
-        self, q: ArrayLike, link: str, *, out: _Array | None = None, threads: SupportsIndex | None = None
+        self,
+        q: ArrayLike,
+        link: str,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
     ) -> _Array: ...
     def jacobian(
         self,
@@ -127,6 +220,8 @@ class Chain:
         point: ArrayLike | None = None,
         frame: _Frame = "world",
         *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
@@ -138,6 +233,8 @@ class Chain:
         point: ArrayLike | None = None,
         frame: _Frame = "world",
         *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
@@ -147,16 +244,117 @@ class Chain:
         qd: ArrayLike,
         qdd: ArrayLike,
         external: _External = None,
+        base_motion: ArrayLike | None = None,
         *,
-        out: tuple[_Array, _Array, _Array] | None = None,
+        outputs: Sequence[_DerivativesOutput] | None = None,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: tuple[_Array, ...] | None = None,
         threads: SupportsIndex | None = None,
     ) -> Derivatives: ...
+    def velocity(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        link: str,
+        point: ArrayLike | None = None,
+        frame: _Frame = "world",
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def acceleration(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        link: str,
+        point: ArrayLike | None = None,
+        frame: _Frame = "world",
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def com(
+        self,
+        q: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def momentum(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        about: Literal["com", "base"] = "com",
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def momentum_matrix(
+        self,
+        q: ArrayLike,
+        about: Literal["com", "base"] = "com",
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def coriolis_matrix(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def regressor(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        base_motion: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
 
 @disjoint_base
 class DynamicsRows:
     _data: _Array
     _status: NDArray[np.int16] | None
-    _layout: int
+    _joints: int
+    _free: int
+    _outputs: int
+    @property
+    def outputs(self) -> tuple[str, ...]: ...
+    @property
+    def acceleration(self) -> _Array: ...
+    @property
+    def base_wrench(self) -> _Array: ...
+    @property
+    def base_acceleration(self) -> _Array: ...
+    @property
+    def joint_position(self) -> _Array: ...
+    @property
+    def joint_velocity(self) -> _Array: ...
+    @property
+    def joint_acceleration(self) -> _Array: ...
+    @property
+    def reaction(self) -> _Array: ...
 
 class Hexapod:
     # platform: mass, inertia about the com
@@ -175,6 +373,7 @@ class Hexapod:
         start: ArrayLike | None = None,
         *,
         on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
@@ -185,6 +384,7 @@ class Hexapod:
         u: ArrayLike,
         *,
         on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
@@ -194,15 +394,39 @@ class Hexapod:
         R: ArrayLike,
         *,
         on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
+    @overload
+    def _measures(
+        self,
+        r: ArrayLike,
+        R: ArrayLike,
+        *,
+        on_error: Literal["raise"] = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    @overload
+    def _measures(
+        self,
+        r: ArrayLike,
+        R: ArrayLike,
+        *,
+        on_error: Literal["nan"],
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> tuple[_Array, NDArray[np.int16]]: ...
     def mass_matrix(
         self,
         r: ArrayLike,
         R: ArrayLike,
         *,
         on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
@@ -213,9 +437,11 @@ class Hexapod:
         u: ArrayLike,
         *,
         on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
+    @overload
     def kinetic_energy(
         self,
         r: ArrayLike,
@@ -223,18 +449,59 @@ class Hexapod:
         u: ArrayLike,
         *,
         on_error: _OnError = "raise",
-        out: _Array | None = None,
+        status: NDArray[np.int16] | None = None,
+        out: _Array,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    @overload
+    def kinetic_energy(
+        self,
+        r: ArrayLike,
+        R: ArrayLike,
+        u: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: None = None,
         threads: SupportsIndex | None = None,
     ) -> float | _Array: ...
+    @overload
     def potential_energy(
         self,
         r: ArrayLike,
         R: ArrayLike,
         *,
         on_error: _OnError = "raise",
-        out: _Array | None = None,
+        status: NDArray[np.int16] | None = None,
+        out: _Array,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    @overload
+    def potential_energy(
+        self,
+        r: ArrayLike,
+        R: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: None = None,
         threads: SupportsIndex | None = None,
     ) -> float | _Array: ...
+    def inverse_dynamics(
+        self,
+        r: ArrayLike,
+        R: ArrayLike,
+        u: ArrayLike,
+        acceleration: ArrayLike,
+        wrench: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        base_motion: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
     def forward_dynamics(
         self,
         r: ArrayLike,
@@ -244,7 +511,9 @@ class Hexapod:
         tau: ArrayLike,
         base_motion: ArrayLike | None = None,
         *,
+        outputs: Sequence[_ForwardDynamicsOutput] | None = None,
         on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
         out: HexapodDynamics | None = None,
         threads: SupportsIndex | None = None,
     ) -> HexapodDynamics: ...
@@ -259,44 +528,12 @@ class Hexapod:
         omega: ArrayLike | None = None,
         base_wrench: ArrayLike | None = None,
         *,
+        outputs: Sequence[_ForwardDynamicsFreeOutput] | None = None,
         on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
         out: HexapodDynamics | None = None,
         threads: SupportsIndex | None = None,
     ) -> HexapodDynamics: ...
-    def inverse_dynamics(
-        self,
-        r: ArrayLike,
-        R: ArrayLike,
-        u: ArrayLike,
-        acceleration: ArrayLike,
-        wrench: ArrayLike | None = None,
-        tau: ArrayLike | None = None,
-        base_motion: ArrayLike | None = None,
-        *,
-        on_error: _OnError = "raise",
-        out: _Array | None = None,
-        threads: SupportsIndex | None = None,
-    ) -> _Array: ...
-    @overload
-    def _measures(
-        self,
-        r: ArrayLike,
-        R: ArrayLike,
-        *,
-        on_error: Literal["raise"] = "raise",
-        out: _Array | None = None,
-        threads: SupportsIndex | None = None,
-    ) -> _Array: ...
-    @overload
-    def _measures(
-        self,
-        r: ArrayLike,
-        R: ArrayLike,
-        *,
-        on_error: Literal["nan"],
-        out: _Array | None = None,
-        threads: SupportsIndex | None = None,
-    ) -> tuple[_Array, NDArray[np.int16]]: ...
 
 def hexapod_forward_kinematics(
     hexapod: Hexapod, strokes: _Array, r: _Array, R: _Array, threads: int = 1
@@ -304,33 +541,11 @@ def hexapod_forward_kinematics(
 def hexapod_operations(
     hexapod: Hexapod, leg: int, moving: bool = False, free: bool = False
 ) -> dict[str, tuple[int, int, int, int, int]]: ...
-def hexapod_cause(cause: int) -> tuple[str, str, str]: ...
-def trace_hexapod(
-    hexapod: Hexapod, function: str, arguments: list[str], actuated: bool, base: Any, limit: int
+def cause(cause: int) -> tuple[str, str, str]: ...
+def functions(mechanism: str) -> list[dict[str, Any]]: ...
+def trace(
+    model: Chain | Hexapod, function: str, options: dict[str, Any], who: str, regroup: bool, limit: int
 ) -> Graph: ...
-
-@disjoint_base
-class CompiledHexapod:
-    def __init__(
-        self,
-        hexapod: Hexapod,
-        function: str,
-        arguments: list[str],
-        actuated: bool,
-        base: Any,
-        code: object,
-        scalar: int,
-        vector: int,
-        lanes: int,
-    ) -> None: ...
-    def __call__(
-        self,
-        *args: ArrayLike,
-        on_error: _OnError = "raise",
-        out: Any = None,
-        threads: SupportsIndex | None = None,
-        **arrays: ArrayLike,
-    ) -> Any: ...
 
 class Graph:
     def __init__(self, limit: int = ...) -> None: ...
@@ -348,7 +563,6 @@ class Graph:
     def outputs(self) -> list[NDArray[np.int32]]: ...
 
 def transcendental_addresses(fused: bool = False) -> dict[str, int]: ...
-def trace_chain(chain: Chain, function: str, options: dict[str, Any], regroup: bool, limit: int) -> Graph: ...
 def body_parameters(chain: Chain) -> _Array: ...
 def body_of_parameters(parameters: ArrayLike) -> tuple[float, tuple[float, float, float], _Array]: ...
 def check_body(who: str, mass: float, com: ArrayLike, inertia: ArrayLike) -> list[str]: ...
@@ -357,7 +571,7 @@ def check_body(who: str, mass: float, com: ArrayLike, inertia: ArrayLike) -> lis
 class Compiled:
     def __init__(
         self,
-        chain: Chain,
+        model: Chain | Hexapod,
         function: str,
         options: dict[str, Any],
         code: object,
@@ -369,6 +583,8 @@ class Compiled:
     def __call__(
         self,
         *args: Any,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
         out: Any = None,
         threads: SupportsIndex | None = None,
         **arrays: Any,

@@ -62,9 +62,7 @@ class HexapodDynamics(_core.DynamicsRows):
         return f"HexapodDynamics({rows}{f', {failed} failed' if failed else ''})"
 
 
-def _restore(
-    data: Array, joints: int, free: int, outputs: int, status: NDArray[np.int16] | None
-) -> HexapodDynamics:
+def _restore(data: Array, joints: int, free: int, outputs: int, status: NDArray[np.int16] | None) -> HexapodDynamics:
     result = HexapodDynamics()
     result._data, result._joints, result._free, result._outputs, result._status = data, joints, free, outputs, status
     return result

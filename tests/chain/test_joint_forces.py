@@ -5,13 +5,12 @@ Random chains with springs are also among those that test_dynamics and test_deri
 
 import json
 
-import helpers
 import mujoco
 import numpy as np
 import pytest
 import zveno as zv
 from engines.mujoco import to_mujoco
-from engines.random_mechanisms import copy_link, mechanisms, random_chain, random_state
+from engines.random_mechanisms import copy_link, mechanisms, random_chain, random_state, random_wrenches
 from helpers import OTHER, assert_close, derivative
 from hypothesis import given, settings
 
@@ -40,7 +39,7 @@ def test_springs_add_their_efforts_and_nothing_else(mechanism):
     chain, rng = mechanism
     plain = without_springs(chain)
     q, qd, x = random_state(rng, chain, (3,))
-    external = helpers.random_wrenches(rng, chain, (3,))
+    external = random_wrenches(rng, chain, (3,))
     pull = chain.stiffness * (q - chain.rest)
     size = np.abs(pull).max()
     for method in ("rnea", "kane"):

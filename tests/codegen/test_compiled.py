@@ -319,7 +319,7 @@ def test_pickle_recompiles(arm, rng):
 
 def test_pickle_keeps_what_was_allowed_to_be_large(monkeypatch):
     f = zv.robots.two_link().compile("bias", limit=10_000)
-    monkeypatch.setattr("zveno.codegen.compiled.LIMIT", 5)
+    monkeypatch.setattr("zveno.codegen.function.LIMIT", 5)
     assert pickle.loads(pickle.dumps(f)).operations == f.operations
 
 

@@ -13,6 +13,7 @@ from .cut import SHARE, is_universal, ring_share, text, universal_angles
 def to_mujoco(chain):
     """The same mechanism as an ``mujoco.MjModel``, without geometry, contacts or limits."""
     spec = mujoco.MjSpec()
+    spec.compiler.degree = False
     spec.option.gravity = chain.gravity
     spec.option.disableflags = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT
     kinds = {"revolute": mujoco.mjtJoint.mjJNT_HINGE, "prismatic": mujoco.mjtJoint.mjJNT_SLIDE}

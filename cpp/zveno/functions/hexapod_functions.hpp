@@ -166,7 +166,8 @@ inline constexpr FunctionRow kRows[] = {
      "No iteration and no allocation but the result; the number of operations is fixed by the types of the legs. "
      "`ok` and `status` of the result tell which rows were computed with on_error='nan'.",
      "",
-     ""},
+     "",
+     "HexapodDynamics"},
     {"forward_dynamics_free",
      code(HexFunction::free_dynamics),
      {r, R, u, wrench, tau, Param::base, Param::omega, Param::base_wrench},
@@ -178,7 +179,8 @@ inline constexpr FunctionRow kRows[] = {
      "Forward dynamics on a free-flying base: twelve unknowns at once, so that momentum is conserved exactly. (51)",
      "`ok` and `status` of the result tell which rows were computed with on_error='nan'.",
      "",
-     ""},
+     "",
+     "HexapodDynamics"},
 };
 static_assert(detail::in_order(kRows));
 

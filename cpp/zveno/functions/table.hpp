@@ -200,7 +200,7 @@ enum Trait : unsigned {
   kInLinkAxes = 4,  // frame='link' is the default
   kOneBlock = 8,    // results of a state stand side by side; a result object gives views
   kPrivate = 16,    // no name for users
-  kSeveral = 32,    // always a named result
+  kSeveral = 32,    // a named result
 };
 
 // in positional order, those that must be given first
@@ -225,6 +225,7 @@ struct FunctionRow {
   const char* notes;  // paragraphs, may be empty
   const char* method_text;
   const char* example;
+  const char* result = "";  // kSeveral: its type in Python
 
   constexpr bool takes(Param p) const { return params.mask >> index_of(p) & 1; }
   constexpr bool has(Trait t) const { return (traits & t) != 0; }

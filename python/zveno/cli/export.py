@@ -15,7 +15,7 @@ from ..codegen.export import export as export_code
 from .output import MODEL_HELP, SNAP, fail, load, new_console, new_table, one_line, show
 
 if TYPE_CHECKING:
-    from ..codegen.compiled import Level, TracedFunction
+    from ..codegen.function import Level, TracedFunction
 
 
 def export(

@@ -141,7 +141,9 @@ class _ChainKind:
     @staticmethod
     def reference(traced: TracedFunction, rng: np.random.Generator, count: int) -> tuple[list[Array], list[Any]]:
         model, options = traced.model, traced.options
-        keywords = {key: options[key] for key in ("method", "link", "point", "frame", "about") if options[key] is not None}
+        keywords = {
+            key: options[key] for key in ("method", "link", "point", "frame", "about") if options[key] is not None
+        }
         inputs: list[Array] = []
         for x in traced.graph.inputs:
             limit = np.pi if x.name == "q" else 2.0
@@ -162,7 +164,9 @@ class _HexapodKind:
 
     name = "hexapod"
     methods: Final[dict[str, tuple[tuple[str, float], ...]]] = {}
-    measures: Final = Argument("measures", (6, 4), "of each leg: it cannot take the pose unless all four are above 1e-14")
+    measures: Final = Argument(
+        "measures", (6, 4), "of each leg: it cannot take the pose unless all four are above 1e-14"
+    )
     # At the strict level, where the bits are the same, single states are left to the kernels: six legs in lanes beat
     # scalar code. Not so for these: little is left of them, or the kernel computes more than they need.
     short: Final = ("closure", "joint_velocity", "jacobian", "momentum", "potential_energy")
@@ -312,8 +316,9 @@ class TracedFunction:
         self.level = level
         self._limit = limit
         self._who = who
+        self._steps: dict[str, int] = {}
         if level == "strict":
-            self._full, self._steps = self._strict, {}
+            self._full = self._strict
         else:
             self._full, self._steps = self._algebraic()
         self.graph = self._full.only(self._results)

@@ -315,7 +315,7 @@ class Chain(_core.Chain):
                 mass, com, inertia = _core.body_of_parameters(rows[i])
             except ModelError as error:
                 raise ModelError(f"link '{link.name}': {error}", link.name) from None
-            links[i] = link._with(mass=mass, com=com, inertia=inertia)
+            links[i] = type(link)(**link._values() | {"mass": mass, "com": com, "inertia": inertia})
         chain = self._quiet(links, self._gravity, self._name, self._base)
         known = set(self.suspicions)
         texts = [text for who, text in chain.suspicions if (who, text) not in known]

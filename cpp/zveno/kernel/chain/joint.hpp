@@ -1,4 +1,4 @@
-// The joint: the one place that knows how a body's frame stands in its parent's.
+// The joint: the one place that knows how a body's frame stands in its parent's; docs/chains.md, section 1.
 #pragma once
 
 #include <zveno/kernel/stage.hpp>
