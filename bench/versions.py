@@ -39,8 +39,9 @@ def cases():
                 out = f(*one[:count])
                 yield f"{robot}.{function} out=", 1, lambda f=f, a=one[:count], out=out: f(*a, out=out)
         yield f"{robot}.inverse_dynamics external", 1, lambda arm=arm, a=one, w=wrench: arm.inverse_dynamics(*a, w)
-        yield f"{robot}.pose", 1, lambda arm=arm, q=one[0]: arm.pose(q, arm.link_names[-1])
-        yield f"{robot}.jacobian", 1, lambda arm=arm, q=one[0]: arm.jacobian(q, arm.link_names[-1])
+        tip = arm.link_names[-1]
+        yield f"{robot}.pose", 1, lambda arm=arm, q=one[0], tip=tip: arm.pose(q, tip)
+        yield f"{robot}.jacobian", 1, lambda arm=arm, q=one[0], tip=tip: arm.jacobian(q, tip)
         for function in ("inverse_dynamics", "mass_matrix", "forward_dynamics"):
             f, a = arm.compile(function), one[: calls[function]]
             yield f"{robot}.{function} compiled", 1, lambda f=f, a=a: f(*a)

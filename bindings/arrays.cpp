@@ -71,6 +71,14 @@ std::string shape_text(const py::ssize_t* dims, int nd) {
   return s + ")";
 }
 
+const double* plain_in(PyObject* arg, int nd, const py::ssize_t* dims) {
+  if (!plain(arg)) return nullptr;
+  const auto* a = proxy(arg);
+  bool same = a->nd == nd;
+  for (int i = 0; same && i < nd; ++i) same = a->dimensions[i] == dims[i];
+  return same ? reinterpret_cast<const double*>(a->data) : nullptr;
+}
+
 const double* plain_vector(PyObject* arg, py::ssize_t n) {
   if (!plain(arg)) return nullptr;
   const auto* a = proxy(arg);
@@ -78,11 +86,9 @@ const double* plain_vector(PyObject* arg, py::ssize_t n) {
 }
 
 double* plain_out(PyObject* arg, int nd, const py::ssize_t* dims) {
-  if (!plain(arg)) return nullptr;
-  const auto* a = proxy(arg);
-  bool same = a->nd == nd && (a->flags & py::detail::npy_api::NPY_ARRAY_WRITEABLE_);
-  for (int i = 0; same && i < nd; ++i) same = a->dimensions[i] == dims[i];
-  return same ? reinterpret_cast<double*>(a->data) : nullptr;
+  const double* data = plain_in(arg, nd, dims);
+  const bool writable = data && (proxy(arg)->flags & py::detail::npy_api::NPY_ARRAY_WRITEABLE_);
+  return writable ? const_cast<double*>(data) : nullptr;
 }
 
 py::object new_array(int nd, const py::ssize_t* dims, double*& data) {

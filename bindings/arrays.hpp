@@ -57,7 +57,8 @@ struct Rowwise {
 // Reads `arg` as (..., tail), or with `inner` as (..., tail, inner). Throws with the context's names.
 Rowwise read_rows(const Context& context, Name name, PyObject* arg, py::ssize_t tail, py::ssize_t inner = 0);
 
-// Numbers of a float64 array (n,) as it is; null for anything that needs a closer look.
+// Numbers of a float64 array of this shape as it is; null for anything that needs a closer look.
+const double* plain_in(PyObject* arg, int nd, const py::ssize_t* dims);
 const double* plain_vector(PyObject* arg, py::ssize_t n);
 
 // Where to write into a writable float64 array of this shape; null for anything that needs a closer look.

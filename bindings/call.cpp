@@ -256,15 +256,6 @@ std::int16_t* status_of(const Context& c, PyObject* arg, const Lead& lead) {
   return static_cast<std::int16_t*>(const_cast<void*>(array.data()));
 }
 
-// shape of one result
-struct Tail {
-  py::ssize_t dims[2];
-  int nd = 0;
-  Tail(const Shape& shape, const Sizes& sizes) {
-    for (const Dim& d : shape) dims[nd++] = d.of(sizes);
-  }
-};
-
 }  // namespace
 
 template <class Model>
@@ -346,6 +337,88 @@ PyObject* run_call(const Context& c, typename Face<Model>::Work& job, Arrays& ar
   return results[0].release().ptr();
 }
 
+namespace {
+
+Job plain_job(const Chain& chain, const FunctionRow& row) {
+  Job job{&chain, static_cast<Function>(row.code), static_cast<Method>(row.methods.count ? row.methods[0].code : 0)};
+  job.link_axes = row.has(kInLinkAxes);
+  return job;
+}
+HexJob plain_job(const Hexapod& hexapod, const FunctionRow& row) {
+  HexJob job{&hexapod, static_cast<HexFunction>(row.code)};
+  job.actuated_only = true;
+  return job;
+}
+
+}  // namespace
+
+template <class Model>
+PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& row, PyObject* const* args, Py_ssize_t count,
+                      PyObject* kwnames) {
+  static PyObject* const out_name = interned("out");
+  if (count != row.required || row.takes(Param::about)) return nullptr;
+  PyObject* out = nullptr;
+  if (kwnames) {
+    if (PyTuple_GET_SIZE(kwnames) != 1 || PyTuple_GET_ITEM(kwnames, 0) != out_name || row.has(kSeveral)) return nullptr;
+    out = args[count];
+  }
+  auto job = plain_job(model, row);
+  const Sizes sizes = sizes_of(job);
+  if (work_of(row, sizes) > 256) return nullptr;
+  Rows rows;
+  for (int k = 0; k < row.required; ++k) {
+    const Param p = row.params[k];
+    if constexpr (std::is_same_v<Model, Chain>)
+      if (p == Param::link) {
+        job.frame = frame_of(c, model, "link", args[k]);
+        continue;
+      }
+    if (!is_array(p)) return nullptr;
+    const Tail shape(slot_of(p).shape, sizes);
+    const double* data = shape.nd == 1 ? plain_vector(args[k], shape.dims[0]) : plain_in(args[k], shape.nd, shape.dims);
+    if (!data) return nullptr;
+    rows[p] = {data, 0};
+  }
+  rows.count = 1;
+  rows.check_inputs = true;
+  if (row.has(kOneBlock)) {
+    const py::ssize_t size = block_size(job);
+    py::object block = new_array(1, &size, rows.out[0]);
+    if (kernels->run(job, rows, 0, 1)) return nullptr;
+    return block_result(std::move(block), job, py::none(), nullptr).release().ptr();
+  }
+  if (row.has(kSeveral)) {
+    py::object results[kMostOutputs];
+    for (int k = 0; k < row.outputs.count; ++k) {
+      const Tail tail(row.outputs[k].shape, sizes);
+      results[k] = new_array(tail.nd, tail.dims, rows.out[k]);
+    }
+    if (kernels->run(job, rows, 0, 1)) return nullptr;
+    return named_result(row, results).release().ptr();
+  }
+  const Tail tail(row.outputs[0].shape, sizes);
+  double number;
+  py::object result;
+  if (out) {
+    if (!(rows.out[0] = plain_out(out, tail.nd, tail.dims))) return nullptr;
+    for (int k = 0; k < row.required; ++k)
+      if (const Param p = row.params[k];
+          is_array(p) && overlaps(rows.out[0], numbers(row.outputs[0].shape, sizes), rows[p].data, input_size(job, p)))
+        return nullptr;
+    result = py::reinterpret_borrow<py::object>(out);
+  } else if (tail.nd == 0) {
+    rows.out[0] = &number;
+  } else {
+    result = new_array(tail.nd, tail.dims, rows.out[0]);
+  }
+  if (kernels->run(job, rows, 0, 1)) return nullptr;
+  return result ? result.release().ptr() : PyFloat_FromDouble(number);
+}
+
+template PyObject* run_quickly<Chain>(const Context&, const Chain&, const FunctionRow&, PyObject* const*, Py_ssize_t,
+                                      PyObject*);
+template PyObject* run_quickly<Hexapod>(const Context&, const Hexapod&, const FunctionRow&, PyObject* const*, Py_ssize_t,
+                                        PyObject*);
 template PyObject* run_call<Chain>(const Context&, Job&, Arrays&, const Arguments&);
 template PyObject* run_call<Hexapod>(const Context&, HexJob&, Arrays&, const Arguments&);
 

@@ -152,6 +152,21 @@ void require_dict(const Context& c, PyObject* external);
 // one bit for each result that `arg`, a sequence of names, asks for; null: all
 unsigned outputs_of(const Context& c, const FunctionRow& row, PyObject* arg);
 
+// shape of one result
+struct Tail {
+  py::ssize_t dims[2];
+  int nd = 0;
+  Tail(const Shape& shape, const Sizes& sizes) {
+    for (const Dim& d : shape) dims[nd++] = d.of(sizes);
+  }
+};
+
+// The common call: one state in plain arrays, nothing else asked for but perhaps `out`. Null without an error: something is
+// unusual or wrong, and the long way tells what.
+template <class Model>
+PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& row, PyObject* const* args, Py_ssize_t count,
+                      PyObject* kwnames);
+
 // The arrays have been read, the job is complete. Chains: external wrenches and parameters follow the arrays of the state.
 template <class Model>
 PyObject* run_call(const Context& c, typename Face<Model>::Work& job, Arrays& arrays, const Arguments& a);

@@ -41,6 +41,7 @@ PyObject* evaluate_call(const FunctionRow& row, const Keywords& names, PyObject*
   const char* const name = row.has(kPrivate) ? "singularity" : row.name;
   const Model& model = model_of<Model>(self, name);
   const Context c{name, model.name()};
+  if (PyObject* result = run_quickly(c, model, row, args, count, kwnames)) return result;
   Arguments a;
   place_arguments(name, names, row.params.count, [&] { return keyword_only(row); }, args, count, kwnames, a.slot);
   auto job = Face<Model>::options(c, model, row, a);

@@ -165,7 +165,7 @@ States::States(const Job& job, const double* const (&x)[3], const double* extern
 Rows States::rows(std::ptrdiff_t first, std::ptrdiff_t count, double* const* out) {
   Rows rows;
   for (int k = 0; k < kInputs; ++k)
-    if (in_[k].data) rows.in[k] = {in_[k].row(first), in_[k].stride};
+    if (in_[k].data) rows[static_cast<Param>(k)] = {in_[k].row(first), in_[k].stride};
   for (std::size_t k = 0; k < external_.size(); ++k) shifted_[k].data = external_[k].row(first);
   rows.external = shifted_.empty() ? nullptr : shifted_.data();
   for (int k = 0; k < results_; ++k) rows.out[k] = out[k];

@@ -67,7 +67,7 @@ class States {
   zveno::Rows rows(std::ptrdiff_t first, std::ptrdiff_t count, double* const* out);
 
  private:
-  zveno::RowData in_[zveno::kInputs];
+  zveno::RowData in_[zveno::kInputs] = {};
   std::vector<zveno::RowData> external_, shifted_;
   int results_;
 };

@@ -2,6 +2,7 @@
 #include <zveno/batch/rows.hpp>
 
 #include <cmath>
+#include <new>
 
 #include <zveno/batch/lanes.hpp>
 #include <zveno/batch/run.hpp>
@@ -108,12 +109,16 @@ class ChainRows {
     double* pivot = solves_ ? scratch_.take<double>(n_) : nullptr;
     double* out[kMostOutputs];
     for (int k = 0; k < outputs_; ++k) out[k] = rows_.out[k] ? rows_.out[k] + row * size_[k] : nullptr;
-    if (job_.program)
-      run_program(job_.program->one, in, parameters, out, pivot);
-    else if (derive_)
+    if (job_.program) {
+      const double** from = scratch_.take<const double*>(kChainInputs + job_.external_count + 1);
+      double* to[kMostOutputs + 1];
+      list(in, parameters, out, pivot, from, to);
+      job_.program->one(from, to);
+    } else if (derive_) {
       derivatives(job_, in, out, scratch_);
-    else
+    } else {
       evaluate<double>(job_, in, out, pivot, scratch_);
+    }
     for (int b = n_; pivot && b-- > 0;)
       if (const double p = pivot[b]; !(p > job_.chain->tiny_pivot()[b])) {
         if (!std::isfinite(p)) return {Cause::overflow};
@@ -130,11 +135,15 @@ class ChainRows {
   }
 
   void prepare() {
-    for (int k = 0; k < states_; ++k) in_[state_[k].param] = packs_[k] = scratch_.take<Packed>(state_[k].size);
-    in_.external = external_ = scratch_.take<Packed>(6 * job_.external_count);
+    in_ = ::new (scratch_.take<Inputs<Packed>>(1)) Inputs<Packed>;
+    for (int k = 0; k < states_; ++k) (*in_)[state_[k].param] = packs_[k] = scratch_.take<Packed>(state_[k].size);
+    in_->external = external_ = scratch_.take<Packed>(6 * job_.external_count);
     parameters_ = scratch_.take<Packed>(job_.parameters);
     for (int k = 0; k < outputs_; ++k) out_[k] = rows_.out[k] ? scratch_.take<Packed>(size_[k]) : nullptr;
     pivot_ = solves_ ? scratch_.take<Packed>(n_) : nullptr;
+    if (!job_.program) return;
+    from_ = scratch_.take<const double*>(kChainInputs + job_.external_count + 1);
+    list(*in_, parameters_, out_, pivot_, from_, to_);
   }
 
   bool lanes(std::ptrdiff_t row, std::ptrdiff_t end, std::ptrdiff_t count) {
@@ -148,35 +157,31 @@ class ChainRows {
     if (job_.parameters) read(rows_.parameters, job_.parameters, parameters_);
     if (!finite) return false;
     if (job_.program)
-      run_program(job_.program->packs, in_, parameters_, out_, pivot_);
+      job_.program->packs(from_, to_);
     else
-      evaluate<Packed>(job_, in_, out_, pivot_, scratch_);
+      evaluate<Packed>(job_, *in_, out_, pivot_, scratch_);
     for (int b = 0; pivot_ && b < n_; ++b)
       if (!all_above(pivot_ + b, 1, job_.chain->tiny_pivot()[b])) return false;
     for (int k = 0; k < outputs_; ++k) {
       if (!out_[k]) continue;
-      if (!all_finite_lanes(out_[k], size_[k])) return false;
       double* to = rows_.out[k] + row * size_[k];
       scatter(out_[k], static_cast<int>(size_[k]), static_cast<int>(count), [&](int l) { return to + l * size_[k]; });
+      if (!all_finite_lanes(out_[k], size_[k])) return false;
     }
     return true;
   }
 
  private:
-  // arguments and results that are there, side by side
+  // arguments and results of a program: those that are there, side by side
   template <class T>
-  void run_program(Program::Call call, const Inputs<T>& in, const T* parameters, T* const* out, T* pivot) {
-    const Scratch::Frame frame(scratch_);
-    const T** from = scratch_.take<const T*>(kChainInputs + job_.external_count + 1);
-    T* to[kMostOutputs + 1];
-    int count = 0, results = 0;
-    for (int k = 0; k < states_; ++k) from[count++] = in[state_[k].param];
-    for (int k = 0; k < job_.external_count; ++k) from[count++] = in.external + 6 * k;
-    from[count] = parameters;
+  void list(const Inputs<T>& in, const T* parameters, T* const* out, T* pivot, const double** from, double** to) const {
+    const auto number = [](auto* x) { return reinterpret_cast<const double*>(x); };
+    for (int k = 0; k < states_; ++k) *from++ = number(in[state_[k].param]);
+    for (int k = 0; k < job_.external_count; ++k) *from++ = number(in.external + 6 * k);
+    *from = number(parameters);
     for (int k = 0; k < outputs_; ++k)
-      if (out[k]) to[results++] = out[k];
-    to[results] = pivot;
-    call(reinterpret_cast<const double* const*>(from), reinterpret_cast<double* const*>(to));
+      if (out[k]) *to++ = reinterpret_cast<double*>(out[k]);
+    *to = reinterpret_cast<double*>(pivot);
   }
 
   // of a large symmetric matrix one half tells it
@@ -202,8 +207,10 @@ class ChainRows {
   int states_ = 0;
   std::ptrdiff_t size_[kMostOutputs];
   // of packs
-  Inputs<Packed> in_;
+  Inputs<Packed>* in_;
   Packed *packs_[kChainInputs], *external_, *parameters_, *out_[kMostOutputs], *pivot_;
+  const double** from_;
+  double* to_[kMostOutputs + 1];
 };
 
 }  // namespace

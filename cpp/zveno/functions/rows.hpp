@@ -10,8 +10,8 @@ namespace zveno {
 
 // row-major numbers of many states; a stride of 0 repeats one row; no data: not given
 struct RowData {
-  const double* data = nullptr;
-  std::ptrdiff_t stride = 0;
+  const double* data;
+  std::ptrdiff_t stride;
 
   const double* row(std::ptrdiff_t i) const { return data + stride * i; }
 };
@@ -19,17 +19,27 @@ struct RowData {
 constexpr int kMostOutputs = 7;
 
 struct Rows {
-  RowData in[kInputs];
+  RowData in[kInputs];                // only those of `given` are set
+  std::uint32_t given = 0;            // a bit for each Param that was touched
   const RowData* external = nullptr;  // 6 numbers a row, one for each of the job's external frames
-  RowData parameters;                 // of a program
+  RowData parameters{};               // of a program
   double* out[kMostOutputs] = {};     // one for each result, null: not wanted; of kOneBlock only the first
   std::int16_t* status = nullptr;     // 0 or a code of each row; absent: only the first failure is told
   std::ptrdiff_t count = 0;
   bool check_inputs = false;  // refuse rows that are not finite; off: the result is refused instead
   bool nan_on_error = false;  // a row that fails is filled with NaN, else left as it is
 
-  RowData& operator[](Param p) { return in[index_of(p)]; }
-  const RowData& operator[](Param p) const { return in[index_of(p)]; }
+  RowData& operator[](Param p) {
+    if (!has(p)) in[index_of(p)] = {}, given |= 1u << index_of(p);
+    return in[index_of(p)];
+  }
+  const RowData& operator[](Param p) const {
+    static constexpr RowData kNone{};
+    return has(p) ? in[index_of(p)] : kNone;
+  }
+
+ private:
+  bool has(Param p) const { return given >> index_of(p) & 1; }
 };
 
 enum class Cause : std::uint8_t {

@@ -14,7 +14,7 @@ Graph trace(const HexJob& job, const TraceOptions& options) {
   static const double something = 0;
   Rows given;
   for (int k = 0; k < kInputs; ++k)
-    if (options.given >> k & 1) given.in[k].data = &something;
+    if (options.given >> k & 1) given[static_cast<Param>(k)].data = &something;
   Graph graph(options.limit);
   const Traced::Recording recording(graph);
   const Plan plan(job, given);
