@@ -12,11 +12,9 @@ import pinocchio as pin
 import zveno as zv
 from engines.pinocchio import AXES, Twin
 from reference import Serial
+from zveno import _core
 
-METHODS = (
-    *("crba", "crba-walk", "crba-columns", "kane"),
-    *("kane-triangular", "kane-recurrent", "kane-collapsed", "kosynka"),
-)
+METHODS = tuple(next(row for row in _core.functions("chain") if row["name"] == "mass_matrix")["methods"])
 SERIAL_ONLY = ("kane-recurrent", "kosynka")
 TREE_METHODS = tuple(m for m in METHODS if m not in SERIAL_ONLY)
 
@@ -169,29 +167,23 @@ def urdf_twin(name):
 
 # ---- the table of functions -------------------------------------------------------------------------------------
 
-FUNCTIONS = {
-    "mass_matrix": ("q",),
-    "bias": ("q", "qd"),
-    "inverse_dynamics": ("q", "qd", "qdd"),
-    "forward_dynamics": ("q", "qd", "tau"),
-    "reactions": ("q", "qd", "qdd"),
-    "base_wrench": ("q", "qd", "qdd"),
-    "kinetic_energy": ("q", "qd"),
-    "potential_energy": ("q",),
-    "pose": ("q", "link"),
-    "jacobian": ("q", "link"),
-    "jacobian_rate": ("q", "qd", "link"),
-    "derivatives": ("q", "qd", "qdd"),
-}
-TAKES_EXTERNAL = ("bias", "inverse_dynamics", "forward_dynamics", "reactions", "base_wrench", "derivatives")
-OPTIONS = {
-    "mass_matrix": [{"method": m} for m in METHODS],
-    "bias": [{"method": m} for m in ("rnea", "kane")],
-    "forward_dynamics": [{"method": m} for m in ("aba", "cholesky", "cholesky-walk")],
-    "reactions": [{"frame": f} for f in AXES],
-    "jacobian": [{"frame": f} for f in AXES] + [{"point": (0.1, -0.2, 0.3)}],
-    "jacobian_rate": [{"frame": f} for f in AXES] + [{"point": (0.1, -0.2, 0.3)}],
-}
+ROWS = {row["name"]: row for row in _core.functions("chain")}
+FUNCTIONS = {name: tuple(x["name"] for x in row["parameters"] if x["required"]) for name, row in ROWS.items()}
+
+
+def takes(name, parameter):
+    return any(x["name"] == parameter for x in ROWS[name]["parameters"])
+
+
+def _choices(name):
+    choices = [{"method": method} for method in ROWS[name]["methods"]]
+    choices += [{"frame": frame} for frame in AXES] if takes(name, "frame") else []
+    choices += [{"point": (0.1, -0.2, 0.3)}] if takes(name, "point") else []
+    return choices + ([{"about": about} for about in ("com", "base")] if takes(name, "about") else [])
+
+
+TAKES_EXTERNAL = tuple(name for name in ROWS if takes(name, "external"))
+OPTIONS = {name: choices for name in ROWS if (choices := _choices(name))}
 VARIANTS = [(name, options) for name in FUNCTIONS for options in OPTIONS.get(name, [{}])]
 
 
@@ -205,11 +197,10 @@ def arguments(name, values, link):
     return [table[argument] for argument in FUNCTIONS[name]]
 
 
-def item_shape(name, n):
+def item_shape(name, chain):
     """Shape of one result."""
-    shapes = {"mass_matrix": (n, n), "derivatives": (n, n), "reactions": (n, 6), "base_wrench": (6,), "pose": (4, 4)}
-    shapes |= {"kinetic_energy": (), "potential_energy": (), "jacobian": (6, n), "jacobian_rate": (6, n)}
-    return shapes.get(name, (n,))
+    sizes = {"n": chain.n, "10N": 10 * len(chain.links)}
+    return tuple(sizes.get(dim, dim) for dim in ROWS[name]["outputs"][0]["shape"])
 
 
 def arrays_of(result):

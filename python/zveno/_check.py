@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import warnings
 from collections.abc import Callable, Sequence
 from numbers import Real
@@ -121,3 +122,13 @@ def report(texts: Sequence[str], who: str, strict: bool, *, stacklevel: int = 3)
     if strict:
         raise ModelError(f"{message} (strict=True)")
     warnings.warn(message, ModelWarning, stacklevel=stacklevel)
+
+
+def as_integer(function: str, name: str, value: object, least: int, most: int) -> int:
+    """`value` as an int from `least` to `most`."""
+    number = None
+    if not isinstance(value, bool | np.bool_) and hasattr(value, "__index__"):
+        number = operator.index(value)
+    if number is None or not least <= number <= most:
+        raise ValueError(f"{function}: {name} is {_show(value)}, expected an integer from {least} to {most}")
+    return number

@@ -1,4 +1,8 @@
-"""Rotations. A matrix R maps components in a local frame to components in its reference frame."""
+"""Rotations. A matrix R maps components in a local frame to components in its reference frame.
+
+What a model chooses by itself is computed with `dot`, `applied` and `product`: separate products and sums, which have
+the same bits on every machine. Those of ``@`` and ``numpy.linalg`` depend on the processor.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,32 @@ def about_axis(axis: int, angle: float) -> Array:
     return R
 
 
+def dot(a: Array, b: Array) -> float:
+    """Scalar product of vectors (3,)."""
+    x, y, z = (a * b).tolist()
+    return float(x + y + z)
+
+
+def length(a: Array) -> float:
+    """Length of a vector (3,)."""
+    return math.sqrt(dot(a, a))
+
+
+def applied(R: Array, a: Array) -> Array:
+    """R a for a matrix (3, 3) and a vector (3,)."""
+    terms = R * a
+    return np.asarray(terms[:, 0] + terms[:, 1] + terms[:, 2])
+
+
+def product(*factors: Array) -> Array:
+    """Product of matrices (3, 3)."""
+    result = factors[0]
+    for factor in factors[1:]:
+        terms = result[:, :, None] * factor[None, :, :]
+        result = terms[:, 0] + terms[:, 1] + terms[:, 2]
+    return result
+
+
 def rotated(R: Array, tensor: Array) -> Array:
     """A tensor of second rank in the axes that R maps to."""
     with np.errstate(over="ignore", invalid="ignore"):  # an overflow is found by the check of the link
@@ -32,9 +62,10 @@ def rotated(R: Array, tensor: Array) -> Array:
 
 
 def nearest_rotation(R: Array) -> Array:
-    """R without its rounding errors, (3, 3)."""
-    U, _, Vt = np.linalg.svd(R)
-    return frozen(U @ Vt)
+    """R without its rounding errors, (3, 3): Newton's method, whose error is squared in each of its steps."""
+    for _ in range(3):
+        R = product(R, 1.5 * IDENTITY - 0.5 * product(R.T, R))
+    return frozen(R)
 
 
 def as_rotation(value: object, fail: Fail, what: str) -> Array:

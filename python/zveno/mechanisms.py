@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._check import Array, _show
-from ._rotation import about_axis
+from ._rotation import about_axis, applied, length
 from .errors import ModelError
 from .model import Body, Hexapod, Leg
 from .model.frames import last_link
@@ -77,7 +77,7 @@ def _strut(kind: str, base: Array, ring: Array, r: Array, name: str, reflected: 
     """Gough-Stewart leg; every frame is the default of `Hexapod`."""
     make: Callable[..., Leg] = getattr(Leg, kind.lower())
     housing_length = 0.25
-    rod_length = float(np.linalg.norm(r + ring - base)) - housing_length
+    rod_length = length(r + ring - base) - housing_length
     return make(
         base,
         ring,
@@ -96,8 +96,8 @@ def _strut(kind: str, base: Array, ring: Array, r: Array, name: str, reflected: 
 def _hunt(kind: str, base: Array, ring: Array, r: Array, slew: float, name: str, reflected: bool) -> Leg:
     """Hunt leg: crank nearly at right angles to the axis, `slew` (rad) from the chord of the hinges, coupler steep."""
     make: Callable[..., Leg] = getattr(Leg, kind.lower())
-    chord = (ring - base) / np.linalg.norm(ring - base)
-    x = about_axis(0, slew) @ chord
+    chord = (ring - base) / length(ring - base)
+    x = applied(about_axis(0, slew), chord)
     z = np.array([-1.0, 0.0, 0.0])
     fields: dict[str, Any] = {
         "crank": Body.cylinder(2.2, 0.030, 0.26),

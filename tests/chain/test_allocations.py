@@ -21,7 +21,7 @@ for name, fixed in helpers.VARIANTS:
         label = helpers.variant_id((name, fixed)) + f" {lead} threads={threads}"
         results = len(helpers.arrays_of(getattr(chain, name)(*args, **options)))
         found[label] = per_hundred_calls(getattr(chain, name), args, options), 100 * results
-        shape = lead + helpers.item_shape(name, chain.n)
+        shape = lead + helpers.item_shape(name, chain)
         options["out"] = tuple(np.empty(shape) for _ in range(3)) if name == "derivatives" else np.empty(shape)
         found[label + " out"] = per_hundred_calls(getattr(chain, name), args, options), 0
         if name in helpers.TAKES_EXTERNAL:

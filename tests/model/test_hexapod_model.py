@@ -6,11 +6,14 @@ import json
 import math
 import pickle
 import re
+import subprocess
+import sys
 import warnings
 
 import numpy as np
 import pytest
 import zveno as zv
+from helpers import environment
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -931,3 +934,14 @@ def test_the_docking_ring_looks_the_same_from_three_sides(kind, rng):
 def test_there_are_five_docking_rings(kind):
     with pytest.raises(zv.ModelError, match=r"docking_ring: kind is .*, expected 'UPS', 'SPU'"):
         zv.mechanisms.docking_ring(kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_hexapod_chooses_has_the_same_bits_on_every_processor(kind):
+    """The linear algebra of NumPy has not."""
+    code = f"import json, zveno as zv; print(json.dumps(zv.mechanisms.docking_ring({kind!r}).to_dict()))"
+    texts = set()
+    for processor in ("Nehalem", "Haswell"):
+        env = environment(OPENBLAS_CORETYPE=processor)
+        texts.add(subprocess.run([sys.executable, "-c", code], env=env, check=True, capture_output=True).stdout)
+    assert len(texts) == 1

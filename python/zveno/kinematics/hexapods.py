@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, SupportsIndex, cast
 
@@ -11,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from .. import errors as _errors
-from .._check import Array, _show, as_number
+from .._check import Array, _show, as_integer, as_number
 from .._rotation import from_rotation_vector
+from .._status import in_words
 from ..opcount import OpCount
 from ..results import RingPose, Singularity
 
@@ -42,14 +42,9 @@ def explain(status: SupportsIndex, hexapod: Hexapod | None = None) -> str:
     >>> explain(0)
     'computed'
     """
-    code = _integer("explain", "status", status, 0, 0x6FF)
-    cause, leg = code & 0xFF, (code >> 8) - 1
-    if code == 0:
-        return "computed"
-    _, _, text = _core.cause(cause)
-    if leg < 0:
-        return f"the state {text}"
-    return f"leg {leg + 1 if hexapod is None else repr(hexapod.leg_names[leg])} {text}"
+    if hexapod is None:
+        return in_words(status, "leg", [str(k + 1) for k in range(6)])
+    return in_words(status, "leg", [repr(name) for name in hexapod.leg_names])
 
 
 def failure(function: str, hexapod: Hexapod, status: int, margin: float, row: int | None) -> Exception:
@@ -83,16 +78,6 @@ def _array(function: str, name: str, value: Any, tail: tuple[int, ...], hexapod:
     if not np.isfinite(array).all():
         raise ValueError(f"{function}: {name} is not finite")
     return array
-
-
-def _integer(function: str, name: str, value: Any, least: int, most: int) -> int:
-    """`value` as an int from `least` to `most`."""
-    number = None
-    if not isinstance(value, bool | np.bool_) and hasattr(value, "__index__"):
-        number = operator.index(value)
-    if number is None or not least <= number <= most:
-        raise ValueError(f"{function}: {name} is {_show(value)}, expected an integer from {least} to {most}")
-    return number
 
 
 def _number(function: str, name: str, value: Any) -> float:
@@ -143,7 +128,7 @@ def forward_kinematics(
     r = np.array(np.broadcast_to(r0, (*lead, 3)), order="C")
     R = np.array(np.broadcast_to(R0, (*lead, 3, 3)), order="C")
     wanted = np.ascontiguousarray(np.broadcast_to(wanted, (*lead, 6)))
-    count = 1 if threads is None else _integer(name, "threads", threads, 0, 4096)
+    count = 1 if threads is None else as_integer(name, "threads", threads, 0, 4096)
     residual, iterations, status, margin = _core.hexapod_forward_kinematics(hexapod, wanted, r, R, count)
     failed = np.flatnonzero(status)
     if failed.size and on_error == "raise":
@@ -166,8 +151,8 @@ def all_poses(
     if r0.ndim != 1 or R0.ndim != 2:
         raise ValueError(f"{name}: start has more than one pose")
     reach, tilt = _number(name, "reach", reach), _number(name, "tilt", tilt)
-    tries = _integer(name, "tries", tries, 1, 10**7)
-    rng = np.random.default_rng(_integer(name, "seed", seed, 0, 2**63))
+    tries = as_integer(name, "tries", tries, 1, 10**7)
+    rng = np.random.default_rng(as_integer(name, "seed", seed, 0, 2**63))
     shift = rng.uniform(-reach, reach, (tries, 3))
     angle = rng.uniform(-tilt, tilt, (tries, 3))
     shift[0] = angle[0] = 0.0
@@ -219,7 +204,7 @@ def operations(hexapod: Hexapod, leg: int | None, *, moving: bool, free: bool) -
         return OpCount(total.mul, total.add, total.div, total.sqrt, total.trig, stages=stages)
 
     if leg is not None:
-        return counted(_integer("operations", "leg", leg, 0, 5))
+        return counted(as_integer("operations", "leg", leg, 0, 5))
     if free:
         raise ValueError("operations: free counts one leg, expected leg=0 to 5")
     total = counted(-1)
@@ -288,7 +273,7 @@ def workspace(
     sizes = points if isinstance(points, Sequence) else (points, points)
     if len(sizes) != 2:
         raise ValueError(f"{name}: points is {_show(points)}, expected one or two integers")
-    n, m = (_integer(name, "points", size, 2, 10**5) for size in sizes)
+    n, m = (as_integer(name, "points", size, 2, 10**5) for size in sizes)
     if n * m > 10**8:
         raise ValueError(f"{name}: points is {_show(points)}, expected at most 1e8 poses")
     r0, R0 = _start("workspace", hexapod, centre)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NoReturn, Self, Unpack
+from typing import Any, Final, NoReturn, Self, SupportsIndex, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from .. import _core
 from .._check import Array, _is_name, _show, as_array, report
 from .._record import model_fields
+from .._status import in_words
 from ..codegen.function import CompiledFunction, TracedFunction, TraceOptions, compile_function, trace_function
 from ..errors import ModelError
 from ..opcount import operations as _operations
@@ -277,6 +278,21 @@ class Chain(_core.Chain):
     def with_gravity(self, gravity: ArrayLike) -> Self:
         """Return a new chain under another gravity, (3,) m/s^2 in base axes."""
         return self._quiet(self._links, gravity, self._name, self._base)
+
+    def explain(self, status: SupportsIndex) -> str:
+        """A status of a row in words, with the name of the joint.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> q, status = np.array([[0.1, 0.2], [0.1, np.nan]]), np.zeros(2, np.int16)
+        >>> arm.potential_energy(q, on_error="nan", status=status).round(3)
+        array([7.355,   nan])
+        >>> arm.explain(status[1])
+        'the state has an argument that is not finite'
+        """
+        return in_words(status, "joint", [repr(name) for name in self.joint_names])
 
     def with_inertial_parameters(self, theta: ArrayLike) -> Self:
         """Return a new chain with other inertial parameters; a link whose row is unchanged stays as it is.

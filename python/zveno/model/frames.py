@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from .._check import Array, Fail, as_amount, frozen
-from .._rotation import IDENTITY, about_axis, nearest_rotation
+from .._rotation import IDENTITY, about_axis, applied, dot, length, nearest_rotation, product
 from .leg import FRAMES, Leg, leg_fail
 
 __all__ = ["NominalPose", "complete", "last_link"]
@@ -16,8 +16,8 @@ __all__ = ["NominalPose", "complete", "last_link"]
 
 def _unit(vector: Array, scale: float) -> Array | None:
     """Direction of `vector`, or None if it is too short beside `scale` to have a certain one."""
-    length = float(np.linalg.norm(vector))
-    return vector / length if length > 1e-6 * scale else None
+    size = length(vector)
+    return vector / size if size > 1e-6 * scale else None
 
 
 def last_link(leg: Leg, hinge: Array) -> tuple[Array, Array]:
@@ -27,23 +27,24 @@ def last_link(leg: Leg, hinge: Array) -> tuple[Array, Array]:
     axes.
     """
     assert leg.base is not None and leg.base_frame is not None
-    d1, d2, d3 = d = leg.base_frame.T @ (hinge - leg.base)
+    d = applied(leg.base_frame.T, hinge - leg.base)
+    d1, d2, d3 = d.tolist()
     if not leg.traits.hunt:
         angles = np.array([math.atan2(-d3, d1), math.atan2(d2, math.hypot(d1, d3))])
-        return leg.base_frame @ about_axis(1, angles[0]) @ about_axis(2, angles[1]), angles
+        return product(leg.base_frame, about_axis(1, angles[0]), about_axis(2, angles[1])), angles
     assert leg.outer_length is not None
     l12, l13, l23 = leg.inner_length, math.hypot(d1, d3), leg.outer_length
     cosine = (l12**2 + l13**2 - l23**2 + d2**2) / (2 * l12 * l13) if l13 > 1e-100 else math.inf
     if not (abs(d2) <= l23 and abs(cosine) <= 1):
         leg_fail(leg.type, leg.name)(
-            f"out of reach in the nominal pose: the hinges are {np.linalg.norm(d):g} m apart, {abs(d2):g} m of it along"
+            f"out of reach in the nominal pose: the hinges are {length(d):g} m apart, {abs(d2):g} m of it along"
             f" the crank's axis; crank_length is {l12:g}, coupler_length {l23:g}"
         )
     p1 = math.atan2(-d3, d1) + leg.elbow * math.acos(cosine)
-    crank = about_axis(1, p1) @ (IDENTITY if leg.crank_frame is None else leg.crank_frame)
-    a1, a2, a3 = crank.T @ (d - about_axis(1, p1) @ (l12, 0.0, 0.0))
+    crank = product(about_axis(1, p1), IDENTITY if leg.crank_frame is None else leg.crank_frame)
+    a1, a2, a3 = applied(crank.T, d - l12 * about_axis(1, p1)[:, 0]).tolist()
     p2, p3 = math.atan2(-a3, a1), math.atan2(a2, math.hypot(a1, a3))
-    return leg.base_frame @ crank @ about_axis(1, p2) @ about_axis(2, p3), np.array([p1, p2, p3])
+    return product(leg.base_frame, crank, about_axis(1, p2), about_axis(2, p3)), np.array([p1, p2, p3])
 
 
 class NominalPose:
@@ -60,7 +61,7 @@ class NominalPose:
 
     def hinge(self, leg: Leg) -> Array:
         """Ring hinge in base axes."""
-        return self.r + self.R @ leg.ring
+        return self.r + applied(self.R, leg.ring)
 
     def base_frame(self, leg: Leg, fail: Fail) -> Array:
         """Default of `base_frame`."""
@@ -72,7 +73,7 @@ class NominalPose:
         if not leg.traits.hunt:
             out = leg.base - self.centre
             if self.axis is not None:
-                out = out - self.axis * (self.axis @ out)
+                out = out - self.axis * dot(self.axis, out)
             z = _unit(np.cross(x, out), self.size)
             if z is None:
                 z = _unit(np.cross(x, IDENTITY[np.abs(x).argmin()]), 1.0)
@@ -82,7 +83,7 @@ class NominalPose:
             fail("the mechanism has no axis: hinges of base and ring have the same centre; give base_frame= or axis=")
         normal = leg.axis if leg.axis is not None else self.axis
         assert normal is not None
-        x = _unit(chord - normal * (normal @ chord), self.size)
+        x = _unit(chord - normal * dot(normal, chord), self.size)
         if x is None:
             along = "the crank's axis" if leg.axis is not None else "the axis of the mechanism"
             fail(f"the ring hinge is on {along} through the base hinge in the nominal pose; give base_frame=")
@@ -105,7 +106,7 @@ def complete(leg: Leg, name: str, pose: NominalPose | None) -> Leg:
             fail(f"{word} is None; give {word}= of the leg or nominal= of the hexapod")
     if pose is not None:
         if values["outer_length"] is None:
-            distance = float(np.linalg.norm(pose.hinge(leg) - values["base"]))
+            distance = length(pose.hinge(leg) - values["base"])
             if not distance > leg.inner_length:
                 fail(f"housing_length is {leg.inner_length:g}, the nominal distance of the hinges only {distance:g} m")
             values["outer_length"] = as_amount(distance - leg.inner_length, fail, "rod_length", positive=True)
@@ -113,7 +114,7 @@ def complete(leg: Leg, name: str, pose: NominalPose | None) -> Leg:
             values["base_frame"] = pose.base_frame(leg, fail)
         if values["ring_frame"] is None:
             link, _ = last_link(leg._with(**values), pose.hinge(leg))
-            values["ring_frame"] = frozen(pose.R.T @ link @ values["tip_frame"])
+            values["ring_frame"] = frozen(product(pose.R.T, link, values["tip_frame"]))
     if leg.traits.hunt:
         values["axis"] = None
     return leg._with(**values)

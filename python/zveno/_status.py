@@ -1,0 +1,19 @@
+"""Statuses of rows in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import SupportsIndex
+
+from . import _core
+from ._check import as_integer
+
+
+def in_words(status: SupportsIndex, part: str, names: Sequence[str]) -> str:
+    """What a status says; `part` is what its part is called, `names` are those of the parts."""
+    code = as_integer("explain", "status", status, 0, len(names) << 8 | 0xFF)
+    if code == 0:
+        return "computed"
+    _, _, text = _core.cause(code & 0xFF)
+    index = (code >> 8) - 1
+    return f"the state {text}" if index < 0 else f"{part} {names[index]} {text}"
