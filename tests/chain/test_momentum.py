@@ -123,14 +123,10 @@ def test_a_moving_base_is_pinocchios_free_flyer_with_that_motion(mechanism):
     a, w, dw = np.split(motion, 3)
     own = Twin(chain)
     free = pin.Model()
-    free.gravity = own.model.gravity
     root = free.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root")
-    model = pin.appendModel(
-        free,
-        own.model,
-        free.addFrame(pin.Frame("carrier", root, 0, pin.SE3.Identity(), pin.FrameType.OP_FRAME)),
-        pin.SE3.Identity(),
-    )
+    carrier = free.addFrame(pin.Frame("carrier", root, 0, pin.SE3.Identity(), pin.FrameType.OP_FRAME))
+    model = pin.appendModel(free, own.model, carrier, pin.SE3.Identity())
+    model.gravity = own.model.gravity
     data = model.createData()
     x = np.concatenate([[0, 0, 0, 0, 0, 0, 1], own._q(q)])
     v, acceleration = np.concatenate([[0, 0, 0], w, own._v(qd)]), np.concatenate([a, dw, own._v(qdd)])
