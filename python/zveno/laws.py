@@ -150,9 +150,9 @@ def _place(hexapod: Hexapod, leg: int) -> _Place:
 
 
 @lru_cache(maxsize=256)
-def program(law: Law) -> _core.LegLaw:
+def program(law: Law) -> _core.JointLaw:
     """The compiled form of a law."""
-    return _core.LegLaw(law._terms())
+    return _core.JointLaw(law._terms())
 
 
 @dataclass(frozen=True)

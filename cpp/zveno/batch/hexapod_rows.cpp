@@ -358,7 +358,7 @@ class Runner {
         Packed fill[2];
       } outcome;
       outcome.fill[0] = outcome.fill[1] = 0.0;
-      calls_[g].second(params, held[pack], xs, outcome.of);
+      calls_[g].second(params, held[pack], xs, outcome.of, true);
       scatter(reinterpret_cast<const Packed*>(&outcome), 24, lanes, [&](int l) { return kept_of(legs[l]); });
     });
     const DynamicsLayout layout{nj_, free};

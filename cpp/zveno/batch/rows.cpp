@@ -7,6 +7,7 @@
 #include <zveno/batch/transcendental.hpp>
 #include <zveno/functions/chain_evaluation.hpp>
 #include <zveno/functions/hexapod.hpp>
+#include <zveno/functions/hexapod_motion.hpp>
 
 namespace zveno {
 
@@ -256,6 +257,7 @@ const KernelTable& kernel_table() {
                                  kLanes,
                                  &run_rows,
                                  &run_hexapod,
+                                 &make_motion,
                                  &sincos_singly,
                                  {&sincos_of, &angle_of, &sincos_packs, &angle_packs},
                                  {&sincos_of_fused, &angle_of_fused, &sincos_packs_fused, &angle_packs_fused}};

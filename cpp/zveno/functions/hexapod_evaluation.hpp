@@ -143,14 +143,10 @@ Platform<T> platform_of(const Hexapod& hexapod) {
 template <class T>
 void add_reduced(const Sums<T>& sums, const Platform<T>& body, const Sym3<T>& I, T (&A)[6][6]) {
   const T zero(0.0);
-  const T own[6][6] = {{body.mass},
-                       {zero, body.mass},
-                       {zero, zero, body.mass},
-                       {zero, zero, zero, I.xx},
-                       {zero, zero, zero, I.xy, I.yy},
-                       {zero, zero, zero, I.xz, I.yz, I.zz}};
+  const T own[21] = {body.mass, zero, body.mass, zero, zero, body.mass, zero, zero, zero, I.xx, zero,
+                     zero,      zero, I.xy,      I.yy, zero, zero,      zero, I.xz, I.yz, I.zz};
   for (int i = 0; i < 6; ++i)
-    for (int j = 0; j <= i; ++j) A[i][j] = sums.total[leg::kMatrix + upper6(j, i)] + own[i][j];
+    for (int j = 0; j <= i; ++j) A[i][j] = sums.total[leg::kMatrix + upper6(j, i)] + own[i * (i + 1) / 2 + j];
 }
 
 // ---- a row of the result from the sums
@@ -394,7 +390,7 @@ bool evaluate_legs(const HexJob& job, const Plan& plan, const OneLeg<T>* legs, c
   const DynamicsLayout layout{job.hexapod->joints(), plan.base == BaseKind::free};
   for (int k = 0; k < kLegs; ++k) {
     leg::Outcome<T> o;
-    legs[k].calls.second(legs[k].params, legs[k].held, x, o);
+    legs[k].calls.second(legs[k].params, legs[k].held, x, o, true);
     write_leg(layout.joints, o.position, out + layout.head() + k * layout.per_leg());
     for (int i = 0; i < 6; ++i) out[6 + i] = k ? out[6 + i] + o.base[i] : o.base[i];
   }

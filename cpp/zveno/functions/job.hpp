@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include <zveno/model/chain.hpp>
 
@@ -121,9 +122,11 @@ struct Failure {
   int body = -1;  // of a singular pivot
 };
 
+class Hexapod;
 struct HexJob;
 struct HexRows;
 struct HexFailure;
+class HexMotion;
 
 // Sines and cosines of n angles; angles of n sines and cosines. What they write has room for whole packs.
 struct Transcendental {
@@ -140,6 +143,7 @@ struct KernelTable {
   int lanes;
   Failure (*run)(const Job&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
   HexFailure (*run_hexapod)(const HexJob&, const HexRows&, std::ptrdiff_t begin, std::ptrdiff_t end);
+  std::unique_ptr<HexMotion> (*make_motion)(const Hexapod&, const double* base);
   void (*sincos)(const double*, double*, double*, int);
   Transcendental trig, fused_trig;
 };
