@@ -16,21 +16,53 @@ constexpr int kShare = padded(leg::kFixedShare), kVector = padded(6);
 
 const Packed kNoForces[HexMotion::kPlaces] = {0.0, 0.0, 0.0, 0.0};
 
-template <class T>
-using Momenta = void (*)(const double* params, const T* input, T* share);
-Momenta<Packed> momenta_of(LegType type) {
-  return with_leg_type(type, [](auto t) -> Momenta<Packed> { return &leg_momenta<decltype(t)::value, Packed>; });
+LegMomenta<Packed> momenta_of(LegType type) {
+  return with_leg_type(type, [](auto t) { return leg_momenta<decltype(t)::value, Packed>(); });
 }
 
-// rows of N numbers, one for each leg and a place for lanes without one
+// N numbers of every lane -> the row of its leg
+template <int N>
+ZVENO_INLINE void take_rows(const Packed* in, const int* legs, double (*to)[N]) {
+  if constexpr (N % kLanes == 0) {
+    ZVENO_UNROLL
+    for (int j = 0; j < N; j += kLanes) {
+      Packed block[kLanes];
+      ZVENO_UNROLL
+      for (int l = 0; l < kLanes; ++l) block[l] = in[j + l];
+      transpose(block);
+      ZVENO_UNROLL
+      for (int l = 0; l < kLanes; ++l) block[l].store(to[legs[l]] + j);
+    }
+  } else {
+    scatter(in, N, kLanes, [&](int l) { return to[legs[l]]; });
+  }
+}
+
+// N numbers for every leg, which come in packs, and their sums in the order of the legs
 template <int N>
 struct Table {
-  alignas(64) double row[HexMotion::kRows][N];
+  static constexpr int kMostPacks = (kLegs + kLanes - 1) / kLanes;
+  Packed pack[kMostPacks][N];                   // of legs in their order
+  alignas(64) double row[HexMotion::kRows][N];  // else one for each leg, and a place for lanes without one
 
-  void take(const Packed* in, const int* legs) {
-    scatter(in, N, kLanes, [&](int l) { return row[legs[l]]; });
+  void add_up_packs(double* out) const {
+    ZVENO_UNROLL
+    for (int j = 0; j < N; j += kLanes) {
+      Packed sum(0.0);
+      ZVENO_UNROLL
+      for (int p = 0; p < kMostPacks; ++p) {
+        Packed block[kLanes];
+        ZVENO_UNROLL
+        for (int l = 0; l < kLanes; ++l) block[l] = pack[p][j + l];
+        transpose(block);
+        ZVENO_UNROLL
+        for (int l = 0; l < kLanes; ++l)
+          if (p * kLanes + l < kLegs) sum = p + l ? sum + block[l] : block[l];
+      }
+      sum.store(out + j);
+    }
   }
-  void add_up(double* out) const {
+  void add_up_rows(double* out) const {
     for (int i = 0; i < N; i += kLanes) {
       Packed sum = Packed::load(row[0] + i);
       for (int k = 1; k < kLegs; ++k) sum += Packed::load(row[k] + i);
@@ -42,7 +74,13 @@ struct Table {
 class LanesMotion : public HexMotion {
  public:
   LanesMotion(const Hexapod& hexapod, const double* base)
-      : hexapod_(hexapod), job_{&hexapod, HexFunction::forward_dynamics}, plan_(job_, rows_of(base)) {
+      : hexapod_(hexapod),
+        job_{&hexapod, HexFunction::forward_dynamics},
+        momentum_{&hexapod, HexFunction::momentum},
+        potential_{&hexapod, HexFunction::potential_energy},
+        plan_(job_, rows_of(base)),
+        body_(platform_of<double>(hexapod)) {
+    ordered_ = hexapod.groups().size() == 1 && !hexapod.has_custom();
     std::fill_n(s_.base, 9, 0.0);
     if (base) std::copy_n(base, 9, s_.base);
     if (plan_.base != BaseKind::still) set_flow(hexapod, plan_.base, s_);
@@ -69,64 +107,58 @@ class LanesMotion : public HexMotion {
     for (int i = 0; i < 18; ++i) wide_[i] = s_.input()[i];
     bool fine = true;
     for (LegPack& pack : packs_) {
-      Packed share[kShare], measure[4], way, rates[kPlaces];
-      for (int i = leg::kFixedShare; i < kShare; ++i) share[i] = 0.0;
+      Packed measure[4], way, rates[kPlaces];
+      Packed* share = place_of(share_, pack);
       pack.calls.first(pack.params, wide_, kNoForces, pack.held.data(), share, measure);
       fine &= all_above(measure, 4, kTinySquare);
-      share_.take(share, pack.legs);
+      keep(share_, pack);
       pack.calls.driven(pack.held.data(), way, rates);
-      scatter(rates, kPlaces, kLanes, [&](int l) { return rate[pack.legs[l]]; });
+      take_rows(rates, pack.legs, rate);
       for (int l = 0; l < kLanes; ++l) positions_[pack.legs[l]] = way[l];
     }
     if (hexapod_.has_custom()) return fine && close_custom(start);
     std::copy_n(positions_, kLegs, position);
-    share_.add_up(sums_.total);
+    factor();
     return fine;
   }
 
-  bool finish(const double (*tau)[kPlaces], const double* wrench, bool whole) override {
+  bool finish(const double (*tau)[kPlaces], const double* wrench, Extent extent) override {
+    const bool whole = extent == Extent::whole, joints = extent != Extent::brief;
     std::copy_n(wrench, 6, s_.wrench);
     for (LegPack& pack : packs_) {
       const double* lane[kLanes];
       for (int l = 0; l < kLanes; ++l) lane[l] = tau[pack.legs[pack.legs[l] < kLegs ? l : 0]];
-      Packed forces[kPlaces], right[kVector];
+      Packed forces[kPlaces], *right = place_of(right_, pack);
       for (int j = 0; j < kPlaces; ++j) forces[j] = Packed::across(lane, j);
-      for (int i = 6; i < kVector; ++i) right[i] = 0.0;
       pack.calls.drive(forces, pack.held.data(), right);
-      right_.take(right, pack.legs);
+      keep(right_, pack);
     }
-    Scratch& scratch = Scratch::of_this_thread();
-    const Scratch::Frame frame(scratch);
+    if (hexapod_.has_custom()) first_custom(tau);
+    add_up(right_, sums_.total + leg::kRight);
     double x[6];
     with_ring(plan_.base, s_, [&](const auto& ring) {
-      if (hexapod_.has_custom()) first_custom(ring, tau, scratch);
-      right_.add_up(sums_.total + leg::kRight);
-      solve(job_, plan_, s_, ring, sums_, x);
+      ring_forces(body_, inertia_, ring, s_.wrench, x);
+      for (int i = 0; i < 6; ++i) x[i] += sums_.total[leg::kRight + i];
+      solve_factored(A_, inverse_, x);
       write_head(plan_, ring, x, acceleration);
-      if (whole) summed_result({&hexapod_, HexFunction::kinetic_energy}, s_, ring, sums_, &kinetic);
     });
+    if (whole) find_kinetic();
     Packed wide[6];
     for (int i = 0; i < 6; ++i) wide[i] = x[i];
     for (LegPack& pack : packs_) {
-      struct {
-        leg::Outcome<Packed> of;
-        Packed fill[2];
-      } outcome;
-      outcome.fill[0] = outcome.fill[1] = 0.0;
-      pack.calls.second(pack.params, pack.held.data(), wide, outcome.of, whole);
-      const auto rows = [&](const Packed* in, double (*to)[kPlaces]) {
-        scatter(in, kPlaces, kLanes, [&](int l) { return to[pack.legs[l]]; });
-      };
-      rows(outcome.of.acceleration, joint_acceleration);
-      load_.take(outcome.of.base, pack.legs);
-      if (whole) rows(outcome.of.position, joint_position), rows(outcome.of.reaction, reaction);
+      leg::Outcome<Packed> outcome;
+      pack.calls.second(pack.params, pack.held.data(), wide, outcome, whole);
+      const auto rows = [&](const Packed* in, double (*to)[kPlaces]) { take_rows(in, pack.legs, to); };
+      if (joints) rows(outcome.acceleration, joint_acceleration);
+      std::copy_n(outcome.base, 6, place_of(load_, pack));
+      keep(load_, pack);
+      if (whole) rows(outcome.position, joint_position), rows(outcome.reaction, reaction);
     }
-    if (hexapod_.has_custom()) second_custom(x, scratch);
-    double total[kVector];
-    load_.add_up(total);
-    std::copy_n(total, 6, load);
-    bool fine = all_finite(acceleration, 6) && all_finite(load, 6) && all_finite(joint_acceleration[0], kLegs * kPlaces);
-    if (whole) fine &= all_finite(joint_position[0], kLegs * kPlaces) && all_finite(reaction[0], kLegs * kPlaces);
+    if (hexapod_.has_custom()) second_custom(x);
+    add_up(load_, load);
+    bool fine = all_finite(acceleration, 6) & all_finite(load, 6);
+    if (joints) fine &= all_finite(joint_acceleration[0], kLegs * kPlaces);
+    if (whole) fine &= all_finite(joint_position[0], kLegs * kPlaces) & all_finite(reaction[0], kLegs * kPlaces);
     return fine;
   }
 
@@ -140,9 +172,9 @@ class LanesMotion : public HexMotion {
     if (!weighs) std::fill_n(potential, count, 0.0);
     const auto one_by_one = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {  // a row that overflows is nan
       rows.out = momentum;
-      run_hexapod({&hexapod_, HexFunction::momentum}, rows, begin, end);
+      run_hexapod(momentum_, rows, begin, end);
       rows.out = potential;
-      if (weighs) run_hexapod({&hexapod_, HexFunction::potential_energy}, rows, begin, end);
+      if (weighs) run_hexapod(potential_, rows, begin, end);
     };
     if (hexapod_.has_custom()) return one_by_one(0, count);
     for (std::ptrdiff_t row = 0; row < count; row += kLanes) {
@@ -151,15 +183,15 @@ class LanesMotion : public HexMotion {
       gather(rows.r, row, count, 3, s.r), gather(rows.R, row, count, 9, s.R), gather(rows.u, row, count, 6, s.u);
       for (int k = 0; k < kLegs; ++k) {
         Packed own[leg::kFreeShare];
-        own_[k].momenta(own_[k].params, s.input(), k ? own : sums.total);
+        own_[k].momenta(own_[k].params, s.input(), k ? own : sums.total, weighs);
         for (int i = leg::kCoupling; k && i < leg::kCoupling + 36; ++i) sums.total[i] += own[i];
-        for (int i = leg::kMoment; k && i < leg::kMoment + 3; ++i) sums.total[i] += own[i];
+        for (int i = leg::kMoment; k && weighs && i < leg::kMoment + 3; ++i) sums.total[i] += own[i];
       }
       Packed out[7];
       out[6] = 0.0;
       with_ring(BaseKind::still, s, [&](const auto& ring) {
-        summed_result({&hexapod_, HexFunction::momentum}, s, ring, sums, out);
-        if (weighs) summed_result({&hexapod_, HexFunction::potential_energy}, s, ring, sums, out + 6);
+        summed_result(momentum_, s, ring, sums, out);
+        if (weighs) summed_result(potential_, s, ring, sums, out + 6);
       });
       const int lanes = static_cast<int>(std::min<std::ptrdiff_t>(kLanes, count - row));
       if (!all_finite_lanes(out, 7)) {
@@ -179,7 +211,7 @@ class LanesMotion : public HexMotion {
     std::vector<Chunk> held;
   };
   struct OwnLeg {
-    Momenta<Packed> momenta;
+    LegMomenta<Packed> momenta;
     alignas(64) double params[leg::kParams * leg::kSlots];
   };
 
@@ -189,6 +221,29 @@ class LanesMotion : public HexMotion {
     return rows;
   }
   bool is_custom(int k) const { return hexapod_.leg(k).type == LegType::custom; }
+
+  // where a pack's numbers go, what becomes of them, and the sums over the legs
+  template <int N>
+  Packed* place_of(Table<N>& table, const LegPack& pack) const {
+    return table.pack[ordered_ ? &pack - packs_.data() : 0];
+  }
+  template <int N>
+  void keep(Table<N>& table, const LegPack& pack) const {
+    if (!ordered_) take_rows(table.pack[0], pack.legs, table.row);
+  }
+  template <int N>
+  void add_up(const Table<N>& table, double* out) const {
+    ordered_ ? table.add_up_packs(out) : table.add_up_rows(out);
+  }
+
+  // of the reduced system: it does not wait for the forces
+  void factor() {
+    add_up(share_, sums_.total);
+    const double* R = s_.R;
+    inertia_ = inertia_in_base(body_, Rows3<double>{{R[0], R[1], R[2]}, {R[3], R[4], R[5]}, {R[6], R[7], R[8]}});
+    add_reduced(sums_, body_, inertia_, A_);
+    factor_symmetric(A_, inverse_, nullptr);
+  }
 
   bool close_custom(const double* start) {
     Scratch& scratch = Scratch::of_this_thread();
@@ -211,21 +266,38 @@ class LanesMotion : public HexMotion {
     return fine;
   }
 
+  void find_kinetic() {
+    const double *R = s_.R, *u = s_.u;
+    const Rows3<double> turn{{R[0], R[1], R[2]}, {R[3], R[4], R[5]}, {R[6], R[7], R[8]}};
+    const Vec3T<double> w = turn.times(Vec3T<double>{u[3], u[4], u[5]});
+    const double x[6] = {u[0], u[1], u[2], w.x, w.y, w.z};
+    double A[6][6];
+    add_reduced(sums_, body_, inertia_, A);
+    kinetic = half_square(A, x);
+  }
+
+  ZVENO_COLD void first_custom(const double (*tau)[kPlaces]) {
+    with_ring(plan_.base, s_, [&](const auto& ring) { first_custom(ring, tau); });
+    factor();
+  }
   template <class R>
-  void first_custom(const R& ring, const double (*tau)[kPlaces], Scratch& scratch) {
+  void first_custom(const R& ring, const double (*tau)[kPlaces]) {
+    Scratch& scratch = Scratch::of_this_thread();
+    const Scratch::Frame frame(scratch);
     const Vec3<double> a = plain<double>(ring.base.w), o = plain<double>(ring.base.o), e = plain<double>(ring.base.e);
     const double flow[9] = {a.x(), a.y(), a.z(), o.x(), o.y(), o.z(), e.x(), e.y(), e.z()};
     for (int k = 0; k < kLegs; ++k) {
       if (!is_custom(k)) continue;
       double share[leg::kFixedShare];
       custom_[k].first(ring.w, flow, tau[k], false, share, scratch);
-      std::copy_n(share, leg::kFixedShare, share_.row[k]);
+      std::copy_n(share, leg::kRight, share_.row[k]);
       std::copy_n(share + leg::kRight, 6, right_.row[k]);
     }
-    share_.add_up(sums_.total);
   }
 
-  void second_custom(const double* x, Scratch& scratch) {
+  ZVENO_COLD void second_custom(const double* x) {
+    Scratch& scratch = Scratch::of_this_thread();
+    const Scratch::Frame frame(scratch);
     for (int k = 0; k < kLegs; ++k) {
       if (!is_custom(k)) continue;
       double out[22];
@@ -238,14 +310,18 @@ class LanesMotion : public HexMotion {
   }
 
   const Hexapod& hexapod_;
-  const HexJob job_;
+  const HexJob job_, momentum_, potential_;
   const Plan plan_;
+  const Platform<double> body_;
   State<double> s_;
   Sums<double> sums_;
+  Sym3<double> inertia_;
+  double A_[6][6], inverse_[6];
   Packed wide_[kInput];
   std::vector<LegPack> packs_;
   Table<kShare> share_ = {};
   Table<kVector> right_ = {}, load_ = {};
+  bool ordered_;  // all legs of one structure
   double positions_[kRows];
   CustomLeg custom_[kLegs];
   OwnLeg own_[kLegs];

@@ -141,12 +141,25 @@ Platform<T> platform_of(const Hexapod& hexapod) {
 }
 
 template <class T>
-void add_reduced(const Sums<T>& sums, const Platform<T>& body, const Sym3<T>& I, T (&A)[6][6]) {
+ZVENO_INLINE void add_reduced(const Sums<T>& sums, const Platform<T>& body, const Sym3<T>& I, T (&A)[6][6]) {
   const T zero(0.0);
   const T own[21] = {body.mass, zero, body.mass, zero, zero, body.mass, zero, zero, zero, I.xx, zero,
                      zero,      zero, I.xy,      I.yy, zero, zero,      zero, I.xz, I.yz, I.zz};
-  for (int i = 0; i < 6; ++i)
-    for (int j = 0; j <= i; ++j) A[i][j] = sums.total[leg::kMatrix + upper6(j, i)] + own[i * (i + 1) / 2 + j];
+  ZVENO_UNROLL
+  for (int i = 0; i < 6; ++i) ZVENO_UNROLL
+  for (int j = 0; j <= i; ++j) A[i][j] = sums.total[leg::kMatrix + upper6(j, i)] + own[i * (i + 1) / 2 + j];
+}
+
+// x' A x / 2 of a symmetric matrix given by its lower triangle
+template <class T>
+T half_square(const T (&A)[6][6], const T* x) {
+  T total(0.0);
+  for (int i = 0; i < 6; ++i) {
+    T row = A[i][i] * x[i] * T(0.5);
+    for (int j = 0; j < i; ++j) row += A[i][j] * x[j];
+    total += row * x[i];
+  }
+  return total;
 }
 
 // ---- a row of the result from the sums
@@ -259,13 +272,7 @@ void summed_result(const HexJob& job, const State<T>& s, const R& ring, const Su
     }
     case HexFunction::kinetic_energy: {
       add_reduced(sums, body, I, A);
-      T energy(0.0);
-      for (int i = 0; i < 6; ++i) {
-        T row = A[i][i] * x[i] * T(0.5);
-        for (int j = 0; j < i; ++j) row += A[i][j] * x[j];
-        energy += row * x[i];
-      }
-      out[0] = energy;
+      out[0] = half_square(A, x);
       break;
     }
     case HexFunction::momentum: {

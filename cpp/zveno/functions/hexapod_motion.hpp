@@ -20,9 +20,10 @@ class HexMotion {
   // Closes the legs for a ring at r, R (row major) with u = [v; w in ring axes]. start: kLegs x joints() coordinates where
   // custom legs begin, nullptr: their own. False: a leg does not close; run_hexapod says why.
   virtual bool close(const double* r, const double* R, const double* u, const double* start) = 0;
-  // Accelerations and loads for the forces of the joints. whole: coordinates, reactions and kinetic energy too. False: a
-  // number is not finite, or the mechanism is singular.
-  virtual bool finish(const double (*tau)[kPlaces], const double* wrench, bool whole) = 0;
+  // How much is wanted: u' and the load on the base; accelerations of the joints too; and coordinates, reactions, energy
+  enum class Extent { brief, joints, whole };
+  // Accelerations for the forces of the joints. False: a number is not finite, or the mechanism is singular.
+  virtual bool finish(const double (*tau)[kPlaces], const double* wrench, Extent extent) = 0;
   // momentum (6) and potential energy (1) of many states, rows of r, R, u; start: as above, a row for each state
   virtual void accounts(std::ptrdiff_t count, const double* r, const double* R, const double* u, const double* start,
                         double* momentum, double* potential) = 0;
@@ -31,7 +32,7 @@ class HexMotion {
   double position[kLegs];       // of the actuated joints
   double rate[kRows][kPlaces];  // of all joints
   // after finish()
-  double acceleration[6], load[6];  // u'; on the base about its origin, base axes
+  double acceleration[6], load[8];  // u'; on the base about its origin, base axes
   double joint_acceleration[kRows][kPlaces];
   double joint_position[kRows][kPlaces], reaction[kRows][kPlaces];  // whole
   double kinetic;

@@ -34,8 +34,10 @@ LegFunctions<T> leg_calls(bool lean, BaseKind base);
 template <LegType kType, class T = Packed>
 void leg_kinematics(const double* params, const T* input, T* position, T* rate, T* row, T* measure);
 
-// leg::kCoupling and leg::kMoment of a leg's share; the base does not matter
+// leg::kCoupling of a leg's share, and leg::kMoment where it `weighs`; the base does not matter
+template <class T>
+using LegMomenta = void (*)(const double* params, const T* input, T* share, bool weighs);
 template <LegType kType, class T = Packed>
-void leg_momenta(const double* params, const T* input, T* share);
+LegMomenta<T> leg_momenta();
 
 }  // namespace zveno

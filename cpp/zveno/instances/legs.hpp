@@ -74,10 +74,13 @@ void leg_kinematics(const double* params, const T* input, T* position, T* rate, 
 }
 
 template <LegType kType, class T>
-void leg_momenta(const double* params, const T* input, T* share) {
-  const auto ring = StillRing<T>()(input);
-  using S = leg::Structure<kType, false>;
-  leg::Evaluation<S, T, decltype(StillRing<T>()(input))>{{params}, ring}.momenta(share);
+LegMomenta<T> leg_momenta() {
+  return [](const double* params, const T* input, T* share, bool weighs) {
+    const auto ring = StillRing<T>()(input);
+    // of bodies of any shape, as in free dynamics: momentum has the same bits
+    using S = leg::Structure<kType, false>;
+    leg::Evaluation<S, T, decltype(StillRing<T>()(input))>{{params}, ring}.momenta(share, weighs);
+  };
 }
 
 }  // namespace zveno
@@ -85,4 +88,4 @@ void leg_momenta(const double* params, const T* input, T* share) {
 #define ZVENO_LEG_INSTANCES(TYPE, SCALAR)                                                                              \
   template zveno::LegFunctions<SCALAR> zveno::leg_calls<TYPE, SCALAR>(bool, BaseKind);                                 \
   template void zveno::leg_kinematics<TYPE, SCALAR>(const double*, const SCALAR*, SCALAR*, SCALAR*, SCALAR*, SCALAR*); \
-  template void zveno::leg_momenta<TYPE, SCALAR>(const double*, const SCALAR*, SCALAR*);
+  template zveno::LegMomenta<SCALAR> zveno::leg_momenta<TYPE, SCALAR>();

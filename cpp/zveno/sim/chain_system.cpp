@@ -30,7 +30,7 @@ ChainSystem::ChainSystem(ChainSetup setup)
 
 ChainSystem::Stage ChainSystem::make_stage() const {
   const auto n = static_cast<std::size_t>(n_), none = frames_.empty() ? 0 : n;
-  return {std::vector<double>(static_cast<std::size_t>(size())),
+  return {std::vector<double>(static_cast<std::size_t>(size()) + kBlock),
           std::vector<double>(n),
           std::vector<double>(n),
           std::vector<double>(n),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -37,9 +38,10 @@ struct Hermite {
     if (count == 2 && s[0] > s[1]) std::swap(s[0], s[1]);
     return count;
   }
-  // the curve lies between its control points
-  double most() const { return std::max(std::max(p0, p1), std::max(p0 + m0 / 3, p1 - m1 / 3)); }
-  double least() const { return std::min(std::min(p0, p1), std::min(p0 + m0 / 3, p1 - m1 / 3)); }
+  // the curve lies between its control points p0, p0 + m0 / 3, p1 - m1 / 3, p1
+  double most() const { return std::max(p0 + std::max(0.0, kThird * m0), p1 + std::max(0.0, -kThird * m1)); }
+  double least() const { return std::min(p0 + std::min(0.0, kThird * m0), p1 + std::min(0.0, -kThird * m1)); }
+  static constexpr double kThird = 0.34;  // and some room for rounding
 };
 
 // a joint passes an end of its way
@@ -54,43 +56,28 @@ class Events {
  public:
   // the stops of a joint's law, or else its limits
   void watch(int joint, const JointLaw& law, double lower, double upper) {
-    const std::size_t first = bounds_.size();
-    const auto add = [&](double low, double high) {
-      for (const Bound& b : {Bound{joint, false, low}, Bound{joint, true, high}}) {
-        const auto same = [&](const Bound& x) { return x.upper == b.upper && x.at == b.at; };
-        if (std::isfinite(b.at) && std::none_of(bounds_.begin() + static_cast<std::ptrdiff_t>(first), bounds_.end(), same))
-          bounds_.push_back(b);
-      }
+    Watched w{joint, -kInfinity, kInfinity, {}};
+    const auto add = [&](double at, bool is_upper) {
+      const auto same = [&](const Bound& x) { return x.upper == is_upper && x.at == at; };
+      if (!std::isfinite(at) || std::any_of(w.bounds.begin(), w.bounds.end(), same)) return;
+      w.bounds.push_back({is_upper, at});
+      (is_upper ? w.upper : w.lower) = is_upper ? std::min(w.upper, at) : std::max(w.lower, at);
     };
     bool stops = false;
     for (const Term& term : law.terms())
-      if (const auto* s = std::get_if<Stops>(&term)) add(s->lower, s->upper), stops = true;
-    if (!stops) add(lower, upper);
+      if (const auto* s = std::get_if<Stops>(&term)) add(s->lower, false), add(s->upper, true), stops = true;
+    if (!stops) add(lower, false), add(upper, true);
+    if (!w.bounds.empty()) watched_.push_back(std::move(w));
   }
 
   // p, v: coordinates and rates of the joints at both ends of a step from t
   void find(double t, double dt, const double* p0, const double* v0, const double* p1, const double* v1) {
     const std::size_t first = found_.size();
-    for (const Bound& b : bounds_) {
-      const Hermite way{p0[b.joint], p1[b.joint], dt * v0[b.joint], dt * v1[b.joint]};
-      const double most = way.most(), least = way.least();
-      if (b.upper ? most <= b.at || least > b.at : least >= b.at || most < b.at) continue;
-      const auto beyond = [&](double s) { return b.upper ? way(s) > b.at : way(s) < b.at; };
-      double ends[4] = {0};
-      const int turns = way.turns(ends + 1);
-      ends[turns + 1] = 1;
-      bool was = beyond(0);
-      for (int i = 0; i <= turns; ++i) {
-        const bool is = beyond(ends[i + 1]);
-        if (is == was) continue;
-        double a = ends[i], c = ends[i + 1];
-        for (int k = 0; k < 60; ++k) {
-          const double middle = 0.5 * (a + c);
-          (beyond(middle) == was ? a : c) = middle;
-        }
-        found_.push_back({t + dt * c, b.joint, b.upper, is, way.slope(c) / dt});
-        was = is;
-      }
+    for (const Watched& w : watched_) {
+      const int k = w.joint;
+      const Hermite way{p0[k], p1[k], dt * v0[k], dt * v1[k]};
+      if (way.most() <= w.upper && way.least() >= w.lower) continue;
+      for (const Bound& b : w.bounds) find(t, dt, k, way, b);
     }
     if (found_.size() > first + 1)
       std::sort(
@@ -101,12 +88,37 @@ class Events {
   const std::vector<StopEvent>& found() const { return found_; }
 
  private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   struct Bound {
-    int joint;
     bool upper;
     double at;
   };
-  std::vector<Bound> bounds_;
+  struct Watched {
+    int joint;
+    double lower, upper;  // the innermost ones
+    std::vector<Bound> bounds;
+  };
+
+  void find(double t, double dt, int joint, const Hermite& way, const Bound& b) {
+    const auto beyond = [&](double s) { return b.upper ? way(s) > b.at : way(s) < b.at; };
+    double ends[4] = {0};
+    const int turns = way.turns(ends + 1);
+    ends[turns + 1] = 1;
+    bool was = beyond(0);
+    for (int i = 0; i <= turns; ++i) {
+      const bool is = beyond(ends[i + 1]);
+      if (is == was) continue;
+      double a = ends[i], c = ends[i + 1];
+      for (int k = 0; k < 60; ++k) {
+        const double middle = 0.5 * (a + c);
+        (beyond(middle) == was ? a : c) = middle;
+      }
+      found_.push_back({t + dt * c, joint, b.upper, is, way.slope(c) / dt});
+      was = is;
+    }
+  }
+
+  std::vector<Watched> watched_;
   std::vector<StopEvent> found_;
 };
 

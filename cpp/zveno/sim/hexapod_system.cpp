@@ -172,14 +172,16 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
 
   bool whole = detail == Detail::record || (detail == Detail::end && custom);
   if (detail != Detail::stage) {
-    double fastest = 0;
-    const double* rates = motion_->rate[0];
-    for (int i = 0; i < kLegs * kPlaces; ++i) fastest = std::max(fastest, std::fabs(rates[i]));
-    travel_ += (t - last_time_) * fastest;
+    double fastest[kPlaces] = {};
+    for (int k = 0; k < kLegs; ++k)
+      for (int j = 0; j < kPlaces; ++j) fastest[j] = std::max(fastest[j], std::fabs(motion_->rate[k][j]));
+    travel_ += (t - last_time_) * *std::max_element(fastest, fastest + kPlaces);
     last_time_ = t;
     whole |= travel_ > kFarthest;
   }
-  if (!motion_->finish(e.tau, e.wrench, whole)) return explain(y, e);
+  using Extent = HexMotion::Extent;
+  const Extent extent = whole ? Extent::whole : detail == Detail::stage ? Extent::brief : Extent::joints;
+  if (!motion_->finish(e.tau, e.wrench, extent)) return explain(y, e);
   holder_ = &e;
   whole_ = whole;
 
@@ -198,7 +200,10 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
   double power = 0, legs = 0;
   for (int i = 0; i < 6; ++i) power += f[i] * y[kU + i];
   for (int k = 0; k < kLegs; ++k) {
-    for (int j = 0; j < kPlaces; ++j) legs += e.tau[k][j] * motion_->rate[k][j];
+    if (setup_.tau.empty())
+      legs += e.tau[k][actuated_[k]] * e.v[k];
+    else
+      for (int j = 0; j < kPlaces; ++j) legs += e.tau[k][j] * motion_->rate[k][j];
     const LegChain& leg = hexapod_->chain(k);
     if (custom && hexapod_->leg(k).type == LegType::custom && leg.chain->has_friction())
       for (int b = 0; b < leg.chain->n(); ++b) {
@@ -214,18 +219,24 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
 // the numbers of a state that was evaluated in brief, or long ago
 void HexapodSystem::complete(const double* y, const Stage& e) {
   motion_->close(y + kR, e.R, y + kU, hexapod_->has_custom() ? last_p_.data() : nullptr);
-  motion_->finish(e.tau, e.wrench, true);
+  motion_->finish(e.tau, e.wrench, HexMotion::Extent::whole);
   holder_ = &e;
   whole_ = true;
   keep_positions();
 }
 
 void HexapodSystem::keep_positions() {
+  bool jumped = false;
+  for (int k = 0; k < kLegs; ++k)
+    for (int j = 0; j < nj_; ++j) {
+      const double x = motion_->joint_position[k][j];
+      jumped |= std::fabs(last_p_[static_cast<std::size_t>(k * nj_ + j)] - x) > kPi;
+    }
   for (int k = 0; k < kLegs; ++k)
     for (int j = 0; j < nj_; ++j) {
       double& last = last_p_[static_cast<std::size_t>(k * nj_ + j)];
       const double x = motion_->joint_position[k][j];
-      last = angle_[k][j] ? unwrapped(x, last) : x;
+      last = jumped && angle_[k][j] ? unwrapped(x, last) : x;
     }
   travel_ = 0;
 }
@@ -252,7 +263,10 @@ void HexapodSystem::follow(double t, double dt, const double* y, const Stage& e,
   double power = 0, legs = e.rate[kWorkLegs];
   for (int i = 0; i < 6; ++i) power += e.wrench[i] * next[kU + i];
   for (int k = 0; k < kLegs; ++k) {
-    for (int j = 0; j < kPlaces; ++j) legs += e.tau[k][j] * dt * motion_->joint_acceleration[k][j];
+    if (setup_.tau.empty())
+      legs += e.tau[k][actuated_[k]] * dt * motion_->joint_acceleration[k][actuated_[k]];
+    else
+      for (int j = 0; j < kPlaces; ++j) legs += e.tau[k][j] * dt * motion_->joint_acceleration[k][j];
     drives_.relax(k, {t, e.p[k], e.v[k]}, dt, y + kZ, e.rate.data() + kZ, next + kZ);
   }
   next[kWorkWrench] = y[kWorkWrench] + dt * power;
@@ -263,8 +277,9 @@ void HexapodSystem::write(double t, const double* y, const Stage& e, const Recor
   if (holder_ != &e || !whole_) complete(y, e);
   const auto by_joint = [&](int f, const double (*from)[kPlaces]) {
     double* to = record.row(f, kLegs * nj_, row);
+    if (nj_ == kPlaces) return void(std::copy_n(from[0], kLegs * kPlaces, to));
     for (int k = 0; k < kLegs; ++k)
-      for (int j = 0; j < nj_; ++j) to[k * nj_ + j] = from[k][j];
+      for (int j = 0; j < 3; ++j) to[k * 3 + j] = from[k][j];
   };
   double tau[kLegs];
   for (int k = 0; k < kLegs; ++k) tau[k] = e.tau[k][actuated_[k]];

@@ -84,7 +84,7 @@ class HexapodSystem {
   static constexpr int kPlaces = HexMotion::kPlaces;
   // places in the state
   static constexpr int kR = 0, kQ = 3, kU = 7, kMomentum = 13, kMoment = 19, kWorkWrench = 22, kWorkLegs = 23, kZ = 24,
-                       kState = kZ + kLegs * JointLaw::kMostStates;
+                       kState = kZ + kLegs * JointLaw::kMostStates + static_cast<int>(kBlock);
 
   struct Stage {
     std::array<double, kState> rate{};

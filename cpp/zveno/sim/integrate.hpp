@@ -37,10 +37,11 @@ class Simulation {
         record_(std::move(record)),
         ends_{system_.make_stage(), system_.make_stage()},
         stage_(system_.make_stage()),
-        y_(size()),
-        next_y_(size()),
-        stage_y_(size()),
-        sum_(size()) {}
+        size_(static_cast<std::size_t>(system_.size())),
+        y_(size_ + kBlock),
+        next_y_(size_ + kBlock),
+        stage_y_(size_ + kBlock),
+        sum_(size_ + kBlock) {}
 
   // Up to `count` steps more. False: the end is reached, or a step failed; then the last good state is recorded.
   bool advance(std::ptrdiff_t count) {
@@ -72,8 +73,6 @@ class Simulation {
   const System& system() const { return system_; }
 
  private:
-  std::size_t size() const { return static_cast<std::size_t>(system_.size()); }
-
   bool evaluate(double t, std::ptrdiff_t step, const double* y, Stage& e, Detail detail) {
     if (system_.rates(t, step, y, e, detail)) return true;
     failure_time_ = t;
@@ -102,27 +101,34 @@ class Simulation {
     return true;
   }
 
+  // f(i) for all numbers of the state; a few more have room
+  template <class F>
+  void for_state(const F& f) const {
+    for (std::size_t i = 0; i < size_; i += kBlock)
+      for (std::size_t k = i; k < i + kBlock; ++k) f(k);
+  }
+
   bool rk4() {
     const double dt = schedule_.dt, t = schedule_.time(step_), way[3] = {0.5, 0.5, 1}, weight[3] = {2, 2, 1};
-    const std::size_t n = size();
     const double *y = y_.data(), *rate = now_->rate.data();
     double *at = stage_y_.data(), *sum = sum_.data(), *next = next_y_.data();
-    for (std::size_t i = 0; i < n; ++i) sum[i] = rate[i];
+    for_state([&](std::size_t i) { sum[i] = rate[i]; });
     for (int k = 0; k < 3; ++k) {
-      const double h = dt * way[k];
-      for (std::size_t i = 0; i < n; ++i) at[i] = y[i] + h * rate[i];
+      const double h = dt * way[k], w = weight[k];
+      for_state([&](std::size_t i) { at[i] = y[i] + h * rate[i]; });
       if (!evaluate(t + h, step_, at, stage_, Detail::stage)) return false;
       rate = stage_.rate.data();
-      for (std::size_t i = 0; i < n; ++i) sum[i] += weight[k] * rate[i];
+      for_state([&](std::size_t i) { sum[i] += w * rate[i]; });
     }
-    for (std::size_t i = 0; i < n; ++i) next[i] = y[i] + dt / 6 * sum[i];
+    for_state([&](std::size_t i) { next[i] = y[i] + dt / 6 * sum[i]; });
     return true;
   }
 
   bool semi_implicit() {
-    const double dt = schedule_.dt;
-    for (std::size_t i = 0; i < size(); ++i) next_y_[i] = y_[i] + dt * now_->rate[i];
-    system_.follow(schedule_.time(step_), dt, y_.data(), *now_, next_y_.data());
+    const double dt = schedule_.dt, *y = y_.data(), *rate = now_->rate.data();
+    double* next = next_y_.data();
+    for_state([&](std::size_t i) { next[i] = y[i] + dt * rate[i]; });
+    system_.follow(schedule_.time(step_), dt, y, *now_, next);
     return true;
   }
 
@@ -143,6 +149,7 @@ class Simulation {
   Record record_;
   Stage ends_[2], stage_;
   Stage *now_ = &ends_[0], *next_ = &ends_[1];
+  std::size_t size_;
   std::vector<double> y_, next_y_, stage_y_, sum_;
   std::ptrdiff_t step_ = 0, recorded_ = 0, recorded_step_ = -1, summarised_ = 0;
   bool failed_ = false;

@@ -1,29 +1,34 @@
 // What an integrator (integrate.hpp) moves. A System is any class with
 //
-//   Stage                          what an evaluation leaves behind: `rate`, size() numbers, and what the system needs
-//   itself Stage make_stage() const int size() const               numbers of the state: positions, velocities, internal
-//   states of laws, and the accounts, which
-//                                  are integrated by the same scheme as the motion, so that their distance from energy and
-//                                  momentum measures its error
-//   bool begin(t, y)               the first state and its accounts
-//   bool rates(t, step, y, e, detail)   the state's rates at time t, which lies in `step`; forces may throw
-//   void follow(t, dt, y, e, next) semi-implicit step: `next` holds y + dt rate; what follows the new velocities is put in
-//   void project(next)             back onto the manifold of states after a step
-//   void accept(e)                 a step ends with e: later evaluations may refer to it
-//   void find_events(t, dt, e0, e1)
-//   void write(t, y, e, record, row)        a recorded state
-//   void summarise(record, begin, end)      what is worked out for many recorded states at once
-//   const Schema& schema() const   the table of its record
+// - Stage: what an evaluation leaves behind: `rate`, size() numbers and room for kBlock more, and what the system needs;
+//   Stage make_stage() const.
+// - int size() const: numbers of the state: positions, velocities, internal states of laws, and the accounts. These are
+//   integrated by the same scheme as the motion, so that their distance from energy and momentum measures its error.
+// - bool begin(t, y): the first state and its accounts.
+// - bool rates(t, step, y, e, detail): the state's rates at time t, which lies in `step`. Forces may throw.
+// - void follow(t, dt, y, e, next): semi-implicit step: `next` holds y + dt rate; what follows the new velocities is put in.
+// - void project(next): back onto the manifold of states after a step.
+// - void accept(e): a step ends with e: later evaluations may refer to it.
+// - void find_events(t, dt, e0, e1).
+// - void write(t, y, e, record, row): a recorded state.
+// - void summarise(record, begin, end): what is worked out for many recorded states at once.
+// - const Schema& schema() const: the table of its record.
 //
 // begin and rates return false on failure; what it is, the system knows. To evaluate allocates nothing.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <utility>
 #include <vector>
 
 #include <zveno/sim/law.hpp>
 
 namespace zveno {
+
+// integrators work on blocks of so many numbers
+constexpr std::size_t kBlock = 4;
 
 // how much of an evaluation is wanted: inside a step, at its end, at its end and recorded
 enum class Detail { stage, end, record };

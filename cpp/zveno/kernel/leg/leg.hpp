@@ -297,8 +297,8 @@ struct Evaluation {
     return flow;
   }
 
-  // kCoupling and kMoment of the share, what momentum and weight need
-  ZVENO_INLINE void momenta(T* share) const {
+  // kCoupling of the share, what momentum needs, and kMoment where it weighs
+  ZVENO_INLINE void momenta(T* share, bool weighs) const {
     Closing<T, S::kLean> closing;
     const Pose<S, T> pose(p, ring, closing);
     const Bodies<S, T> bodies(p);
@@ -308,7 +308,7 @@ struct Evaluation {
     if constexpr (S::has(2)) write(H.c, x[2]);
     if constexpr (S::has(3)) write(H.d, x[3]);
     couple(pose, bodies, x, column, share);
-    composite<false>(pose, bodies, share);
+    if (weighs) composite<false>(pose, bodies, share);
   }
 
  private:
