@@ -173,8 +173,7 @@ class Run {
     return py::make_tuple(static_cast<int>(f.cause), f.leg, f.margin);
   }
   static py::tuple described(const ChainSystem& system) {
-    const Failure& f = system.failure();
-    return py::make_tuple(f.kind == Failure::singular, f.body);
+    return py::make_tuple(system.failure().kind == Failure::singular, system.failed_joint());
   }
 
   py::object model_;
@@ -224,7 +223,6 @@ std::unique_ptr<ChainRun> run_chain_of(const py::object& chain, const Schedule& 
   s.kernels = kernels;
   const int n = s.chain->n();
   const auto width = static_cast<std::size_t>(n);
-  if (n == 0) throw py::value_error("simulate: the chain has no moving joint");
   s.q = numbers_of("q", q, width), s.qd = numbers_of("qd", qd, width);
   s.laws = laws_of(laws, width);
   s.lower = numbers_of("lower", lower, width), s.upper = numbers_of("upper", upper, width);

@@ -389,9 +389,7 @@ class JointLaw:
 class Schedule:
     def __init__(self, *, semi_implicit: bool, start: float, dt: float, steps: int, every: int) -> None: ...
 
-def record_fields(
-    system: str, /
-) -> list[tuple[str, str, str, tuple[tuple[str, tuple[str, ...] | None], ...]]]: ...
+def record_fields(system: str, /) -> list[tuple[str, str, str, tuple[tuple[str, tuple[str, ...] | None], ...]]]: ...
 
 class HexapodRun:
     def __init__(

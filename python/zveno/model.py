@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any, Final, NoReturn, Self, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,9 @@ from . import _core
 from .compiled import CompiledFunction, TracedChainFunction, TraceOptions, compile_chain, trace_chain
 from .errors import ModelError, ModelWarning
 from .opcount import operations as _operations
+
+if TYPE_CHECKING:
+    from .sim_chain import ChainSimulation, JointEfforts, JointLaws, Load
 
 __all__ = ["Chain", "Link"]
 
@@ -672,6 +675,30 @@ class Chain(_core.Chain):
         True
         """
         return compile_chain(self, function, **options)
+
+    def simulate(
+        self,
+        t_end: float,
+        dt: float,
+        *,
+        q: ArrayLike | None = None,
+        qd: ArrayLike | None = None,
+        tau: ArrayLike | JointEfforts | None = None,
+        laws: JointLaws = None,
+        external: Mapping[str, Load] | None = None,
+        t_start: float = 0.0,
+        method: Literal["rk4", "semi-implicit"] = "rk4",
+        every: int = 1,
+        progress: bool | None = None,
+        on_error: Literal["raise", "stop"] = "raise",
+    ) -> ChainSimulation:
+        """Motion in time on the fixed base: `zveno.sim_chain.simulate_chain`, where the options are described."""
+        from .sim_chain import simulate_chain
+
+        return simulate_chain(
+            self, t_end, dt, q=q, qd=qd, tau=tau, laws=laws, external=external, t_start=t_start, method=method,
+            every=every, progress=progress, on_error=on_error,
+        )  # fmt: skip
 
     @property
     def name(self) -> str:

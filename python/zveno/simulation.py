@@ -86,7 +86,7 @@ _COMMON_ATTRIBUTES: Final = """\
 
 
 class Simulation:
-    """Record of a simulated motion: what `Hexapod.simulate` and `Chain.simulate` return. ``len()`` is its number of states.
+    """Record of a simulated motion, as `Hexapod.simulate` and `Chain.simulate` return it. ``len()``: number of states.
 
     Immutable. Every field of its system's table is an attribute, an array with time in front; `fields` has their units
     and labels.
@@ -109,8 +109,8 @@ class Simulation:
         super().__init_subclass__(**keywords)
         cls._mechanism = mechanism
         cls.fields = tuple(RecordField(*field) for field in _core.record_fields(mechanism))
-        text = "".join(field.text() for field in cls.fields)
-        cls.__doc__ = f"{cls.__doc__}\n    Attributes\n    ----------\n{text}    {mechanism} : {mechanism.title()}\n{_COMMON_ATTRIBUTES}"
+        entries = "".join(field.text() for field in cls.fields) + f"    {mechanism} : {mechanism.title()}\n"
+        cls.__doc__ = f"{cls.__doc__}\n\n    Attributes\n    ----------\n{entries}{_COMMON_ATTRIBUTES}    "
 
     def __init__(
         self,
@@ -256,8 +256,7 @@ class Simulation:
 
 
 class HexapodSimulation(Simulation, mechanism="hexapod"):
-    """Record of the simulated motion of a hexapod's ring. ``len()`` is the number of recorded states n.
-    """  # fmt: skip
+    """Record of the simulated motion of a hexapod's ring. ``len()`` is the number of recorded states n."""
 
     hexapod: Hexapod
     events: list[StopEvent]
@@ -420,13 +419,15 @@ def simulate(
     names = hexapod.leg_names
     return plan.made(
         run,
-        lambda what, at: _error(hexapod, plan.dt, *what, at),
+        lambda what, at: _error(hexapod, plan.dt, what, at),
         lambda failure: HexapodSimulation(
             {name: array[: run.recorded] for name, array in run.arrays.items()},
             hexapod,
             method=method,
             dt=plan.dt,
-            events=[StopEvent(at, names[leg], *sides(upper, enters), rate) for at, leg, upper, enters, rate in run.events],
+            events=[
+                StopEvent(at, names[leg], *sides(upper, enters), rate) for at, leg, upper, enters, rate in run.events
+            ],
             failure=failure,
         ),
     )
@@ -457,9 +458,7 @@ class Plan(NamedTuple):
     on_error: str
 
     @classmethod
-    def checked(
-        cls, t_end: Any, dt: Any, t_start: Any, method: Any, every: Any, progress: Any, on_error: Any
-    ) -> Self:
+    def checked(cls, t_end: Any, dt: Any, t_start: Any, method: Any, every: Any, progress: Any, on_error: Any) -> Self:
         if method not in ("rk4", "semi-implicit"):
             refuse(f"method is {_show(method)}, expected 'rk4' or 'semi-implicit'")
         if on_error not in ("raise", "stop"):
@@ -608,8 +607,9 @@ def _joint_forces(hexapod: Hexapod, tau: ArrayLike, steps: int, fail: Callable[[
     return full
 
 
-def _error(hexapod: Hexapod, dt: float, cause: int, leg: int, margin: float, at: float) -> Exception:
+def _error(hexapod: Hexapod, dt: float, what: tuple[int, int, float], at: float) -> Exception:
     """The exception for a failed evaluation."""
+    cause, leg, margin = what
     kind, key, text = _core.hexapod_cause(cause)
     when = f"simulate: at t = {at:.9g} s"
     error: Any

@@ -84,6 +84,8 @@ class ChainSystem {
 
   const std::vector<StopEvent>& events() const { return events_.found(); }
   const Failure& failure() const { return failure_; }
+  // whose pivot was singular, in the order of q; -1: none
+  int failed_joint() const { return failure_.body < 0 ? -1 : chain_->user_index()[static_cast<std::size_t>(failure_.body)]; }
 
  private:
   int work() const { return 2 * n_; }

@@ -222,10 +222,10 @@ void HexapodSystem::complete(const double* y, const Stage& e) {
   motion_->finish(e.tau, e.wrench, HexMotion::Extent::whole);
   holder_ = &e;
   whole_ = true;
-  keep_positions();
 }
 
-void HexapodSystem::keep_positions() {
+// coordinates of the joints, 6 x nj, as they follow the last ones; out may be these
+void HexapodSystem::positions(double* out) const {
   bool jumped = false;
   for (int k = 0; k < kLegs; ++k)
     for (int j = 0; j < nj_; ++j) {
@@ -234,16 +234,16 @@ void HexapodSystem::keep_positions() {
     }
   for (int k = 0; k < kLegs; ++k)
     for (int j = 0; j < nj_; ++j) {
-      double& last = last_p_[static_cast<std::size_t>(k * nj_ + j)];
-      const double x = motion_->joint_position[k][j];
-      last = jumped && angle_[k][j] ? unwrapped(x, last) : x;
+      const double x = motion_->joint_position[k][j], last = last_p_[static_cast<std::size_t>(k * nj_ + j)];
+      out[k * nj_ + j] = jumped && angle_[k][j] ? unwrapped(x, last) : x;
     }
-  travel_ = 0;
 }
 
 void HexapodSystem::accept(const Stage& e) {
   std::copy_n(e.p, kLegs, last_actuated_);
-  if (whole_) keep_positions();
+  if (!whole_) return;
+  positions(last_p_.data());
+  travel_ = 0;
 }
 
 void HexapodSystem::project(double* next) const { normalise(next + kQ); }
@@ -289,7 +289,7 @@ void HexapodSystem::write(double t, const double* y, const Stage& e, const Recor
   record.put<4>(ZVENO_FIELD("quaternion"), row, y + kQ);
   record.put<6>(ZVENO_FIELD("u"), row, y + kU);
   record.put<6>(ZVENO_FIELD("acceleration"), row, motion_->acceleration);
-  record.put(ZVENO_FIELD("joint_position"), row, last_p_.data(), kLegs * nj_);
+  positions(record.row(ZVENO_FIELD("joint_position"), kLegs * nj_, row));
   by_joint(ZVENO_FIELD("joint_velocity"), motion_->rate);
   by_joint(ZVENO_FIELD("joint_acceleration"), motion_->joint_acceleration);
   record.put<kLegs>(ZVENO_FIELD("tau"), row, tau);

@@ -115,7 +115,7 @@ class HexapodSystem {
   bool explain(const double* y, const Stage& e);
   bool first_moment(const double* y, double* moment);
   void complete(const double* y, const Stage& e);
-  void keep_positions();
+  void positions(double* out) const;
 
   HexapodSetup setup_;
   const Hexapod* hexapod_;

@@ -82,9 +82,7 @@ class Simulation {
   bool begin() {
     failure_time_ = schedule_.start;
     if (!system_.begin(schedule_.start, y_.data())) return false;
-    if (!evaluate(schedule_.start, 0, y_.data(), *now_, Detail::record)) return false;
-    system_.accept(*now_);
-    return true;
+    return evaluate(schedule_.start, 0, y_.data(), *now_, Detail::record);
   }
 
   bool step_once() {
