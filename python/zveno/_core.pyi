@@ -599,34 +599,33 @@ def cpu_levels() -> list[str]: ...
 def use_kernels(table: object) -> tuple[str, int]: ...
 def sincos(x: ArrayLike) -> tuple[_Array, _Array]: ...
 
-class LegLaw:
+class JointLaw:
     def __init__(self, terms: list[tuple[Any, ...]]) -> None: ...
     @property
     def states(self) -> int: ...
     def force(self, t: _Array, x: _Array, v: _Array, z: _Array | None = None) -> _Array: ...
 
+class Schedule:
+    def __init__(self, *, semi_implicit: bool, start: float, dt: float, steps: int, every: int) -> None: ...
+
+def record_fields(system: str, /) -> list[tuple[str, str, str, tuple[tuple[str, tuple[str, ...] | None], ...]]]: ...
+
 class HexapodRun:
     def __init__(
         self,
         hexapod: Hexapod,
+        schedule: Schedule,
         *,
-        semi_implicit: bool,
-        start: float,
-        dt: float,
-        steps: int,
-        every: int,
         r: _Array,
         q: _Array,
         u: _Array,
-        laws: list[LegLaw | None],
+        laws: list[JointLaw | None],
         lower: _Array,
         upper: _Array,
         tau: _Array | None = None,
-        wrench_times: _Array | None = None,
-        wrench_values: _Array | None = None,
-        base: _Array | None = None,
-        leg_forces: Any = None,
+        forces: Any = None,
         wrench: Any = None,
+        base: _Array | None = None,
     ) -> None: ...
     def advance(self, count: int) -> bool: ...
     def settle(self) -> None: ...
@@ -635,7 +634,35 @@ class HexapodRun:
     @property
     def recorded(self) -> int: ...
     @property
-    def failure(self) -> tuple[int, int, float, float] | None: ...
+    def failure(self) -> tuple[Any, float] | None: ...
+    @property
+    def events(self) -> list[tuple[float, int, bool, bool, float]]: ...
+    @property
+    def arrays(self) -> dict[str, _Array]: ...
+
+class ChainRun:
+    def __init__(
+        self,
+        chain: Chain,
+        schedule: Schedule,
+        *,
+        q: _Array,
+        qd: _Array,
+        laws: list[JointLaw | None],
+        lower: _Array,
+        upper: _Array,
+        tau: _Array | None = None,
+        forces: list[tuple[str, Any]] = [],
+        external: list[tuple[str, Any]] = [],
+    ) -> None: ...
+    def advance(self, count: int) -> bool: ...
+    def settle(self) -> None: ...
+    @property
+    def step(self) -> int: ...
+    @property
+    def recorded(self) -> int: ...
+    @property
+    def failure(self) -> tuple[Any, float] | None: ...
     @property
     def events(self) -> list[tuple[float, int, bool, bool, float]]: ...
     @property

@@ -1,4 +1,4 @@
-"""Force laws of the drives of a hexapod's legs; they live in `zveno.sim.laws`."""
+"""Force laws of joints and drives; they live in `zveno.sim.laws`."""
 
 from .sim.laws import *  # noqa: F403
 from .sim.laws import __all__ as __all__

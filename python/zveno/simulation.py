@@ -1,5 +1,6 @@
-"""Simulation of hexapods; it lives in `zveno.sim`."""
+"""Motion in time; it lives in `zveno.sim`."""
 
-from .sim.simulation import Simulation, StopEvent, simulate
+from .sim.chain import ChainSimulation, simulate_chain
+from .sim.simulation import HexapodSimulation, Simulation, StopEvent, simulate
 
-__all__ = ["Simulation", "StopEvent", "simulate"]
+__all__ = ["ChainSimulation", "HexapodSimulation", "Simulation", "StopEvent", "simulate", "simulate_chain"]

@@ -38,7 +38,8 @@ void run_leg(const double* params, const Input& in, const double* tau, const B& 
   const auto flow = evaluation.template first<kFree>(t, share, measure, held);
   leg::Outcome<T> outcome;
   if constexpr (kFree)
-    leg::second({params}, held, flow, x + 6, outcome, leg::Motion{Vec3T<T>{x[0], x[1], x[2]}, Vec3T<T>{x[3], x[4], x[5]}});
+    leg::second({params}, held, flow, x + 6, outcome, true,
+                leg::Motion{Vec3T<T>{x[0], x[1], x[2]}, Vec3T<T>{x[3], x[4], x[5]}});
   else
     leg::second({params}, held, flow, x, outcome);
   for (int i = 0; i < (kFree ? leg::kFreeShare : leg::kFixedShare); ++i) out.share[i] = number(share[i]);
@@ -73,7 +74,7 @@ void run_lanes(const LegCalls& calls, const double* params, const Input& in, con
   std::vector<Chunk> held(calls.size / 64 + 1);
   leg::Outcome<Packed> outcome;
   calls.first(params, ring, t, held.data(), share, measure);
-  calls.second(params, held.data(), x, outcome);
+  calls.second(params, held.data(), x, outcome, true);
   for (int l = 0; l < lanes; ++l) {
     for (int i = 0; i < (free ? leg::kFreeShare : leg::kFixedShare); ++i) out[l].share[i] = share[i][l];
     for (int i = 0; i < 4; ++i) {

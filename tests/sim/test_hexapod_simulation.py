@@ -830,9 +830,10 @@ for kind in ("UPS", "RSU"):
         servo = laws.Servo(30.0, 3.0, laws.Table(np.linspace(0, 1, 50), np.zeros(50)))
         law = servo + laws.LuGre(.2, .3, .01, 1e3) + laws.SlipClutch(9.0, laws.SpringDamper(9.0, 1.0)) + laws.Stops(4e3)
         run = zv._core.HexapodRun(
-            h, semi_implicit=semi, start=0.0, dt=1e-3, steps=2000, every=3, r=h.nominal[0], q=np.array([1.0, 0, 0, 0]),
-            u=np.zeros(6), laws=[program(law.of(h, k)) for k in range(6)], lower=h.lower, upper=h.upper,
-            wrench_times=np.array([0.0, 1.0]), wrench_values=np.ones(12))
+            h, zv._core.Schedule(semi_implicit=semi, start=0.0, dt=1e-3, steps=2000, every=3),
+            r=h.nominal[0], q=np.array([1.0, 0, 0, 0]), u=np.zeros(6),
+            laws=[program(law.of(h, k)) for k in range(6)], lower=h.lower, upper=h.upper,
+            wrench=(np.array([0.0, 1.0]), np.ones(12)))
         run.advance(10)
         before = allocations()
         run.advance(1000)

@@ -8,6 +8,7 @@
 #include <zveno/batch/run.hpp>
 #include <zveno/batch/transcendental.hpp>
 #include <zveno/functions/chain_evaluation.hpp>
+#include <zveno/functions/hexapod_motion.hpp>
 #include <zveno/support/finite.hpp>
 
 namespace zveno {
@@ -240,6 +241,7 @@ const KernelTable& kernel_table() {
                                  kLanes,
                                  &run_chain,
                                  &run_hexapod,
+                                 &make_motion,
                                  &sincos_singly,
                                  {&sincos_of, &angle_of, &sincos_packs, &angle_packs},
                                  {&sincos_of_fused, &angle_of_fused, &sincos_packs_fused, &angle_packs_fused}};

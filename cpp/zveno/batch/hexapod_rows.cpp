@@ -362,7 +362,7 @@ class HexapodRows {
         Packed fill[2];
       } outcome;
       outcome.fill[0] = outcome.fill[1] = 0.0;
-      calls_[g].second(params, held[pack], xs, outcome.of);
+      calls_[g].second(params, held[pack], xs, outcome.of, plan_.whole);
       scatter(reinterpret_cast<const Packed*>(&outcome), 24, lanes, [&](int l) { return kept_of(legs[l]); });
     });
     for (int k = 0; k < kLegs; ++k) {

@@ -19,8 +19,10 @@ struct Plan {
   BaseKind base;
   bool rows;    // of the Jacobian, besides dynamics
   bool second;  // half of the legs: accelerations and loads of the joints, or of the base
+  bool whole;   // their coordinates and reactions too
 
-  explicit Plan(const HexJob& job, const Rows& rows) : need(Need::first), base(BaseKind::still), rows(false), second(false) {
+  explicit Plan(const HexJob& job, const Rows& rows)
+      : need(Need::first), base(BaseKind::still), rows(false), second(false), whole(false) {
     const bool moving = rows[Param::base_motion].data || job.hexapod->has_gravity();
     switch (job.function) {
       case HexFunction::closure:
@@ -46,6 +48,7 @@ struct Plan {
     if (need == Need::both) {
       const DynamicsLayout layout(job.hexapod->joints(), base == BaseKind::free, job.outputs);
       second = layout.per_leg() > 0 || layout.base_wrench() >= 0;
+      whole = layout.leg(0) >= 0 || layout.leg(3) >= 0;
     }
   }
   int share() const { return base == BaseKind::free ? leg::kFreeShare : leg::kFixedShare; }
@@ -146,16 +149,25 @@ Platform<T> platform_of(const Hexapod& hexapod) {
 }
 
 template <class T>
-void add_reduced(const Sums<T>& sums, const Platform<T>& body, const Sym3<T>& I, T (&A)[6][6]) {
+ZVENO_INLINE void add_reduced(const Sums<T>& sums, const Platform<T>& body, const Sym3<T>& I, T (&A)[6][6]) {
   const T zero(0.0);
-  const T own[6][6] = {{body.mass},
-                       {zero, body.mass},
-                       {zero, zero, body.mass},
-                       {zero, zero, zero, I.xx},
-                       {zero, zero, zero, I.xy, I.yy},
-                       {zero, zero, zero, I.xz, I.yz, I.zz}};
-  for (int i = 0; i < 6; ++i)
-    for (int j = 0; j <= i; ++j) A[i][j] = sums.total[leg::kMatrix + upper6(j, i)] + own[i][j];
+  const T own[21] = {body.mass, zero, body.mass, zero, zero, body.mass, zero, zero, zero, I.xx, zero,
+                     zero,      zero, I.xy,      I.yy, zero, zero,      zero, I.xz, I.yz, I.zz};
+  ZVENO_UNROLL
+  for (int i = 0; i < 6; ++i) ZVENO_UNROLL
+  for (int j = 0; j <= i; ++j) A[i][j] = sums.total[leg::kMatrix + upper6(j, i)] + own[i * (i + 1) / 2 + j];
+}
+
+// x' A x / 2 of a symmetric matrix given by its lower triangle
+template <class T>
+T half_square(const T (&A)[6][6], const T* x) {
+  T total(0.0);
+  for (int i = 0; i < 6; ++i) {
+    T row = A[i][i] * x[i] * T(0.5);
+    for (int j = 0; j < i; ++j) row += A[i][j] * x[j];
+    total += row * x[i];
+  }
+  return total;
 }
 
 // ---- a row of the result from the sums
@@ -269,13 +281,7 @@ void summed_result(const HexJob& job, const State<T>& s, const R& ring, const Su
     }
     case HexFunction::kinetic_energy: {
       add_reduced(sums, body, I, A);
-      T energy(0.0);
-      for (int i = 0; i < 6; ++i) {
-        T row = A[i][i] * x[i] * T(0.5);
-        for (int j = 0; j < i; ++j) row += A[i][j] * x[j];
-        energy += row * x[i];
-      }
-      out[0] = energy;
+      out[0] = half_square(A, x);
       break;
     }
     case HexFunction::momentum: {
@@ -404,7 +410,7 @@ bool evaluate_legs(const HexJob& job, const Plan& plan, const OneLeg<T>* legs, c
   const int load = layout.base_wrench();
   for (int k = 0; k < kLegs; ++k) {
     leg::Outcome<T> o;
-    legs[k].calls.second(legs[k].params, legs[k].held, x, o);
+    legs[k].calls.second(legs[k].params, legs[k].held, x, o, plan.whole);
     write_leg(layout, o.position, out + layout.head() + k * layout.per_leg());
     for (int i = 0; load >= 0 && i < 6; ++i) out[load + i] = k ? out[load + i] + o.base[i] : o.base[i];
   }

@@ -1,6 +1,7 @@
 // What is to be computed: one function of one mechanism for many states. Plain data, shared by all instruction sets.
 #pragma once
 
+#include <memory>
 #include <type_traits>
 
 #include <zveno/functions/hexapod_functions.hpp>
@@ -144,6 +145,8 @@ constexpr double kTinySquare = 1e-14;
 // R'R may differ from 1 by this
 constexpr double kRotationDefect = 1e-9;
 
+class HexMotion;
+
 // Sines and cosines of n angles; angles of n sines and cosines. What they write has room for whole packs.
 struct Transcendental {
   void (*sincos)(const double* x, double* s, double* c, int n);
@@ -159,6 +162,7 @@ struct KernelTable {
   int lanes;
   Failure (*run_chain)(const Job&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
   Failure (*run_hexapod)(const HexJob&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
+  std::unique_ptr<HexMotion> (*make_motion)(const Hexapod&, const double* base);
   void (*sincos)(const double*, double*, double*, int);
   Transcendental trig, fused_trig;
 

@@ -39,14 +39,19 @@ struct LegCode {
     Held& held = *static_cast<Held*>(memory);
     ::new (&held.flow) Flow(evaluation.template first<kFree>(tau, share, measure, held.own));
   }
-  static void second(const double* params, const void* memory, const T* x, leg::Outcome<T>& out) {
+  static void driven(const void* memory, T& position, T* rate) {
+    leg::driven(static_cast<const Held*>(memory)->own, position, rate);
+  }
+  static void drive(const T* tau, void* memory, T* right) { leg::drive(tau, static_cast<Held*>(memory)->own, right); }
+  static void second(const double* params, const void* memory, const T* x, leg::Outcome<T>& out, bool coordinates) {
     const Held& h = *static_cast<const Held*>(memory);
     if constexpr (kFree)
-      leg::second({params}, h.own, h.flow, x + 6, out, leg::Motion{Vec3T<T>{x[0], x[1], x[2]}, Vec3T<T>{x[3], x[4], x[5]}});
+      leg::second({params}, h.own, h.flow, x + 6, out, coordinates,
+                  leg::Motion{Vec3T<T>{x[0], x[1], x[2]}, Vec3T<T>{x[3], x[4], x[5]}});
     else
-      leg::second({params}, h.own, h.flow, x, out);
+      leg::second({params}, h.own, h.flow, x, out, coordinates);
   }
-  static LegFunctions<T> calls() { return {&first, &second, sizeof(Held)}; }
+  static LegFunctions<T> calls() { return {&first, &driven, &drive, &second, sizeof(Held)}; }
 };
 
 template <LegType kType, class T>
@@ -68,8 +73,19 @@ void leg_kinematics(const double* params, const T* input, T* position, T* rate, 
   leg::Evaluation<S, T, decltype(StillRing<T>()(input))>{{params}, ring}.kinematics(position, rate, row, measure);
 }
 
+template <LegType kType, class T>
+LegMomenta<T> leg_momenta() {
+  return [](const double* params, const T* input, T* share, bool weighs) {
+    const auto ring = StillRing<T>()(input);
+    // of bodies of any shape, as in free dynamics: momentum has the same bits
+    using S = leg::Structure<kType, false>;
+    leg::Evaluation<S, T, decltype(StillRing<T>()(input))>{{params}, ring}.momenta(share, weighs);
+  };
+}
+
 }  // namespace zveno
 
-#define ZVENO_LEG_INSTANCES(TYPE, SCALAR)                                              \
-  template zveno::LegFunctions<SCALAR> zveno::leg_calls<TYPE, SCALAR>(bool, BaseKind); \
-  template void zveno::leg_kinematics<TYPE, SCALAR>(const double*, const SCALAR*, SCALAR*, SCALAR*, SCALAR*, SCALAR*);
+#define ZVENO_LEG_INSTANCES(TYPE, SCALAR)                                                                              \
+  template zveno::LegFunctions<SCALAR> zveno::leg_calls<TYPE, SCALAR>(bool, BaseKind);                                 \
+  template void zveno::leg_kinematics<TYPE, SCALAR>(const double*, const SCALAR*, SCALAR*, SCALAR*, SCALAR*, SCALAR*); \
+  template zveno::LegMomenta<SCALAR> zveno::leg_momenta<TYPE, SCALAR>();

@@ -21,7 +21,7 @@ void count_leg(const LegGroup& group, int k, BaseKind base) {
   const std::unique_ptr<Chunk[]> held = std::make_unique<Chunk[]>((calls.size + 63) / 64);
   Counted::reset();
   calls.first(group.params.number + k, input, kState, held.get(), share, measure);
-  calls.second(group.params.number + k, held.get(), x, out);
+  calls.second(group.params.number + k, held.get(), x, out, true);
 }
 
 template <class B>

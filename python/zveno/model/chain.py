@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NoReturn, Self, SupportsIndex, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Self, SupportsIndex, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,9 @@ from ..errors import ModelError
 from ..opcount import operations as _operations
 from . import dh
 from .link import KINDS, Link
+
+if TYPE_CHECKING:
+    from ..sim.chain import ChainSimulation, JointEfforts, JointLaws, Load
 
 __all__ = ["Chain"]
 
@@ -401,6 +404,30 @@ class Chain(_core.Chain):
         True
         """
         return compile_function(self, function, options)
+
+    def simulate(
+        self,
+        t_end: float,
+        dt: float,
+        *,
+        q: ArrayLike | None = None,
+        qd: ArrayLike | None = None,
+        tau: ArrayLike | JointEfforts | None = None,
+        laws: JointLaws = None,
+        external: Mapping[str, Load] | None = None,
+        t_start: float = 0.0,
+        method: Literal["rk4", "semi-implicit"] = "rk4",
+        every: int = 1,
+        progress: bool | None = None,
+        on_error: Literal["raise", "stop"] = "raise",
+    ) -> ChainSimulation:
+        """Motion in time on the fixed base: `zveno.simulation.simulate_chain`, where the options are described."""
+        from ..sim.chain import simulate_chain
+
+        return simulate_chain(
+            self, t_end, dt, q=q, qd=qd, tau=tau, laws=laws, external=external, t_start=t_start, method=method,
+            every=every, progress=progress, on_error=on_error,
+        )  # fmt: skip
 
     @property
     def name(self) -> str:

@@ -1,7 +1,7 @@
-"""Force laws of the drives of a hexapod's legs: what `simulate` takes as `laws`.
+"""Force laws of drives and joints: what `Hexapod.simulate` and `Chain.simulate` take as `laws`.
 
-A law gives the force of a drive from time t, coordinate x and rate v of the actuated joint. A positive force increases
-the coordinate. Units are N and m for a slide, N m and rad for a crank. Laws add up with ``+``; `SlipClutch` limits the
+A law gives the force of a drive from time t, coordinate x and rate v of its joint. A positive force increases
+the coordinate. Units are N and m for a slide, N m and rad for a hinge. Laws add up with ``+``; `SlipClutch` limits the
 sum it is given. Calling a law evaluates the same compiled formula that the simulation uses.
 
 The inertia of a drive seen through a ball screw or a gear is no law: it belongs to the equations of motion, and the
@@ -30,7 +30,7 @@ from .. import _core
 from .._check import _show, as_array, as_number
 
 if TYPE_CHECKING:
-    from ..model import Hexapod
+    from ..model import Chain, Hexapod
 
 __all__ = [
     "DryFriction",
@@ -51,7 +51,7 @@ _Term = tuple[Any, ...]
 
 
 class _Place(NamedTuple):
-    """What a law may take from its leg."""
+    """What a law may take from its leg or joint."""
 
     who: str
     nominal: Callable[[], float]
@@ -125,6 +125,23 @@ class Law(ABC):
             raise ValueError(f"{type(self).__name__}.of: leg is {_show(leg)}, expected 0 to 5 or one of {names}")
         return self._resolved(_place(hexapod, int(leg)))
 
+    def at(self, chain: Chain, joint: int | str) -> Law:
+        """The law as it acts in a joint of a chain: references of None are zero, limits of None take their values.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> SpringDamper(50.0).at(zv.robots.two_link(), "upper_joint").reference
+        0.0
+        """
+        names = chain.joint_names
+        if isinstance(joint, str) and joint in names:
+            joint = names.index(joint)
+        if isinstance(joint, bool) or not isinstance(joint, int | np.integer) or not 0 <= joint < len(names):
+            expected = f"0 to {len(names) - 1} or one of {names}"
+            raise ValueError(f"{type(self).__name__}.at: joint is {_show(joint)}, expected {expected}")
+        return self._resolved(joint_place(chain, int(joint)))
+
     def __add__(self, other: object) -> Sum:
         return Sum((self, other)) if isinstance(other, Law) else NotImplemented
 
@@ -149,10 +166,17 @@ def _place(hexapod: Hexapod, leg: int) -> _Place:
     return _Place(who, nominal, float(hexapod.lower[leg]), float(hexapod.upper[leg]))
 
 
+def joint_place(chain: Chain, joint: int) -> _Place:
+    """What a law may take from a joint of a chain, whose nominal coordinate is zero."""
+    return _Place(
+        f"joint '{chain.joint_names[joint]}'", lambda: 0.0, float(chain.lower[joint]), float(chain.upper[joint])
+    )
+
+
 @lru_cache(maxsize=256)
-def program(law: Law) -> _core.LegLaw:
+def program(law: Law) -> _core.JointLaw:
     """The compiled form of a law."""
-    return _core.LegLaw(law._terms())
+    return _core.JointLaw(law._terms())
 
 
 @dataclass(frozen=True)
@@ -166,7 +190,7 @@ class SpringDamper(Law):
     force : float, N or N m
         Preload: the force at the reference.
     reference : float, optional, m or rad
-        Where the spring is relaxed. None: the coordinate of the leg in the hexapod's nominal pose.
+        Where the spring is relaxed. None: the coordinate of the leg in the hexapod's nominal pose, zero in a chain.
     """
 
     stiffness: float
@@ -214,7 +238,7 @@ class LuGre(Law):
     Bristles between the surfaces have the deflection z, an internal state that `simulate` integrates:
     z' = v - stiffness |v| z / g(v) with g(v) = force + (breakaway - force) exp(-(v / speed)^2); the force is
     -(stiffness z + damping z' + viscous v). A simulation starts with the deflection of steady sliding at the initial
-    rate, zero at rest. At most four of them in the law of a leg.
+    rate, zero at rest. At most four of them in one law.
 
     Parameters
     ----------
@@ -264,7 +288,7 @@ class Stops(Law):
     stiffness : float, N/m or N m/rad
     damping : float, N s/m or N m s/rad
     lower, upper : float, optional, m or rad
-        None: the limit of the leg; infinite: no stop on this side.
+        None: the limit of the leg or joint; infinite: no stop on this side.
     """
 
     stiffness: float
@@ -330,7 +354,7 @@ class Ramp:
     speed : float, m/s or rad/s
         Positive; the direction follows from `target`.
     start : float, optional, m or rad
-        None: the coordinate of the leg in the hexapod's nominal pose.
+        None: the coordinate of the leg in the hexapod's nominal pose, zero in a chain.
     begin : float, s
     relative : bool
         `target` and `start` are counted from the nominal coordinate of the leg.
@@ -421,7 +445,7 @@ class Servo(Law):
     stiffness : float, N/m or N m/rad
     damping : float, N s/m or N m s/rad
     reference : float, Ramp or Table, optional
-        p(t), m or rad. None: the coordinate of the leg in the hexapod's nominal pose.
+        p(t), m or rad. None: the coordinate of the leg in the hexapod's nominal pose, zero in a chain.
     limit : float, N or N m
         The largest force, infinite by default.
     """

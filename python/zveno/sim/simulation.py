@@ -1,4 +1,4 @@
-"""Motion of a hexapod's ring in time: `simulate` and its record `Simulation`. The steps are made in C++."""
+"""Motion in time: `simulate` of hexapods and the records of all simulations. The steps are made in C++."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, NoReturn, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,12 +25,13 @@ from .laws import Law, _place, program
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Simulation", "StopEvent", "simulate"]
+__all__ = ["HexapodSimulation", "RecordField", "Simulation", "StopEvent", "simulate"]
 
 Array = NDArray[np.float64]
 LegForces: TypeAlias = Callable[[float, Array, Array], ArrayLike]
 RingWrench: TypeAlias = Callable[[float, Array, Array, Array], ArrayLike]
 Laws: TypeAlias = Law | Sequence[Law | None] | LegForces | None
+Run: TypeAlias = _core.HexapodRun | _core.ChainRun
 Wrench: TypeAlias = ArrayLike | tuple[ArrayLike, ArrayLike] | RingWrench | None
 
 _FORMAT: Final = "zveno.simulation"
@@ -39,35 +39,26 @@ _VERSION: Final = 1
 _LONG: Final = 2.0  # s: shorter runs show no progress bar
 _CHUNK: Final = 0.1  # s between two looks at the clock and at Ctrl-C
 
-_XYZ: Final = ("x", "y", "z")
-_RING: Final = ("vx", "vy", "vz", "wx", "wy", "wz")
-_WRENCH: Final = ("fx", "fy", "fz", "mx", "my", "mz")
-_REACTION: Final = ("fx", "fy", "fz", "m")
-_LEGS, _JOINTS = "leg", "joint"
 
-# dimensions behind time with their labels, and the unit
-_Dims: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
-_FIELDS: Final[dict[str, tuple[_Dims, str]]] = {
-    "r": ((("axis", _XYZ),), "m"),
-    "R": ((("axis", _XYZ), ("ring_axis", _XYZ)), "1"),
-    "quaternion": ((("component", ("w", "x", "y", "z")),), "1"),
-    "u": ((("ring", _RING),), "m/s, rad/s"),
-    "acceleration": ((("ring", _RING),), "m/s^2, rad/s^2"),
-    "joint_position": (((_LEGS, ()), (_JOINTS, ())), "m or rad"),
-    "joint_velocity": (((_LEGS, ()), (_JOINTS, ())), "m/s or rad/s"),
-    "joint_acceleration": (((_LEGS, ()), (_JOINTS, ())), "m/s^2 or rad/s^2"),
-    "tau": (((_LEGS, ()),), "N or N m"),
-    "reaction": (((_LEGS, ()), ("reaction_component", _REACTION)), "N, N m"),
-    "base_wrench": ((("wrench_component", _WRENCH),), "N, N m"),
-    "wrench": ((("wrench_component", _WRENCH),), "N, N m"),
-    "kinetic_energy": ((), "J"),
-    "potential_energy": ((), "J"),
-    "work_wrench": ((), "J"),
-    "work_legs": ((), "J"),
-    "energy_error": ((), "J"),
-    "momentum": ((("momentum_component", ("px", "py", "pz", "lx", "ly", "lz")),), "kg m/s, kg m^2/s"),
-    "momentum_error": ((("momentum_component", ("px", "py", "pz", "lx", "ly", "lz")),), "kg m/s, kg m^2/s"),
-}
+class RecordField(NamedTuple):
+    """What a simulation records under one name; the tables stand in C++ (cpp/zveno/sim).
+
+    `dims` are the dimensions behind time, each with its labels; those of legs and joints are the mechanism's own: None.
+    """
+
+    name: str
+    unit: str
+    doc: str
+    dims: tuple[tuple[str, tuple[str, ...] | None], ...]
+
+    def text(self) -> str:
+        """Entry of a docstring."""
+        sizes = ["n"]
+        for dim, labels in self.dims:
+            sizes.append(str(len(labels)) if labels is not None else {"leg": "6", "joint": "nj"}[dim])
+        shape = "(n,)" if len(sizes) == 1 else f"({', '.join(sizes)})"
+        unit = "" if self.unit == "1" else f", {self.unit}"
+        return f"    {self.name} : {shape} array{unit}\n        {self.doc}\n"
 
 
 class StopEvent(NamedTuple):
@@ -84,86 +75,66 @@ class StopEvent(NamedTuple):
     rate: float
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Simulation:
-    """Record of a simulated motion. ``len()`` is the number of recorded states n.
-
-    Attributes
-    ----------
-    t : (n,) array, s
-    r : (n, 3) array, m
-        Centre of mass of the ring, base axes.
-    R : (n, 3, 3) array
-        Ring axes to base axes.
-    quaternion : (n, 4) array
-        The same rotation, scalar first.
-    u : (n, 6) array, m/s and rad/s
-        Velocity in base axes, angular velocity in ring axes.
-    acceleration : (n, 6) array, m/s^2 and rad/s^2
-        u'.
-    joint_position, joint_velocity, joint_acceleration : (n, 6, nj) array, m or rad, s
-        Angles are continuous in time.
-    tau : (n, 6) array, N or N m
-        Forces of the actuated joints: laws and `tau` of the call together.
-    reaction : (n, 6, 4) array, N and N m
-        Of the legs on the ring: force at the hinge in base axes, moment about the normal of a universal joint.
-    base_wrench : (n, 6) array, N and N m
-        Of the legs on the base about its origin, base axes.
-    wrench : (n, 6) array, N and N m
-        External one on the ring: force in base axes, moment about its centre of mass in ring axes.
-    kinetic_energy, potential_energy, work_wrench, work_legs : (n,) array, J
-        Work is counted from the first state; that of the legs includes dampers, brakes and friction.
-    energy_error : (n,) array, J
-        Energy now, minus energy of the first state, minus work: zero but for the error of the integration.
-    momentum : (n, 6) array, kg m/s and kg m^2/s
-        Linear, and angular about the base's origin, base axes.
-    momentum_error : (n, 6) array
-        Momentum, minus that of the first state, minus the impulse of wrench, base and weight.
-    events : list of StopEvent
-        In the order of time.
+_COMMON_ATTRIBUTES: Final = """\
+    events : list
+        Passed ends of ways, in the order of time.
     failure : Exception or None
         What ended the run before its time; everything up to then is recorded. Its attribute ``time`` says when.
-    hexapod : Hexapod
     method : {"rk4", "semi-implicit"}
     dt : float, s
         Step in use.
+"""
+
+
+class Simulation:
+    """Record of a simulated motion, as `Hexapod.simulate` and `Chain.simulate` return it. ``len()``: number of states.
+
+    Immutable. Every field of its system's table is an attribute, an array with time in front; `fields` has their units
+    and labels.
     """
 
-    t: Array
-    r: Array
-    R: Array
-    quaternion: Array
-    u: Array
-    acceleration: Array
-    joint_position: Array
-    joint_velocity: Array
-    joint_acceleration: Array
-    tau: Array
-    reaction: Array
-    base_wrench: Array
-    wrench: Array
-    kinetic_energy: Array
-    potential_energy: Array
-    work_wrench: Array
-    work_legs: Array
-    energy_error: Array
-    momentum: Array
-    momentum_error: Array
-    hexapod: Hexapod
+    fields: ClassVar[tuple[RecordField, ...]] = ()
+    _mechanism: ClassVar[str] = ""  # name of the attribute that holds it
+    _shown: ClassVar[str] = "Simulation"
+
     method: str
     dt: float
-    events: list[StopEvent] = field(default_factory=list)
-    failure: BaseException | None = None
+    events: list[Any]
+    failure: BaseException | None
+    if TYPE_CHECKING:
+        t: Array
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __init_subclass__(cls, mechanism: str, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        cls._mechanism = mechanism
+        cls.fields = tuple(RecordField(*field) for field in _core.record_fields(mechanism))
+        entries = "".join(field.text() for field in cls.fields) + f"    {mechanism} : {mechanism.title()}\n"
+        cls.__doc__ = f"{cls.__doc__}\n\n    Attributes\n    ----------\n{entries}{_COMMON_ATTRIBUTES}    "
+
+    def __init__(
+        self,
+        arrays: Mapping[str, Array],
+        mechanism: Any,
+        *,
+        method: str,
+        dt: float,
+        events: list[Any],
+        failure: BaseException | None = None,
+    ) -> None:
+        values = {field.name: arrays[field.name] for field in self.fields} | {self._mechanism: mechanism}
+        self.__dict__.update(values, method=method, dt=dt, events=events, failure=failure)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"cannot assign to '{name}': a simulation is immutable")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"cannot delete '{name}': a simulation is immutable")
 
     @property
-    def actuated_position(self) -> Array:
-        """Coordinates of the actuated joints, (n, 6) m or rad."""
-        return self.joint_position[:, np.arange(6), self.hexapod.actuated]
-
-    @property
-    def actuated_velocity(self) -> Array:
-        """Rates of the actuated joints, (n, 6) m/s or rad/s."""
-        return self.joint_velocity[:, np.arange(6), self.hexapod.actuated]
+    def _model(self) -> Any:
+        return self.__dict__[self._mechanism]
 
     def __len__(self) -> int:
         return len(self.t)
@@ -173,34 +144,34 @@ class Simulation:
         span = f" from t = {self.t[0]:g} to {self.t[-1]:g} s" if len(self) else ""
         events = f", {len(self.events)} event{'' if len(self.events) == 1 else 's'}" if self.events else ""
         failure = f", ended by {type(self.failure).__name__}" if self.failure is not None else ""
-        return f"Simulation('{self.hexapod.name}', {states}{span}, {self.method}, dt = {self.dt:g} s{events}{failure})"
+        what = f"'{self._model.name}', {states}{span}, {self.method}, dt = {self.dt:g} s{events}{failure}"
+        return f"{self._shown}({what})"
 
     def to_dict(self) -> dict[str, Array]:
         """Return all arrays by name."""
-        return {"t": self.t} | {name: getattr(self, name) for name in _FIELDS}
+        return {field.name: self.__dict__[field.name] for field in self.fields}
 
-    def _labels(self, dim: str, labels: tuple[str, ...]) -> tuple[str, ...]:
-        if dim == _LEGS:
-            return self.hexapod.leg_names
-        return tuple(str(j + 1) for j in range(self.hexapod.nj)) if dim == _JOINTS else labels
+    def _labels(self, dim: str) -> tuple[str, ...]:
+        """Labels of a dimension that are the mechanism's own."""
+        raise NotImplementedError
+
+    def _place(self, sets: list[tuple[str, ...]], index: tuple[int, ...], field: RecordField) -> list[str] | None:
+        """Labels of one number of a field; None: it is not used."""
+        return [labels[i] for labels, i in zip(sets, index, strict=True)]
 
     def columns(self) -> dict[str, Array]:
         """Return every number as a column over time: ``{"t": (n,), "r.x": (n,), ..., "tau.leg1": (n,), ...}``.
 
         Joints have their names (``joint_position.leg1.stroke``); places that a leg does not use are left out.
         """
-        table = {"t": self.t}
-        for name, (dims, _) in _FIELDS.items():
-            array = getattr(self, name)
-            sets = [self._labels(dim, labels) for dim, labels in dims]
+        table = {}
+        for field in self.fields:
+            array = self.__dict__[field.name]
+            sets = [self._labels(dim) if labels is None else labels for dim, labels in field.dims]
             for index in np.ndindex(*(len(labels) for labels in sets)):
-                parts = [labels[i] for labels, i in zip(sets, index, strict=True)]
-                if [dim for dim, _ in dims] == [_LEGS, _JOINTS]:
-                    joints = self.hexapod.legs[index[0]].joint_names
-                    if index[1] >= len(joints):
-                        continue
-                    parts[1] = joints[index[1]]
-                table[".".join([name, *parts])] = array[(slice(None), *index)]
+                place = self._place(sets, index, field)
+                if place is not None:
+                    table[".".join([field.name, *place])] = array[(slice(None), *index)] if index else array
         return table
 
     def to_pandas(self) -> Any:
@@ -213,21 +184,23 @@ class Simulation:
     def to_xarray(self) -> Any:
         """Return an xarray.Dataset with named dimensions, labels and units. Needs xarray."""
         xarray = _optional("xarray", "Simulation.to_xarray")
-        coords: dict[str, Any] = {"t": ("t", self.t, {"units": "s"})}
+        time, *fields = self.fields
+        coords: dict[str, Any] = {"t": ("t", self.t, {"units": time.unit})}
         variables = {}
-        for name, (dims, unit) in _FIELDS.items():
+        for name, unit, doc, dims in fields:
             for dim, labels in dims:
-                coords[dim] = list(self._labels(dim, labels))
-            variables[name] = (("t", *(dim for dim, _ in dims)), getattr(self, name), {"units": unit})
-        attrs = {"hexapod": self.hexapod.name, "method": self.method, "dt": self.dt}
+                coords[dim] = list(self._labels(dim) if labels is None else labels)
+            about = {"units": unit, "long_name": doc}
+            variables[name] = (("t", *(dim for dim, _ in dims)), self.__dict__[name], about)
+        attrs = {self._mechanism: self._model.name, "method": self.method, "dt": self.dt}
         return xarray.Dataset(variables, coords=coords, attrs=attrs)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything, the hexapod included, to a compressed .npz file; `load` reads it."""
+        """Write everything, the mechanism included, to a compressed .npz file; `load` reads it."""
         about = {
             "format": _FORMAT,
             "version": _VERSION,
-            "hexapod": self.hexapod.to_dict(),
+            self._mechanism: self._model.to_dict(),
             "method": self.method,
             "dt": self.dt,
             "events": [list(event) for event in self.events],
@@ -237,8 +210,13 @@ class Simulation:
             np.savez_compressed(file, about=np.array(json.dumps(about)), **self.to_dict())  # type: ignore[arg-type]
 
     @classmethod
+    def _revived(cls, about: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        """The mechanism and the events of a file."""
+        raise NotImplementedError
+
+    @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a simulation that `save` has written."""
+        """Read a simulation that `save` has written, of whatever mechanism."""
 
         def fail(text: str) -> NoReturn:
             raise ValueError(f"Simulation.load: '{os.fspath(path)}' {text}")
@@ -255,17 +233,60 @@ class Simulation:
             fail(f"is not a simulation file ({error})")
         if about.get("format") != _FORMAT or about.get("version") != _VERSION:
             fail(f"is not a file of '{_FORMAT}', version {_VERSION}")
-        missing = [name for name in ("t", *_FIELDS) if name not in arrays]
+        if "chain" in about:
+            importlib.import_module(".chain", __package__)  # which knows its own kind of record
+        kinds = [kind for kind in Simulation.__subclasses__() if kind._mechanism in about] or [HexapodSimulation]
+        if not issubclass(kinds[0], cls):
+            fail(f"holds the simulation of a {kinds[0]._mechanism}, expected one of a {cls._mechanism}")
+        missing = [field.name for field in kinds[0].fields if field.name not in arrays]
         if missing:
             fail(f"lacks {', '.join(missing)}")
-        return cls(
-            **{name: arrays[name] for name in ("t", *_FIELDS)},
-            hexapod=Hexapod.from_dict(about["hexapod"]),
+        mechanism, events = kinds[0]._revived(about)
+        return kinds[0](
+            arrays,
+            mechanism,
             method=about["method"],
             dt=about["dt"],
-            events=[StopEvent(*event) for event in about["events"]],
+            events=events,
             failure=None if about["failure"] is None else _recalled(about["failure"]),
         )
+
+    def plot(self) -> Figure:
+        """Draw the motion in one figure. Needs matplotlib (``zveno[cli]``)."""
+        raise NotImplementedError
+
+
+class HexapodSimulation(Simulation, mechanism="hexapod"):
+    """Record of the simulated motion of a hexapod's ring. ``len()`` is the number of recorded states n."""
+
+    hexapod: Hexapod
+    events: list[StopEvent]
+
+    @property
+    def actuated_position(self) -> Array:
+        """Coordinates of the actuated joints, (n, 6) m or rad."""
+        positions: Array = self.joint_position[:, np.arange(6), self.hexapod.actuated]
+        return positions
+
+    @property
+    def actuated_velocity(self) -> Array:
+        """Rates of the actuated joints, (n, 6) m/s or rad/s."""
+        rates: Array = self.joint_velocity[:, np.arange(6), self.hexapod.actuated]
+        return rates
+
+    def _labels(self, dim: str) -> tuple[str, ...]:
+        return self.hexapod.leg_names if dim == "leg" else tuple(str(j + 1) for j in range(self.hexapod.nj))
+
+    def _place(self, sets: list[tuple[str, ...]], index: tuple[int, ...], field: RecordField) -> list[str] | None:
+        place = super()._place(sets, index, field)
+        if [dim for dim, _ in field.dims] == ["leg", "joint"] and place is not None:
+            joints = self.hexapod.legs[index[0]].joint_names
+            return [place[0], joints[index[1]]] if index[1] < len(joints) else None
+        return place
+
+    @classmethod
+    def _revived(cls, about: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        return Hexapod.from_dict(about["hexapod"]), [StopEvent(*event) for event in about["events"]]
 
     def plot(self) -> Figure:
         """Draw ring, strokes, forces and the load on the base in one figure. Needs matplotlib (``zveno[cli]``)."""
@@ -284,7 +305,7 @@ def _optional(module: str, who: str, package: str | None = None) -> Any:
         raise ImportError(f"{who} needs {package}: install it with `pip install {extra}`", name=package) from error
 
 
-_FAILURE_DATA: Final = ("leg", "leg_index", "cause", "margin", "time")
+_FAILURE_DATA: Final = ("leg", "leg_index", "joint", "cause", "margin", "time")
 
 
 def _described(failure: BaseException) -> dict[str, Any]:
@@ -318,7 +339,7 @@ def simulate(
     every: int = 1,
     progress: bool | None = None,
     on_error: Literal["raise", "stop"] = "raise",
-) -> Simulation:
+) -> HexapodSimulation:
     """Simulate the ring of a hexapod on a fixed base.
 
     Parameters
@@ -361,7 +382,7 @@ def simulate(
 
     Returns
     -------
-    simulation : Simulation
+    simulation : HexapodSimulation
 
     Raises
     ------
@@ -382,69 +403,113 @@ def simulate(
     Simulation('docking_ring UPS (made-up data)', 501 states from t = 0 to 0.5 s, rk4, dt = 0.001 s)
     """
 
-    def fail(text: str) -> NoReturn:
-        raise ValueError(f"simulate: {text}")
-
     if not isinstance(hexapod, Hexapod):
         raise TypeError(f"simulate: hexapod is {_show(hexapod)}, expected a Hexapod")
-    if method not in ("rk4", "semi-implicit"):
-        fail(f"method is {_show(method)}, expected 'rk4' or 'semi-implicit'")
-    if on_error not in ("raise", "stop"):
-        fail(f"on_error is {_show(on_error)}, expected 'raise' or 'stop'")
-    if progress is not None and not isinstance(progress, bool):
-        fail(f"progress is {_show(progress)}, expected True, False or None")
-    if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
-        fail(f"every is {_show(every)}, expected a whole number > 0")
-    start, end, step = as_number(t_start, fail, "t_start"), as_number(t_end, fail, "t_end"), as_number(dt, fail, "dt")
-    if not end > start:
-        fail(f"t_end is {end:g}, expected more than t_start = {start:g}")
-    if not step > 0:
-        fail(f"dt is {step:g}, expected a number > 0")
-    steps = _steps((end - start) / step, fail)
-    step = (end - start) / steps
-    if not end - step < end:
-        fail(f"dt is {step:g}, too short beside t_end = {end:g}")
-
+    plan = Plan.checked(t_end, dt, t_start, method, every, progress, on_error)
     run = _core.HexapodRun(
         hexapod,
-        semi_implicit=method == "semi-implicit",
-        start=start,
-        dt=step,
-        steps=steps,
-        every=min(int(every), steps),
+        plan.schedule(),
         lower=hexapod.lower,
         upper=hexapod.upper,
-        **_initial(hexapod, r, R, quaternion, u, fail),
-        **_drives(hexapod, laws, fail),
-        **_external(wrench, fail),
-        tau=None if tau is None else _joint_forces(hexapod, tau, steps, fail),
-        base=None if base_motion is None else as_array(base_motion, fail, "base_motion", (9,)),
+        **_initial(hexapod, r, R, quaternion, u, refuse),
+        **_drives(hexapod, laws, refuse),
+        wrench=None if wrench is None else as_load(wrench, refuse, "wrench"),
+        tau=None if tau is None else _joint_forces(hexapod, tau, plan.steps, refuse),
+        base=None if base_motion is None else as_array(base_motion, refuse, "base_motion", (9,)),
     )
-    stopped: BaseException | None = None
-    try:
-        _advance(run, steps, progress)
-    except BaseException as error:  # Ctrl-C too: nothing that was computed is lost
-        run.settle()
-        stopped = error
-    failure = stopped
-    if failure is None and run.failure is not None:
-        failure = _error(hexapod, step, *run.failure)
-    done = run.recorded
-    record = Simulation(
-        **{name: array[:done] for name, array in run.arrays.items()},
-        hexapod=hexapod,
-        method=method,
-        dt=step,
-        events=[
-            StopEvent(at, hexapod.leg_names[leg], "upper" if upper else "lower", "enter" if enters else "leave", rate)
-            for at, leg, upper, enters, rate in run.events
-        ],
-        failure=failure,
+    names = hexapod.leg_names
+    return plan.made(
+        run,
+        lambda what, at: _error(hexapod, plan.dt, what, at),
+        lambda failure: HexapodSimulation(
+            {name: array[: run.recorded] for name, array in run.arrays.items()},
+            hexapod,
+            method=method,
+            dt=plan.dt,
+            events=[
+                StopEvent(at, names[leg], *sides(upper, enters), rate) for at, leg, upper, enters, rate in run.events
+            ],
+            failure=failure,
+        ),
     )
-    if failure is not None and (on_error == "raise" or stopped is not None):
-        failure.simulation = record  # type: ignore[attr-defined]
-        raise failure
-    return record
+
+
+def refuse(text: str) -> NoReturn:
+    """Refuse an argument of a simulation."""
+    raise ValueError(f"simulate: {text}")
+
+
+def sides(upper: bool, enters: bool) -> tuple[Literal["lower", "upper"], Literal["enter", "leave"]]:
+    """Words of an event."""
+    return "upper" if upper else "lower", "enter" if enters else "leave"
+
+
+_AnySimulation = TypeVar("_AnySimulation", bound=Simulation)
+
+
+class Plan(NamedTuple):
+    """Arguments that the simulations of all mechanisms have in common."""
+
+    start: float
+    dt: float
+    steps: int
+    method: str
+    every: int
+    progress: bool | None
+    on_error: str
+
+    @classmethod
+    def checked(cls, t_end: Any, dt: Any, t_start: Any, method: Any, every: Any, progress: Any, on_error: Any) -> Self:
+        if method not in ("rk4", "semi-implicit"):
+            refuse(f"method is {_show(method)}, expected 'rk4' or 'semi-implicit'")
+        if on_error not in ("raise", "stop"):
+            refuse(f"on_error is {_show(on_error)}, expected 'raise' or 'stop'")
+        if progress is not None and not isinstance(progress, bool):
+            refuse(f"progress is {_show(progress)}, expected True, False or None")
+        if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
+            refuse(f"every is {_show(every)}, expected a whole number > 0")
+        start, end = as_number(t_start, refuse, "t_start"), as_number(t_end, refuse, "t_end")
+        step = as_number(dt, refuse, "dt")
+        if not end > start:
+            refuse(f"t_end is {end:g}, expected more than t_start = {start:g}")
+        if not step > 0:
+            refuse(f"dt is {step:g}, expected a number > 0")
+        steps = _steps((end - start) / step, refuse)
+        step = (end - start) / steps
+        if not end - step < end:
+            refuse(f"dt is {step:g}, too short beside t_end = {end:g}")
+        return cls(start, step, steps, method, min(int(every), steps), progress, on_error)
+
+    def schedule(self) -> _core.Schedule:
+        return _core.Schedule(
+            semi_implicit=self.method == "semi-implicit",
+            start=self.start,
+            dt=self.dt,
+            steps=self.steps,
+            every=self.every,
+        )
+
+    def made(
+        self,
+        run: Run,
+        error_of: Callable[[Any, float], Exception],
+        record_of: Callable[[BaseException | None], _AnySimulation],
+    ) -> _AnySimulation:
+        """Make all steps and return the record, or raise with it."""
+        stopped: BaseException | None = None
+        try:
+            _advance(run, self.steps, self.progress)
+        except BaseException as error:  # Ctrl-C too: nothing that was computed is lost
+            run.settle()
+            stopped = error
+        failure = stopped
+        if failure is None and run.failure is not None:
+            failure = error_of(*run.failure)
+        record = record_of(failure)
+        if failure is not None and (self.on_error == "raise" or stopped is not None):
+            failure.simulation = record  # type: ignore[attr-defined]
+            raise failure
+        return record
 
 
 def _steps(ratio: float, fail: Callable[[str], NoReturn]) -> int:
@@ -499,9 +564,9 @@ def _quaternion(R: Array) -> Array:
 
 
 def _drives(hexapod: Hexapod, laws: Any, fail: Callable[[str], NoReturn]) -> dict[str, Any]:
-    """Arguments laws and leg_forces of the run."""
+    """Arguments laws and forces of the run."""
     if laws is not None and not isinstance(laws, Law) and callable(laws):
-        return {"laws": [None] * 6, "leg_forces": laws}
+        return {"laws": [None] * 6, "forces": laws}
     if laws is None or isinstance(laws, Law):
         listed: list[Any] = [laws] * 6
     elif isinstance(laws, Sequence) and not isinstance(laws, str | bytes):
@@ -517,22 +582,19 @@ def _drives(hexapod: Hexapod, laws: Any, fail: Callable[[str], NoReturn]) -> dic
     return {"laws": programs}
 
 
-def _external(wrench: Any, fail: Callable[[str], NoReturn]) -> dict[str, Any]:
-    """Arguments wrench, wrench_times and wrench_values of the run."""
-    if wrench is None:
-        return {}
-    if callable(wrench):
-        return {"wrench": wrench}
-    if not (isinstance(wrench, tuple | list) and len(wrench) == 2):
-        values = as_array(wrench, fail, "wrench", (6,))
-        return {"wrench_times": np.zeros(1), "wrench_values": values}
-    count = len(wrench[0]) if hasattr(wrench[0], "__len__") else 0
+def as_load(load: Any, fail: Callable[[str], NoReturn], what: str) -> Any:
+    """A wrench as C++ takes it: (times, values) or a function."""
+    if callable(load):
+        return load
+    if not (isinstance(load, tuple | list) and len(load) == 2):
+        return np.zeros(1), as_array(load, fail, what, (6,))
+    count = len(load[0]) if hasattr(load[0], "__len__") else 0
     if not count:
-        fail(f"times of wrench is {_show(wrench[0])}, expected (k,) numbers with k > 0")
-    times = as_array(wrench[0], fail, "times of wrench", (count,))
+        fail(f"times of {what} is {_show(load[0])}, expected (k,) numbers with k > 0")
+    times = as_array(load[0], fail, f"times of {what}", (count,))
     if not (np.diff(times) > 0).all():
-        fail("times of wrench are not increasing")
-    return {"wrench_times": times, "wrench_values": as_array(wrench[1], fail, "values of wrench", (count, 6))}
+        fail(f"times of {what} are not increasing")
+    return times, as_array(load[1], fail, f"values of {what}", (count, 6))
 
 
 def _joint_forces(hexapod: Hexapod, tau: ArrayLike, steps: int, fail: Callable[[str], NoReturn]) -> Array:
@@ -546,8 +608,9 @@ def _joint_forces(hexapod: Hexapod, tau: ArrayLike, steps: int, fail: Callable[[
     return full
 
 
-def _error(hexapod: Hexapod, dt: float, cause: int, leg: int, margin: float, at: float) -> Exception:
+def _error(hexapod: Hexapod, dt: float, what: tuple[int, int, float], at: float) -> Exception:
     """The exception for a failed evaluation."""
+    cause, leg, margin = what
     kind, key, text = _core.cause(cause)
     when = f"simulate: at t = {at:.9g} s"
     error: Any
@@ -565,7 +628,7 @@ def _error(hexapod: Hexapod, dt: float, cause: int, leg: int, margin: float, at:
     return error  # type: ignore[no-any-return]
 
 
-def _advance(run: _core.HexapodRun, steps: int, progress: bool | None) -> None:
+def _advance(run: Run, steps: int, progress: bool | None) -> None:
     """Make all steps, in pieces between which Ctrl-C and the progress bar have their turn."""
     begin = last = time.perf_counter()
     wanted = progress is True or (progress is None and _can_show())

@@ -120,7 +120,17 @@ struct Held {
   Pose<S, T> pose;
   T H[4][6];  // that of a missing coordinate is not written
   T h[4], rate[4], tau[4];
+  T bias[4], forced[4];  // right-hand side: (tau - bias) - forced
 };
+
+// element i of H' r
+template <class S, class T>
+ZVENO_INLINE T reduced(const T (&H)[4][6], const T (&r)[4], int i) {
+  T sum = H[0][i] * r[0];
+  ZVENO_UNROLL
+  for (int k = 1; k < S::kCoordinates; ++k) sum += H[S::place(k)][i] * r[S::place(k)];
+  return sum;
+}
 
 template <class S, class T, class R>
 struct Evaluation {
@@ -224,10 +234,16 @@ struct Evaluation {
     });
     enter_stage<T>(Stage::bias);
     const auto l = gathered<1>(pose, flow);
+    const auto biasa = pose.template along<0>(l.l1, l.l2, l.l3);
+    const auto biasb = pose.template along<1>(l.l1, l.l2, l.l3);
+    const auto biasc = pose.template along<2>(l.l1, l.l2, l.l3);
+    const auto biasd = pose.template along<3>(l.l1, l.l2, l.l3);
+    held.bias[0] = value<T>(biasa), held.bias[1] = value<T>(biasb);
+    held.bias[2] = value<T>(biasc), held.bias[3] = value<T>(biasd);
     const T(&t)[4] = held.tau;
-    const T ba = t[0] - pose.template along<0>(l.l1, l.l2, l.l3), bb = t[1] - pose.template along<1>(l.l1, l.l2, l.l3);
-    const auto bc = kept<2>(t[2]) - pose.template along<2>(l.l1, l.l2, l.l3);
-    const auto bd = kept<3>(t[3]) - pose.template along<3>(l.l1, l.l2, l.l3);
+    const T ba = t[0] - biasa, bb = t[1] - biasb;
+    const auto bc = kept<2>(t[2]) - biasc;
+    const auto bd = kept<3>(t[3]) - biasd;
 
     enter_stage<T>(Stage::inertia);
     const auto A0 = inertia_column<0>(pose, bodies);
@@ -241,11 +257,13 @@ struct Evaluation {
     const auto ha = h_[0], hb = h_[1];
     const auto hc = kept<2>(h_[2]);
     const auto hd = kept<3>(h_[3]);
-    const auto ra = ba - (a00 * ha + A0.b * hb + A0.c * hc + A0.d * hd);
-    const auto rb = bb - (A0.b * ha + A1.b * hb + A1.c * hc + A1.d * hd);
-    const auto rc = bc - (A0.c * ha + A1.c * hb + A2.c * hc + A2.d * hd);
-    const auto rd = bd - (A0.d * ha + A1.d * hb + A2.d * hc + a33 * hd);
-    const T r[4] = {value<T>(ra), value<T>(rb), value<T>(rc), value<T>(rd)};
+    const auto fa = a00 * ha + A0.b * hb + A0.c * hc + A0.d * hd;
+    const auto fb = A0.b * ha + A1.b * hb + A1.c * hc + A1.d * hd;
+    const auto fc = A0.c * ha + A1.c * hb + A2.c * hc + A2.d * hd;
+    const auto fd = A0.d * ha + A1.d * hb + A2.d * hc + a33 * hd;
+    held.forced[0] = value<T>(fa), held.forced[1] = value<T>(fb);
+    held.forced[2] = value<T>(fc), held.forced[3] = value<T>(fd);
+    const T r[4] = {value<T>(ba - fa), value<T>(bb - fb), value<T>(bc - fc), value<T>(bd - fd)};
     constexpr int count = S::kCoordinates;
     // column by column: A H as a whole would not stay in registers
     ZVENO_UNROLL
@@ -263,34 +281,51 @@ struct Evaluation {
         for (int k = 1; k < count; ++k) sum += g[S::place(k)] * x[S::place(k)][j];
         share[kMatrix + upper6(i, j)] = sum;
       }
-      T sum = x[0][i] * r[0];
-      ZVENO_UNROLL
-      for (int k = 1; k < count; ++k) sum += x[S::place(k)][i] * r[S::place(k)];
-      share[kRight + i] = sum;
+      share[kRight + i] = reduced<S>(x, r, i);
     }
     if constexpr (kFree) {
       T column[4][6], flow_0[6];
       write(to_base(pose, l.l1), flow_0);
-      base_column<0>(pose, bodies, column[0]);
-      base_column<1>(pose, bodies, column[1]);
-      base_column<2>(pose, bodies, column[2]);
-      base_column<3>(pose, bodies, column[3]);
+      couple(pose, bodies, x, column, share);
       for (int i = 0; i < 6; ++i) {
         T left = flow_0[i];
         for (int k = 0; k < count; ++k) left += column[S::place(k)][i] * h_[S::place(k)];
         share[kBaseRight + i] = -left;
-        for (int j = 0; j < 6; ++j) {
-          T sum = column[0][i] * x[0][j];
-          for (int k = 1; k < count; ++k) sum += column[S::place(k)][i] * x[S::place(k)][j];
-          share[kCoupling + 6 * i + j] = sum;
-        }
       }
-      composite(pose, bodies, share);
+      composite<true>(pose, bodies, share);
     }
     return flow;
   }
 
+  // kCoupling of the share, what momentum needs, and kMoment where it weighs
+  ZVENO_INLINE void momenta(T* share, bool weighs) const {
+    Closing<T, S::kLean> closing;
+    const Pose<S, T> pose(p, ring, closing);
+    const Bodies<S, T> bodies(p);
+    const auto H = jacobian(pose, closing.rho);
+    T x[4][6], column[4][6];
+    write(H.a, x[0]), write(H.b, x[1]);
+    if constexpr (S::has(2)) write(H.c, x[2]);
+    if constexpr (S::has(3)) write(H.d, x[3]);
+    couple(pose, bodies, x, column, share);
+    if (weighs) composite<false>(pose, bodies, share);
+  }
+
  private:
+  // column: M_bp; share: M_bp H
+  template <class P, class B>
+  static ZVENO_INLINE void couple(const P& pose, const B& bodies, const T (&H)[4][6], T (&column)[4][6], T* share) {
+    base_column<0>(pose, bodies, column[0]);
+    base_column<1>(pose, bodies, column[1]);
+    base_column<2>(pose, bodies, column[2]);
+    base_column<3>(pose, bodies, column[3]);
+    for (int i = 0; i < 6; ++i)
+      for (int j = 0; j < 6; ++j) {
+        T sum = column[0][i] * H[0][j];
+        for (int k = 1; k < S::kCoordinates; ++k) sum += column[S::place(k)][i] * H[S::place(k)][j];
+        share[kCoupling + 6 * i + j] = sum;
+      }
+  }
   template <int i>
   static ZVENO_INLINE auto kept(const T& x) {
     if constexpr (S::has(i))
@@ -315,17 +350,17 @@ struct Evaluation {
     }
   }
 
-  // first and second moments of mass about O_0
-  template <class P, class B>
+  // first moments of mass about O_0, and second ones
+  template <bool kSecond, class P, class B>
   ZVENO_INLINE void composite(const P& pose, const B& bodies, T* share) const {
-    for (int i = 0; i < 9; ++i) share[kMoment + i] = T(0.0);
+    for (int i = 0; i < (kSecond ? 9 : 3); ++i) share[kMoment + i] = T(0.0);
     const Rows3<T> root = pose.root_axes(), last = spun(pose);
     const Vec3T<T> o1 = p.vec(kBase);
     // origin of the last body: back from the ring's hinge
     const Vec3T<T> o3 = pose.hinge - scaled(last.x, p(kOuter));
-    add_moments(bodies.b1, root, o1, share);
-    add_moments(bodies.b2, last, o1, share);  // SPU: the housing spins about its hinge
-    add_moments(bodies.b3, last, o3, share);
+    add_moments<kSecond>(bodies.b1, root, o1, share);
+    add_moments<kSecond>(bodies.b2, last, o1, share);  // SPU: the housing spins about its hinge
+    add_moments<kSecond>(bodies.b3, last, o3, share);
   }
   ZVENO_INLINE Rows3<T> spun(const Pose<S, T>& pose) const {
     const Rows3<T>& a = pose.axes;
@@ -342,29 +377,33 @@ struct Evaluation {
     else
       return pose.j2.turn;
   }
+  template <bool>
   static ZVENO_INLINE void add_moments(const NoBody&, const Rows3<T>&, const Vec3T<T>&, T*) {}
+  template <bool kSecond>
   static ZVENO_INLINE void add_moments(const Rod<T>& b, const Rows3<T>& axes, const Vec3T<T>& o, T* share) {
     const T zero(0.0);
-    add_moments(Solid<T>{b.mass, {b.cx, zero, zero}, {b.ix, zero, zero, b.it, zero, b.it}}, axes, o, share);
+    add_moments<kSecond>(Solid<T>{b.mass, {b.cx, zero, zero}, {b.ix, zero, zero, b.it, zero, b.it}}, axes, o, share);
   }
+  template <bool kSecond>
   static ZVENO_INLINE void add_moments(const Solid<T>& b, const Rows3<T>& axes, const Vec3T<T>& o, T* share) {
     const Vec3T<T> c = axes.undo(b.c);
-    // R' I R: its columns are the images of the base axes
-    const Rows3<T> t{{axes.x.x, axes.y.x, axes.z.x}, {axes.x.y, axes.y.y, axes.z.y}, {axes.x.z, axes.y.z, axes.z.z}};
-    const auto ix = times(b.inertia, t.x), iy = times(b.inertia, t.y), iz = times(b.inertia, t.z);
-    // shorter than moved() of math/inertia.hpp: I_O = I + (o.d) 1 - sym(o d')
-    const Vec3T<T> d = scaled(o, b.mass) + (c + c);
-    const T od = dot(o, d), half(0.5);
     share[kMoment] += o.x * b.mass + c.x;
     share[kMoment + 1] += o.y * b.mass + c.y;
     share[kMoment + 2] += o.z * b.mass + c.z;
-    T* I = share + kInertia;
-    I[0] += dot(ix, t.x) + od - o.x * d.x;
-    I[1] += dot(ix, t.y) - half * (o.x * d.y + o.y * d.x);
-    I[2] += dot(ix, t.z) - half * (o.x * d.z + o.z * d.x);
-    I[3] += dot(iy, t.y) + od - o.y * d.y;
-    I[4] += dot(iy, t.z) - half * (o.y * d.z + o.z * d.y);
-    I[5] += dot(iz, t.z) + od - o.z * d.z;
+    if constexpr (kSecond) {
+      // R' I R: its columns are the images of the base axes
+      const Rows3<T> t{{axes.x.x, axes.y.x, axes.z.x}, {axes.x.y, axes.y.y, axes.z.y}, {axes.x.z, axes.y.z, axes.z.z}};
+      const auto ix = times(b.inertia, t.x), iy = times(b.inertia, t.y), iz = times(b.inertia, t.z);
+      const Vec3T<T> d = scaled(o, b.mass) + (c + c);  // I_O = I + (o.d) 1 - sym(o d')
+      const T od = dot(o, d), half(0.5);
+      T* I = share + kInertia;
+      I[0] += dot(ix, t.x) + od - o.x * d.x;
+      I[1] += dot(ix, t.y) - half * (o.x * d.y + o.y * d.x);
+      I[2] += dot(ix, t.z) - half * (o.x * d.z + o.z * d.x);
+      I[3] += dot(iy, t.y) + od - o.y * d.y;
+      I[4] += dot(iy, t.z) - half * (o.y * d.z + o.z * d.y);
+      I[5] += dot(iz, t.z) + od - o.z * d.z;
+    }
   }
 };
 
@@ -375,13 +414,34 @@ struct Outcome {
   T base[6];  // load on the base about O_0
 };
 
-// second half, the ring's acceleration known: (45)-(48). x: [v'; w'] in base axes; base: what a free base adds to the flow
+// what forces may answer to: coordinate of the actuated joint, rates in the order of the joints
+template <class S, class T>
+ZVENO_INLINE void driven(const Held<S, T>& held, T& position, T* rate) {
+  position = held.pose.actuated();
+  in_order<S>(held.rate, rate);
+}
+
+// other forces than those that `first` was given: kRight of the share
+template <class S, class T>
+ZVENO_INLINE void drive(const T* tau, Held<S, T>& held, T* right) {
+  T r[4];
+  for (int k = 0; k < S::kCoordinates; ++k) {
+    const int i = S::place(k);
+    held.tau[i] = tau[k];
+    r[i] = tau[k] - held.bias[i] - held.forced[i];
+  }
+  ZVENO_UNROLL
+  for (int i = 0; i < 6; ++i) right[i] = reduced<S>(held.H, r, i);
+}
+
+// second half, the ring's acceleration known: (45)-(48). x: [v'; w'] in base axes; base: what a free base adds to the flow.
+// Angles are dear: without `coordinates`, out.position is not written.
 template <class S, class T, class L, class M = AtRest>
 ZVENO_INLINE void second(const Params<T>& p, const Held<S, T>& held, const L& flow, const T* x, Outcome<T>& out,
-                         const M& base = {}) {
+                         bool coordinates = true, const M& base = {}) {
   enter_stage<T>(Stage::reaction);
   const Pose<S, T>& pose = held.pose;
-  pose.coordinates(out.position);  // first: it does not wait for x
+  if (coordinates) pose.coordinates(out.position);  // first: it does not wait for x
   const Vec3T<T> v{x[0], x[1], x[2]}, w{x[3], x[4], x[5]};
   const auto acceleration = [&](int i) {
     const T(&row)[6] = held.H[i];

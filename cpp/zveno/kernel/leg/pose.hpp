@@ -302,6 +302,7 @@ struct GoughPose : PoseBase<S, T> {
   }
   ZVENO_INLINE const Rows3<T>& root_axes() const { return this->axes; }
 
+  ZVENO_INLINE T actuated() const { return stroke; }
   ZVENO_INLINE void coordinates(T* p) const {
     p[0] = joint_angle(j1.first.s, j1.first.c);
     p[1] = joint_angle(j1.second.s, j1.second.c);
@@ -457,6 +458,7 @@ struct HuntPose : PoseBase<S, T> {
   }
   ZVENO_INLINE const Rows3<T>& root_axes() const { return root; }
 
+  ZVENO_INLINE T actuated() const { return joint_angle(j1.turn.s, j1.turn.c); }
   ZVENO_INLINE void coordinates(T* p) const {
     p[0] = joint_angle(j1.turn.s, j1.turn.c);
     p[1] = joint_angle(j2.first.s, j2.first.c);

@@ -2,6 +2,9 @@
 // docs/hexapods.md (44), (50).
 #pragma once
 
+#include <cstddef>
+#include <type_traits>
+
 #include <zveno/kernel/leg/body.hpp>
 #include <zveno/kernel/stage.hpp>
 #include <zveno/model/leg_type.hpp>
@@ -60,13 +63,10 @@ ZVENO_INLINE void ring_forces(const Platform<T>& body, const Sym3<T>& inertia, c
 // place of element (i, j), i <= j, in the upper triangle of a symmetric 6 x 6 matrix stored by rows
 constexpr int upper6(int i, int j) { return i * 6 - i * (i - 1) / 2 + j - i; }
 
-// A x = b for symmetric positive definite A given by its lower triangle, L D L' in place; x in place of b. Written out in
-// full: 6 unknowns stay in registers.
-template <int N, class T>
-ZVENO_INLINE void solve_symmetric(T (&A)[N][N], T* b) {
-  T inverse[N], x[N];
-  ZVENO_UNROLL
-  for (int j = 0; j < N; ++j) x[j] = b[j];
+// L D L' of a symmetric positive definite A given by its lower triangle, in place; inverse: of D; x: L x = b is solved along
+// the way, or nullptr. Written out in full: 6 unknowns stay in registers.
+template <int N, class T, class X>
+ZVENO_INLINE void factor_symmetric(T (&A)[N][N], T (&inverse)[N], X x) {
   ZVENO_UNROLL
   for (int j = 0; j < N; ++j) {
     inverse[j] = T(1.0) / A[j][j];
@@ -80,15 +80,46 @@ ZVENO_INLINE void solve_symmetric(T (&A)[N][N], T* b) {
     ZVENO_UNROLL
     for (int i = j + 1; i < N; ++i) {
       A[i][j] = l[i];
-      x[i] -= l[i] * x[j];
+      if constexpr (!std::is_same_v<X, std::nullptr_t>) x[i] -= l[i] * x[j];
     }
   }
+}
+
+// D L' x = b in place
+template <int N, class T>
+ZVENO_INLINE void solve_back(const T (&A)[N][N], const T (&inverse)[N], T* x) {
   ZVENO_UNROLL
   for (int j = N - 1; j >= 0; --j) {
     x[j] *= inverse[j];
     ZVENO_UNROLL
     for (int i = j + 1; i < N; ++i) x[j] -= A[i][j] * x[i];
   }
+}
+
+// A x = b of a factored A; x in place of b
+template <int N, class T>
+ZVENO_INLINE void solve_factored(const T (&A)[N][N], const T (&inverse)[N], T* b) {
+  T x[N];
+  ZVENO_UNROLL
+  for (int j = 0; j < N; ++j) x[j] = b[j];
+  ZVENO_UNROLL
+  for (int j = 0; j < N; ++j) {
+    ZVENO_UNROLL
+    for (int i = j + 1; i < N; ++i) x[i] -= A[i][j] * x[j];
+  }
+  solve_back(A, inverse, x);
+  ZVENO_UNROLL
+  for (int j = 0; j < N; ++j) b[j] = x[j];
+}
+
+// A x = b for symmetric positive definite A given by its lower triangle, which is lost; x in place of b
+template <int N, class T>
+ZVENO_INLINE void solve_symmetric(T (&A)[N][N], T* b) {
+  T inverse[N], x[N];
+  ZVENO_UNROLL
+  for (int j = 0; j < N; ++j) x[j] = b[j];
+  factor_symmetric(A, inverse, +x);
+  solve_back(A, inverse, x);
   ZVENO_UNROLL
   for (int j = 0; j < N; ++j) b[j] = x[j];
 }

@@ -1,7 +1,7 @@
-// Forces of the drives as functions of time, coordinate and rate of the actuated joint. Laws switch on values, so they are
-// plain double and no kernels. A leg's law is a short program of terms; to evaluate it allocates nothing.
+// Forces of the drives as functions of time, coordinate and rate of a joint. Laws switch on values, so they are
+// plain double and no kernels. A law is a short program of terms; to evaluate it allocates nothing.
 //
-// A positive force increases the coordinate. Units: N, m for a slide; N m, rad for a crank.
+// A positive force increases the coordinate. Units: N, m for a slide; N m, rad for a hinge.
 #pragma once
 
 #include <algorithm>
@@ -16,25 +16,25 @@
 
 namespace zveno {
 
-struct LegState {
+struct JointState {
   double t, x, v;  // time, coordinate, rate
 };
 
 struct SpringDamper {
   double force, stiffness, damping, reference;
-  double operator()(const LegState& s) const { return force - stiffness * (s.x - reference) - damping * s.v; }
+  double operator()(const JointState& s) const { return force - stiffness * (s.x - reference) - damping * s.v; }
 };
 
 // smooth: creeps under any load; see LuGre for sticking
 struct DryFriction {
   double force, speed;
-  double operator()(const LegState& s) const { return -force * std::tanh(s.v / speed); }
+  double operator()(const JointState& s) const { return -force * std::tanh(s.v / speed); }
 };
 
 // springs and dampers beyond the ends; dampers act inwards only, so that a stop never pulls
 struct Stops {
   double lower, upper, stiffness, damping;
-  double operator()(const LegState& s) const {
+  double operator()(const JointState& s) const {
     if (s.x > upper) return -stiffness * (s.x - upper) - damping * std::max(s.v, 0.0);
     if (s.x < lower) return -stiffness * (s.x - lower) - damping * std::min(s.v, 0.0);
     return 0;
@@ -44,7 +44,7 @@ struct Stops {
 // eddy currents: -force at rate = speed is the largest
 struct EddyBrake {
   double force, speed;
-  double operator()(const LegState& s) const {
+  double operator()(const JointState& s) const {
     const double w = s.v / speed;
     return std::fabs(w) < 1 ? -2 * force * w / (1 + w * w) : -2 * force / (w + 1 / w);
   }
@@ -101,7 +101,7 @@ struct Table {
 struct Servo {
   double stiffness, damping, limit;
   std::variant<Constant, Ramp, Table> reference;
-  double operator()(const LegState& s) const {
+  double operator()(const JointState& s) const {
     const Reference r = std::visit([&](const auto& x) { return x.at(s.t); }, reference);
     return std::clamp(stiffness * (r.value - s.x) + damping * (r.rate - s.v), -limit, limit);
   }
@@ -114,7 +114,7 @@ struct LuGre {
     const double w = v / speed;
     return stiffness * std::fabs(v) / (force + (breakaway - force) * std::exp(-w * w));
   }
-  double operator()(const LegState& s, double z, double& rate) const {
+  double operator()(const JointState& s, double z, double& rate) const {
     rate = s.v - decay(s.v) * z;
     return -(stiffness * z + damping * rate + viscous * s.v);
   }
@@ -131,16 +131,16 @@ struct SlipClutch {
 using Term = std::variant<SpringDamper, DryFriction, Stops, EddyBrake, Servo, LuGre, SlipClutch>;
 
 // Sum of terms. A term with an internal state (LuGre) has its place in z, in the order of the program.
-class LegLaw {
+class JointLaw {
  public:
   static constexpr int kMostStates = 4;
   static constexpr int kMostNesting = 32;
 
-  LegLaw() = default;
-  explicit LegLaw(std::vector<Term> terms) : terms_(std::move(terms)) {
+  JointLaw() = default;
+  explicit JointLaw(std::vector<Term> terms) : terms_(std::move(terms)) {
     check(0, static_cast<int>(terms_.size()), 0);
     for (const Term& term : terms_) states_ += std::holds_alternative<LuGre>(term);
-    if (states_ > kMostStates) throw std::invalid_argument("laws: more than four LuGre terms in the law of a leg");
+    if (states_ > kMostStates) throw std::invalid_argument("laws: more than four LuGre terms in the law of a joint");
   }
 
   const std::vector<Term>& terms() const { return terms_; }
@@ -148,18 +148,18 @@ class LegLaw {
   int states() const { return states_; }
 
   // z, rate of z: states() numbers
-  double force(const LegState& s, const double* z, double* z_rate) const {
+  double force(const JointState& s, const double* z, double* z_rate) const {
     int used = 0;
     return sum(0, static_cast<int>(terms_.size()), s, z, z_rate, used);
   }
 
   // z' = v - decay z: what an exponential step needs
-  void decays(const LegState& s, double* decay) const {
+  void decays(const JointState& s, double* decay) const {
     for (const Term& term : terms_)
       if (const auto* friction = std::get_if<LuGre>(&term)) *decay++ = friction->decay(s.v);
   }
 
-  void settled(const LegState& s, double* z) const {
+  void settled(const JointState& s, double* z) const {
     for (const Term& term : terms_)
       if (const auto* friction = std::get_if<LuGre>(&term)) *z++ = friction->settled(s.v);
   }
@@ -176,7 +176,7 @@ class LegLaw {
       }
   }
 
-  double sum(int begin, int end, const LegState& s, const double* z, double* z_rate, int& used) const {
+  double sum(int begin, int end, const JointState& s, const double* z, double* z_rate, int& used) const {
     double total = 0;
     for (int i = begin; i < end; ++i) {
       const Term& term = terms_[i];

@@ -1,0 +1,114 @@
+"""Time a step of a simulated hexapod, and compare it with another installed version of zveno.
+
+python bench/simulation_table.py [--against PYTHON] [--rounds N]
+
+PYTHON is an interpreter that imports the other version. Both versions take turns; the best slice of 50 steps counts.
+The last column relates a step to that many calls of `forward_dynamics` for one state, made from Python.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import zveno as zv
+from zveno import laws
+
+PUSH = np.array([-0.01, 0.006, 0.004, 0.02, -0.016, 0.012])
+STEP, SLICE, SLICES = 1e-4, 50, 60
+KINDS = ("UPS", "RSU")
+EVALUATIONS = {"rk4": 4, "semi-implicit": 1}
+
+
+def law_of(kind: str, name: str) -> laws.Law | None:
+    """Laws of the drives: none, a spring with damper and stops, or everything at once."""
+    k, c = (15.0, 3.0) if kind == "RSU" else (400.0, 80.0)
+    spring = laws.SpringDamper(k, c, 1.0) + laws.Stops(4e3, 80.0)
+    more = laws.EddyBrake(5.0, 0.2) + laws.DryFriction(0.2, 0.05) + laws.LuGre(0.5, 0.7, 0.01, 1e3, 1.0)
+    return {"none": None, "spring": spring, "all": spring + more}[name]
+
+
+def time_steps(hexapod: zv.Hexapod, law: laws.Law | None, method: str, every: int) -> float:
+    """Seconds per step, the best slice of one run."""
+    slices = []
+
+    def advance(run, steps, progress):
+        running = True
+        while running:
+            begin, before = time.perf_counter(), run.step
+            running = run.advance(SLICE)
+            if run.step > before:
+                slices.append((time.perf_counter() - begin) / (run.step - before))
+
+    own, zv.simulation._advance = zv.simulation._advance, advance
+    try:
+        zv.simulation.simulate(
+            hexapod, SLICE * SLICES * STEP, STEP, u=PUSH, laws=law, method=method, every=every, progress=False
+        )
+    finally:
+        zv.simulation._advance = own
+    return min(slices)
+
+
+def time_calls(hexapod: zv.Hexapod) -> float:
+    """Seconds of one call of forward_dynamics from Python, for one state."""
+    (r, R), zero, tau = hexapod.nominal, np.zeros(6), np.zeros(6)
+    best, call = float("inf"), hexapod.forward_dynamics
+    for _ in range(200):
+        begin = time.perf_counter()
+        for _ in range(SLICE):
+            call(r, R, PUSH, zero, tau)
+        best = min(best, (time.perf_counter() - begin) / SLICE)
+    return best
+
+
+def measure() -> dict[str, float]:
+    """Seconds by case."""
+    found = {}
+    for kind in KINDS:
+        hexapod = zv.mechanisms.docking_ring(kind)
+        found[f"{kind} call"] = time_calls(hexapod)
+        for method in EVALUATIONS:
+            for name in ("none", "spring", "all"):
+                for every in (1, 1000):
+                    found[f"{kind} {method} {name} {every}"] = time_steps(hexapod, law_of(kind, name), method, every)
+    return found
+
+
+def other(python: str) -> dict[str, float]:
+    """`measure` of another version."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run([python, __file__, "--json"], env=environment, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--against", metavar="PYTHON")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", action="store_true", help="one round of this version, as JSON")
+    options = parser.parse_args()
+    if options.json:
+        print(json.dumps(measure()))
+        return
+    new, old = {}, {}
+    for _ in range(options.rounds):
+        for found, total in ((measure(), new), (other(options.against) if options.against else {}, old)):
+            for case, seconds in found.items():
+                total[case] = min(seconds, total.get(case, seconds))
+    print(f"{'legs':5}{'method':15}{'laws':8}{'every':>6}{'us/step':>10}{'before':>10}{'ratio':>8}{'calls':>8}")
+    for case, seconds in new.items():
+        if case.endswith("call"):
+            continue
+        kind, method, name, every = case.split()
+        before = old.get(case)
+        was = "" if before is None else f"{before * 1e6:10.2f}{before / seconds:8.2f}"
+        calls = seconds / (EVALUATIONS[method] * new[f"{kind} call"])
+        print(f"{kind:5}{method:15}{name:8}{every:>6}{seconds * 1e6:10.2f}{was:18}{calls:8.2f}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

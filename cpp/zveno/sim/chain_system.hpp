@@ -1,0 +1,108 @@
+// A chain or tree on a fixed base under forces of its joints and external wrenches.
+//
+// State: q, qd; the accounts: work of joints and wrenches; internal states of the laws.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include <zveno/functions/job.hpp>
+#include <zveno/sim/events.hpp>
+#include <zveno/sim/record.hpp>
+#include <zveno/sim/system.hpp>
+
+namespace zveno {
+
+namespace chain_record {
+
+constexpr Field kFields[] = {
+    {"t", "s", "Time."},
+    {"q", "rad or m", "Joint coordinates.", {kJointAxis}},
+    {"qd", "rad/s or m/s", "Their rates.", {kJointAxis}},
+    {"qdd", "rad/s^2 or m/s^2", "Their accelerations.", {kJointAxis}},
+    {"tau",
+     "N m or N",
+     "Joint efforts: laws and `tau` of the call together, without the links' own friction.",
+     {kJointAxis}},
+    {"base_wrench",
+     "N, N m",
+     "Force and moment about the base's origin that the mechanism applies to its base, world axes.",
+     {kWrenchAxis}},
+    {"kinetic_energy", "J", "Rotors included."},
+    {"potential_energy", "J", "Of the weight, zero with all mass at the base's origin."},
+    {"work_joints", "J", "Work of efforts and of the links' own friction, counted from the first state."},
+    {"work_external", "J", "Work of the external wrenches."},
+    {"energy_error", "J",
+     "Energy now, minus energy of the first state, minus work: zero but for the error of the integration."},
+};
+
+}  // namespace chain_record
+
+// a wrench [f; m] at the origin of a link, world axes
+struct ExternalWrench {
+  LinkFrame frame;
+  Samples samples;  // six numbers for each time
+  // instead of the samples; may throw
+  std::function<void(double t, const double* q, const double* qd, double* wrench)> at;
+};
+
+struct ChainSetup {
+  const Chain* chain = nullptr;
+  const KernelTable* kernels = nullptr;
+  std::vector<double> q, qd;
+  std::vector<JointLaw> laws;        // n
+  std::vector<double> lower, upper;  // n: limits whose passing is an event, for joints whose law has no stops
+  std::vector<double> tau;           // n numbers, or as many for each step; empty: zero
+  std::vector<ExternalWrench> external;
+  // called at every evaluation besides the laws; may throw, which ends advance() between two steps
+  std::function<void(double t, const double* q, const double* qd, double* tau)> forces;
+};
+
+class ChainSystem {
+ public:
+  struct Stage {
+    std::vector<double> rate, p, v, tau;
+    std::vector<double> wrenches;  // 6 for each external one
+    std::vector<double> pushed;    // their generalised forces, n
+  };
+
+  explicit ChainSystem(ChainSetup setup);
+
+  Stage make_stage() const;
+  int size() const { return 2 * n_ + 2 + drives_.states(); }
+  const Schema& schema() const { return schema_; }
+  bool begin(double t, double* y);
+  bool rates(double t, std::ptrdiff_t step, const double* y, Stage& e, Detail detail);
+  void follow(double t, double dt, const double* y, const Stage& e, double* next) const;
+  void project(double*) const {}
+  void accept(const Stage&) const {}
+  void find_events(double t, double dt, const Stage& e0, const Stage& e1) {
+    events_.find(t, dt, e0.p.data(), e0.v.data(), e1.p.data(), e1.v.data());
+  }
+  void write(double t, const double* y, const Stage& e, const Record& record, std::ptrdiff_t row);
+  void summarise(const Record& record, std::ptrdiff_t begin, std::ptrdiff_t end) const;
+
+  const std::vector<StopEvent>& events() const { return events_.found(); }
+  const Failure& failure() const { return failure_; }
+
+ private:
+  int work() const { return 2 * n_; }
+  int bristles() const { return 2 * n_ + 2; }
+  // of one state with the wrenches of e; third: effort or acceleration
+  Failure run(Job job, const double* y, const double* third, const Stage* e, double* out);
+
+  ChainSetup setup_;
+  const Chain* chain_;
+  int n_;
+  Schema schema_;
+  Drives drives_;
+  Events events_;
+  std::vector<LinkFrame> frames_;
+  std::vector<RowData> loads_;
+  std::vector<double> friction_;  // in the order of q
+  std::vector<double> jacobian_, more_;
+  double energy_ = 0;
+  Failure failure_;
+};
+
+}  // namespace zveno

@@ -1,0 +1,323 @@
+#include <zveno/sim/hexapod_system.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include <zveno/math/quaternion.hpp>
+
+namespace zveno {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kPi = 3.14159265358979323846;
+// Passive joints are looked at before they can have turned by this, rad, since they were last: well before half a turn
+constexpr double kFarthest = 1.0;
+
+Vec3<double> vector(const double* x) { return {x[0], x[1], x[2]}; }
+void add(double* to, const Vec3<double>& x) { to[0] += x.x(), to[1] += x.y(), to[2] += x.z(); }
+
+Vec3<double> turned(const double* R, const double* x) {
+  return {R[0] * x[0] + R[1] * x[1] + R[2] * x[2], R[3] * x[0] + R[4] * x[1] + R[5] * x[2],
+          R[6] * x[0] + R[7] * x[1] + R[8] * x[2]};
+}
+
+// angles of closed forms jump by a turn; here they follow the last ones
+double unwrapped(double x, double last) {
+  const double jump = last - x;
+  return std::fabs(jump) > kPi ? x + 2 * kPi * std::round(jump / (2 * kPi)) : x;
+}
+
+// place in the table, worked out by the compiler
+#define ZVENO_FIELD(name) (std::integral_constant<int, field(hexapod_record::kFields, name)>::value)
+
+}  // namespace
+
+HexapodSystem::HexapodSystem(HexapodSetup setup)
+    : setup_(std::move(setup)),
+      hexapod_(setup_.hexapod),
+      nj_(hexapod_->joints()),
+      schema_(hexapod_record::kFields, kLegs, nj_),
+      drives_(setup_.laws),
+      motion_(setup_.kernels->make_motion(*hexapod_, setup_.base.empty() ? nullptr : setup_.base.data())),
+      last_p_(static_cast<std::size_t>(kLegs * nj_)) {
+  mass_ = hexapod_->platform().mass + hexapod_->leg_mass();
+  for (int k = 0; k < kLegs; ++k) {
+    const LegType type = hexapod_->leg(k).type;
+    actuated_[k] = hexapod_->chain(k).actuated;
+    // a stroke is no angle, and Newton's method does not jump
+    const int angles = type == LegType::custom ? 0 : hexapod_->joints(k) - !traits_of(type).hunt;
+    for (int j = 0; j < angles; ++j) angle_[k][j] = true;
+    events_.watch(k, drives_[k], setup_.lower[static_cast<std::size_t>(k)], setup_.upper[static_cast<std::size_t>(k)]);
+  }
+}
+
+bool HexapodSystem::call(HexFunction function, const double* y, const Stage& e, double* out, const double* base) {
+  HexJob job;
+  job.hexapod = hexapod_;
+  job.function = function;
+  Rows rows;
+  double tau[kLegs * kPlaces];
+  for (int k = 0; k < kLegs; ++k) std::copy_n(e.tau[k], nj_, tau + k * nj_);
+  rows[Param::r].data = y + kR;
+  rows[Param::R].data = e.R;
+  rows[Param::u].data = y + kU;
+  if (function == HexFunction::forward_dynamics) {
+    rows[Param::wrench].data = e.wrench;
+    rows[Param::leg_tau].data = tau;
+    rows[Param::base_motion].data = base;
+  }
+  if (ready_ && hexapod_->has_custom()) rows[Param::start].data = last_p_.data();  // Newton's method stays on its branch
+  rows.out[0] = out;
+  rows.count = 1;
+  const Failure failure = setup_.kernels->run(job, rows, 0, 1);
+  if (failure.cause == Cause::none) return true;
+  failure_ = failure;
+  return false;
+}
+
+// motion_ has failed: the general functions know the cause. Always false.
+bool HexapodSystem::explain(const double* y, const Stage& e) {
+  double out[12 + kLegs * (3 * kPlaces + 4)];
+  holder_ = nullptr;
+  if (!call(HexFunction::closure, y, e, out, nullptr)) return false;
+  if (!call(HexFunction::forward_dynamics, y, e, out, setup_.base.empty() ? nullptr : setup_.base.data())) return false;
+  failure_.cause = Cause::overflow;
+  return false;
+}
+
+// Sum of mass times position. With the whole at rest and the base accelerated by a, the load on the base has the moment
+// -L(u') + moment x (g - a), where L is the angular momentum of the accelerations.
+bool HexapodSystem::first_moment(const double* y_now, double* moment) {
+  double y[kU + 6] = {}, out[12 + kLegs * (3 * kPlaces + 4)];
+  std::copy_n(y_now, 7, y);
+  Stage e;
+  rotation(y + kQ, e.R);
+  double cross_by[2][3];
+  for (int axis = 0; axis < 2; ++axis) {
+    double base[9] = {}, l[6];
+    for (int i = 0; i < 3; ++i) base[i] = hexapod_->gravity()[i] - (i == axis);
+    std::fill_n(y + kU, 6, 0.0);
+    if (!call(HexFunction::forward_dynamics, y, e, out, base)) return false;
+    std::copy_n(out, 6, y + kU);
+    if (!call(HexFunction::momentum, y, e, l, nullptr)) return false;
+    for (int i = 0; i < 3; ++i) cross_by[axis][i] = out[9 + i] + l[3 + i];
+  }
+  moment[0] = cross_by[1][2], moment[1] = -cross_by[0][2], moment[2] = cross_by[0][1];
+  return true;
+}
+
+bool HexapodSystem::begin(double t, double* y) {
+  std::copy_n(setup_.r, 3, y + kR);
+  std::copy_n(setup_.q, 4, y + kQ);
+  normalise(y + kQ);
+  std::copy_n(setup_.u, 6, y + kU);
+  Stage e;
+  double v[kLegs * kPlaces], kinetic, potential = 0;
+  rotation(y + kQ, e.R);
+  ready_ = false;
+  if (!call(HexFunction::closure, y, e, last_p_.data(), nullptr)) return false;
+  if (!call(HexFunction::joint_velocity, y, e, v, nullptr)) return false;
+  ready_ = true;
+  last_time_ = t;
+  travel_ = 0;
+  for (int k = 0; k < kLegs; ++k) {
+    const int j = k * nj_ + actuated_[k];
+    last_actuated_[k] = last_p_[static_cast<std::size_t>(j)];
+    drives_.settled(k, {t, last_actuated_[k], v[j]}, y + kZ);
+  }
+  if (!call(HexFunction::kinetic_energy, y, e, &kinetic, nullptr)) return false;
+  if (!call(HexFunction::momentum, y, e, y + kMomentum, nullptr)) return false;
+  if (hexapod_->has_potential() && !call(HexFunction::potential_energy, y, e, &potential, nullptr)) return false;
+  if (hexapod_->has_gravity() && !first_moment(y, y + kMoment)) return false;
+  energy_ = kinetic + potential;
+  return true;
+}
+
+bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage& e, Detail detail) {
+  rotation(y + kQ, e.R);
+  if (setup_.wrench_at)
+    setup_.wrench_at(t, y + kR, e.R, y + kU, e.wrench);
+  else if (!setup_.wrench.times.empty())
+    sample(setup_.wrench, t, 6, e.wrench);
+
+  const bool custom = hexapod_->has_custom();
+  holder_ = nullptr;
+  if (!motion_->close(y + kR, e.R, y + kU, custom ? last_p_.data() : nullptr)) return explain(y, e);
+  if (!setup_.tau.empty()) {
+    const double* row = held_row(setup_.tau, static_cast<std::size_t>(kLegs * nj_), step);
+    for (int k = 0; k < kLegs; ++k) std::copy_n(row + k * nj_, nj_, e.tau[k]);
+  }
+  for (int k = 0; k < kLegs; ++k) {
+    e.p[k] = angle_[k][actuated_[k]] ? unwrapped(motion_->position[k], last_actuated_[k]) : motion_->position[k];
+    e.v[k] = motion_->rate[k][actuated_[k]];
+  }
+  if (drives_.any())
+    for (int k = 0; k < kLegs; ++k) {
+      double& tau = e.tau[k][actuated_[k]];
+      if (setup_.tau.empty()) tau = 0;
+      tau += drives_.force(k, {t, e.p[k], e.v[k]}, y + kZ, e.rate.data() + kZ);
+    }
+  if (setup_.forces) {
+    double more[kLegs];
+    setup_.forces(t, e.p, e.v, more);
+    for (int k = 0; k < kLegs; ++k) {
+      double& tau = e.tau[k][actuated_[k]];
+      if (setup_.tau.empty() && !drives_.any()) tau = 0;
+      tau += more[k];
+    }
+  }
+
+  bool whole = detail == Detail::record || (detail == Detail::end && custom);
+  if (detail != Detail::stage) {
+    double fastest[kPlaces] = {};
+    for (int k = 0; k < kLegs; ++k)
+      for (int j = 0; j < kPlaces; ++j) fastest[j] = std::max(fastest[j], std::fabs(motion_->rate[k][j]));
+    travel_ += (t - last_time_) * *std::max_element(fastest, fastest + kPlaces);
+    last_time_ = t;
+    whole |= travel_ > kFarthest;
+  }
+  using Extent = HexMotion::Extent;
+  const Extent extent = whole ? Extent::whole : detail == Detail::stage ? Extent::brief : Extent::joints;
+  if (!motion_->finish(e.tau, e.wrench, extent)) return explain(y, e);
+  holder_ = &e;
+  whole_ = whole;
+
+  double* rate = e.rate.data();
+  const double *v = y + kU, *w = y + kU + 3, *f = e.wrench, *load = motion_->load;
+  std::copy_n(v, 3, rate + kR);
+  product(y + kQ, 0, 0.5 * w[0], 0.5 * w[1], 0.5 * w[2], rate + kQ);
+  std::copy_n(motion_->acceleration, 6, rate + kU);
+  for (int i = 0; i < 3; ++i) {
+    rate[kMomentum + i] = f[i] - load[i] + mass_ * hexapod_->gravity()[i];
+    rate[kMomentum + 3 + i] = -load[3 + i];
+  }
+  add(rate + kMomentum + 3, cross(vector(y + kR), vector(f)) + turned(e.R, f + 3));
+  if (hexapod_->has_gravity()) add(rate + kMomentum + 3, cross(vector(y + kMoment), hexapod_->gravity()));
+  std::copy_n(y + kMomentum, 3, rate + kMoment);
+  double power = 0, legs = 0;
+  for (int i = 0; i < 6; ++i) power += f[i] * y[kU + i];
+  for (int k = 0; k < kLegs; ++k) {
+    if (setup_.tau.empty())
+      legs += e.tau[k][actuated_[k]] * e.v[k];
+    else
+      for (int j = 0; j < kPlaces; ++j) legs += e.tau[k][j] * motion_->rate[k][j];
+    const LegChain& leg = hexapod_->chain(k);
+    if (custom && hexapod_->leg(k).type == LegType::custom && leg.chain->has_friction())
+      for (int b = 0; b < leg.chain->n(); ++b) {
+        const double x = motion_->rate[k][leg.chain->user_index()[static_cast<std::size_t>(b)]];
+        legs -= leg.chain->friction()[static_cast<std::size_t>(b)] * x * x;
+      }
+  }
+  rate[kWorkWrench] = power;
+  rate[kWorkLegs] = legs;
+  return true;
+}
+
+// the numbers of a state that was evaluated in brief, or long ago
+void HexapodSystem::complete(const double* y, const Stage& e) {
+  motion_->close(y + kR, e.R, y + kU, hexapod_->has_custom() ? last_p_.data() : nullptr);
+  motion_->finish(e.tau, e.wrench, HexMotion::Extent::whole);
+  holder_ = &e;
+  whole_ = true;
+}
+
+// coordinates of the joints, 6 x nj, as they follow the last ones; out may be these
+void HexapodSystem::positions(double* out) const {
+  bool jumped = false;
+  for (int k = 0; k < kLegs; ++k)
+    for (int j = 0; j < nj_; ++j) {
+      const double x = motion_->joint_position[k][j];
+      jumped |= std::fabs(last_p_[static_cast<std::size_t>(k * nj_ + j)] - x) > kPi;
+    }
+  for (int k = 0; k < kLegs; ++k)
+    for (int j = 0; j < nj_; ++j) {
+      const double x = motion_->joint_position[k][j], last = last_p_[static_cast<std::size_t>(k * nj_ + j)];
+      out[k * nj_ + j] = jumped && angle_[k][j] ? unwrapped(x, last) : x;
+    }
+}
+
+void HexapodSystem::accept(const Stage& e) {
+  std::copy_n(e.p, kLegs, last_actuated_);
+  if (!whole_) return;
+  positions(last_p_.data());
+  travel_ = 0;
+}
+
+void HexapodSystem::project(double* next) const { normalise(next + kQ); }
+
+void HexapodSystem::follow(double t, double dt, const double* y, const Stage& e, double* next) {
+  if (holder_ != &e) complete(y, e);
+  const double *v = next + kU, *w = next + kU + 3;
+  for (int i = 0; i < 3; ++i) {
+    next[kR + i] = y[kR + i] + dt * v[i];
+    next[kMoment + i] = y[kMoment + i] + dt * next[kMomentum + i];
+  }
+  // exponential map: a turn by dt w
+  const double half = 0.5 * dt * std::sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+  const double s = 0.5 * dt * (half < 1e-4 ? 1 - half * half / 6 : std::sin(half) / half);
+  product(y + kQ, std::cos(half), s * w[0], s * w[1], s * w[2], next + kQ);
+  // work: force times displacement
+  double power = 0, legs = e.rate[kWorkLegs];
+  for (int i = 0; i < 6; ++i) power += e.wrench[i] * next[kU + i];
+  for (int k = 0; k < kLegs; ++k) {
+    if (setup_.tau.empty())
+      legs += e.tau[k][actuated_[k]] * dt * motion_->joint_acceleration[k][actuated_[k]];
+    else
+      for (int j = 0; j < kPlaces; ++j) legs += e.tau[k][j] * dt * motion_->joint_acceleration[k][j];
+    drives_.relax(k, {t, e.p[k], e.v[k]}, dt, y + kZ, e.rate.data() + kZ, next + kZ);
+  }
+  next[kWorkWrench] = y[kWorkWrench] + dt * power;
+  next[kWorkLegs] = y[kWorkLegs] + dt * legs;
+}
+
+void HexapodSystem::write(double t, const double* y, const Stage& e, const Record& record, std::ptrdiff_t row) {
+  if (holder_ != &e || !whole_) complete(y, e);
+  const auto by_joint = [&](int f, const double (*from)[kPlaces]) {
+    double* to = record.row(f, kLegs * nj_, row);
+    if (nj_ == kPlaces) return void(std::copy_n(from[0], kLegs * kPlaces, to));
+    for (int k = 0; k < kLegs; ++k)
+      for (int j = 0; j < 3; ++j) to[k * 3 + j] = from[k][j];
+  };
+  double tau[kLegs];
+  for (int k = 0; k < kLegs; ++k) tau[k] = e.tau[k][actuated_[k]];
+  record.put(ZVENO_FIELD("t"), row, t);
+  record.put<3>(ZVENO_FIELD("r"), row, y + kR);
+  record.put<9>(ZVENO_FIELD("R"), row, e.R);
+  record.put<4>(ZVENO_FIELD("quaternion"), row, y + kQ);
+  record.put<6>(ZVENO_FIELD("u"), row, y + kU);
+  record.put<6>(ZVENO_FIELD("acceleration"), row, motion_->acceleration);
+  positions(record.row(ZVENO_FIELD("joint_position"), kLegs * nj_, row));
+  by_joint(ZVENO_FIELD("joint_velocity"), motion_->rate);
+  by_joint(ZVENO_FIELD("joint_acceleration"), motion_->joint_acceleration);
+  record.put<kLegs>(ZVENO_FIELD("tau"), row, tau);
+  record.put<kLegs * 4>(ZVENO_FIELD("reaction"), row, motion_->reaction[0]);
+  record.put<6>(ZVENO_FIELD("base_wrench"), row, motion_->load);
+  record.put<6>(ZVENO_FIELD("wrench"), row, e.wrench);
+  record.put(ZVENO_FIELD("kinetic_energy"), row, motion_->kinetic);
+  record.put(ZVENO_FIELD("work_wrench"), row, y[kWorkWrench]);
+  record.put(ZVENO_FIELD("work_legs"), row, y[kWorkLegs]);
+  // until summarise() takes them off
+  record.put(ZVENO_FIELD("energy_error"), row, y[kWorkWrench] + y[kWorkLegs]);
+  record.put<6>(ZVENO_FIELD("momentum_error"), row, y + kMomentum);
+}
+
+void HexapodSystem::summarise(const Record& record, std::ptrdiff_t begin, std::ptrdiff_t end) {
+  const auto rows = [&](int f, int width) { return record.row(f, width, begin); };
+  double *momentum = rows(ZVENO_FIELD("momentum"), 6), *potential = rows(ZVENO_FIELD("potential_energy"), 1);
+  const double* kinetic = rows(ZVENO_FIELD("kinetic_energy"), 1);
+  motion_->accounts(end - begin, rows(ZVENO_FIELD("r"), 3), rows(ZVENO_FIELD("R"), 9), rows(ZVENO_FIELD("u"), 6),
+                    rows(ZVENO_FIELD("joint_position"), kLegs * nj_), momentum, potential);
+  double *energy_error = rows(ZVENO_FIELD("energy_error"), 1), *momentum_error = rows(ZVENO_FIELD("momentum_error"), 6);
+  const bool balanced = setup_.base.empty();
+  for (std::ptrdiff_t i = 0; i < end - begin; ++i) {
+    energy_error[i] = balanced ? kinetic[i] + potential[i] - energy_ - energy_error[i] : kNan;
+    for (std::ptrdiff_t c = 6 * i; c < 6 * i + 6; ++c) momentum_error[c] = balanced ? momentum[c] - momentum_error[c] : kNan;
+  }
+}
+
+#undef ZVENO_FIELD
+
+}  // namespace zveno

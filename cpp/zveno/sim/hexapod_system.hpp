@@ -1,0 +1,139 @@
+// The ring of a hexapod under drives and an external wrench, on a base that does not answer.
+//
+// State: r, quaternion of the ring (scalar first, ring axes -> base axes), u; the accounts: momentum by its impulses, first
+// moment of mass, work of wrench and legs; internal states of the laws.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include <zveno/functions/hexapod_motion.hpp>
+#include <zveno/functions/job.hpp>
+#include <zveno/sim/events.hpp>
+#include <zveno/sim/record.hpp>
+#include <zveno/sim/system.hpp>
+
+namespace zveno {
+
+namespace hexapod_record {
+
+constexpr Dimension kRing{"ring", "vx vy vz wx wy wz", 6}, kRingAxis{"ring_axis", "x y z", 3},
+    kReaction{"reaction_component", "fx fy fz m", 4}, kMomentum{"momentum_component", "px py pz lx ly lz", 6},
+    kQuaternion{"component", "w x y z", 4};
+
+constexpr Field kFields[] = {
+    {"t", "s", "Time."},
+    {"r", "m", "Centre of mass of the ring, base axes.", {kAxis}},
+    {"R", "1", "Ring axes to base axes.", {kAxis, kRingAxis}},
+    {"quaternion", "1", "The same rotation, scalar first.", {kQuaternion}},
+    {"u", "m/s, rad/s", "Velocity in base axes, angular velocity in ring axes.", {kRing}},
+    {"acceleration", "m/s^2, rad/s^2", "u'.", {kRing}},
+    {"joint_position",
+     "m or rad",
+     "Coordinates of the legs' joints; angles are continuous in time.",
+     {kLegAxis, kJointAxis}},
+    {"joint_velocity", "m/s or rad/s", "Their rates.", {kLegAxis, kJointAxis}},
+    {"joint_acceleration", "m/s^2 or rad/s^2", "Their accelerations.", {kLegAxis, kJointAxis}},
+    {"tau", "N or N m", "Forces of the actuated joints: laws and `tau` of the call together.", {kLegAxis}},
+    {"reaction",
+     "N, N m",
+     "Of the legs on the ring: force at the hinge in base axes, moment about the normal of a universal joint.",
+     {kLegAxis, kReaction}},
+    {"base_wrench", "N, N m", "Of the legs on the base about its origin, base axes.", {kWrenchAxis}},
+    {"wrench",
+     "N, N m",
+     "External one on the ring: force in base axes, moment about its centre of mass in ring axes.",
+     {kWrenchAxis}},
+    {"kinetic_energy", "J", "Of the whole mechanism."},
+    {"potential_energy", "J", "Of its weight."},
+    {"work_wrench", "J", "Work of the external wrench, counted from the first state."},
+    {"work_legs", "J", "Work of the drives, dampers, brakes and friction included."},
+    {"energy_error", "J",
+     "Energy now, minus energy of the first state, minus work: zero but for the error of the integration."},
+    {"momentum", "kg m/s, kg m^2/s", "Linear, and angular about the base's origin, base axes.", {kMomentum}},
+    {"momentum_error",
+     "kg m/s, kg m^2/s",
+     "Momentum, minus that of the first state, minus the impulse of wrench, base and weight.",
+     {kMomentum}},
+};
+
+}  // namespace hexapod_record
+
+struct HexapodSetup {
+  const Hexapod* hexapod = nullptr;
+  const KernelTable* kernels = nullptr;
+  double r[3] = {}, q[4] = {1, 0, 0, 0}, u[6] = {};
+  std::vector<JointLaw> laws = std::vector<JointLaw>(kLegs);
+  // limits whose passing is an event, for legs whose law has no stops
+  std::vector<double> lower = std::vector<double>(kLegs, -std::numeric_limits<double>::infinity());
+  std::vector<double> upper = std::vector<double>(kLegs, std::numeric_limits<double>::infinity());
+  std::vector<double> tau;   // 6 x nj numbers, or as many for each step; empty: zero
+  Samples wrench;            // six numbers for each time; empty: zero
+  std::vector<double> base;  // [a_0; Omega; Omega'] or empty
+  // called at every evaluation besides the laws and instead of the samples; may throw, which ends advance() between two
+  // steps
+  std::function<void(double t, const double* p, const double* v, double* tau)> forces;
+  std::function<void(double t, const double* r, const double* R, const double* u, double* wrench)> wrench_at;
+};
+
+class HexapodSystem {
+ public:
+  static constexpr int kPlaces = HexMotion::kPlaces;
+  // places in the state
+  static constexpr int kR = 0, kQ = 3, kU = 7, kMomentum = 13, kMoment = 19, kWorkWrench = 22, kWorkLegs = 23, kZ = 24,
+                       kState = kZ + kLegs * JointLaw::kMostStates + static_cast<int>(kBlock);
+
+  struct Stage {
+    std::array<double, kState> rate{};
+    double R[9] = {}, wrench[6] = {}, tau[kLegs][kPlaces] = {};
+    double p[kLegs] = {}, v[kLegs] = {};  // of the actuated joints
+  };
+
+  explicit HexapodSystem(HexapodSetup setup);
+
+  Stage make_stage() const { return {}; }
+  int size() const { return kZ + drives_.states(); }
+  const Schema& schema() const { return schema_; }
+  bool begin(double t, double* y);
+  bool rates(double t, std::ptrdiff_t step, const double* y, Stage& e, Detail detail);
+  void follow(double t, double dt, const double* y, const Stage& e, double* next);
+  void project(double* next) const;
+  void accept(const Stage& e);
+  void find_events(double t, double dt, const Stage& e0, const Stage& e1) { events_.find(t, dt, e0.p, e0.v, e1.p, e1.v); }
+  void write(double t, const double* y, const Stage& e, const Record& record, std::ptrdiff_t row);
+  void summarise(const Record& record, std::ptrdiff_t begin, std::ptrdiff_t end);
+
+  const std::vector<StopEvent>& events() const { return events_.found(); }
+  const Failure& failure() const { return failure_; }
+
+ private:
+  // false: failure_ says why
+  bool call(HexFunction function, const double* y, const Stage& e, double* out, const double* base);
+  bool explain(const double* y, const Stage& e);
+  bool first_moment(const double* y, double* moment);
+  void complete(const double* y, const Stage& e);
+  void positions(double* out) const;
+
+  HexapodSetup setup_;
+  const Hexapod* hexapod_;
+  int nj_;
+  Schema schema_;
+  Drives drives_;
+  Events events_;
+  std::unique_ptr<HexMotion> motion_;
+  const Stage* holder_ = nullptr;  // whose numbers motion_ has
+  bool whole_ = false;             // all of them
+  bool ready_ = false;
+  int actuated_[kLegs];
+  bool angle_[kLegs][kPlaces] = {};  // may jump by a turn
+  double mass_ = 0, energy_ = 0;
+  std::vector<double> last_p_;  // coordinates of the last step that was followed, 6 x nj: angles are continuous in time
+  double last_actuated_[kLegs] = {};
+  double last_time_ = 0, travel_ = 0;  // of the passive joints since then, at most
+  Failure failure_;
+};
+
+}  // namespace zveno

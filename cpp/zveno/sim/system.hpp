@@ -1,0 +1,89 @@
+// What an integrator (integrate.hpp) moves. A System is any class with
+//
+// - Stage: what an evaluation leaves behind: `rate`, size() numbers and room for kBlock more, and what the system needs;
+//   Stage make_stage() const.
+// - int size() const: numbers of the state: positions, velocities, internal states of laws, and the accounts. These are
+//   integrated by the same scheme as the motion, so that their distance from energy and momentum measures its error.
+// - bool begin(t, y): the first state and its accounts.
+// - bool rates(t, step, y, e, detail): the state's rates at time t, which lies in `step`. Forces may throw.
+// - void follow(t, dt, y, e, next): semi-implicit step: `next` holds y + dt rate; what follows the new velocities is put in.
+// - void project(next): back onto the manifold of states after a step.
+// - void accept(e): a step ends with e: later evaluations may refer to it.
+// - void find_events(t, dt, e0, e1).
+// - void write(t, y, e, record, row): a recorded state.
+// - void summarise(record, begin, end): what is worked out for many recorded states at once.
+// - const Schema& schema() const: the table of its record.
+//
+// begin and rates return false on failure; what it is, the system knows. To evaluate allocates nothing.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <zveno/sim/law.hpp>
+
+namespace zveno {
+
+// integrators work on blocks of so many numbers
+constexpr std::size_t kBlock = 4;
+
+// how much of an evaluation is wanted: inside a step, at its end, at its end and recorded
+enum class Detail { stage, end, record };
+
+// Laws of the driven joints; their internal states stand one after another.
+class Drives {
+ public:
+  explicit Drives(std::vector<JointLaw> laws) : laws_(std::move(laws)), place_(laws_.size() + 1) {
+    for (std::size_t k = 0; k < laws_.size(); ++k) {
+      place_[k + 1] = place_[k] + laws_[k].states();
+      any_ |= !laws_[k].empty();
+    }
+  }
+
+  bool any() const { return any_; }
+  int states() const { return place_.back(); }
+  const JointLaw& operator[](int k) const { return laws_[static_cast<std::size_t>(k)]; }
+
+  double force(int k, const JointState& s, const double* z, double* z_rate) const {
+    const auto i = static_cast<std::size_t>(k);
+    return laws_[i].force(s, z + place_[i], z_rate + place_[i]);
+  }
+  void settled(int k, const JointState& s, double* z) const {
+    const auto i = static_cast<std::size_t>(k);
+    laws_[i].settled(s, z + place_[i]);
+  }
+  // bristles relax faster than a step: z' = v - decay z is solved for this v
+  void relax(int k, const JointState& s, double dt, const double* z, const double* z_rate, double* next) const {
+    const auto i = static_cast<std::size_t>(k);
+    if (laws_[i].states() == 0) return;
+    double decay[JointLaw::kMostStates];
+    laws_[i].decays(s, decay);
+    for (int j = 0; j < laws_[i].states(); ++j) {
+      const double x = dt * decay[j];
+      const int at = place_[i] + j;
+      next[at] = z[at] + dt * z_rate[at] * (x < 1e-8 ? 1 - 0.5 * x : -std::expm1(-x) / x);
+    }
+  }
+
+ private:
+  std::vector<JointLaw> laws_;
+  std::vector<int> place_;
+  bool any_ = false;
+};
+
+// row `step` of forces held over each step: `width` numbers, or as many for each step
+inline const double* held_row(const std::vector<double>& rows, std::size_t width, std::ptrdiff_t step) {
+  return rows.data() + std::min(static_cast<std::size_t>(step), rows.size() / width - 1) * width;
+}
+
+// samples of `width` numbers at time t
+inline void sample(const Samples& samples, double t, int width, double* out) {
+  const auto [i, weight] = samples.find(t);
+  const double* x = samples.values.data() + static_cast<std::size_t>(width) * i;
+  for (int c = 0; c < width; ++c) out[c] = weight == 0 ? x[c] : x[c] + weight * (x[width + c] - x[c]);
+}
+
+}  // namespace zveno

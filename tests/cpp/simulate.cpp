@@ -1,0 +1,312 @@
+// Integrators on a system with a known motion; the systems of hexapods and chains on the integrators.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+#include <zveno/batch/rows.hpp>
+#include <zveno/functions/hexapod_motion.hpp>
+#include <zveno/sim/chain_system.hpp>
+#include <zveno/sim/hexapod_system.hpp>
+#include <zveno/sim/integrate.hpp>
+
+#include "allocations.hpp"
+#include "check.hpp"
+#include "hexapods.hpp"
+#include "mechanisms.hpp"
+
+using namespace zveno;
+
+namespace {
+
+constexpr Field kOscillation[] = {{"t", "s", "Time."}, {"x", "m", "Place and rate.", {{"component", "x v", 2}}}};
+
+// x'' = -x, with x = sin t
+struct Oscillator {
+  struct Stage {
+    std::array<double, 2 + kBlock> rate{};
+    double p[1] = {}, v[1] = {};
+  };
+  double fails_after = 1e300, throws_after = 1e300;
+  int evaluations = 0, projections = 0;
+  Events events;
+  Schema table{kOscillation, 0, 0};
+
+  Stage make_stage() const { return {}; }
+  int size() const { return 2; }
+  const Schema& schema() const { return table; }
+  bool begin(double, double* y) const { return y[0] = 0, y[1] = 1, true; }
+  bool rates(double t, std::ptrdiff_t, const double* y, Stage& e, Detail) {
+    ++evaluations;
+    if (t > throws_after) throw std::runtime_error("no more");
+    e.rate[0] = y[1], e.rate[1] = -y[0];
+    e.p[0] = y[0], e.v[0] = y[1];
+    return t <= fails_after;
+  }
+  void follow(double, double dt, const double* y, const Stage&, double* next) const { next[0] = y[0] + dt * next[1]; }
+  void project(double*) { ++projections; }
+  void accept(const Stage&) const {}
+  void find_events(double t, double dt, const Stage& a, const Stage& b) { events.find(t, dt, a.p, a.v, b.p, b.v); }
+  void write(double t, const double* y, const Stage&, const Record& record, std::ptrdiff_t row) const {
+    record.put(field(kOscillation, "t"), row, t);
+    record.put<2>(field(kOscillation, "x"), row, y);
+  }
+  void summarise(const Record&, std::ptrdiff_t, std::ptrdiff_t) const {}
+};
+
+// arrays for a schedule, and the simulation that fills them
+template <class System>
+struct Recorded {
+  std::vector<std::vector<double>> arrays;
+  Simulation<System> simulation;
+
+  Recorded(const Schedule& schedule, System system)
+      : arrays(arrays_of(schedule, system)), simulation(schedule, std::move(system), record_of(arrays)) {}
+
+  static std::vector<std::vector<double>> arrays_of(const Schedule& schedule, const System& system) {
+    std::vector<std::vector<double>> made;
+    for (int i = 0; i < system.schema().count; ++i) {
+      std::ptrdiff_t width = 1;
+      for (const std::ptrdiff_t size : system.schema().shape(i)) width *= size;
+      made.emplace_back(static_cast<std::size_t>(schedule.records() * width));
+    }
+    return made;
+  }
+  static Record record_of(std::vector<std::vector<double>>& arrays) {
+    Record record;
+    for (auto& array : arrays) record.data.push_back(array.data());
+    return record;
+  }
+  const std::vector<double>& operator[](int field) const { return arrays[static_cast<std::size_t>(field)]; }
+  void finish() {
+    while (simulation.advance(7)) {
+    }
+  }
+};
+
+Schedule schedule_of(Stepper method, double end, std::ptrdiff_t steps, std::ptrdiff_t every = 1) {
+  return {method, 0, end / static_cast<double>(steps), steps, every};
+}
+
+double oscillator_error(Stepper method, std::ptrdiff_t steps) {
+  Recorded<Oscillator> run(schedule_of(method, 1, steps, steps), {});
+  run.finish();
+  return std::fabs(run[1][2] - std::sin(1.0)) + std::fabs(run[1][3] - std::cos(1.0));
+}
+
+double largest(const std::vector<double>& x) {
+  double most = 0;
+  for (double v : x) most = std::max(most, std::fabs(v));
+  return most;
+}
+
+JointLaw soft(bool hinge) {
+  return JointLaw({SpringDamper{1, hinge ? 15.0 : 400.0, hinge ? 3.0 : 80.0, 0.05}, EddyBrake{2, 0.3},
+                   LuGre{0.5, 0.7, 0.01, 1e3, 1, 0}, Stops{-0.5, 5, 4e3, 80}});
+}
+
+HexapodSetup setup_of(const Hexapod& hexapod, const RingStates& states) {
+  HexapodSetup setup;
+  setup.hexapod = &hexapod;
+  setup.kernels = &kernel_table();
+  std::copy_n(states.r.data(), 3, setup.r);
+  for (int i = 0; i < 6; ++i) setup.u[i] = 0.05 * states.u[static_cast<std::size_t>(i)];
+  for (int k = 0; k < kLegs; ++k) setup.laws[static_cast<std::size_t>(k)] = soft(is_hunt(hexapod.leg(k).type));
+  return setup;
+}
+
+}  // namespace
+
+LAW(integrators_have_their_order) {
+  const double fine = std::log2(oscillator_error(Stepper::rk4, 10) / oscillator_error(Stepper::rk4, 20));
+  CHECK(std::fabs(fine - 4) < 0.2);
+  const double coarse =
+      std::log2(oscillator_error(Stepper::semi_implicit, 100) / oscillator_error(Stepper::semi_implicit, 200));
+  CHECK(std::fabs(coarse - 1) < 0.1);
+}
+
+LAW(a_step_evaluates_once_at_its_end_and_is_projected) {
+  for (const Stepper method : {Stepper::rk4, Stepper::semi_implicit}) {
+    Recorded<Oscillator> run(schedule_of(method, 1, 10), {});
+    run.finish();
+    CHECK_EQUAL(run.simulation.system().evaluations, 1 + 10 * (method == Stepper::rk4 ? 4 : 1));
+    CHECK_EQUAL(run.simulation.system().projections, 10);
+  }
+}
+
+LAW(every_so_many_states_and_the_last_are_recorded) {
+  Recorded<Oscillator> all(schedule_of(Stepper::rk4, 1, 10), {}), some(schedule_of(Stepper::rk4, 1, 10, 4), {});
+  all.finish(), some.finish();
+  CHECK_EQUAL(all.simulation.recorded(), std::ptrdiff_t{11});
+  CHECK_EQUAL(some.simulation.recorded(), std::ptrdiff_t{4});
+  const int steps[] = {0, 4, 8, 10};
+  for (int i = 0; i < 4; ++i) CHECK_SAME("state", &some[1][2 * i], &all[1][2 * steps[i]], 2);
+}
+
+LAW(a_failure_ends_the_run_with_the_last_good_state) {
+  Oscillator system;
+  system.fails_after = 0.52;
+  Recorded<Oscillator> run(schedule_of(Stepper::rk4, 1, 10, 3), system);
+  CHECK(!run.simulation.advance(100));
+  CHECK(run.simulation.failed());
+  CHECK_EQUAL(run.simulation.step(), std::ptrdiff_t{5});
+  CHECK_EQUAL(run.simulation.recorded(), std::ptrdiff_t{3});  // 0, 3, 5
+  CHECK(std::fabs(run.simulation.failure_time() - 0.55) < 1e-12);
+  CHECK(std::fabs(run[0][2] - 0.5) < 1e-12);
+  CHECK(!run.simulation.advance(1));
+}
+
+LAW(an_exception_leaves_the_state_between_two_steps) {
+  Oscillator system;
+  system.throws_after = 0.52;
+  Recorded<Oscillator> run(schedule_of(Stepper::rk4, 1, 10, 100), system);
+  CHECK_THROWS(run.simulation.advance(100), std::runtime_error, "no more", );
+  CHECK_EQUAL(run.simulation.step(), std::ptrdiff_t{5});
+  run.simulation.settle();
+  CHECK_EQUAL(run.simulation.recorded(), std::ptrdiff_t{2});
+  CHECK(std::fabs(run[0][1] - 0.5) < 1e-12);
+}
+
+LAW(events_are_found_inside_their_step) {
+  Oscillator system;
+  system.events.watch(0, JointLaw(), -2, 0.5);  // sin t = 1 / 2
+  system.events.watch(0, JointLaw({Stops{-1e300, 0.999, 1, 0}}), 0, 0);
+  Recorded<Oscillator> run(schedule_of(Stepper::rk4, 3, 12), system);
+  run.finish();
+  const auto& found = run.simulation.system().events.found();
+  const double times[] = {kPi / 6, std::asin(0.999), kPi - std::asin(0.999), 5 * kPi / 6};
+  CHECK_EQUAL(found.size(), std::size_t{4});
+  for (std::size_t i = 0; i < std::min<std::size_t>(4, found.size()); ++i) {
+    CHECK(std::fabs(found[i].time - times[i]) < 4e-3);
+    CHECK(found[i].upper);
+    CHECK_EQUAL(found[i].enters, i < 2);
+    CHECK_EQUAL(found[i].rate > 0, i < 2);
+  }
+}
+
+// the legs are closed first, the forces come later
+LAW(motion_has_the_bits_of_forward_dynamics) {
+  const auto compare = [](const Hexapod& hexapod, bool moving, const std::string& what) {
+    Random random(210);
+    const RingStates states(random, hexapod, 5);
+    const int nj = hexapod.joints();
+    const DynamicsLayout layout{nj, false};
+    const auto motion = make_motion(hexapod, moving ? states.base.data() : nullptr);
+    for (std::ptrdiff_t row = 0; row < 5; ++row) {
+      const double *r = &states.r[3 * row], *R = &states.R[9 * row], *u = &states.u[6 * row],
+                   *wrench = &states.wrench[6 * row];
+      HexRows rows;
+      rows.r.data = r, rows.R.data = R, rows.u.data = u, rows.wrench.data = wrench;
+      rows.count = 1;
+      double position[kLegs * 4], velocity[kLegs * 4], out[200], tau[kLegs][4] = {}, flat[kLegs * 4], kinetic;
+      const auto run = [&](HexFunction function, double* to) {
+        rows.out = to;
+        const HexFailure failure = run_hexapod({&hexapod, function}, rows, 0, 1);
+        CHECK_EQUAL(static_cast<int>(failure.cause), 0);
+      };
+      CHECK(motion->close(r, R, u, nullptr));
+      run(HexFunction::closure, position), run(HexFunction::joint_velocity, velocity);
+      for (int k = 0; k < kLegs; ++k) {
+        const int actuated = hexapod.chain(k).actuated;
+        CHECK_SAME(what + ": position", &motion->position[k], position + k * nj + actuated, 1);
+        CHECK_SAME(what + ": rate", motion->rate[k] + actuated, velocity + k * nj + actuated, 1);
+        for (int j = 0; j < hexapod.joints(k); ++j) tau[k][j] = random.uniform(-20, 20);
+        std::copy_n(tau[k], nj, flat + k * nj);
+      }
+      if (moving) rows.base.data = states.base.data();
+      rows.tau.data = flat;
+      run(HexFunction::forward_dynamics, out);
+      rows.tau.data = rows.base.data = nullptr;
+      run(HexFunction::kinetic_energy, &kinetic);
+      using Extent = HexMotion::Extent;
+      for (const Extent extent : {Extent::brief, Extent::joints, Extent::whole}) {
+        CHECK(motion->finish(tau, wrench, extent));
+        CHECK_SAME(what + ": acceleration", motion->acceleration, out, 6);
+        CHECK_SAME(what + ": load", motion->load, out + 6, 6);
+        for (int k = 0; k < kLegs && extent != Extent::brief; ++k) {
+          const double* leg = out + layout.head() + k * layout.per_leg();
+          CHECK_SAME(what + ": joint rate", motion->rate[k], leg + nj, nj);
+          CHECK_SAME(what + ": joint acceleration", motion->joint_acceleration[k], leg + 2 * nj, nj);
+          if (extent == Extent::joints) continue;
+          CHECK_SAME(what + ": joint position", motion->joint_position[k], leg, nj);
+          CHECK_SAME(what + ": reaction", motion->reaction[k], leg + 3 * nj, 4);
+        }
+      }
+      CHECK_SAME(what + ": kinetic energy", &motion->kinetic, &kinetic, 1);
+    }
+    double momentum[30], potential[5], expected[30];
+    HexRows rows;
+    rows.r = {states.r.data(), 3}, rows.R = {states.R.data(), 9}, rows.u = {states.u.data(), 6};
+    rows.count = 5, rows.out = expected;
+    motion->accounts(5, states.r.data(), states.R.data(), states.u.data(), nullptr, momentum, potential);
+    run_hexapod({&hexapod, HexFunction::momentum}, rows, 0, 5);
+    CHECK_SAME(what + ": momentum", momentum, expected, 30);
+    std::fill_n(expected, 5, 0.0);
+    if (hexapod.has_gravity()) run_hexapod({&hexapod, HexFunction::potential_energy}, rows, 0, 5);
+    CHECK_SAME(what + ": potential energy", potential, expected, 5);
+  };
+  for (const Vec3<double>& gravity : {Vec3<double>{0, 0, 0}, Vec3<double>{-3, 1, 2}})
+    for (const bool moving : {false, true}) {
+      for (const LegType type : kLegTypes)
+        for (const bool lean : {false, true}) compare(make_hexapod(leg_specs(type, lean), gravity), moving, name_of(type));
+      compare(mixed_hexapod(gravity), moving, "mixed");
+    }
+}
+
+LAW(a_leg_that_does_not_close_is_refused_and_named) {
+  const Hexapod hexapod = make_hexapod(leg_specs(LegType::rus, true));
+  Random random(211);
+  HexapodSetup setup = setup_of(hexapod, RingStates(random, hexapod, 1));
+  setup.r[0] = 5;
+  Recorded<HexapodSystem> far(schedule_of(Stepper::rk4, 1, 10), HexapodSystem(setup));
+  CHECK(!far.simulation.advance(1));
+  CHECK_EQUAL(static_cast<int>(far.simulation.system().failure().cause), static_cast<int>(HexFailure::reach));
+  CHECK_EQUAL(far.simulation.recorded(), std::ptrdiff_t{0});
+}
+
+LAW(a_hexapod_keeps_its_balances_and_a_step_allocates_nothing) {
+  for (const LegType type : {LegType::ups, LegType::rsu})
+    for (const Stepper method : {Stepper::rk4, Stepper::semi_implicit}) {
+      const Hexapod hexapod = make_hexapod(leg_specs(type, true), {-1, 0.5, 0.2});
+      Random random(212);
+      const HexapodSetup setup = setup_of(hexapod, RingStates(random, hexapod, 1));
+      Recorded<HexapodSystem> run(schedule_of(method, 0.05, 200, 3), HexapodSystem(setup));
+      run.simulation.advance(10);
+      const long before = allocations();
+      while (run.simulation.advance(20)) {
+      }
+      CHECK_EQUAL(allocations() - before, 0L);
+      CHECK(!run.simulation.failed());
+      const auto array = [&](const char* name) { return run[field(hexapod_record::kFields, name)]; };
+      const double bound = method == Stepper::rk4 ? 1e-7 : 1e-2;
+      CHECK(largest(array("energy_error")) < bound * largest(array("kinetic_energy")));
+      CHECK(largest(array("momentum_error")) < bound * largest(array("momentum")));
+      CHECK(largest(array("work_legs")) > 0);
+    }
+}
+
+LAW(a_chain_keeps_its_energy_and_a_step_allocates_nothing) {
+  for (const Stepper method : {Stepper::rk4, Stepper::semi_implicit}) {
+    Random random(213);
+    const Chain chain = make(random_links(random, {6, true, true, true, true}));
+    const auto n = static_cast<std::size_t>(chain.n());
+    ChainSetup setup;
+    setup.chain = &chain;
+    setup.kernels = &kernel_table();
+    setup.q = random.vector(chain.n()), setup.qd = random.vector(chain.n(), -0.2, 0.2);
+    setup.laws.assign(n, JointLaw({SpringDamper{0.1, 2, 0.1, 0.3}, LuGre{0.5, 0.7, 0.01, 1e2, 1, 0}}));
+    setup.lower.assign(n, -1e300), setup.upper.assign(n, 1e300);
+    setup.external.push_back({chain.frame(0), {{0.0, 1.0}, random.vector(12)}, {}});
+    Recorded<ChainSystem> run(schedule_of(method, 0.02, 400, 3), ChainSystem(setup));
+    run.simulation.advance(10);
+    const long before = allocations();
+    while (run.simulation.advance(20)) {
+    }
+    CHECK_EQUAL(allocations() - before, 0L);
+    CHECK(!run.simulation.failed());
+    const auto array = [&](const char* name) { return run[field(chain_record::kFields, name)]; };
+    const double scale = largest(array("kinetic_energy")) + largest(array("work_joints"));
+    CHECK(largest(array("energy_error")) < (method == Stepper::rk4 ? 1e-6 : 1e-1) * scale);
+    CHECK(largest(array("work_external")) > 0);
+  }
+}
