@@ -126,6 +126,23 @@ class Law(ABC):
             raise ValueError(f"{type(self).__name__}.of: leg is {_show(leg)}, expected 0 to 5 or one of {names}")
         return self._resolved(_place(hexapod, int(leg)))
 
+    def at(self, chain: Chain, joint: int | str) -> Law:
+        """The law as it acts in a joint of a chain: references of None are zero, limits of None take their values.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> SpringDamper(50.0).at(zv.robots.two_link(), "upper_joint").reference
+        0.0
+        """
+        names = chain.joint_names
+        if isinstance(joint, str) and joint in names:
+            joint = names.index(joint)
+        if isinstance(joint, bool) or not isinstance(joint, int | np.integer) or not 0 <= joint < len(names):
+            expected = f"0 to {len(names) - 1} or one of {names}"
+            raise ValueError(f"{type(self).__name__}.at: joint is {_show(joint)}, expected {expected}")
+        return self._resolved(joint_place(chain, int(joint)))
+
     def __add__(self, other: object) -> Sum:
         return Sum((self, other)) if isinstance(other, Law) else NotImplemented
 
