@@ -22,7 +22,8 @@ from .errors import Error, GraphSizeError, ModelError, ModelWarning, Singularity
 from .model import Body, Chain, Hexapod, Leg, Link
 from .opcount import OpCount
 from .results import Derivatives, HexapodDynamics, RingPose, Singularity
-from .sim.simulation import Simulation, StopEvent
+from .sim.chain import ChainSimulation
+from .sim.simulation import HexapodSimulation, Simulation, StopEvent
 
 if _TYPE_CHECKING:
     __version__: str
@@ -41,12 +42,14 @@ else:
 __all__ = [
     "Body",
     "Chain",
+    "ChainSimulation",
     "CompiledFunction",
     "Derivatives",
     "Error",
     "GraphSizeError",
     "Hexapod",
     "HexapodDynamics",
+    "HexapodSimulation",
     "Leg",
     "Link",
     "ModelError",

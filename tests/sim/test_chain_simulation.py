@@ -289,6 +289,16 @@ def test_stops_take_the_limits_of_their_joint():
         slider().simulate(1.0, 1e-3, laws=laws.Stops(1e4))
 
 
+def test_a_law_takes_its_limits_from_a_joint():
+    chain = slider(lower=-1.0, upper=0.2)
+    law = laws.SpringDamper(3.0) + laws.Stops(10.0)
+    spring, stops = law.at(chain, 0).laws
+    assert spring.reference == 0 and (stops.lower, stops.upper) == (-1.0, 0.2)
+    assert law.at(chain, chain.joint_names[0]) == law.at(chain, 0)
+    with pytest.raises(ValueError, match=re.escape("Sum.at: joint is 1, expected 0 to 0 or one of (")):
+        law.at(chain, 1)
+
+
 # ---- failures
 
 
