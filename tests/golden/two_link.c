@@ -2,11 +2,12 @@
  * two_link
  *
  * Generated code, do not edit.
- *   model     two_link (made-up inertias)
- *   joints    upper_joint, lower_joint
- *   gravity   0.0, 0.0, -9.81 m/s^2, base axes
- *   function  inverse_dynamics
- *   level     strict
+ *   model      two_link (made-up inertias)
+ *   joints     upper_joint, lower_joint
+ *   gravity    0.0, 0.0, -9.81 m/s^2, base axes
+ *   function   inverse_dynamics
+ *   arguments  q, qd, qdd
+ *   level      strict
  *
  * Cost: 34 operations: 16 mul, 14 add, 4 trig.
  * Straight-line code: no loops, no branches, no allocation, no state.
@@ -14,7 +15,7 @@
  *   q    in   2  joint coordinates, rad or m
  *   qd   in   2  joint rates, rad/s or m/s
  *   qdd  in   2  joint accelerations, rad/s^2 or m/s^2
- *   tau  out  2  joint torques or forces, N m or N
+ *   tau  out  2  joint efforts, N m or N
  *
  * Matrices are stored row by row. The arrays must not overlap; nothing is checked.
  */

@@ -6,7 +6,7 @@ import pinocchio as pin
 import pytest
 import zveno as zv
 from engines.pinocchio import Twin
-from engines.random_mechanisms import copy_link, mechanisms, random_chain, random_state
+from engines.random_mechanisms import copy_link, mechanisms, random_body, random_chain, random_state
 from helpers import OTHER, assert_close
 from hypothesis import given
 
@@ -58,7 +58,7 @@ def test_replaced_parameters_are_those_of_the_new_chain(mechanism):
     chain, rng = mechanism
     theta = chain.inertial_parameters
     assert chain.with_inertial_parameters(theta) == chain
-    bodies = [helpers.random_body(rng) for _ in chain.links]
+    bodies = [random_body(rng) for _ in chain.links]
     links = [copy_link(link, **body) for link, body in zip(chain.links, bodies, strict=True)]
     other = zv.Chain(links, gravity=chain.gravity, name=chain.name)
     back = chain.with_inertial_parameters(other.inertial_parameters)
