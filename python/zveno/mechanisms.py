@@ -48,6 +48,17 @@ def docking_ring(kind: str, *, gravity: ArrayLike = (0.0, 0.0, 0.0), reflected: 
     -----
     Masses, inertias, hinge radii and link lengths are plausible choices, not published data. The structures are those
     of Golubev & Yaskevich (000).
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> for legs in ("UPS", "SPU", "UCU", "RUS", "RSU"):
+    ...     print(zv.mechanisms.docking_ring(legs))
+    Hexapod 'docking_ring UPS (made-up data)': 6 UPS legs, 45.0 kg ring, 39.0 kg legs
+    Hexapod 'docking_ring SPU (made-up data)': 6 SPU legs, 45.0 kg ring, 39.0 kg legs
+    Hexapod 'docking_ring UCU (made-up data)': 6 UCU legs, 45.0 kg ring, 39.0 kg legs
+    Hexapod 'docking_ring RUS (made-up data)': 6 RUS legs, 45.0 kg ring, 24.0 kg legs
+    Hexapod 'docking_ring RSU (made-up data)': 6 RSU legs, 45.0 kg ring, 24.0 kg legs
     """
     if not isinstance(kind, str) or kind not in STANDARD:
         raise ModelError(f"docking_ring: kind is {_show(kind)}, expected 'UPS', 'SPU', 'UCU', 'RUS' or 'RSU'")

@@ -20,6 +20,12 @@ def two_link() -> Chain:
 
     Joint axes along y; at q = 0 both rods lie along x. With q about y, positive angles turn the arm downwards.
     Inertial data are those of ideal rods (made up), so every result can be checked by hand.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> zv.robots.two_link()
+    Chain 'two_link (made-up inertias)': 2 joints (2 revolute), 3 links, 2.0 kg
     """
 
     def rod(name: str, x: float) -> Link:
@@ -54,6 +60,12 @@ def puma560() -> Chain:
     ----------
     B. Armstrong, O. Khatib, J. Burdick, "The explicit dynamic model and inertial parameters of the PUMA 560 arm",
     Proc. IEEE ICRA 1986. Reprinted in P. Corke's Robotics Toolbox, models puma560 and puma560akb.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> zv.robots.puma560()
+    Chain 'puma560': 6 joints (6 revolute), 7 links, 36.5 kg
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
@@ -97,6 +109,12 @@ def stanford() -> Chain:
     ----------
     Geometry: R. P. Paul, "Modelling, trajectory calculation and servoing of a computer controlled arm", Stanford AI
     Laboratory memo AIM-177, 1972, figure 2.3 (inches there).
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> zv.robots.stanford()
+    Chain 'stanford (made-up inertias)': 6 joints (5 revolute, 1 prismatic), 7 links, 20.1 kg
     """
     inch = 0.0254
     return Chain.from_dh(
@@ -129,6 +147,12 @@ def scara() -> Chain:
     """SCARA arm of the 600 mm class: two vertical axes, the spindle's stroke, the spindle's turn. All data made up.
 
     Standard Denavit-Hartenberg; q3 lowers the spindle, the link "tool" is its end with z pointing down.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> zv.robots.scara()
+    Chain 'scara (made-up data)': 4 joints (3 revolute, 1 prismatic), 5 links, 21.0 kg
     """
     return Chain.from_dh(
         [(0.0, 0.39, 0.325, 0.0), (0.0, 0.0, 0.275, math.pi), (0.0, 0.0, 0.0, 0.0), (0.0, 0.05, 0.0, 0.0)],
@@ -153,6 +177,12 @@ def kawasaki_fs020n() -> Chain:
     References
     ----------
     Leskov et al. (003), appendices 1 and 2, in the standard Denavit-Hartenberg form.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> zv.robots.kawasaki_fs020n()
+    Chain 'kawasaki_fs020n (made-up inertias)': 6 joints (6 revolute), 7 links, 183.0 kg
     """
     base_pose = np.diag([1.0, -1.0, -1.0, 1.0])
     flange = np.array([[0.0, 1.0, 0.0, 0.0], [-1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.12], [0.0, 0.0, 0.0, 1.0]])

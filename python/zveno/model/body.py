@@ -80,6 +80,13 @@ class Body(Record):
         -------
         body : Body
             I_x = m r^2 / 2, I_y = I_z = m (3 r^2 + l^2) / 12 about the centre of mass.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> rod = zv.Body.cylinder(3.0, 0.02, 0.6)  # kg, m, m; along x from the origin
+        >>> rod.com, np.diag(rod.inertia).round(4)
+        (array([0.3, 0. , 0. ]), array([0.0006, 0.0903, 0.0903]))
         """
 
         def fail(text: str) -> NoReturn:

@@ -142,6 +142,18 @@ class Chain(_core.Chain):
         joint becomes an independent joint. Transmissions, Coulomb friction, meshes, materials, collision shapes,
         safety controllers and extensions are ignored; those that matter for dynamics are named in a `ModelWarning`.
         Floating and planar joints are a `ModelError`: the base is fixed.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> text = '''<robot name="swing"><link name="ground"/>
+        ... <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="2"/>
+        ... <inertia ixx="0.2" iyy="0.2" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        ... <joint name="hinge" type="continuous"><parent link="ground"/><child link="rod"/><axis xyz="0 1 0"/></joint>
+        ... </robot>'''
+        >>> arm = zv.Chain.from_urdf(text)  # or a path
+        >>> arm.inverse_dynamics([np.pi / 2], [0], [0]).round(2)  # 0.5 m * 2 kg * g
+        array([9.81])
         """
         from . import urdf
 
@@ -206,6 +218,17 @@ class Chain(_core.Chain):
             the origin of DH frame i-1 and turns with link i, and ``com`` and ``inertia`` of ``chain.links`` are
             expressed there; in the modified one it is DH frame i. ``chain.pose(q, tool)`` is DH frame n times
             `tool_pose` in both.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> rows = [(0, 0.4, 0.3, 0), (0, 0, 0.25, np.pi), (0, 0, 0, 0)]  # theta0, d, a, alpha
+        >>> scara = zv.Chain.from_dh(rows, joints=["revolute", "revolute", "prismatic"], masses=[3.0, 2.0, 1.0])
+        >>> scara.pose([0, 0, 0.1], "tool")[:3, 3].round(3) + 0.0
+        array([0.55, 0.  , 0.3 ])
+        >>> rest = np.zeros(3)
+        >>> scara.inverse_dynamics(rest, rest, rest).round(2) + 0.0  # only the slide carries weight
+        array([ 0.  ,  0.  , -9.81])
         """
 
         def fail(text: str) -> NoReturn:
@@ -232,7 +255,17 @@ class Chain(_core.Chain):
         return chain
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the model as a JSON-safe dictionary (lists, None for an infinite limit)."""
+        """Return the model as a JSON-safe dictionary (lists, None for an infinite limit).
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> import json
+        >>> arm = zv.robots.two_link()
+        >>> text = json.dumps(arm.to_dict())
+        >>> zv.Chain.from_dict(json.loads(text)) == arm
+        True
+        """
         return {
             "format": _FORMAT,
             "version": _VERSION,
@@ -244,7 +277,17 @@ class Chain(_core.Chain):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, strict: bool = False) -> Self:
-        """Build the model of `to_dict`; every key is checked, an unknown one is a `ModelError`."""
+        """Build the model of `to_dict`; every key is checked, an unknown one is a `ModelError`.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> longer = arm.to_dict()
+        >>> longer["links"][1]["position"] = [1.5, 0, 0]
+        >>> float(zv.Chain.from_dict(longer).pose([0, 0], "tip")[0, 3])
+        2.5
+        """
         chain = cls._quiet(**_chain_arguments(data))
         report([text for _, text in chain.suspicions], f"Chain '{chain.name}'", strict)
         return chain
@@ -269,6 +312,16 @@ class Chain(_core.Chain):
             About that centre of mass, in the axes of `link`.
         name : str
             Name of the new link; its frame is that of `link`.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> loaded = arm.with_payload("tip", 1.0)
+        >>> rest = np.zeros(2)
+        >>> more = loaded.inverse_dynamics(rest, rest, rest) - arm.inverse_dynamics(rest, rest, rest)
+        >>> more.round(2)  # 1 kg at 2 m and at 1 m
+        array([-19.62,  -9.81])
         """
         if link not in self.link_names:
             raise ModelError(f"with_payload: no link {_show(link)} in chain '{self._name}'")
@@ -279,7 +332,18 @@ class Chain(_core.Chain):
         return chain
 
     def with_gravity(self, gravity: ArrayLike) -> Self:
-        """Return a new chain under another gravity, (3,) m/s^2 in base axes."""
+        """Return a new chain under another gravity, (3,) m/s^2 in base axes.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> space = arm.with_gravity((0, 0, 0))
+        >>> space.bias([0.3, 0.4], [0, 0]).round(3) + 0.0
+        array([0., 0.])
+        >>> np.array_equal(space.mass_matrix([0.3, 0.4]), arm.mass_matrix([0.3, 0.4]))
+        True
+        """
         return self._quiet(self._links, gravity, self._name, self._base)
 
     def explain(self, status: SupportsIndex) -> str:
@@ -291,7 +355,7 @@ class Chain(_core.Chain):
         >>> arm = zv.robots.two_link()
         >>> q, status = np.array([[0.1, 0.2], [0.1, np.nan]]), np.zeros(2, np.int16)
         >>> arm.potential_energy(q, on_error="nan", status=status).round(3)
-        array([7.355,   nan])
+        array([-2.919,    nan])
         >>> arm.explain(status[1])
         'the state has an argument that is not finite'
         """
@@ -421,7 +485,16 @@ class Chain(_core.Chain):
         progress: bool | None = None,
         on_error: Literal["raise", "stop"] = "raise",
     ) -> ChainSimulation:
-        """Motion in time on the fixed base: `zveno.simulation.simulate_chain`, where the options are described."""
+        """Motion in time on the fixed base: `zveno.simulation.simulate_chain`, where the options are described.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> swing = arm.simulate(1.0, 1e-3, q=[0.5, 0.0], laws=zv.laws.SpringDamper(0.0, 0.2))
+        >>> bool(abs(swing.energy_error).max() < 1e-9)  # energy lost to the dampers is accounted for
+        True
+        """
         from ..sim.chain import simulate_chain
 
         return simulate_chain(

@@ -212,7 +212,16 @@ class Hexapod(_core.Hexapod):
         return float(np.mean([np.linalg.norm(leg.ring) for leg in self._legs]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the model as a JSON-safe dictionary, every frame filled in."""
+        """Return the model as a JSON-safe dictionary, every frame filled in.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> import json
+        >>> ring = zv.mechanisms.docking_ring("SPU")
+        >>> zv.Hexapod.from_dict(json.loads(json.dumps(ring.to_dict()))) == ring
+        True
+        """
         return {
             "format": _FORMAT,
             "version": _VERSION,
@@ -225,7 +234,17 @@ class Hexapod(_core.Hexapod):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Build the model of `to_dict`; every key is checked, an unknown one is a `ModelError`."""
+        """Build the model of `to_dict`; every key is checked, an unknown one is a `ModelError`.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")
+        >>> heavier = ring.to_dict()
+        >>> heavier["platform"]["mass"] = 90.0
+        >>> print(zv.Hexapod.from_dict(heavier))
+        Hexapod 'docking_ring UPS (made-up data)': 6 UPS legs, 90.0 kg ring, 39.0 kg legs
+        """
         what = "Hexapod.from_dict"
         parts = model_fields(what, data, _FORMAT, _VERSION, ("name", "gravity", "nominal", "platform", "legs"))
         if not isinstance(parts["legs"], list | tuple):
@@ -263,6 +282,17 @@ class Hexapod(_core.Hexapod):
         -------
         RingPose
             r (..., 3), R (..., 3, 3), residual (...), iterations (...).
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")
+        >>> r, R = ring.nominal
+        >>> pose = ring.forward_kinematics([0.01, 0, 0, 0, 0, 0])  # one strut 1 cm longer
+        >>> np.allclose(ring.closure(pose.r, pose.R)[:, 2], [0.01, 0, 0, 0, 0, 0])
+        True
+        >>> (1e3 * (pose.r - r)).round(2)  # mm
+        array([ 2.15, -3.71,  3.7 ])
         """
         return kinematics.forward_kinematics(self, strokes, start, on_error, threads)
 
@@ -293,6 +323,17 @@ class Hexapod(_core.Hexapod):
         -------
         RingPose
             One row for each solution, perhaps none.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")
+        >>> r, R = ring.nominal
+        >>> poses = ring.forward_kinematics_all(np.zeros(6))
+        >>> len(poses.r) > 1  # other poses have the same strokes
+        True
+        >>> np.allclose(ring.closure(poses.r, poses.R)[..., 2], 0, atol=1e-9)
+        True
         """
         return kinematics.all_poses(self, strokes, start, reach, tilt, tries, seed)
 
@@ -313,16 +354,45 @@ class Hexapod(_core.Hexapod):
         Singularity
             condition (...): of the actuated Jacobian with rotations scaled by the ring radius; leg (..., 6): smallest
             factor of Golubev & Yaskevich (000), (38), between 0 and 1; status (...).
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")
+        >>> r, R = ring.nominal
+        >>> float(ring.singularity(r, R).condition.round(2))
+        1.72
+        >>> float(ring.singularity([0.01, 0, 0], R).condition.round(1))  # nearly flat
+        45.7
         """
         return kinematics.singularity(self, r, R, on_error, threads)
 
     def status(self, r: ArrayLike, R: ArrayLike, *, threads: SupportsIndex | None = None) -> NDArray[np.int16]:
-        """0 where the mechanism can take a pose, else a code for `explain`. (...,)"""
+        """0 where the mechanism can take a pose, else a code for `explain`. (...,)
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("RSU")
+        >>> r, R = ring.nominal
+        >>> status = ring.status([r, r + [2, 0, 0]], R)
+        >>> [ring.explain(s) for s in status]
+        ['computed', "leg 'leg1' cannot reach its hinge: crank and coupler do not meet"]
+        """
         _, status = self._measures(r, R, on_error="nan", threads=threads)
         return status
 
     def explain(self, status: SupportsIndex) -> str:
-        """A status in words, with the name of the leg."""
+        """A status in words, with the name of the leg.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("RSU")
+        >>> r, R = ring.nominal
+        >>> ring.explain(ring.status(r + [2, 0, 0], R))
+        "leg 'leg1' cannot reach its hinge: crank and coupler do not meet"
+        """
         return kinematics.explain(status, self)
 
     def workspace(
@@ -351,6 +421,15 @@ class Hexapod(_core.Hexapod):
         -------
         Workspace
             ``.plot()`` draws it.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")
+        >>> r, R = ring.nominal
+        >>> ws = ring.workspace(("y", "tilt z"), (0.2, 0.4), 21)
+        >>> ws.usable.shape, bool(ws.usable[10, 10])  # the middle is the nominal pose
+        ((21, 21), True)
         """
         return kinematics.workspace(self, axes, extent, points, centre, threads)
 
@@ -368,6 +447,16 @@ class Hexapod(_core.Hexapod):
         -------
         OpCount
             ``trig`` counts the arc functions that turn sines and cosines into joint angles.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")
+        >>> r, R = ring.nominal
+        >>> print(ring.operations(0))  # one leg
+        600 operations: 351 mul, 243 add, 2 div, 2 sqrt, 2 trig
+        >>> print(ring.operations())  # six legs, ring and solve
+        4108 operations: 2285 mul, 1781 add, 18 div, 12 sqrt, 12 trig
         """
         return kinematics.operations(self, leg, moving=moving, free=free)
 
@@ -451,7 +540,20 @@ class Hexapod(_core.Hexapod):
         progress: bool | None = None,
         on_error: Literal["raise", "stop"] = "raise",
     ) -> Simulation:
-        """Motion of the ring in time on a fixed base: `zveno.simulation.simulate`, where the options are described."""
+        """Motion of the ring in time on a fixed base: `zveno.simulation.simulate`, where the options are described.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")
+        >>> r, R = ring.nominal
+        >>> law = zv.laws.SpringDamper(400.0, 80.0)
+        >>> sim = ring.simulate(2.0, 1e-3, u=[-0.08, 0, 0, 0, 0, 0], laws=law)
+        >>> sim
+        Simulation('docking_ring UPS (made-up data)', 2001 states from t = 0 to 2 s, rk4, dt = 0.001 s)
+        >>> bool(np.abs(sim.energy_error).max() < 1e-6 * sim.kinetic_energy[0])  # energy is accounted for
+        True
+        """
         from ..sim.simulation import simulate
 
         return simulate(

@@ -304,6 +304,14 @@ class Leg(Record):
         lower, upper : float, m
             Limits of the stroke.
         name : str, optional
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> bodies = {"housing": zv.Body.cylinder(4, 0.03, 0.3), "rod": zv.Body.cylinder(2, 0.02, 0.3)}
+        >>> leg = zv.Leg.ups((0, 0.6, 0), (0, 0.5, 0.1), housing_length=0.3, **bodies)
+        >>> leg.type, leg.joint_names, leg.unit
+        ('UPS', ('u1', 'u2', 'stroke'), 'm')
         """
         return cls._linear(
             "UPS", rotor_inertia, lead, reflected_mass, name, base=base, ring=ring, inner=housing, outer=rod,
@@ -347,6 +355,14 @@ class Leg(Record):
         base, ring, housing, rod, housing_length, rod_length, base_frame, rotor_inertia, lead, reflected_mass, lower,\
  upper, name
             As in `ups`.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> bodies = {"housing": zv.Body.cylinder(4, 0.03, 0.3), "rod": zv.Body.cylinder(2, 0.02, 0.3)}
+        >>> leg = zv.Leg.spu((0, 0.6, 0), (0, 0.5, 0.1), housing_length=0.3, **bodies)
+        >>> leg.type, leg.joint_names
+        ('SPU', ('u1', 'u2', 'spin', 'stroke'))
         """
         return cls._linear(
             "SPU", rotor_inertia, lead, reflected_mass, name, base=base, ring=ring, inner=housing, outer=rod,
@@ -378,6 +394,14 @@ class Leg(Record):
         """Gough-Stewart leg: universal joint on the base, actuated slide that also turns, universal joint on the ring.
 
         As `spu`, but only the rod spins.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> bodies = {"housing": zv.Body.cylinder(4, 0.03, 0.3), "rod": zv.Body.cylinder(2, 0.02, 0.3)}
+        >>> leg = zv.Leg.ucu((0, 0.6, 0), (0, 0.5, 0.1), housing_length=0.3, **bodies)
+        >>> leg.type, leg.joint_names
+        ('UCU', ('u1', 'u2', 'spin', 'stroke'))
         """
         return cls._linear(
             "UCU", rotor_inertia, lead, reflected_mass, name, base=base, ring=ring, inner=housing, outer=rod,
@@ -437,6 +461,14 @@ class Leg(Record):
         lower, upper : float, rad
             Limits of the crank angle.
         name : str, optional
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> bodies = {"crank": zv.Body.cylinder(2, 0.03, 0.26), "coupler": zv.Body.cylinder(2, 0.02, 0.42)}
+        >>> leg = zv.Leg.rus((0, 0.6, 0), (0, 0.5, 0.1), crank_length=0.26, coupler_length=0.42, **bodies)
+        >>> leg.type, leg.joint_names, leg.unit
+        ('RUS', ('crank', 'u1', 'u2'), 'rad')
         """
         return cls._rotary(
             "RUS", rotor_inertia, gear, name, base=base, ring=ring, inner=crank, outer=coupler,
@@ -478,6 +510,14 @@ class Leg(Record):
         base, ring, crank, coupler, crank_length, coupler_length, base_frame, axis, crank_frame, elbow, rotor_inertia,\
  gear, lower, upper, name
             As in `rus`.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> bodies = {"crank": zv.Body.cylinder(2, 0.03, 0.26), "coupler": zv.Body.cylinder(2, 0.02, 0.42)}
+        >>> leg = zv.Leg.rsu((0, 0.6, 0), (0, 0.5, 0.1), crank_length=0.26, coupler_length=0.42, **bodies)
+        >>> leg.type, leg.joint_names, leg.unit
+        ('RSU', ('crank', 'u1', 'u2', 'spin'), 'rad')
         """
         return cls._rotary(
             "RSU", rotor_inertia, gear, name, base=base, ring=ring, inner=crank, outer=coupler,
@@ -519,6 +559,18 @@ class Leg(Record):
             Axes of a universal joint on the ring: the one fixed in `link`, in the axes of `link`, and the one fixed in
             the ring, in ring axes. The joint keeps them perpendicular. Default: a spherical joint.
         name : str, optional
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> links = [
+        ...     zv.Link("yaw", axis=(0, 1, 0), position=(0, 0.6, 0)),
+        ...     zv.Link("pitch", axis=(0, 0, 1), mass=4.0, inertia=0.05),
+        ...     zv.Link("rod", joint="prismatic", axis=(1, 0, 0), mass=2.0, inertia=0.02),
+        ... ]
+        >>> leg = zv.Leg.custom(zv.Chain(links), "rod", ring=(0, 0.5, 0.1), start=(0, 0, 0.5), actuated="rod_joint")
+        >>> leg.joint_names, leg.actuated_index
+        (('yaw_joint', 'pitch_joint', 'rod_joint'), 2)
         """
         return cls(
             "custom", name=name, ring=ring, chain=chain, link=link, point=point, axis=axis, ring_axis=ring_axis,

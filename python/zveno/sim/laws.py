@@ -79,7 +79,15 @@ def _check(made: object, *, amounts: str = "", positive: str = "", infinite: str
 
 
 class Law(ABC):
-    """Base of all laws. Immutable, hashable; `a + b` is the sum of two laws."""
+    """Base of all laws. Immutable, hashable; `a + b` is the sum of two laws.
+
+    Examples
+    --------
+    >>> import zveno as zv
+    >>> law = zv.laws.SpringDamper(400.0, 80.0) + zv.laws.DryFriction(5.0, 1e-3)
+    >>> law.at(zv.robots.two_link(), 0)(0.0, 0.01, 0.1)  # t, x, v
+    -17.0
+    """
 
     __slots__ = ()
 
@@ -191,6 +199,13 @@ class SpringDamper(Law):
         Preload: the force at the reference.
     reference : float, optional, m or rad
         Where the spring is relaxed. None: the coordinate of the leg in the hexapod's nominal pose, zero in a chain.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> law = zv.laws.SpringDamper(400.0, 80.0)
+    >>> float(law(0.0, 0.01, 0.5))  # time, coordinate, rate: -400 * 0.01 - 80 * 0.5
+    -44.0
     """
 
     stiffness: float
@@ -219,6 +234,13 @@ class DryFriction(Law):
     force : float, N or N m
     speed : float, m/s or rad/s
         Where 76 % of the force is reached. The shorter, the shorter the steps must be.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> law = zv.laws.DryFriction(5.0, 1e-3)
+    >>> law(0.0, 0.0, [-1.0, 0.0, 1.0]).round(3) + 0.0
+    array([ 5.,  0., -5.])
     """
 
     force: float
@@ -257,6 +279,13 @@ class LuGre(Law):
     Notes
     -----
     Bristles relax with the rate stiffness |v| / g(v); its product with the step must be below 2.7 for "rk4".
+
+    Examples
+    --------
+    >>> import zveno as zv
+    >>> law = zv.laws.LuGre(force=10.0, breakaway=15.0, speed=0.01, stiffness=1e5)
+    >>> round(law(0.0, 0.0, 0.2), 6)  # steady sliding
+    -10.0
     """
 
     force: float
@@ -289,6 +318,13 @@ class Stops(Law):
     damping : float, N s/m or N m s/rad
     lower, upper : float, optional, m or rad
         None: the limit of the leg or joint; infinite: no stop on this side.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> law = zv.laws.Stops(1e5, 0.0, lower=-0.1, upper=0.1)
+    >>> law(0.0, [-0.11, 0.0, 0.11], 0.0).round(6) + 0.0
+    array([ 1000.,     0., -1000.])
     """
 
     stiffness: float
@@ -332,6 +368,13 @@ class EddyBrake(Law):
         The largest one.
     speed : float, m/s or rad/s
         Where it is reached.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> law = zv.laws.EddyBrake(60.0, 0.1)
+    >>> float(law(0.0, 0.0, 0.1))  # strongest at its critical speed
+    -60.0
     """
 
     force: float
@@ -358,6 +401,13 @@ class Ramp:
     begin : float, s
     relative : bool
         `target` and `start` are counted from the nominal coordinate of the leg.
+
+    Examples
+    --------
+    >>> import zveno as zv
+    >>> servo = zv.laws.Servo(1e4, 0.0, limit=1e3, reference=zv.laws.Ramp(0.1, speed=0.02, start=0.0))
+    >>> [servo(t, 0.0, 0.0) for t in (0.0, 1.0, 10.0)]
+    [0.0, 200.0, 1000.0]
     """
 
     target: float
@@ -393,6 +443,13 @@ class Table:
     values : (n,) array, m or rad
     relative : bool
         `values` are counted from the nominal coordinate of the leg.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> law = zv.laws.Servo(100.0, reference=zv.laws.Table([0.0, 1.0], [0.0, 0.1]))
+    >>> law([0.0, 0.5, 2.0], 0.0, 0.0).round(3)
+    array([ 0.,  5., 10.])
     """
 
     times: Array
@@ -448,6 +505,13 @@ class Servo(Law):
         p(t), m or rad. None: the coordinate of the leg in the hexapod's nominal pose, zero in a chain.
     limit : float, N or N m
         The largest force, infinite by default.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> law = zv.laws.Servo(1000.0, 50.0, zv.laws.Ramp(0.1, 0.02, start=0.0))
+    >>> law([0.0, 5.0, 10.0], 0.0, 0.0).round(3)  # pulls towards 0, 0.1, 0.1 m; moving at 0.02 m/s until 5 s
+    array([  1., 100., 100.])
     """
 
     stiffness: float
@@ -483,6 +547,13 @@ class SlipClutch(Law):
         The force at which the clutch slips.
     law : Law
         What it transmits; may be a sum.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> law = zv.laws.SlipClutch(9.0, zv.laws.Servo(1000.0))
+    >>> law(0.0, [0.001, 0.1], 0.0).round(6)  # never more than 9 N
+    array([-1., -9.])
     """
 
     limit: float
@@ -508,6 +579,13 @@ class Sum(Law):
     Parameters
     ----------
     laws : tuple of Law
+
+    Examples
+    --------
+    >>> import zveno as zv
+    >>> spring, brake = zv.laws.SpringDamper(400.0, reference=0.0), zv.laws.EddyBrake(50.0, 0.2)
+    >>> zv.laws.Sum((spring, brake)) == spring + brake
+    True
     """
 
     laws: tuple[Law, ...]

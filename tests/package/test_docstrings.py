@@ -1,0 +1,63 @@
+"""Docstrings: every public function has an example, and all examples run."""
+
+import doctest
+import inspect
+import pkgutil
+import types
+
+import matplotlib
+import pytest
+import zveno as zv
+from zveno import _core
+
+matplotlib.use("Agg")
+
+MODULES = [
+    m.name for m in pkgutil.walk_packages(zv.__path__, "zveno.") if "._" not in m.name and "__main__" not in m.name
+]
+CLASSES = (zv.Chain, zv.Hexapod, zv.Link, zv.Leg, zv.Body)
+SHARED = {"to_dict", "from_dict"}  # of records: described once
+
+
+def public(owner):
+    for name, value in inspect.getmembers(owner):
+        function = inspect.isroutine(value) or isinstance(value, types.MethodDescriptorType)
+        if function and not name.startswith("_"):
+            yield f"{getattr(owner, '__name__', owner)}.{name}", inspect.getdoc(value) or ""
+
+
+def documented():
+    for owner in CLASSES:
+        yield from ((name, doc) for name, doc in public(owner) if name.split(".")[-1] not in SHARED)
+    for module in (zv.robots, zv.mechanisms):
+        yield from (
+            (f"{module.__name__}.{name}", inspect.getdoc(getattr(module, name)) or "") for name in module.__all__
+        )
+    yield from ((f"laws.{name}", inspect.getdoc(getattr(zv.laws, name)) or "") for name in zv.laws.__all__)
+    yield "cpu_features", inspect.getdoc(zv.cpu_features)
+
+
+DOCUMENTED = dict(documented())
+FLAGS = doctest.NORMALIZE_WHITESPACE
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_every_public_function_has_an_example(name):
+    assert ">>> " in DOCUMENTED[name]
+
+
+@pytest.mark.parametrize("owner", [_core.Chain, _core.Hexapod], ids=["Chain", "Hexapod"])
+def test_examples_of_the_compiled_methods_run(owner):
+    runner, examples = doctest.DocTestRunner(optionflags=FLAGS), 0
+    for name, doc in public(owner):
+        test = doctest.DocTestParser().get_doctest(doc, {}, name, None, 0)
+        runner.run(test, clear_globs=True)
+        examples += len(test.examples)
+    assert examples > 50 and runner.failures == 0
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_a_module_run(name):
+    module = __import__(name, fromlist=["_"])
+    result = doctest.testmod(module, extraglobs={"zv": zv}, optionflags=FLAGS)
+    assert result.failed == 0
