@@ -195,13 +195,13 @@ LAW(motion_has_the_bits_of_forward_dynamics) {
     for (std::ptrdiff_t row = 0; row < 5; ++row) {
       const double *r = &states.r[3 * row], *R = &states.R[9 * row], *u = &states.u[6 * row],
                    *wrench = &states.wrench[6 * row];
-      HexRows rows;
-      rows.r.data = r, rows.R.data = R, rows.u.data = u, rows.wrench.data = wrench;
+      Rows rows;
+      rows[Param::r].data = r, rows[Param::R].data = R, rows[Param::u].data = u, rows[Param::wrench].data = wrench;
       rows.count = 1;
       double position[kLegs * 4], velocity[kLegs * 4], out[200], tau[kLegs][4] = {}, flat[kLegs * 4], kinetic;
       const auto run = [&](HexFunction function, double* to) {
-        rows.out = to;
-        const HexFailure failure = run_hexapod({&hexapod, function}, rows, 0, 1);
+        rows.out[0] = to;
+        const Failure failure = run_hexapod({&hexapod, function}, rows, 0, 1);
         CHECK_EQUAL(static_cast<int>(failure.cause), 0);
       };
       CHECK(motion->close(r, R, u, nullptr));
@@ -213,10 +213,10 @@ LAW(motion_has_the_bits_of_forward_dynamics) {
         for (int j = 0; j < hexapod.joints(k); ++j) tau[k][j] = random.uniform(-20, 20);
         std::copy_n(tau[k], nj, flat + k * nj);
       }
-      if (moving) rows.base.data = states.base.data();
-      rows.tau.data = flat;
+      if (moving) rows[Param::base_motion].data = states.base.data();
+      rows[Param::leg_tau].data = flat;
       run(HexFunction::forward_dynamics, out);
-      rows.tau.data = rows.base.data = nullptr;
+      rows[Param::leg_tau].data = rows[Param::base_motion].data = nullptr;
       run(HexFunction::kinetic_energy, &kinetic);
       using Extent = HexMotion::Extent;
       for (const Extent extent : {Extent::brief, Extent::joints, Extent::whole}) {
@@ -235,9 +235,9 @@ LAW(motion_has_the_bits_of_forward_dynamics) {
       CHECK_SAME(what + ": kinetic energy", &motion->kinetic, &kinetic, 1);
     }
     double momentum[30], potential[5], expected[30];
-    HexRows rows;
-    rows.r = {states.r.data(), 3}, rows.R = {states.R.data(), 9}, rows.u = {states.u.data(), 6};
-    rows.count = 5, rows.out = expected;
+    Rows rows;
+    rows[Param::r] = {states.r.data(), 3}, rows[Param::R] = {states.R.data(), 9}, rows[Param::u] = {states.u.data(), 6};
+    rows.count = 5, rows.out[0] = expected;
     motion->accounts(5, states.r.data(), states.R.data(), states.u.data(), nullptr, momentum, potential);
     run_hexapod({&hexapod, HexFunction::momentum}, rows, 0, 5);
     CHECK_SAME(what + ": momentum", momentum, expected, 30);
@@ -260,7 +260,7 @@ LAW(a_leg_that_does_not_close_is_refused_and_named) {
   setup.r[0] = 5;
   Recorded<HexapodSystem> far(schedule_of(Stepper::rk4, 1, 10), HexapodSystem(setup));
   CHECK(!far.simulation.advance(1));
-  CHECK_EQUAL(static_cast<int>(far.simulation.system().failure().cause), static_cast<int>(HexFailure::reach));
+  CHECK_EQUAL(static_cast<int>(far.simulation.system().failure().cause), static_cast<int>(Cause::reach));
   CHECK_EQUAL(far.simulation.recorded(), std::ptrdiff_t{0});
 }
 

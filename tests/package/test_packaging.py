@@ -170,3 +170,15 @@ def test_project_built_with_scikit_build_core_finds_the_package_without_a_hint(t
     command = ("-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-index", "--no-cache-dir", ".")
     check_python(*command, cwd=tmp_path)
     assert list(tmp_path.glob("guest-1-*.whl"))
+
+
+def test_looking_for_the_package_does_not_import_it(tmp_path):
+    """A broken zveno would stop every build with scikit-build-core, its own repair among them."""
+    code = (
+        "import sys, importlib.metadata as m\n"
+        "(point,) = m.entry_points(group='cmake.root', name='zveno')\n"
+        "print(point.load().__path__[0], 'zveno' in sys.modules)"
+    )
+    folder, imported = check_python("-c", code, cwd=tmp_path).stdout.split()
+    assert imported == "False"
+    assert {"zvenoConfig.cmake", "zvenoConfigVersion.cmake"} <= {path.name for path in Path(folder).iterdir()}

@@ -351,7 +351,7 @@ class HexapodRows {
     double x[12];
     solve(job_, plan_, s, ring, sums, x);
     const bool free = plan_.base == BaseKind::free;
-    const DynamicsLayout layout(nj_, free, job_.outputs);
+    const DynamicsLayout& layout = plan_.layout;
     write_head(layout, ring, x, out);
     if (!plan_.second) return failure;
     Packed xs[12];

@@ -20,6 +20,7 @@ struct Plan {
   bool rows;    // of the Jacobian, besides dynamics
   bool second;  // half of the legs: accelerations and loads of the joints, or of the base
   bool whole;   // their coordinates and reactions too
+  DynamicsLayout layout;
 
   explicit Plan(const HexJob& job, const Rows& rows)
       : need(Need::first), base(BaseKind::still), rows(false), second(false), whole(false) {
@@ -46,7 +47,7 @@ struct Plan {
       default: break;
     }
     if (need == Need::both) {
-      const DynamicsLayout layout(job.hexapod->joints(), base == BaseKind::free, job.outputs);
+      layout = DynamicsLayout(job.hexapod->joints(), base == BaseKind::free, job.outputs);
       second = layout.per_leg() > 0 || layout.base_wrench() >= 0;
       whole = layout.leg(0) >= 0 || layout.leg(3) >= 0;
     }
@@ -149,7 +150,7 @@ Platform<T> platform_of(const Hexapod& hexapod) {
 }
 
 template <class T>
-ZVENO_INLINE void add_reduced(const Sums<T>& sums, const Platform<T>& body, const Sym3<T>& I, T (&A)[6][6]) {
+void add_reduced(const Sums<T>& sums, const Platform<T>& body, const Sym3<T>& I, T (&A)[6][6]) {
   const T zero(0.0);
   const T own[21] = {body.mass, zero, body.mass, zero, zero, body.mass, zero, zero, zero, I.xx, zero,
                      zero,      zero, I.xy,      I.yy, zero, zero,      zero, I.xz, I.yz, I.zz};
@@ -342,8 +343,13 @@ void write_kinematics(const HexJob& job, const T* R, int k, const T* x, T* out) 
 // a leg's outcome (coordinates, rates, accelerations, reaction: four places each) -> its part of the result
 template <class T>
 void write_leg(const DynamicsLayout& layout, const T* o, T* to) {
-  if (layout.joints == 4 && layout.whole()) {
-    std::memcpy(to, o, 16 * sizeof(T));
+  if (layout.whole()) {  // copies of known length
+    if (layout.joints == 4) {
+      std::memcpy(to, o, 16 * sizeof(T));
+    } else {
+      for (int q = 0; q < 3; ++q) std::memcpy(to + 3 * q, o + 4 * q, 3 * sizeof(T));
+      std::memcpy(to + 9, o + 12, 4 * sizeof(T));
+    }
     return;
   }
   for (int k = 0; k < 4; ++k)
@@ -404,7 +410,7 @@ bool evaluate_legs(const HexJob& job, const Plan& plan, const OneLeg<T>* legs, c
   if (plan.need == Need::first) return summed_result(job, s, ring, sums, out), true;
   T x[12];
   solve(job, plan, s, ring, sums, x);
-  const DynamicsLayout layout(job.hexapod->joints(), plan.base == BaseKind::free, job.outputs);
+  const DynamicsLayout& layout = plan.layout;
   write_head(layout, ring, x, out);
   if (!plan.second) return true;
   const int load = layout.base_wrench();

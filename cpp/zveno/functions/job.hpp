@@ -74,6 +74,7 @@ struct DynamicsLayout {
   int head_size = 0, leg_size = 0;
   int at[kMostOutputs];  // in the head or in a leg; -1: not there
 
+  DynamicsLayout() = default;  // of nothing yet
   DynamicsLayout(int joints, bool free, unsigned outputs = kEverything) : joints(joints), free(free) {
     const FunctionRow& row = row_of(free ? HexFunction::free_dynamics : HexFunction::forward_dynamics);
     for (int k = 0; k < row.outputs.count; ++k) {
