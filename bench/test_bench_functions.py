@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
-from zveno import Chain
+from zveno import Chain, _core
 from zveno.study import Array, Call, call
 
 State = tuple[Array, Array, Array]
 
-FUNCTIONS: dict[str, Callable[[Chain, State], Call]] = {
-    "mass_matrix": lambda c, s: call(c.mass_matrix, s[0]),
-    "bias": lambda c, s: call(c.bias, *s[:2]),
-    "bias-kane": lambda c, s: call(c.bias, *s[:2], method="kane"),
-    "inverse_dynamics": lambda c, s: call(c.inverse_dynamics, *s),
-    "inverse_dynamics-external": lambda c, s: call(c.inverse_dynamics, *s, external={c.link_names[-1]: [1.0] * 6}),
-    "forward_dynamics": lambda c, s: call(c.forward_dynamics, *s),
-    "forward_dynamics-cholesky": lambda c, s: call(c.forward_dynamics, *s, method="cholesky"),
-    "reactions": lambda c, s: call(c.reactions, *s),
-    "base_wrench": lambda c, s: call(c.base_wrench, *s),
-    "kinetic_energy": lambda c, s: call(c.kinetic_energy, *s[:2]),
-    "potential_energy": lambda c, s: call(c.potential_energy, s[0]),
-    "pose": lambda c, s: call(c.pose, s[0], c.link_names[-1]),
-    "jacobian": lambda c, s: call(c.jacobian, s[0], c.link_names[-1]),
-    "jacobian_rate": lambda c, s: call(c.jacobian_rate, *s[:2], c.link_names[-1]),
-    "derivatives": lambda c, s: call(c.derivatives, *s),
+ROWS = {row["name"]: [x["name"] for x in row["parameters"] if x["required"]] for row in _core.functions("chain")}
+EXTRA: dict[str, dict[str, Any]] = {
+    "bias-kane": {"method": "kane"},
+    "inverse_dynamics-moving": {"base_motion": [0.1] * 9},
+    "forward_dynamics-cholesky": {"method": "cholesky"},
 }
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+def item_of(name: str, chain: Chain, states: State) -> Call:
+    """A function of the table with its arguments, or a variant of one."""
+    function = name.partition("-")[0]
+    values = dict(zip(("q", "qd", "qdd"), states, strict=True)) | {"tau": states[2], "link": chain.link_names[-1]}
+    return call(getattr(chain, function), *(values[x] for x in ROWS[function]), **EXTRA.get(name, {}))
+
+
+@pytest.mark.parametrize("function", [*ROWS, *EXTRA])
 def test_function(benchmark: BenchmarkFixture, function: str, chain: Chain, states: State, amount: str) -> None:
     benchmark.group = f"{function}, {amount}"
-    item = FUNCTIONS[function](chain, states)
+    item = item_of(function, chain, states)
     benchmark.extra_info["states"] = states[0].size // chain.n
     benchmark(item.function, *item.args, **item.kwargs)

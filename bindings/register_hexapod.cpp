@@ -72,7 +72,7 @@ void register_hexapod(py::module_& m) {
            py::arg("name"), py::arg("platform"), py::arg("gravity"), py::arg("legs"))
       .def_property_readonly("nj", py::overload_cast<>(&Hexapod::joints, py::const_), "Largest number of joints of a leg.")
       .def_property_readonly(
-          "lean",
+          "_lean",
           [](const Hexapod& h) {
             std::vector<bool> lean(kLegs, false);
             for (const LegGroup& g : h.groups())

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import zveno as zv
 from reference import hexapod as hd
+from zveno import _core
 
 MIXED = ("UPS", "RSU", "SPU", "RUS", "UCU", "RSU")
 GENERAL = tuple(f"{type}*" for type in hd.TYPES)
@@ -196,17 +197,13 @@ def arrays_of(result):
 # ---- the table of functions -------------------------------------------------------------------------------------
 
 POSE = ("r", "R")
+# every array of the table of functions, but the start of Newton's method; and the body of a free base
 FUNCTIONS = {
-    "closure": POSE,
-    "joint_velocity": (*POSE, "u"),
-    "jacobian": POSE,
-    "mass_matrix": POSE,
-    "momentum": (*POSE, "u"),
-    "kinetic_energy": (*POSE, "u"),
-    "potential_energy": POSE,
-    "inverse_dynamics": (*POSE, "u", "acceleration", "wrench", "tau", "base_motion"),
-    "forward_dynamics": (*POSE, "u", "wrench", "tau", "base_motion"),
-    "forward_dynamics_free": (*POSE, "u", "wrench", "tau", "base", "omega", "base_wrench"),
+    row["name"]: tuple(
+        x["name"] for x in row["parameters"] if (x["array"] or x["name"] == "base") and x["name"] != "start"
+    )
+    for row in _core.functions("hexapod")
+    if not row["private"]
 }
 DYNAMICS = ("forward_dynamics", "forward_dynamics_free")
 # name, arguments that are left out, options

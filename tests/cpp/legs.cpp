@@ -32,7 +32,7 @@ void run_leg(const double* params, const Input& in, const double* tau, const B& 
   for (int i = 0; i < 12; ++i) x[i] = in.x[i];
   for (int i = 0; i < 4; ++i) t[i] = tau[i];
   const auto ring = make_ring<T>(state, state + 3, state + 12, base);
-  const leg::Evaluation<S, T, decltype(ring)> evaluation{{params}, ring};
+  const leg::LegEvaluation<S, T, decltype(ring)> evaluation{{params}, ring};
   alignas(leg::Held<S, T>) unsigned char memory[sizeof(leg::Held<S, T>)];
   auto& held = *reinterpret_cast<leg::Held<S, T>*>(memory);
   const auto flow = evaluation.template first<kFree>(t, share, measure, held);

@@ -241,7 +241,7 @@ class LanesMotion : public HexMotion {
   void factor() {
     add_up(share_, sums_.total);
     const double* R = s_.R;
-    inertia_ = inertia_in_base(body_, Rows3<double>{{R[0], R[1], R[2]}, {R[3], R[4], R[5]}, {R[6], R[7], R[8]}});
+    inertia_ = inertia_in_base(body_, Axes<double>{{R[0], R[1], R[2]}, {R[3], R[4], R[5]}, {R[6], R[7], R[8]}});
     add_reduced(sums_, body_, inertia_, A_);
     factor_symmetric(A_, inverse_, nullptr);
   }
@@ -269,7 +269,7 @@ class LanesMotion : public HexMotion {
 
   void find_kinetic() {
     const double *R = s_.R, *u = s_.u;
-    const Rows3<double> turn{{R[0], R[1], R[2]}, {R[3], R[4], R[5]}, {R[6], R[7], R[8]}};
+    const Axes<double> turn{{R[0], R[1], R[2]}, {R[3], R[4], R[5]}, {R[6], R[7], R[8]}};
     const Vec3T<double> w = turn.times(Vec3T<double>{u[3], u[4], u[5]});
     const double x[6] = {u[0], u[1], u[2], w.x, w.y, w.z};
     double A[6][6];
@@ -285,7 +285,8 @@ class LanesMotion : public HexMotion {
   void first_custom(const R& ring, const double (*tau)[kPlaces]) {
     Scratch& scratch = Scratch::of_this_thread();
     const Scratch::Frame frame(scratch);
-    const Vec3<double> a = plain<double>(ring.base.w), o = plain<double>(ring.base.o), e = plain<double>(ring.base.e);
+    const Vec3<double> a = plain<double>(ring.base.a), o = plain<double>(ring.base.omega),
+                       e = plain<double>(ring.base.alpha);
     const double flow[9] = {a.x(), a.y(), a.z(), o.x(), o.y(), o.z(), e.x(), e.y(), e.z()};
     for (int k = 0; k < kLegs; ++k) {
       if (!is_custom(k)) continue;

@@ -46,9 +46,9 @@ void mass_matrix_of_bodies(const Chain& chain, const ModelView<P>& model, Method
 
 // `model` has the numbers of the job's chain, or others for the same topology
 template <class T, class P = double>
-class Evaluation {
+class ChainEvaluation {
  public:
-  Evaluation(const Job& job, const ModelView<P>& model, const Inputs<T>& in, Scratch& scratch)
+  ChainEvaluation(const Job& job, const ModelView<P>& model, const Inputs<T>& in, Scratch& scratch)
       : job_(job), chain_(*job.chain), forces_(chain_), model_(model), n_(chain_.n()), in_(in), scratch_(scratch) {
     enter_stage<T>(Stage::kinematics);
     T* s = scratch.take<T>(padded(n_));

@@ -232,7 +232,7 @@ void free_accelerations(const HexJob& job, const State<T>& s, const R& ring, con
       if (j <= i) A[6 + i][6 + j] = ring_matrix[i][j];
     }
   // right-hand sides
-  const Vec3T<T> w = ring.base.o, com{T(b.com.x()), T(b.com.y()), T(b.com.z())};
+  const Vec3T<T> w = ring.base.omega, com{T(b.com.x()), T(b.com.y()), T(b.com.z())};
   const Vec3<double>& g = hexapod.gravity();
   const Vec3T<T> weight{T(b.mass * g.x()), T(b.mass * g.y()), T(b.mass * g.z())};
   const Vec3T<T> fb = Vec3T<T>{s.base_wrench[0], s.base_wrench[1], s.base_wrench[2]} + weight;

@@ -8,13 +8,13 @@ namespace zveno {
 template <class T>
 void evaluate(const Job& job, const Inputs<T>& in, T* const* out, T* pivot, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
-  Evaluation<T>(job, job.chain->view(), in, scratch)(out, pivot);
+  ChainEvaluation<T>(job, job.chain->view(), in, scratch)(out, pivot);
 }
 
 template <class T>
 void inverse_dynamics(const Job& job, const Inputs<T>& in, T* tau, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
-  Evaluation<T>(job, job.chain->view(), in, scratch).inverse_dynamics(tau);
+  ChainEvaluation<T>(job, job.chain->view(), in, scratch).inverse_dynamics(tau);
 }
 
 }  // namespace zveno

@@ -24,7 +24,7 @@ struct MovingRing {
 
 template <class T, class S, class MakeRing, bool kFree>
 struct LegCode {
-  using Of = leg::Evaluation<S, T, decltype(MakeRing()(nullptr))>;
+  using Of = leg::LegEvaluation<S, T, decltype(MakeRing()(nullptr))>;
   using Flow =
       decltype(std::declval<const Of&>().template first<kFree>(nullptr, nullptr, nullptr, std::declval<leg::Held<S, T>&>()));
   struct Held {
@@ -70,7 +70,7 @@ template <LegType kType, class T>
 void leg_kinematics(const double* params, const T* input, T* position, T* rate, T* row, T* measure) {
   const auto ring = StillRing<T>()(input);
   using S = leg::Structure<kType, false>;
-  leg::Evaluation<S, T, decltype(StillRing<T>()(input))>{{params}, ring}.kinematics(position, rate, row, measure);
+  leg::LegEvaluation<S, T, decltype(StillRing<T>()(input))>{{params}, ring}.kinematics(position, rate, row, measure);
 }
 
 template <LegType kType, class T>
@@ -79,7 +79,7 @@ LegMomenta<T> leg_momenta() {
     const auto ring = StillRing<T>()(input);
     // of bodies of any shape, as in free dynamics: momentum has the same bits
     using S = leg::Structure<kType, false>;
-    leg::Evaluation<S, T, decltype(StillRing<T>()(input))>{{params}, ring}.momenta(share, weighs);
+    leg::LegEvaluation<S, T, decltype(StillRing<T>()(input))>{{params}, ring}.momenta(share, weighs);
   };
 }
 

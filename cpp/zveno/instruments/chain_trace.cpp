@@ -83,7 +83,7 @@ class Tracer {
   }
   void evaluate(const Job& job, Traced* const* out, Traced* pivot) {
     Scratch scratch;
-    Evaluation<Traced, Traced>(job, model(), inputs(x_, external_), scratch)(out, pivot);
+    ChainEvaluation<Traced, Traced>(job, model(), inputs(x_, external_), scratch)(out, pivot);
   }
 
   // direction by direction; what the directions have in common is stored once
@@ -99,7 +99,7 @@ class Tracer {
         for (int k = 0; k < kChainInputs; ++k) x[k] = std::vector<Derived>(x_[k].begin(), x_[k].end());
         x[index_of(which ? Param::qd : Param::q)][j].g = Traced(1.0);
         Scratch scratch;
-        Evaluation<Derived, Traced>(job_, model(), inputs(x, external), scratch).inverse_dynamics(tau.data());
+        ChainEvaluation<Derived, Traced>(job_, model(), inputs(x, external), scratch).inverse_dynamics(tau.data());
         for (int i = 0; i < n_; ++i) dtau[which][static_cast<std::size_t>(i) * n_ + j] = tau[i].g;
       }
     if (!dtau[2].empty()) {

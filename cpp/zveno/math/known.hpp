@@ -140,7 +140,7 @@ ZVENO_INLINE auto scaled(const Vec<A, B, C>& a, const S& s) {
 
 // three rows (the axes of a frame); times: R a, undo: R' a
 template <class T>
-struct Rows3 {
+struct Axes {
   Vec3T<T> x, y, z;
 
   template <class A, class B, class C>
@@ -153,7 +153,7 @@ struct Rows3 {
   }
 };
 template <class T>
-ZVENO_INLINE Mat3<T> dense(const Rows3<T>& R) {
+ZVENO_INLINE Mat3<T> dense(const Axes<T>& R) {
   Mat3<T> r;
   r(0, 0) = R.x.x, r(0, 1) = R.x.y, r(0, 2) = R.x.z;
   r(1, 0) = R.y.x, r(1, 1) = R.y.y, r(1, 2) = R.y.z;

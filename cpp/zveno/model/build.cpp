@@ -307,7 +307,7 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
     const int parent = topology_.parent[b];
     if (parent != kWorld) {
       for (int r = topology_.first_run[parent]; r < topology_.first_run[parent + 1]; ++r)
-        topology_.ancestor_runs.push_back(Run(topology_.ancestor_runs[r]));
+        topology_.ancestor_runs.push_back(Span(topology_.ancestor_runs[r]));
       const bool own = topology_.first_run[parent] < topology_.first_run[parent + 1];
       if (own && topology_.ancestor_runs.back().end == parent)
         topology_.ancestor_runs.back().end = parent + 1;

@@ -11,7 +11,7 @@ constexpr int kWorld = -1;
 enum class JointKind : std::uint8_t { revolute, prismatic };
 
 // consecutive bodies [begin, end)
-struct Run {
+struct Span {
   int begin, end;
 };
 
@@ -24,7 +24,7 @@ struct Topology {
   std::vector<std::uint8_t> branches;  // has a child other than body b + 1
 
   // proper ancestors of body b, base to tip, as runs of consecutive bodies: ancestor_runs[first_run[b] .. first_run[b+1])
-  std::vector<Run> ancestor_runs;
+  std::vector<Span> ancestor_runs;
   std::vector<int> first_run;
 
   bool serial = true;

@@ -78,7 +78,7 @@ void crba(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& 
     T* row = M + b * n;
     int done = 0;
     for (int r = topology.first_run[b]; r < topology.first_run[b + 1]; ++r) {
-      const Run run = topology.ancestor_runs[r];
+      const Span run = topology.ancestor_runs[r];
       for (int i = done; i < run.begin; ++i) row[i] = T(0.0);
       ZVENO_INDEPENDENT
       for (int i = run.begin; i < run.end; ++i)

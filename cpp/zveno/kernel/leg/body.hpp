@@ -27,15 +27,15 @@ struct Load {
 template <class F, class M>
 Load(F, M) -> Load<F, M>;
 
-// what remains when all joint accelerations are zero: acceleration w of the origin, angular acceleration e, velocity o
-template <class W, class E, class O>
+// what remains when all joint accelerations are zero: acceleration of the origin, angular acceleration and velocity
+template <class A, class E, class O>
 struct Flow {
-  W w;
-  E e;
-  O o;
+  A a;
+  E alpha;
+  O omega;
 };
-template <class W, class E, class O>
-Flow(W, E, O) -> Flow<W, E, O>;
+template <class A, class E, class O>
+Flow(A, E, O) -> Flow<A, E, O>;
 
 template <class A, class E, class B, class F>
 ZVENO_INLINE auto operator+(const Motion<A, E>& x, const Motion<B, F>& y) {
@@ -70,7 +70,7 @@ template <class X, class Y, class Z, class P, class Q>
 Swirl(X, Y, Z, P, Q) -> Swirl<X, Y, Z, P, Q>;
 
 template <bool kLean, class E, class O>
-ZVENO_INLINE auto swirl(const E& e, const O& o) {
+ZVENO_INLINE auto acceleration_matrix(const E& e, const O& o) {
   const auto xy = o.x * o.y;
   const auto xz = o.x * o.z;
   const auto yy = o.y * o.y;
@@ -132,13 +132,13 @@ template <class T, class Fl, class K>
 ZVENO_INLINE auto inertial(const Rod<T>& b, const Fl& f, const K& k) {
   const Vec<T, Zero, Zero> c{b.cx, {}, {}};
   // I e + o x I o with I = diag(ix, it, it), in terms of K's first column
-  const Vec turning{f.e.x * b.ix, k.xz * b.ix - k.x.z * b.it, k.x.y * b.it - k.xy * b.ix};
-  return Load{scaled(f.w, b.mass) + k.times(c), turning + cross(c, f.w)};
+  const Vec turning{f.alpha.x * b.ix, k.xz * b.ix - k.x.z * b.it, k.x.y * b.it - k.xy * b.ix};
+  return Load{scaled(f.a, b.mass) + k.times(c), turning + cross(c, f.a)};
 }
 template <class T, class Fl, class K>
 ZVENO_INLINE auto inertial(const Solid<T>& b, const Fl& f, const K& k) {
-  return Load{scaled(f.w, b.mass) + k.times(b.c),
-              times(b.inertia, f.e) + cross(b.c, f.w) + cross(f.o, times(b.inertia, f.o))};
+  return Load{scaled(f.a, b.mass) + k.times(b.c),
+              times(b.inertia, f.alpha) + cross(b.c, f.a) + cross(f.omega, times(b.inertia, f.omega))};
 }
 
 // ---- rotations, parent components -> child components (down) and back (up)
@@ -215,7 +215,7 @@ struct Hinge {
   template <class Fl, class Q>
   ZVENO_INLINE auto add_rate(const Fl& f, const Q& rate) const {
     const auto o = scaled(Axis(), rate);
-    return Flow{f.w, f.e + cross(f.o, o), f.o + o};
+    return Flow{f.a, f.alpha + cross(f.omega, o), f.omega + o};
   }
 };
 
@@ -247,8 +247,8 @@ struct Universal {
   ZVENO_INLINE auto add_rate(const Fl& f, const Q& rate1, const Q& rate2) const {
     const auto o1 = scaled(axis(), rate1);
     const Vec<Zero, Zero, Q> o2{{}, {}, rate2};
-    const auto between = f.o + o1;
-    return Flow{f.w, f.e + cross(f.o, o1) + cross(between, o2), between + o2};
+    const auto between = f.omega + o1;
+    return Flow{f.a, f.alpha + cross(f.omega, o1) + cross(between, o2), between + o2};
   }
 };
 
@@ -266,7 +266,7 @@ struct Slide : Aligned {
   template <class Fl, class Q>
   ZVENO_INLINE auto add_rate(const Fl& f, const Q& rate) const {
     const Vec<Q, Zero, Zero> twice{rate + rate, {}, {}};
-    return Flow{f.w + cross(f.o, twice), f.e, f.o};
+    return Flow{f.a + cross(f.omega, twice), f.alpha, f.omega};
   }
 };
 
@@ -280,7 +280,7 @@ ZVENO_INLINE auto advance(const J& j, const Mo& m) {
 // (41) without the joint's own rate
 template <class J, class Fl, class K>
 ZVENO_INLINE auto advance(const J& j, const Fl& f, const K& k) {
-  return Flow{j.down(f.w + k.times(j.offset())), j.down(f.e), j.down(f.o)};
+  return Flow{j.down(f.a + k.times(j.offset())), j.down(f.alpha), j.down(f.omega)};
 }
 // (40): load of the child in the parent
 template <class J, class L>

@@ -74,11 +74,11 @@ ZVENO_INLINE auto gathered(const P& pose, const L& l) {
 template <class P, class L>
 ZVENO_INLINE auto to_base(const P& pose, const L& l) {
   const auto f = pose.root_axes().undo(l.f);
-  return Row{f, pose.root_axes().undo(l.m) + cross(pose.j1.offset(), f)};
+  return Screw6{f, pose.root_axes().undo(l.m) + cross(pose.j1.offset(), f)};
 }
 
 template <class A, class B, class T>
-ZVENO_INLINE void write(const Row<A, B>& row, T* out) {
+ZVENO_INLINE void write(const Screw6<A, B>& row, T* out) {
   out[0] = value<T>(row.a.x), out[1] = value<T>(row.a.y), out[2] = value<T>(row.a.z);
   out[3] = value<T>(row.b.x), out[4] = value<T>(row.b.y), out[5] = value<T>(row.b.z);
 }
@@ -133,7 +133,7 @@ ZVENO_INLINE T reduced(const T (&H)[4][6], const T (&r)[4], int i) {
 }
 
 template <class S, class T, class R>
-struct Evaluation {
+struct LegEvaluation {
   const Params<T> p;
   const R& ring;
 
@@ -141,32 +141,32 @@ struct Evaluation {
   template <class P, class B, class Q, class Tip>
   ZVENO_INLINE auto flows(const P& pose, const B& bodies, const Q& rate, const Tip& tip) const {
     const auto f1 = pose.flow1(advance(pose.j1, ring.base, ring.K0), rate);
-    const auto k1 = swirl<S::kLean>(f1.e, f1.o);
+    const auto k1 = acceleration_matrix<S::kLean>(f1.alpha, f1.omega);
     const auto f2 = pose.flow2(advance(pose.j2, f1, k1), rate);
-    const auto k2 = next_swirl<decltype(pose.j2)>(k1, f2);
+    const auto k2 = next_acceleration_matrix<decltype(pose.j2)>(k1, f2);
     const auto f3 = pose.flow3(advance(pose.j3, f2, k2), rate);
-    const auto k3 = next_swirl<decltype(pose.j3)>(k2, f3);
+    const auto k3 = next_acceleration_matrix<decltype(pose.j3)>(k2, f3);
     tip(f3, k3);
     enter_stage<T>(Stage::bias);
     return Three{inertial(bodies.b1, f1, k1), inertial(bodies.b2, f2, k2), inertial(bodies.b3, f3, k3)};
   }
   template <class J, class K, class F>
-  static ZVENO_INLINE auto next_swirl(const K& k, const F& f) {
+  static ZVENO_INLINE auto next_acceleration_matrix(const K& k, const F& f) {
     if constexpr (std::remove_const_t<std::remove_reference_t<J>>::kTurns)
-      return swirl<S::kLean>(f.e, f.o);
+      return acceleration_matrix<S::kLean>(f.alpha, f.omega);
     else
       return k;
   }
 
   ZVENO_INLINE auto hook_row(const Pose<S, T>& pose) const {
     if constexpr (S::kUniversal)
-      return Row{ZeroVec(), pose.end.normal_0};
+      return Screw6{ZeroVec(), pose.end.normal_0};
     else
-      return NoRow();
+      return NoScrew();
   }
   // (29), (32): rates of the coordinates are H [v; w]
   ZVENO_INLINE auto jacobian(const Pose<S, T>& pose, const Vec3T<T>& rho) const {
-    const auto line = [&](const Vec3T<T>& a) { return Row6<T>{a, cross(rho, a)}; };
+    const auto line = [&](const Vec3T<T>& a) { return PlainScrew<T>{a, cross(rho, a)}; };
     return pose.solve(line(pose.axes.x), line(pose.axes.y), line(pose.axes.z), hook_row(pose));
   }
   ZVENO_INLINE auto rates(const Pose<S, T>& pose, const Vec3T<T>& rho) const {
@@ -179,13 +179,14 @@ struct Evaluation {
   // (30)-(32); absolute rates on both sides, f: flow of the last body
   template <class F, class K>
   ZVENO_INLINE auto drift(const Pose<S, T>& pose, const Closing<T, S::kLean>& x, const F& f, const K& k) const {
-    const auto tip = f.w + k.times(Vec<T, Zero, Zero>{p(kOuter), {}, {}});
+    const auto tip = f.a + k.times(Vec<T, Zero, Zero>{p(kOuter), {}, {}});
     const auto d = pose.axes.times(ring.a + ring.K.times(x.rho)) - pose.unspun(tip);
     if constexpr (S::kUniversal) {
       // n_R' . (o_n - o_C) with n_R' = e1 (o_n . e2) - e2 (o_C . e1), since e1 . e2 = 0
-      const T e1n = dot(x.hook, f.o), e2n = dot(x.axis, f.o), e1c = dot(x.hook_0, ring.o), e2c = dot(x.axis_0, ring.o);
+      const T e1n = dot(x.hook, f.omega), e2n = dot(x.axis, f.omega), e1c = dot(x.hook_0, ring.omega),
+              e2c = dot(x.axis_0, ring.omega);
       const T turning = e1n * e2n + e2c * e1c - (e1c + e1c) * e2n;
-      return pose.solve(d.x, d.y, d.z, dot(pose.end.normal_0, ring.e) - dot(x.normal, f.e) - turning);
+      return pose.solve(d.x, d.y, d.z, dot(pose.end.normal_0, ring.alpha) - dot(x.normal, f.alpha) - turning);
     } else {
       return pose.solve(d.x, d.y, d.z, Zero());
     }
@@ -359,7 +360,7 @@ struct Evaluation {
   template <bool kSecond, class P, class B>
   ZVENO_INLINE void composite(const P& pose, const B& bodies, T* share) const {
     for (int i = 0; i < (kSecond ? 9 : 3); ++i) share[kMoment + i] = T(0.0);
-    const Rows3<T> root = pose.root_axes(), last = spun(pose);
+    const Axes<T> root = pose.root_axes(), last = spun(pose);
     const Vec3T<T> o1 = p.vec(kBase);
     // origin of the last body: back from the ring's hinge
     const Vec3T<T> o3 = pose.hinge - scaled(last.x, p(kOuter));
@@ -367,8 +368,8 @@ struct Evaluation {
     add_moments<kSecond>(bodies.b2, last, o1, share);  // SPU: the housing spins about its hinge
     add_moments<kSecond>(bodies.b3, last, o3, share);
   }
-  ZVENO_INLINE Rows3<T> spun(const Pose<S, T>& pose) const {
-    const Rows3<T>& a = pose.axes;
+  ZVENO_INLINE Axes<T> spun(const Pose<S, T>& pose) const {
+    const Axes<T>& a = pose.axes;
     if constexpr (S::kUniversal) {
       const About<0, T>& t = spin_of(pose);
       return {a.x, scaled(a.y, t.c) + scaled(a.z, t.s), scaled(a.z, t.c) - scaled(a.y, t.s)};
@@ -383,21 +384,21 @@ struct Evaluation {
       return pose.j2.turn;
   }
   template <bool>
-  static ZVENO_INLINE void add_moments(const NoBody&, const Rows3<T>&, const Vec3T<T>&, T*) {}
+  static ZVENO_INLINE void add_moments(const NoBody&, const Axes<T>&, const Vec3T<T>&, T*) {}
   template <bool kSecond>
-  static ZVENO_INLINE void add_moments(const Rod<T>& b, const Rows3<T>& axes, const Vec3T<T>& o, T* share) {
+  static ZVENO_INLINE void add_moments(const Rod<T>& b, const Axes<T>& axes, const Vec3T<T>& o, T* share) {
     const T zero(0.0);
     add_moments<kSecond>(Solid<T>{b.mass, {b.cx, zero, zero}, {b.ix, zero, zero, b.it, zero, b.it}}, axes, o, share);
   }
   template <bool kSecond>
-  static ZVENO_INLINE void add_moments(const Solid<T>& b, const Rows3<T>& axes, const Vec3T<T>& o, T* share) {
+  static ZVENO_INLINE void add_moments(const Solid<T>& b, const Axes<T>& axes, const Vec3T<T>& o, T* share) {
     const Vec3T<T> c = axes.undo(b.c);
     share[kMoment] += o.x * b.mass + c.x;
     share[kMoment + 1] += o.y * b.mass + c.y;
     share[kMoment + 2] += o.z * b.mass + c.z;
     if constexpr (kSecond) {
       // R' I R: its columns are the images of the base axes
-      const Rows3<T> t{{axes.x.x, axes.y.x, axes.z.x}, {axes.x.y, axes.y.y, axes.z.y}, {axes.x.z, axes.y.z, axes.z.z}};
+      const Axes<T> t{{axes.x.x, axes.y.x, axes.z.x}, {axes.x.y, axes.y.y, axes.z.y}, {axes.x.z, axes.y.z, axes.z.z}};
       const auto ix = times(b.inertia, t.x), iy = times(b.inertia, t.y), iz = times(b.inertia, t.z);
       const Vec3T<T> d = scaled(o, b.mass) + (c + c);  // I_O = I + (o.d) 1 - sym(o d')
       const T od = dot(o, d), half(0.5);
@@ -488,7 +489,7 @@ ZVENO_INLINE void second(const Params<T>& p, const Held<S, T>& held, const L& fl
     else
       return -m;
   }();
-  write(Row{f, with_hook}, out.base);
+  write(Screw6{f, with_hook}, out.base);
   out.reaction[0] = force.x, out.reaction[1] = force.y, out.reaction[2] = force.z, out.reaction[3] = moment;
   const T by_place[4] = {q.a, q.b, value<T>(q.c), value<T>(q.d)};
   in_order<S>(by_place, out.acceleration);

@@ -17,7 +17,7 @@ struct Params {
 
   ZVENO_INLINE T operator()(int i) const { return loaded<T>(p + i * kSlots); }
   ZVENO_INLINE Vec3T<T> vec(int i) const { return {(*this)(i), (*this)(i + 1), (*this)(i + 2)}; }
-  ZVENO_INLINE Rows3<T> rows(int i) const { return {vec(i), vec(i + 3), vec(i + 6)}; }
+  ZVENO_INLINE Axes<T> rows(int i) const { return {vec(i), vec(i + 3), vec(i + 6)}; }
 };
 
 // Lean: crank_frame and tip_frame are identities, bodies are axially symmetric about their x axes.
@@ -45,29 +45,33 @@ Four(A, B, C, D) -> Four<A, B, C, D>;
 
 // six coefficients of [v; w in base axes]
 template <class A, class B>
-struct Row {
+struct Screw6 {
   A a;
   B b;
 };
 template <class A, class B>
-Row(A, B) -> Row<A, B>;
-#define ZVENO_ROW2 template <class A, class B, class C, class D>
-ZVENO_ROW2 ZVENO_INLINE auto operator+(const Row<A, B>& x, const Row<C, D>& y) { return Row{x.a + y.a, x.b + y.b}; }
-ZVENO_ROW2 ZVENO_INLINE auto operator-(const Row<A, B>& x, const Row<C, D>& y) { return Row{x.a - y.a, x.b - y.b}; }
-#undef ZVENO_ROW2
+Screw6(A, B) -> Screw6<A, B>;
+#define ZVENO_SCREW2 template <class A, class B, class C, class D>
+ZVENO_SCREW2 ZVENO_INLINE auto operator+(const Screw6<A, B>& x, const Screw6<C, D>& y) {
+  return Screw6{x.a + y.a, x.b + y.b};
+}
+ZVENO_SCREW2 ZVENO_INLINE auto operator-(const Screw6<A, B>& x, const Screw6<C, D>& y) {
+  return Screw6{x.a - y.a, x.b - y.b};
+}
+#undef ZVENO_SCREW2
 template <class A, class B>
-ZVENO_INLINE auto operator-(const Row<A, B>& x) {
-  return Row{-x.a, -x.b};
+ZVENO_INLINE auto operator-(const Screw6<A, B>& x) {
+  return Screw6{-x.a, -x.b};
 }
 template <class T>
-using Row6 = Row<Vec3T<T>, Vec3T<T>>;
+using PlainScrew = Screw6<Vec3T<T>, Vec3T<T>>;
 template <class T, class S>
-ZVENO_INLINE auto operator*(const Row6<T>& x, const S& s) {
-  return Row{scaled(x.a, s), scaled(x.b, s)};
+ZVENO_INLINE auto operator*(const PlainScrew<T>& x, const S& s) {
+  return Screw6{scaled(x.a, s), scaled(x.b, s)};
 }
-using NoRow = Row<ZeroVec, ZeroVec>;
+using NoScrew = Screw6<ZeroVec, ZeroVec>;
 template <class S>
-ZVENO_INLINE NoRow operator*(const NoRow&, const S&) {
+ZVENO_INLINE NoScrew operator*(const NoScrew&, const S&) {
   return {};
 }
 
@@ -77,7 +81,7 @@ ZVENO_INLINE Zero absent(const T&) {
   return {};
 }
 template <class T>
-ZVENO_INLINE NoRow absent(const Row6<T>&) {
+ZVENO_INLINE NoScrew absent(const PlainScrew<T>&) {
   return {};
 }
 
@@ -114,7 +118,7 @@ struct Ball {};
 
 // (25)-(27). axes: of the link before the spin; n: n_R in these axes
 template <class S, class T, class R>
-ZVENO_INLINE About<0, T> close_cross(const Params<T>& p, const Rows3<T>& axes, const R& turn, Closing<T, S::kLean>& x,
+ZVENO_INLINE About<0, T> close_cross(const Params<T>& p, const Axes<T>& axes, const R& turn, Closing<T, S::kLean>& x,
                                      Locking<T>& end, Vec3T<T>& n) {
   x.axis_0 = turn.times(p.vec(kRingAxis));
   const Vec3T<T> e = axes.times(x.axis_0);
@@ -184,7 +188,7 @@ struct PoseBase {
   using SpinOrNone = std::conditional_t<S::kUniversal, SpinJoint<T>, Fixed>;
 
   Vec3T<T> hinge;
-  Rows3<T> axes;  // of the last link before the spin: tau*
+  Axes<T> axes;  // of the last link before the spin: tau*
   End end;
 };
 
@@ -201,7 +205,7 @@ struct GoughPose : PoseBase<S, T> {
     closing.rho = ring.R.times(p.vec(kRing));
     this->hinge = ring.r + closing.rho;
     const Vec3T<T> leg = this->hinge - p.vec(kBase);
-    const Rows3<T> frame = p.rows(kFrame);
+    const Axes<T> frame = p.rows(kFrame);
     const Vec3T<T> d = frame.times(leg);
     // (16)-(18)
     const T flat2 = d.x * d.x + d.z * d.z, length2 = flat2 + d.y * d.y;
@@ -300,7 +304,7 @@ struct GoughPose : PoseBase<S, T> {
   ZVENO_INLINE auto unspun(const V& a) const {
     return j2.up(a);
   }
-  ZVENO_INLINE const Rows3<T>& root_axes() const { return this->axes; }
+  ZVENO_INLINE const Axes<T>& root_axes() const { return this->axes; }
 
   ZVENO_INLINE T actuated() const { return stroke; }
   ZVENO_INLINE void coordinates(T* p) const {
@@ -320,7 +324,7 @@ struct HuntPose : PoseBase<S, T> {
   Hinge<Vec<Zero, One, Zero>, BaseFrame<T>, About<1, T>> j1;
   Universal<T, CrankFrame<T, S::kLean>> j2;
   typename PoseBase<S, T>::SpinOrNone j3;
-  Rows3<T> root;                         // axes of the crank
+  Axes<T> root;                          // axes of the crank
   T inv_q, q2, q3, inv_outer, inv_flat;  // 1 / Q1, Q2, Q3, 1 / l23, 1 / (l23 c3)
 
   template <class R>
@@ -328,7 +332,7 @@ struct HuntPose : PoseBase<S, T> {
     T(&measure)[4] = closing.measure;
     closing.rho = ring.R.times(p.vec(kRing));
     this->hinge = ring.r + closing.rho;
-    const Rows3<T> frame = p.rows(kFrame);
+    const Axes<T> frame = p.rows(kFrame);
     const Vec3T<T> d = frame.times(this->hinge - p.vec(kBase));
     const T inner = p(kInner);
     inv_outer = p(kInvOuter);
@@ -355,9 +359,9 @@ struct HuntPose : PoseBase<S, T> {
     root.x = scaled(frame.x, a1.c) - scaled(frame.z, a1.s);
     root.y = frame.y;
     root.z = scaled(frame.x, a1.s) + scaled(frame.z, a1.c);
-    Rows3<T> u = root;
+    Axes<T> u = root;
     if constexpr (!S::kLean) {
-      const Rows3<T> g = p.rows(kCrankFrame);
+      const Axes<T> g = p.rows(kCrankFrame);
       u = {root.undo(g.x), root.undo(g.y), root.undo(g.z)};
     }
     const Vec3T<T> x2 = scaled(u.x, j2.first.c) - scaled(u.z, j2.first.s);
@@ -456,7 +460,7 @@ struct HuntPose : PoseBase<S, T> {
   ZVENO_INLINE auto unspun(const V& a) const {
     return j3.up(a);
   }
-  ZVENO_INLINE const Rows3<T>& root_axes() const { return root; }
+  ZVENO_INLINE const Axes<T>& root_axes() const { return root; }
 
   ZVENO_INLINE T actuated() const { return joint_angle(j1.turn.s, j1.turn.c); }
   ZVENO_INLINE void coordinates(T* p) const {

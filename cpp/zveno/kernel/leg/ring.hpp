@@ -19,12 +19,12 @@ using MovingBase = leg::Flow<Vec3T<T>, Vec3T<T>, Vec3T<T>>;
 // what the legs need to know of the ring. A and E are known zeros when the base is still.
 template <class T, class B, class A, class E, class KC, class KB>
 struct Ring {
-  Rows3<T> R;     // ring -> base
-  Vec3T<T> r;     // centre of mass
-  Vec3T<T> v, w;  // relative to the base
-  Vec3T<T> o;     // absolute angular velocity
-  A a;            // absolute acceleration and angular acceleration left when u' = 0
-  E e;
+  Axes<T> R;       // ring -> base
+  Vec3T<T> r;      // centre of mass
+  Vec3T<T> v, w;   // relative to the base
+  Vec3T<T> omega;  // absolute angular velocity
+  A a;             // absolute acceleration and angular acceleration left when u' = 0
+  E alpha;
   KC K;    // of the ring
   B base;  // flow
   KB K0;   // of the base
@@ -33,20 +33,21 @@ struct Ring {
 // state: r (3), R (9, row major), u (6) = [v; w in ring axes]
 template <class T, class B>
 ZVENO_INLINE auto make_ring(const T* r, const T* R, const T* u, const B& base) {
-  const Rows3<T> turn{{R[0], R[1], R[2]}, {R[3], R[4], R[5]}, {R[6], R[7], R[8]}};
+  const Axes<T> turn{{R[0], R[1], R[2]}, {R[3], R[4], R[5]}, {R[6], R[7], R[8]}};
   const Vec3T<T> position{r[0], r[1], r[2]}, v{u[0], u[1], u[2]};
   const Vec3T<T> w = turn.times(Vec3T<T>{u[3], u[4], u[5]});
-  const auto K0 = leg::swirl<false>(base.e, base.o);
-  const auto o = w + base.o;
-  const auto e = base.e + cross(base.o, w);
-  const auto a = base.w + K0.times(position) + cross(base.o, v + v);
-  const auto K = leg::swirl<false>(e, o);
-  return Ring<T, B, decltype(a), decltype(e), decltype(K), decltype(K0)>{turn, position, v, w, o, a, e, K, base, K0};
+  const auto K0 = leg::acceleration_matrix<false>(base.alpha, base.omega);
+  const auto omega = w + base.omega;
+  const auto alpha = base.alpha + cross(base.omega, w);
+  const auto a = base.a + K0.times(position) + cross(base.omega, v + v);
+  const auto K = leg::acceleration_matrix<false>(alpha, omega);
+  return Ring<T, B, decltype(a), decltype(alpha), decltype(K), decltype(K0)>{turn, position, v, w,    omega,
+                                                                             a,    alpha,    K, base, K0};
 }
 
 // R I R'
 template <class T>
-ZVENO_INLINE Sym3<T> inertia_in_base(const Platform<T>& body, const Rows3<T>& R) {
+ZVENO_INLINE Sym3<T> inertia_in_base(const Platform<T>& body, const Axes<T>& R) {
   return rotated(dense(R), body.inertia);
 }
 
@@ -55,7 +56,7 @@ template <class T, class R>
 ZVENO_INLINE void ring_forces(const Platform<T>& body, const Sym3<T>& inertia, const R& ring, const T* wrench, T* s) {
   const Vec3T<T> f{wrench[0], wrench[1], wrench[2]}, m{wrench[3], wrench[4], wrench[5]};
   const auto force = f - scaled(ring.a, body.mass);
-  const auto spin = leg::times(inertia, ring.e) + cross(ring.o, leg::times(inertia, ring.o));
+  const auto spin = leg::times(inertia, ring.alpha) + cross(ring.omega, leg::times(inertia, ring.omega));
   const auto moment = ring.R.times(m) - spin;
   s[0] = force.x, s[1] = force.y, s[2] = force.z, s[3] = moment.x, s[4] = moment.y, s[5] = moment.z;
 }
