@@ -196,15 +196,9 @@ def arrays_of(result):
 
 # ---- the table of functions -------------------------------------------------------------------------------------
 
-POSE = ("r", "R")
-# every array of the table of functions, but the start of Newton's method; and the body of a free base
-FUNCTIONS = {
-    row["name"]: tuple(
-        x["name"] for x in row["parameters"] if (x["array"] or x["name"] == "base") and x["name"] != "start"
-    )
-    for row in _core.functions("hexapod")
-    if not row["private"]
-}
+ROWS = [row for row in _core.functions("hexapod") if not row["private"]]
+OPTIONS = ("method", "start")
+FUNCTIONS = {row["name"]: tuple(x["name"] for x in row["parameters"] if x["name"] not in OPTIONS) for row in ROWS}
 DYNAMICS = ("forward_dynamics", "forward_dynamics_free")
 # name, arguments that are left out, options
 VARIANTS = {

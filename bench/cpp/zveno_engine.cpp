@@ -28,9 +28,9 @@ zveno::Chain build(const Mechanism& mechanism) {
     link.axis = vector(j.axis);
     link.position = vector(j.position);
     link.rotation = matrix(j.rotation);
-    link.mass = j.mass;
-    link.com = vector(j.com);
-    link.inertia = matrix(j.inertia);
+    link.body.mass = j.mass;
+    link.body.com = vector(j.com);
+    link.body.inertia = matrix(j.inertia);
     links.push_back(link);
   }
   return {mechanism.name, "base", vector(mechanism.gravity), std::move(links)};

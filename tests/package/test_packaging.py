@@ -141,7 +141,7 @@ def test_wrong_calls_are_type_errors(tmp_path):
         text=True,
     )
     lines = [int(number) for number in re.findall(r"^wrong\.py:(\d+): error:", done.stdout, re.M)]
-    assert lines == [len(head) + 1 + i for i in range(len(calls))], done.stdout
+    assert sorted(set(lines)) == [len(head) + 1 + i for i in range(len(calls))], done.stdout
 
 
 @pytest.mark.slow

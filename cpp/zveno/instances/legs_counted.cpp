@@ -2,8 +2,5 @@
 
 #include <zveno/instances/legs.hpp>
 
-ZVENO_LEG_INSTANCES(zveno::LegType::ups, zveno::Counted)
-ZVENO_LEG_INSTANCES(zveno::LegType::spu, zveno::Counted)
-ZVENO_LEG_INSTANCES(zveno::LegType::ucu, zveno::Counted)
-ZVENO_LEG_INSTANCES(zveno::LegType::rus, zveno::Counted)
-ZVENO_LEG_INSTANCES(zveno::LegType::rsu, zveno::Counted)
+#define ZVENO_LEG_INSTANCE(type) ZVENO_LEG_INSTANCES(zveno::LegType::type, zveno::Counted)
+ZVENO_LEG_TYPES(ZVENO_LEG_INSTANCE)

@@ -2,8 +2,5 @@
 
 #include <zveno/instances/legs.hpp>
 
-ZVENO_LEG_INSTANCES(zveno::LegType::ups, zveno::Traced)
-ZVENO_LEG_INSTANCES(zveno::LegType::spu, zveno::Traced)
-ZVENO_LEG_INSTANCES(zveno::LegType::ucu, zveno::Traced)
-ZVENO_LEG_INSTANCES(zveno::LegType::rus, zveno::Traced)
-ZVENO_LEG_INSTANCES(zveno::LegType::rsu, zveno::Traced)
+#define ZVENO_LEG_INSTANCE(type) ZVENO_LEG_INSTANCES(zveno::LegType::type, zveno::Traced)
+ZVENO_LEG_TYPES(ZVENO_LEG_INSTANCE)

@@ -8,7 +8,12 @@
 
 namespace zveno {
 
-enum class LegType : std::uint8_t { ups, spu, ucu, rus, rsu, custom };
+// those that close in closed form, in the order of kLegTraits
+#define ZVENO_LEG_TYPES(X) X(ups) X(spu) X(ucu) X(rus) X(rsu)
+
+#define ZVENO_LEG_NAME(type) type,
+enum class LegType : std::uint8_t { ZVENO_LEG_TYPES(ZVENO_LEG_NAME) custom };
+#undef ZVENO_LEG_NAME
 
 struct LegTraits {
   LegType type;
@@ -35,10 +40,10 @@ constexpr const LegTraits& traits_of(LegType type) { return kLegTraits[static_ca
 template <class F>
 decltype(auto) with_leg_type(LegType type, F&& f) {
   switch (type) {
-    case LegType::spu: return f(std::integral_constant<LegType, LegType::spu>());
-    case LegType::ucu: return f(std::integral_constant<LegType, LegType::ucu>());
-    case LegType::rus: return f(std::integral_constant<LegType, LegType::rus>());
-    case LegType::rsu: return f(std::integral_constant<LegType, LegType::rsu>());
+#define ZVENO_LEG_CASE(type) \
+  case LegType::type: return f(std::integral_constant<LegType, LegType::type>());
+    ZVENO_LEG_TYPES(ZVENO_LEG_CASE)
+#undef ZVENO_LEG_CASE
     default: return f(std::integral_constant<LegType, LegType::ups>());
   }
 }
