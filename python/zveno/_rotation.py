@@ -101,3 +101,27 @@ def to_rotation_vector(R: Array) -> Array:
     sine = np.linalg.norm(skew, axis=1)
     angle = np.arctan2(sine, (np.trace(R, axis1=1, axis2=2) - 1) / 2)
     return np.asarray(skew * np.where(sine > 1e-12, angle / np.maximum(sine, 1e-300), 1.0)[:, None])
+
+
+def to_quaternion(R: Array) -> Array:
+    """Unit quaternion (4,) of a rotation matrix (3, 3), scalar first and not negative; from its largest component."""
+    xx, yy, zz = np.diagonal(R).tolist()
+    squares = np.array([1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz])
+    i = int(squares.argmax())
+    sums, differences = R + R.T, R - R.T
+    w = np.array([differences[2, 1], differences[0, 2], differences[1, 0]])
+    q = np.empty(4)
+    if i == 0:
+        q[:] = squares[0], *w
+    else:
+        q[:] = w[i - 1], *sums[i - 1]
+        q[i] = squares[i]
+    q /= np.linalg.norm(q)
+    return q if q[0] >= 0 else -q
+
+
+def from_quaternion(q: Array) -> Array:
+    """Rotation matrices (n, 3, 3) of unit quaternions (n, 4), scalar first."""
+    w, v = q[:, 0, None, None], q[:, 1:]
+    K = np.cross(np.eye(3), v[:, None, :])
+    return np.asarray(np.eye(3) + 2 * w * K + 2 * K @ K)

@@ -16,7 +16,8 @@ from allocations import run_counted
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from zveno import laws
-from zveno.sim.simulation import Simulation, _quaternion, simulate
+from zveno._rotation import to_quaternion
+from zveno.sim.simulation import Simulation, simulate
 
 matplotlib.use("Agg")
 
@@ -268,7 +269,7 @@ def test_a_run_can_be_continued():
 @pytest.mark.parametrize("turn", [[0, 0, 0], [3.0, 0.1, 0], [0.1, 3.1, 0], [0.2, 0, -3.0], [1, 1, 1]])
 def test_rotations_become_quaternions_wherever_they_point(turn):
     R = Rotation.from_rotvec(turn)
-    q = _quaternion(R.as_matrix())
+    q = to_quaternion(R.as_matrix())
     assert q[0] >= 0
     np.testing.assert_allclose(Rotation.from_quat(q, scalar_first=True).as_matrix(), R.as_matrix(), atol=1e-15)
 

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from .._dispatch import cpu_features
+from .._rotation import from_quaternion
 from ..opcount import OpCount, operations
 from .graph import Argument, Graph
 
@@ -269,7 +270,7 @@ def _random_poses(model: Hexapod, rng: np.random.Generator, count: int) -> tuple
         tries = 10 * count + 1000 * len(found) + 100
         q = rng.normal(size=(tries, 4)) * np.array([1.0, tilt, tilt, tilt])
         position = r + rng.uniform(-shift, shift, (tries, 3))
-        turn = R @ _rotations(q / np.linalg.norm(q, axis=-1, keepdims=True))
+        turn = R @ from_quaternion(q / np.linalg.norm(q, axis=-1, keepdims=True))
         quality = model.singularity(position, turn, on_error="nan")
         good = quality.ok & (np.nan_to_num(quality.condition, nan=np.inf) < 1e3)
         good &= np.nan_to_num(quality.leg).min(axis=-1) > 0.05
@@ -278,13 +279,6 @@ def _random_poses(model: Hexapod, rng: np.random.Generator, count: int) -> tuple
             positions, turns = (np.concatenate(x)[:count] for x in zip(*found, strict=True))
             return positions, turns
     raise ValueError(f"reference: no {count} poses found that model '{model.name}' takes well")
-
-
-def _rotations(q: Array) -> Array:
-    """Matrices of unit quaternions, real part first."""
-    w, v = q[:, 0, None, None], q[:, 1:]
-    K = np.cross(np.eye(3), v[:, None, :])
-    return np.asarray(np.eye(3) + 2 * w * K + 2 * K @ K)
 
 
 # ---- traced and compiled functions -------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, errors
 from .._check import _show, as_array, as_number
-from .._rotation import as_rotation
+from .._rotation import as_rotation, to_quaternion
 from ..model import Hexapod
 from .laws import Law, _place, program
 
@@ -536,31 +536,14 @@ def _initial(
             fail(f"quaternion has length {size:g}, expected 1")
         q = q / size
     elif R is not None:
-        q = _quaternion(as_rotation(R, fail, "R"))
+        q = to_quaternion(as_rotation(R, fail, "R"))
     else:
-        q = _quaternion(np.eye(3) if nominal is None else nominal[1])
+        q = to_quaternion(np.eye(3) if nominal is None else nominal[1])
     return {
         "r": nominal[0] if r is None and nominal is not None else as_array(r, fail, "r", (3,)),
         "q": q,
         "u": np.zeros(6) if u is None else as_array(u, fail, "u", (6,)),
     }
-
-
-def _quaternion(R: Array) -> Array:
-    """Scalar first, from the largest of its components."""
-    xx, yy, zz = np.diagonal(R).tolist()
-    squares = np.array([1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz])
-    i = int(squares.argmax())
-    sums, differences = R + R.T, R - R.T
-    w = np.array([differences[2, 1], differences[0, 2], differences[1, 0]])
-    q = np.empty(4)
-    if i == 0:
-        q[:] = squares[0], *w
-    else:
-        q[:] = w[i - 1], *sums[i - 1]
-        q[i] = squares[i]
-    q /= np.linalg.norm(q)
-    return q if q[0] >= 0 else -q
 
 
 def _drives(hexapod: Hexapod, laws: Any, fail: Callable[[str], NoReturn]) -> dict[str, Any]:
