@@ -344,6 +344,8 @@ Job plain_job(const Chain& chain, const FunctionRow& row) {
   job.link_axes = row.has(kInLinkAxes);
   return job;
 }
+int external_count(const Job& job) { return job.external_count; }
+int external_count(const HexJob&) { return 0; }
 HexJob plain_job(const Hexapod& hexapod, const FunctionRow& row) {
   HexJob job{&hexapod, static_cast<HexFunction>(row.code)};
   job.actuated_only = true;
@@ -355,13 +357,22 @@ HexJob plain_job(const Hexapod& hexapod, const FunctionRow& row) {
 template <class Model>
 PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& row, PyObject* const* args, Py_ssize_t count,
                       PyObject* kwnames) {
-  static PyObject* const out_name = interned("out");
-  if (count != row.required || row.takes(Param::about)) return nullptr;
-  PyObject* out = nullptr;
-  if (kwnames) {
-    if (PyTuple_GET_SIZE(kwnames) != 1 || PyTuple_GET_ITEM(kwnames, 0) != out_name || row.has(kSeveral)) return nullptr;
-    out = args[count];
+  static PyObject *const out_name = interned("out"), *const external_name = interned("external");
+  PyObject *out = nullptr, *external = nullptr;
+  if (count == row.required + 1 && count <= row.params.count && row.params[row.required] == Param::external)
+    external = args[row.required];
+  else if (count != row.required)
+    return nullptr;
+  for (Py_ssize_t k = 0, named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0; k < named; ++k) {
+    PyObject* name = PyTuple_GET_ITEM(kwnames, k);
+    if (name == out_name && !row.has(kSeveral))
+      out = args[count + k];
+    else if (name == external_name && !external && row.takes(Param::external))
+      external = args[count + k];
+    else
+      return nullptr;
   }
+  if (row.takes(Param::about)) return nullptr;
   auto job = plain_job(model, row);
   const Sizes sizes = sizes_of(job);
   if (work_of(row, sizes) > 256) return nullptr;
@@ -379,6 +390,24 @@ PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& r
     if (!data) return nullptr;
     rows[p] = {data, 0};
   }
+  LinkFrame frames[kFewLoads];
+  RowData loads[kFewLoads];
+  if constexpr (std::is_same_v<Model, Chain>)
+    if (external && external != Py_None) {
+#ifdef Py_GIL_DISABLED
+      return nullptr;  // another thread may change the dict
+#endif
+      if (!PyDict_Check(external) || PyDict_GET_SIZE(external) > kFewLoads) return nullptr;
+      PyObject *link, *wrench;
+      for (Py_ssize_t at = 0; PyDict_Next(external, &at, &link, &wrench); ++job.external_count) {
+        const double* data = PyUnicode_CheckExact(link) ? plain_vector(wrench, 6) : nullptr;
+        if (!data) return nullptr;
+        frames[job.external_count] = frame_of(c, model, "external link", link);
+        loads[job.external_count] = {data, 0};
+      }
+      job.external_frames = frames;
+      rows.external = loads;
+    }
   rows.count = 1;
   rows.check_inputs = true;
   if (row.has(kOneBlock)) {
@@ -405,6 +434,8 @@ PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& r
       if (const Param p = row.params[k];
           is_array(p) && overlaps(rows.out[0], numbers(row.outputs[0].shape, sizes), rows[p].data, input_size(job, p)))
         return nullptr;
+    for (int k = 0; k < external_count(job); ++k)
+      if (overlaps(rows.out[0], numbers(row.outputs[0].shape, sizes), loads[k].data, 6)) return nullptr;
     result = py::reinterpret_borrow<py::object>(out);
   } else if (tail.nd == 0) {
     rows.out[0] = &number;

@@ -161,8 +161,8 @@ struct Tail {
   }
 };
 
-// The common call: one state in plain arrays, nothing else asked for but perhaps `out`. Null without an error: something is
-// unusual or wrong, and the long way tells what.
+// The common call: one state in plain arrays, perhaps with a few external wrenches and `out`, nothing else asked for. Null
+// without an error: something is unusual or wrong, and the long way tells what.
 template <class Model>
 PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& row, PyObject* const* args, Py_ssize_t count,
                       PyObject* kwnames);
