@@ -242,7 +242,7 @@ class LanesMotion : public HexMotion {
     add_up(share_, sums_.total);
     const double* R = s_.R;
     inertia_ = inertia_in_base(body_, Axes<double>{{R[0], R[1], R[2]}, {R[3], R[4], R[5]}, {R[6], R[7], R[8]}});
-    add_reduced(sums_, body_, inertia_, A_);
+    add_reduced_here(sums_, body_, inertia_, A_);
     factor_symmetric(A_, inverse_, nullptr);
   }
 

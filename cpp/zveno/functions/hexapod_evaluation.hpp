@@ -149,14 +149,20 @@ Platform<T> platform_of(const Hexapod& hexapod) {
   return {T(hexapod.platform().mass), cast<T>(hexapod.platform().inertia)};
 }
 
+// written out where it is called, which helps doubles and costs packs their registers
 template <class T>
-void add_reduced(const Sums<T>& sums, const Platform<T>& body, const Sym3<T>& I, T (&A)[6][6]) {
+ZVENO_INLINE void add_reduced_here(const Sums<T>& sums, const Platform<T>& body, const Sym3<T>& I, T (&A)[6][6]) {
   const T zero(0.0);
   const T own[21] = {body.mass, zero, body.mass, zero, zero, body.mass, zero, zero, zero, I.xx, zero,
                      zero,      zero, I.xy,      I.yy, zero, zero,      zero, I.xz, I.yz, I.zz};
   ZVENO_UNROLL
   for (int i = 0; i < 6; ++i) ZVENO_UNROLL
   for (int j = 0; j <= i; ++j) A[i][j] = sums.total[leg::kMatrix + upper6(j, i)] + own[i * (i + 1) / 2 + j];
+}
+
+template <class T>
+void add_reduced(const Sums<T>& sums, const Platform<T>& body, const Sym3<T>& I, T (&A)[6][6]) {
+  add_reduced_here(sums, body, I, A);
 }
 
 // x' A x / 2 of a symmetric matrix given by its lower triangle
