@@ -97,4 +97,4 @@ def test_table_shows_ratios_to_the_best_form() -> None:
     times = {("compiled", "strict"): 10.0, ("compiled", "algebraic"): 8.0, ("kernel", ""): 20.0}
     times |= {("Pinocchio", "local"): 100.0, ("Pinocchio", "world"): 90.0, ("CasADi", "rnea"): 25.0}
     text = "\n".join(table([Row("C call", "Panda", "RNEA", times)]))
-    assert "90 (world)" in text and "9.0x / 11.2x" in text and "10 / 15 |" in text
+    assert "90 (world)" in text and "9.0x / 11.2x" in text and "2.5x / 3.1x |" in text
