@@ -15,6 +15,8 @@ namespace {
 
 constexpr int kShare = padded(leg::kFixedShare), kVector = padded(6);
 
+const Packed kNoForces[HexMotion::kPlaces] = {0.0, 0.0, 0.0, 0.0};
+
 LegMomenta<Packed> momenta_of(LegType type) {
   return with_leg_type(type, [](auto t) { return leg_momenta<decltype(t)::value, Packed>(); });
 }
@@ -109,7 +111,7 @@ class LanesMotion : public HexMotion {
     for (LegPack& pack : packs_) {
       Packed measure[4], way, rates[kPlaces];
       Packed* share = place_of(share_, pack);
-      pack.calls.first(pack.params, wide_, nullptr, pack.held.data(), share, measure);
+      pack.calls.first(pack.params, wide_, kNoForces, pack.held.data(), share, measure);
       fine &= all_above(measure, 4, kTinySquare);
       keep(share_, pack);
       pack.calls.driven(pack.held.data(), way, rates);

@@ -16,9 +16,9 @@ constexpr int kInput = 27;
 
 template <class T>
 struct LegFunctions {
-  // params: kSlots apart; held: `size` bytes aligned to 64; without tau the forces answer to what is driven
+  // params: kSlots apart; held: `size` bytes aligned to 64
   void (*first)(const double* params, const T* input, const T* tau, void* held, T* share, T* measure);
-  // what forces may answer to, and then the forces: leg::driven, leg::drive
+  // what forces may answer to, and then other forces than before: leg::driven, leg::drive
   void (*driven)(const void* held, T& position, T* rate);
   void (*drive)(const T* tau, void* held, T* right);
   // x: [v'; w'] in base axes, after [a_0; Omega'] of a free base

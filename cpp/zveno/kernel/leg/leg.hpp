@@ -120,7 +120,7 @@ struct Held {
   Pose<S, T> pose;
   T H[4][6];  // that of a missing coordinate is not written
   T h[4], rate[4], tau[4];
-  T bias[4], forced[4];  // right-hand side: (tau - bias) - forced; where forces answer to the motion
+  T bias[4], forced[4];  // right-hand side: (tau - bias) - forced
 };
 
 // element i of H' r
@@ -209,10 +209,9 @@ struct LegEvaluation {
   }
 
   // first half: the leg's share of the reduced system (44), or of (51)
-  // Fills `held` (raw memory); returns the rates of momentum of the flow. Without tau the forces answer later: drive().
+  // Fills `held` (raw memory); returns the rates of momentum of the flow.
   template <bool kFree>
   ZVENO_INLINE auto first(const T* tau, T* share, T* measure, Held<S, T>& held) const {
-    const bool answers = !tau;
     enter_stage<T>(Stage::closure);
     Closing<T, S::kLean> closing;
     const Pose<S, T>& pose = *::new (&held.pose) Pose<S, T>(p, ring, closing);
@@ -227,7 +226,7 @@ struct LegEvaluation {
     if constexpr (S::has(3)) write(H.d, x[3]);
     held.rate[0] = value<T>(rate.a), held.rate[1] = value<T>(rate.b);
     held.rate[2] = value<T>(rate.c), held.rate[3] = value<T>(rate.d);
-    for (int k = 0; k < S::kCoordinates; ++k) held.tau[S::place(k)] = answers ? T(0.0) : tau[k];
+    for (int k = 0; k < S::kCoordinates; ++k) held.tau[S::place(k)] = tau[k];
     enter_stage<T>(Stage::drift);
     T(&h_)[4] = held.h;
     const auto flow = flows(pose, bodies, rate, [&](const auto& f, const auto& k) {
@@ -240,10 +239,8 @@ struct LegEvaluation {
     const auto biasb = pose.template along<1>(l.l1, l.l2, l.l3);
     const auto biasc = pose.template along<2>(l.l1, l.l2, l.l3);
     const auto biasd = pose.template along<3>(l.l1, l.l2, l.l3);
-    if (answers) {
-      held.bias[0] = value<T>(biasa), held.bias[1] = value<T>(biasb);
-      held.bias[2] = value<T>(biasc), held.bias[3] = value<T>(biasd);
-    }
+    held.bias[0] = value<T>(biasa), held.bias[1] = value<T>(biasb);
+    held.bias[2] = value<T>(biasc), held.bias[3] = value<T>(biasd);
     const T(&t)[4] = held.tau;
     const T ba = t[0] - biasa, bb = t[1] - biasb;
     const auto bc = kept<2>(t[2]) - biasc;
@@ -265,10 +262,8 @@ struct LegEvaluation {
     const auto fb = A0.b * ha + A1.b * hb + A1.c * hc + A1.d * hd;
     const auto fc = A0.c * ha + A1.c * hb + A2.c * hc + A2.d * hd;
     const auto fd = A0.d * ha + A1.d * hb + A2.d * hc + a33 * hd;
-    if (answers) {
-      held.forced[0] = value<T>(fa), held.forced[1] = value<T>(fb);
-      held.forced[2] = value<T>(fc), held.forced[3] = value<T>(fd);
-    }
+    held.forced[0] = value<T>(fa), held.forced[1] = value<T>(fb);
+    held.forced[2] = value<T>(fc), held.forced[3] = value<T>(fd);
     const T r[4] = {value<T>(ba - fa), value<T>(bb - fb), value<T>(bc - fc), value<T>(bd - fd)};
     constexpr int count = S::kCoordinates;
     // column by column: A H as a whole would not stay in registers
