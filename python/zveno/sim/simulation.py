@@ -9,6 +9,7 @@ import math
 import os
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, NoReturn, Self, TypeAlias, TypeVar
@@ -86,7 +87,7 @@ _COMMON_ATTRIBUTES: Final = """\
 """
 
 
-class Simulation:
+class Simulation(ABC):
     """Record of a simulated motion, as `Hexapod.simulate` and `Chain.simulate` return it. ``len()``: number of states.
 
     Immutable. Every field of its system's table is an attribute, an array with time in front; `fields` has their units
@@ -151,9 +152,9 @@ class Simulation:
         """Return all arrays by name."""
         return {field.name: self.__dict__[field.name] for field in self.fields}
 
+    @abstractmethod
     def _labels(self, dim: str) -> tuple[str, ...]:
         """Labels of a dimension that are the mechanism's own."""
-        raise NotImplementedError
 
     def _place(self, sets: list[tuple[str, ...]], index: tuple[int, ...], field: RecordField) -> list[str] | None:
         """Labels of one number of a field; None: it is not used."""
@@ -210,9 +211,9 @@ class Simulation:
             np.savez_compressed(file, about=np.array(json.dumps(about)), **self.to_dict())  # type: ignore[arg-type]
 
     @classmethod
+    @abstractmethod
     def _revived(cls, about: Mapping[str, Any]) -> tuple[Any, list[Any]]:
         """The mechanism and the events of a file."""
-        raise NotImplementedError
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -251,9 +252,9 @@ class Simulation:
             failure=None if about["failure"] is None else _recalled(about["failure"]),
         )
 
+    @abstractmethod
     def plot(self) -> Figure:
         """Draw the motion in one figure. Needs matplotlib (``zveno[cli]``)."""
-        raise NotImplementedError
 
 
 class HexapodSimulation(Simulation, mechanism="hexapod"):
