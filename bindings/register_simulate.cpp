@@ -64,14 +64,14 @@ Term term_of(const py::tuple& t) {
   if (kind == "eddy_brake") return fields(2), EddyBrake{x(1), x(2)};
   if (kind == "lugre") return fields(6), LuGre{x(1), x(2), x(3), x(4), x(5), x(6)};
   if (kind == "slip_clutch") return fields(2), SlipClutch{x(1), t[2].cast<int>()};
-  if (kind == "servo_constant") return fields(4), Servo{x(1), x(2), x(3), Constant{x(4)}};
-  if (kind == "servo_ramp") return fields(7), Servo{x(1), x(2), x(3), Ramp{x(4), x(5), x(6), x(7)}};
+  if (kind == "servo_constant") return fields(4), Servo{{x(1), x(2), x(3)}, Constant{x(4)}};
+  if (kind == "servo_ramp") return fields(7), Servo{{x(1), x(2), x(3)}, Ramp{x(4), x(5), x(6), x(7)}};
   if (kind == "servo_table") {
     fields(5);
     auto samples = std::make_shared<Samples>(Samples{numbers(t[4]), numbers(t[5])});
     if (samples->times.empty() || samples->times.size() != samples->values.size())
       throw py::value_error("JointLaw: a table needs as many values as times, at least one");
-    return Servo{x(1), x(2), x(3), Table{std::move(samples)}};
+    return Servo{{x(1), x(2), x(3)}, Table{std::move(samples)}};
   }
   throw py::value_error("JointLaw: unknown term '" + kind + "'");
 }
@@ -82,14 +82,12 @@ Doubles law_forces(const JointLaw& law, const Doubles& t, const Doubles& x, cons
   if (t.size() != count || v.size() != count || (z && z->size() != count * states))
     throw py::value_error("JointLaw.force: sizes do not match");
   Doubles out(count);
-  double deflection[JointLaw::kMostStates], rate[JointLaw::kMostStates];
+  double settled[JointLaw::kMostStates], rate[JointLaw::kMostStates];
+  const std::unique_ptr<JointLaws> laws = kernels->make_laws({law});
   for (py::ssize_t i = 0; i < count; ++i) {
-    const JointState s{t.data()[i], x.data()[i], v.data()[i]};
-    if (z)
-      std::copy_n(z->data() + i * states, states, deflection);
-    else
-      law.settled(s, deflection);
-    out.mutable_data()[i] = law.force(s, deflection, rate);
+    if (!z) laws->settle(v.data() + i, settled);
+    laws->forces(t.data()[i], x.data() + i, v.data() + i, z ? z->data() + i * states : settled, rate,
+                 out.mutable_data() + i);
   }
   return out;
 }

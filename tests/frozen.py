@@ -16,6 +16,7 @@ import numpy as np
 import zveno as zv
 
 RECORD = Path(__file__).parent / "data" / "frozen.json"
+RUNS = Path(__file__).parent / "data" / "frozen_runs.json"  # numbers of rounded_runs
 RINGS = Path(__file__).parent / "data" / "frozen_rings.json"  # every frame given
 METHODS = {
     "mass_matrix": (
@@ -157,7 +158,36 @@ def hexapod_results(name, hx, *, count=19, compiled=False):
     yield f"{name}.forward_kinematics", (found.r, found.R, found.iterations)
     for method in ("rk4", "semi-implicit"):
         plain = hx.simulate(0.02, 1e-3, r=r[0], R=R[0], u=u[0] / 100, wrench=wrench[0], tau=tau[0], method=method)
-        yield f"{name}.simulate.{method}", tuple(plain.to_dict().values())
+        yield f"{name}.simulate.{method}", exact(plain)
+        driven = hx.simulate(0.02, 1e-3, r=r[0], R=R[0], u=u[0] / 10, laws=arithmetic_laws(), method=method)
+        yield f"{name}.simulate.{method}.laws", exact(driven)
+
+
+def exact(run):
+    """What a run records, without sums that may be rounded otherwise."""
+    rounded = ("momentum", "momentum_error", "potential_energy", "energy_error")
+    return tuple(values for name, values in run.to_dict().items() if name not in rounded)
+
+
+def arithmetic_laws():
+    """Different laws for the legs, which call no library functions."""
+    laws = zv.laws
+    spring = laws.SpringDamper(40.0, 8.0, 1.0) + laws.EddyBrake(5.0, 0.2)
+    servo = laws.SlipClutch(2.0, laws.Servo(300.0, 4.0, laws.Ramp(0.01, 0.3, relative=True))) + laws.Stops(4e3, 80.0)
+    return [spring, servo, spring, None, servo, spring]
+
+
+def rounded_runs():
+    """(name, numbers) that are equal but for rounding: momentum, weight, laws that call exp and tanh."""
+    laws = zv.laws
+    law = laws.SpringDamper(20.0, 4.0, 1.0) + laws.DryFriction(0.2, 0.05) + laws.LuGre(0.5, 0.7, 0.01, 1e3, 1.0)
+    for kind in LEGS:
+        for method in ("rk4", "semi-implicit"):
+            run = ring(kind).simulate(0.05, 1e-3, u=np.full(6, 0.02), laws=law, method=method)
+            names = ("r", "u", "tau", "base_wrench", "momentum")
+            yield f"{kind}.{method}", [getattr(run, name)[-1].tolist() for name in names]
+    run = mixed_ring().simulate(0.02, 1e-3, u=np.full(6, 0.02), laws=law)
+    yield "mixed", [run.momentum[-1].tolist(), [run.potential_energy[-1]]]
 
 
 def given(function):
@@ -216,6 +246,7 @@ def main():
     now = {name: digest(results) for name, results in cases()}
     if "--write" in sys.argv:
         RECORD.write_text(json.dumps(now, indent=0) + "\n")
+        RUNS.write_text(json.dumps(dict(rounded_runs()), indent=0) + "\n")
         return print(f"{len(now)} cases written")
     before = json.loads(RECORD.read_text())
     for name in sorted(before.keys() | now.keys()):

@@ -43,7 +43,7 @@ struct Oscillator {
     e.p[0] = y[0], e.v[0] = y[1];
     return t <= fails_after;
   }
-  void follow(double, double dt, const double* y, const Stage&, double* next) const { next[0] = y[0] + dt * next[1]; }
+  void follow(double dt, const double* y, const Stage&, double* next) const { next[0] = y[0] + dt * next[1]; }
   void project(double*) { ++projections; }
   void accept(const Stage&) const {}
   void find_events(double t, double dt, const Stage& a, const Stage& b) { events.find(t, dt, a.p, a.v, b.p, b.v); }

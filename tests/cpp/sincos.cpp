@@ -1,9 +1,10 @@
-// Our sine and cosine: 2 ulp below the limit, the C library beyond, every lane on its own.
+// Our sine and cosine: 2 ulp below the limit, the C library beyond, every lane on its own. Exponential and tanh.
 #include <cfloat>
 #include <cmath>
 #include <cstdio>
 #include <limits>
 
+#include <zveno/scalar/exponential.hpp>
 #include <zveno/scalar/scalars.hpp>
 
 #include "check.hpp"
@@ -50,13 +51,27 @@ std::vector<double> difficult_angles() {
 
 // the reference needs more digits than double has
 #if LDBL_MANT_DIG >= 64
+namespace {
+double ulps(double got, long double exact) {
+  const double nearest = static_cast<double>(exact), size = std::fabs(nearest);
+  const double ulp = std::nextafter(size, std::numeric_limits<double>::infinity()) - size;
+  return static_cast<double>(std::fabs((static_cast<long double>(got) - exact) / static_cast<long double>(ulp)));
+}
+}  // namespace
+
+LAW(exponential_and_tangent_are_off_by_three_ulp_at_most) {
+  double worst = 0;
+  Random random(12);
+  for (int i = 0; i < 200000; ++i) {
+    const double size = i % 2 ? random.uniform(0, 40) : std::ldexp(random.uniform(1, 2), random.below(80) - 74);
+    const double x = random.chance(0.5) ? size : -size;
+    const Packed lanes = Packed::of(&x, 1);
+    worst = std::fmax(worst, std::fmax(ulps(expm1_of(lanes)[0], expm1l(x)), ulps(tanh_of(lanes)[0], tanhl(x))));
+  }
+  CHECK(worst < 3.0);
+}
 LAW(error_is_at_most_two_ulp_below_the_limit) {
   double worst = 0;
-  auto ulps = [](double got, long double exact) {
-    const double nearest = static_cast<double>(exact), size = std::fabs(nearest);
-    const double ulp = std::nextafter(size, std::numeric_limits<double>::infinity()) - size;
-    return static_cast<double>(std::fabs((static_cast<long double>(got) - exact) / static_cast<long double>(ulp)));
-  };
   for (double x : difficult_angles()) {
     if (!(std::fabs(x) < kTrigLimit)) continue;
     const SinCos got = ours(x);
@@ -123,4 +138,14 @@ LAW(the_joints_of_one_state_and_the_states_of_a_pack_agree) {
       CHECK(check::same_bits(c[i], ours(theta[i]).c));
     }
   }
+}
+
+LAW(exponential_and_tangent_of_the_ends_of_the_range) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto expm1_at = [](double x) { return expm1_of(Packed(x))[0]; };
+  const auto tanh_at = [](double x) { return tanh_of(Packed(x))[0]; };
+  CHECK(expm1_at(-inf) == -1 && expm1_at(-800) == -1 && expm1_at(0) == 0);
+  CHECK(expm1_at(inf) > 8e307 && std::isnan(expm1_at(std::nan(""))));
+  CHECK(tanh_at(inf) == 1 && tanh_at(-inf) == -1 && tanh_at(0) == 0 && tanh_at(-1e-300) == -1e-300);
+  CHECK(std::isnan(tanh_at(std::nan(""))));
 }

@@ -9,6 +9,7 @@
 #include <zveno/batch/transcendental.hpp>
 #include <zveno/functions/chain_evaluation.hpp>
 #include <zveno/functions/hexapod_motion.hpp>
+#include <zveno/functions/law.hpp>
 #include <zveno/support/finite.hpp>
 
 namespace zveno {
@@ -242,6 +243,7 @@ const KernelTable& kernel_table() {
                                  &run_chain,
                                  &run_hexapod,
                                  &make_motion,
+                                 &make_laws,
                                  &sincos_singly,
                                  {&sincos_of, &angle_of, &sincos_packs, &angle_packs},
                                  {&sincos_of_fused, &angle_of_fused, &sincos_packs_fused, &angle_packs_fused}};

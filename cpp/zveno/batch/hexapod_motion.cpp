@@ -13,13 +13,7 @@
 namespace zveno {
 namespace {
 
-constexpr int kShare = padded(leg::kFixedShare), kVector = padded(6);
-
-const Packed kNoForces[HexMotion::kPlaces] = {0.0, 0.0, 0.0, 0.0};
-
-LegMomenta<Packed> momenta_of(LegType type) {
-  return with_leg_type(type, [](auto t) { return leg_momenta<decltype(t)::value, Packed>(); });
-}
+constexpr int kShare = padded(leg::kFixedShare), kVector = padded(6), kMomenta = padded(9);
 
 // N numbers of every lane -> the row of its leg
 template <int N>
@@ -39,30 +33,39 @@ ZVENO_INLINE void take_rows(const Packed* in, const int* legs, double (*to)[N]) 
   }
 }
 
+constexpr int kMostPacks = (kLegs + kLanes - 1) / kLanes;  // of legs in their order
+
+// sums of N numbers over legs in their order; pack_of(p): of pack p
+template <int N, class PackOf>
+ZVENO_INLINE void add_up_packs(const PackOf& pack_of, double* out) {
+  ZVENO_UNROLL
+  for (int j = 0; j < N; j += kLanes) {
+    Packed sum(0.0);
+    ZVENO_UNROLL
+    for (int p = 0; p < kMostPacks; ++p) {
+      Packed block[kLanes];
+      ZVENO_UNROLL
+      for (int l = 0; l < kLanes; ++l) block[l] = pack_of(p)[j + l];
+      transpose(block);
+      ZVENO_UNROLL
+      for (int l = 0; l < kLanes; ++l)
+        if (p * kLanes + l < kLegs) sum = p + l ? sum + block[l] : block[l];
+    }
+    sum.store(out + j);
+  }
+}
+
+// a leg's results, and room behind its load to read whole packs
+struct Loaded : leg::Outcome<Packed> {
+  Packed room[2];
+};
+
 // N numbers for every leg, which come in packs, and their sums in the order of the legs
 template <int N>
 struct Table {
-  static constexpr int kMostPacks = (kLegs + kLanes - 1) / kLanes;
   Packed pack[kMostPacks][N];                   // of legs in their order
   alignas(64) double row[HexMotion::kRows][N];  // else one for each leg, and a place for lanes without one
 
-  void add_up_packs(double* out) const {
-    ZVENO_UNROLL
-    for (int j = 0; j < N; j += kLanes) {
-      Packed sum(0.0);
-      ZVENO_UNROLL
-      for (int p = 0; p < kMostPacks; ++p) {
-        Packed block[kLanes];
-        ZVENO_UNROLL
-        for (int l = 0; l < kLanes; ++l) block[l] = pack[p][j + l];
-        transpose(block);
-        ZVENO_UNROLL
-        for (int l = 0; l < kLanes; ++l)
-          if (p * kLanes + l < kLegs) sum = p + l ? sum + block[l] : block[l];
-      }
-      sum.store(out + j);
-    }
-  }
   void add_up_rows(double* out) const {
     for (int i = 0; i < N; i += kLanes) {
       Packed sum = Packed::load(row[0] + i);
@@ -77,8 +80,6 @@ class LanesMotion : public HexMotion {
   LanesMotion(const Hexapod& hexapod, const double* base)
       : hexapod_(hexapod),
         job_{&hexapod, HexFunction::forward_dynamics},
-        momentum_{&hexapod, HexFunction::momentum},
-        potential_{&hexapod, HexFunction::potential_energy},
         plan_(job_, rows_of(base)),
         body_(platform_of<double>(hexapod)),
         layout_(hexapod.joints(), false) {
@@ -94,12 +95,6 @@ class LanesMotion : public HexMotion {
         for (int l = 0; l < kLanes; ++l) pack.legs[l] = at + l < group.count ? group.legs[at + l] : kLegs + l;
         packs_.push_back(std::move(pack));
       }
-      for (int m = 0; m < group.count; ++m) {
-        OwnLeg& own = own_[group.legs[m]];
-        own.momenta = momenta_of(group.type);
-        for (int i = 0; i < leg::kParams; ++i)
-          std::fill_n(own.params + i * leg::kSlots, leg::kSlots, group.params.number[i * leg::kSlots + m]);
-      }
     }
   }
 
@@ -111,7 +106,7 @@ class LanesMotion : public HexMotion {
     for (LegPack& pack : packs_) {
       Packed measure[4], way, rates[kPlaces];
       Packed* share = place_of(share_, pack);
-      pack.calls.first(pack.params, wide_, kNoForces, pack.held.data(), share, measure);
+      pack.calls.close(pack.params, wide_, pack.held.data(), share, measure);
       fine &= all_above(measure, 4, kTinySquare);
       keep(share_, pack);
       pack.calls.driven(pack.held.data(), way, rates);
@@ -144,66 +139,29 @@ class LanesMotion : public HexMotion {
       solve_factored(A_, inverse_, x);
       write_head(layout_, ring, x, acceleration);
     });
-    if (whole) find_kinetic();
+    if (whole) find_kinetic(), find_momentum();
     Packed wide[6];
     for (int i = 0; i < 6; ++i) wide[i] = x[i];
     for (LegPack& pack : packs_) {
-      leg::Outcome<Packed> outcome;
+      Loaded& outcome = outcome_[ordered_ ? &pack - packs_.data() : 0];
       pack.calls.second(pack.params, pack.held.data(), wide, outcome, whole);
       const auto rows = [&](const Packed* in, double (*to)[kPlaces]) { take_rows(in, pack.legs, to); };
       if (joints) rows(outcome.acceleration, joint_acceleration);
-      std::copy_n(outcome.base, 6, place_of(load_, pack));
-      keep(load_, pack);
+      if (!ordered_) take_rows(outcome.base, pack.legs, load_.row);
       if (whole) rows(outcome.position, joint_position), rows(outcome.reaction, reaction);
     }
-    if (hexapod_.has_custom()) second_custom(x);
-    add_up(load_, load);
+    if (hexapod_.has_custom()) {
+      second_custom(x);
+      if (whole) find_custom_momentum();
+    }
+    if (ordered_)
+      add_up_packs<kVector>([&](int p) { return outcome_[p].base; }, load);
+    else
+      load_.add_up_rows(load);
     bool fine = all_finite(acceleration, 6) & all_finite(load, 6);
     if (joints) fine &= all_finite(joint_acceleration[0], kLegs * kPlaces);
     if (whole) fine &= all_finite(joint_position[0], kLegs * kPlaces) & all_finite(reaction[0], kLegs * kPlaces);
     return fine;
-  }
-
-  void accounts(std::ptrdiff_t count, const double* r, const double* R, const double* u, const double* start,
-                double* momentum, double* potential) override {
-    Rows rows;
-    rows[Param::r] = {r, 3}, rows[Param::R] = {R, 9}, rows[Param::u] = {u, 6};
-    if (hexapod_.has_custom() && start) rows[Param::start] = {start, kLegs * hexapod_.joints()};
-    rows.count = count;
-    const bool weighs = hexapod_.has_potential();
-    if (!weighs) std::fill_n(potential, count, 0.0);
-    const auto one_by_one = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {  // a row that overflows is nan
-      rows.out[0] = momentum;
-      run_hexapod(momentum_, rows, begin, end);
-      rows.out[0] = potential;
-      if (weighs) run_hexapod(potential_, rows, begin, end);
-    };
-    if (hexapod_.has_custom()) return one_by_one(0, count);
-    for (std::ptrdiff_t row = 0; row < count; row += kLanes) {
-      State<Packed> s;
-      Sums<Packed> sums;
-      gather(rows[Param::r], row, count, 3, s.r), gather(rows[Param::R], row, count, 9, s.R);
-      gather(rows[Param::u], row, count, 6, s.u);
-      for (int k = 0; k < kLegs; ++k) {
-        Packed own[leg::kFreeShare];
-        own_[k].momenta(own_[k].params, s.input(), k ? own : sums.total, weighs);
-        for (int i = leg::kCoupling; k && i < leg::kCoupling + 36; ++i) sums.total[i] += own[i];
-        for (int i = leg::kMoment; k && weighs && i < leg::kMoment + 3; ++i) sums.total[i] += own[i];
-      }
-      Packed out[7];
-      out[6] = 0.0;
-      with_ring(BaseKind::still, s, [&](const auto& ring) {
-        summed_result(momentum_, s, ring, sums, out);
-        if (weighs) summed_result(potential_, s, ring, sums, out + 6);
-      });
-      const int lanes = static_cast<int>(std::min<std::ptrdiff_t>(kLanes, count - row));
-      if (!all_finite_lanes(out, 7)) {
-        one_by_one(row, row + lanes);
-        continue;
-      }
-      scatter(out, 6, lanes, [&](int l) { return momentum + 6 * (row + l); });
-      for (int l = 0; weighs && l < lanes; ++l) potential[row + l] = out[6][l];
-    }
   }
 
  private:
@@ -213,11 +171,6 @@ class LanesMotion : public HexMotion {
     int legs[kLanes];
     std::vector<Chunk> held;
   };
-  struct OwnLeg {
-    LegMomenta<Packed> momenta;
-    alignas(64) double params[leg::kParams * leg::kSlots];
-  };
-
   static Rows rows_of(const double* base) {
     Rows rows;
     rows[Param::base_motion].data = base;
@@ -236,7 +189,7 @@ class LanesMotion : public HexMotion {
   }
   template <int N>
   void add_up(const Table<N>& table, double* out) const {
-    ordered_ ? table.add_up_packs(out) : table.add_up_rows(out);
+    ordered_ ? add_up_packs<N>([&](int p) { return table.pack[p]; }, out) : table.add_up_rows(out);
   }
 
   // of the reduced system: it does not wait for the forces
@@ -279,6 +232,33 @@ class LanesMotion : public HexMotion {
     kinetic = half_square(A, x);
   }
 
+  void find_momentum() {
+    for (LegPack& pack : packs_) {
+      pack.calls.momenta(pack.params, pack.held.data(), place_of(momenta_, pack));
+      keep(momenta_, pack);
+    }
+    double sum[kMomenta];
+    add_up(momenta_, sum);
+    std::copy_n(sum, 6, momentum);
+    with_ring(BaseKind::still, s_, [&](const auto& ring) {
+      add_ring_momentum(body_, inertia_, ring, momentum);
+      potential = hexapod_.has_potential() ? weight_energy(hexapod_.gravity(), body_, ring, sum + 6) : 0;
+    });
+  }
+
+  // the general functions know these legs
+  ZVENO_COLD void find_custom_momentum() {
+    double start[kLegs * kPlaces];
+    for (int k = 0; k < kLegs; ++k) std::copy_n(joint_position[k], hexapod_.joints(), start + k * hexapod_.joints());
+    Rows rows;
+    rows[Param::r].data = s_.r, rows[Param::R].data = s_.R, rows[Param::u].data = s_.u, rows[Param::start].data = start;
+    rows.count = 1;
+    rows.out[0] = momentum;
+    run_hexapod({&hexapod_, HexFunction::momentum}, rows, 0, 1);
+    rows.out[0] = &potential;
+    if (hexapod_.has_potential()) run_hexapod({&hexapod_, HexFunction::potential_energy}, rows, 0, 1);
+  }
+
   ZVENO_COLD void first_custom(const double (*tau)[kPlaces]) {
     with_ring(plan_.base, s_, [&](const auto& ring) { first_custom(ring, tau); });
     factor();
@@ -314,7 +294,7 @@ class LanesMotion : public HexMotion {
   }
 
   const Hexapod& hexapod_;
-  const HexJob job_, momentum_, potential_;
+  const HexJob job_;
   const Plan plan_;
   const Platform<double> body_;
   const DynamicsLayout layout_;
@@ -326,10 +306,11 @@ class LanesMotion : public HexMotion {
   std::vector<LegPack> packs_;
   Table<kShare> share_ = {};
   Table<kVector> right_ = {}, load_ = {};
+  Table<kMomenta> momenta_ = {};
+  Loaded outcome_[kMostPacks] = {};
   bool ordered_;  // all legs of one structure
   double positions_[kRows];
   CustomLeg custom_[kLegs];
-  OwnLeg own_[kLegs];
 };
 
 }  // namespace

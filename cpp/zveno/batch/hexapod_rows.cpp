@@ -11,6 +11,7 @@
 #include <zveno/functions/job.hpp>
 #include <zveno/functions/legs.hpp>
 #include <zveno/math/dense.hpp>
+#include <zveno/scalar/choose.hpp>
 #include <zveno/solve/custom_leg.hpp>
 #include <zveno/support/finite.hpp>
 
@@ -73,56 +74,29 @@ constexpr int kMostInputs = 3 + 9 + 6 + 6 + 6 + 4 * kLegs + 9 + 3 + 6;
 
 // ---- a system of six equations in every lane
 
-#if defined(__GNUC__)
-using Mask = typename Lanes<std::int64_t, kLanes>::type;
-Packed chosen(Mask m, const Packed& a, const Packed& b) { return Packed(m ? a.v : b.v); }
-Mask above(const Packed& a, const Packed& b) { return (Mask)(a.v > b.v); }
-Mask without(Mask a, Mask b) { return a & ~b; }
-#else
-struct Mask {
-  bool in[kLanes] = {};
-};
-Packed chosen(const Mask& m, const Packed& a, const Packed& b) {
-  Packed x = b;
-  for (int l = 0; l < kLanes; ++l)
-    if (m.in[l]) x.v[l] = a.v[l];
-  return x;
-}
-Mask above(const Packed& a, const Packed& b) {
-  Mask m;
-  for (int l = 0; l < kLanes; ++l) m.in[l] = a[l] > b[l];
-  return m;
-}
-Mask without(Mask a, const Mask& b) {
-  for (int l = 0; l < kLanes; ++l) a.in[l] &= !b.in[l];
-  return a;
-}
-#endif
-Packed size_of(const Packed& x) { return chosen(above(x, Packed(0.0)), x, -x); }
-
 // solve_dense in lanes, with the same bits; false: a pivot is too small in some lane
 bool solve_lanes(Packed (&A)[6][6], Packed* b) {
   Packed least, most;
   for (int j = 0; j < 6; ++j) {
     Packed pivot = size_of(A[j][j]);
-    Mask larger[6];  // than all above it: the last such row is the one
+    Mask<kLanes> larger[6];  // than all above it: the last such row is the one
     for (int i = j + 1; i < 6; ++i) {
       const Packed other = size_of(A[i][j]);
       larger[i] = above(other, pivot);
-      pivot = chosen(larger[i], other, pivot);
+      pivot = chosen<kLanes>(larger[i], other, pivot);
     }
     for (int i = 6; i-- > j + 1;) {
       const auto swap = [&](Packed& x, Packed& y) {
-        const Packed z = chosen(larger[i], y, x);
-        y = chosen(larger[i], x, y);
+        const Packed z = chosen<kLanes>(larger[i], y, x);
+        y = chosen<kLanes>(larger[i], x, y);
         x = z;
       };
       for (int k = j; k < 6; ++k) swap(A[j][k], A[i][k]);
       swap(b[j], b[i]);
       for (int k = j + 1; k < i; ++k) larger[k] = without(larger[k], larger[i]);
     }
-    least = j ? chosen(above(least, pivot), pivot, least) : pivot;
-    most = j ? chosen(above(pivot, most), pivot, most) : pivot;
+    least = j ? chosen<kLanes>(above(least, pivot), pivot, least) : pivot;
+    most = j ? chosen<kLanes>(above(pivot, most), pivot, most) : pivot;
     for (int i = j + 1; i < 6; ++i) {
       const Packed l = A[i][j] / A[j][j];
       for (int k = j + 1; k < 6; ++k) A[i][k] -= l * A[j][k];
@@ -172,7 +146,9 @@ class HexapodRows {
 
   void prepare() {
     if (!job_.program) prepare_legs();
-    state_ = reinterpret_cast<State<Packed>*>(scratch_.take<Packed>(State<Packed>::kSize));
+    Packed* state = scratch_.take<Packed>(State<Packed>::kSize);
+    std::fill_n(state, State<Packed>::kSize, Packed(0.0));  // what is not given stays so
+    state_ = reinterpret_cast<State<Packed>*>(state);
     out_ = scratch_.take<Packed>(static_cast<std::size_t>(size_));
   }
 
@@ -404,7 +380,10 @@ class HexapodRows {
   static bool is_fine(const Packed* measures) { return all_above(measures, 4 * kLegs, kTinySquare); }
 
   bool run_legs(std::ptrdiff_t row, std::ptrdiff_t end, State<Packed>& s, Packed* out) {
-    read_state(job_, plan_, rows_, [&](const RowData& d, int n, Packed* x) { gather(d, row, end, n, x); }, s);
+    const auto read = [&](const RowData& d, int n, Packed* x) {
+      if (d.data) gather(d, row, end, n, x);
+    };
+    read_state(job_, plan_, rows_, read, s);
     if (!is_rotation_in_lanes(s.R)) return false;
     bool fine = false;
     with_ring(plan_.base, s, [&](const auto& ring) {

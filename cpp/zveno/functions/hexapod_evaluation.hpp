@@ -110,14 +110,19 @@ void sort_tau(const HexJob& job, const T* given, State<T>& s) {
   }
 }
 
-// read(rows, n, x): x <- n numbers, zeros if there are no rows
+// read(rows, n, x): x <- n numbers, zeros if there are no rows and x may be anything else
 template <class T, class Read>
 void read_state(const HexJob& job, const Plan& plan, const Rows& rows, const Read& read, State<T>& s) {
   read(rows[Param::r], 3, s.r), read(rows[Param::R], 9, s.R), read(rows[Param::u], 6, s.u);
   if (plan.need == Need::kinematics) return;
-  T tau[4 * kLegs];
-  read(rows[Param::wrench], 6, s.wrench), read(rows[Param::leg_tau], input_size(job, Param::leg_tau), tau);
-  sort_tau(job, tau, s);
+  read(rows[Param::wrench], 6, s.wrench);
+  if (rows[Param::leg_tau].data) {
+    T tau[4 * kLegs];
+    read(rows[Param::leg_tau], input_size(job, Param::leg_tau), tau);
+    sort_tau(job, tau, s);
+  } else {
+    read(rows[Param::leg_tau], 4 * kLegs, s.tau[0]);
+  }
   if (plan.base != BaseKind::still) {
     read(rows[Param::base_motion], 9, s.base);
     if (rows[Param::omega].data) read(rows[Param::omega], 3, s.base + 3);
@@ -256,6 +261,20 @@ void free_accelerations(const HexJob& job, const State<T>& s, const R& ring, con
   solve_symmetric<12>(A, x);
 }
 
+// linear momentum, and angular about the base's origin
+template <class T, class R>
+void add_ring_momentum(const Platform<T>& body, const Sym3<T>& I, const R& ring, T* out) {
+  const Vec3T<T> p = scaled(ring.v, body.mass), l = cross(ring.r, p) + leg::times(I, ring.w);
+  out[0] += p.x, out[1] += p.y, out[2] += p.z, out[3] += l.x, out[4] += l.y, out[5] += l.z;
+}
+
+// c: first moment of mass of the legs
+template <class T, class R>
+T weight_energy(const Vec3<double>& g, const Platform<T>& body, const R& ring, const T* c) {
+  return -(T(g.x()) * (c[0] + body.mass * ring.r.x) + T(g.y()) * (c[1] + body.mass * ring.r.y) +
+           T(g.z()) * (c[2] + body.mass * ring.r.z));
+}
+
 // Functions that need only the sums; out has output_size numbers
 template <class T, class R>
 void summed_result(const HexJob& job, const State<T>& s, const R& ring, const Sums<T>& sums, T* out) {
@@ -296,15 +315,11 @@ void summed_result(const HexJob& job, const State<T>& s, const R& ring, const Su
         out[i] = T(0.0);
         for (int j = 0; j < 6; ++j) out[i] += sums.total[leg::kCoupling + 6 * i + j] * x[j];
       }
-      const Vec3T<T> p = scaled(ring.v, body.mass), l = cross(ring.r, p) + leg::times(I, ring.w);
-      out[0] += p.x, out[1] += p.y, out[2] += p.z, out[3] += l.x, out[4] += l.y, out[5] += l.z;
+      add_ring_momentum(body, I, ring, out);
       break;
     }
     case HexFunction::potential_energy: {
-      const Vec3<double>& g = job.hexapod->gravity();
-      const T* c = sums.total + leg::kMoment;
-      out[0] = -(T(g.x()) * (c[0] + body.mass * ring.r.x) + T(g.y()) * (c[1] + body.mass * ring.r.y) +
-                 T(g.z()) * (c[2] + body.mass * ring.r.z));
+      out[0] = weight_energy(job.hexapod->gravity(), body, ring, sums.total + leg::kMoment);
       break;
     }
     default: {  // inverse dynamics: what the actuated joints must give, in base axes

@@ -1,6 +1,6 @@
 // Forward dynamics of one state of a hexapod after another, as an integrator asks for it: the legs are closed once, the
 // forces of the drives may answer to that, and only what is wanted is worked out. Set up once for a hexapod. The numbers are
-// those of run_hexapod, bit by bit.
+// those of run_hexapod, bit by bit; momentum and potential energy may be rounded otherwise.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,11 @@ class HexMotion {
   // Closes the legs for a ring at r, R (row major) with u = [v; w in ring axes]. start: kLegs x joints() coordinates where
   // custom legs begin, nullptr: their own. False: a leg does not close; run_hexapod says why.
   virtual bool close(const double* r, const double* R, const double* u, const double* start) = 0;
-  // How much is wanted: u' and the load on the base; accelerations of the joints too; and coordinates, reactions, energy
+  // How much is wanted: u' and the load on the base; accelerations of the joints too; and coordinates, reactions, momentum,
+  // energies
   enum class Extent { brief, joints, whole };
   // Accelerations for the forces of the joints. False: a number is not finite, or the mechanism is singular.
   virtual bool finish(const double (*tau)[kPlaces], const double* wrench, Extent extent) = 0;
-  // momentum (6) and potential energy (1) of many states, rows of r, R, u; start: as above, a row for each state
-  virtual void accounts(std::ptrdiff_t count, const double* r, const double* R, const double* u, const double* start,
-                        double* momentum, double* potential) = 0;
 
   // after close()
   double position[kLegs];       // of the actuated joints
@@ -35,7 +33,7 @@ class HexMotion {
   double acceleration[6], load[8];  // u'; on the base about its origin, base axes
   double joint_acceleration[kRows][kPlaces];
   double joint_position[kRows][kPlaces], reaction[kRows][kPlaces];  // whole
-  double kinetic;
+  double kinetic, potential, momentum[8];                           // about the base's origin, base axes
 };
 
 // base: [a_0; Omega; Omega'] of a base that moves, or nullptr

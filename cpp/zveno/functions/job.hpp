@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 #include <zveno/functions/hexapod_functions.hpp>
 #include <zveno/functions/rows.hpp>
@@ -157,6 +158,9 @@ struct Transcendental {
   void (*angle_packs)(const double* s, const double* c, double* x, int n);
 };
 
+class JointLaw;
+class JointLaws;
+
 // one instruction set's build of the computation
 struct KernelTable {
   const char* name;
@@ -164,6 +168,7 @@ struct KernelTable {
   Failure (*run_chain)(const Job&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
   Failure (*run_hexapod)(const HexJob&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
   std::unique_ptr<HexMotion> (*make_motion)(const Hexapod&, const double* base);
+  std::unique_ptr<JointLaws> (*make_laws)(const std::vector<JointLaw>&);
   void (*sincos)(const double*, double*, double*, int);
   Transcendental trig, fused_trig;
 

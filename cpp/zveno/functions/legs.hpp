@@ -18,11 +18,14 @@ template <class T>
 struct LegFunctions {
   // params: kSlots apart; held: `size` bytes aligned to 64
   void (*first)(const double* params, const T* input, const T* tau, void* held, T* share, T* measure);
-  // what forces may answer to, and then other forces than before: leg::driven, leg::drive
+  // without forces; what they may answer to; the forces: leg::driven, leg::drive. nullptr: not for this scalar and base
+  void (*close)(const double* params, const T* input, void* held, T* share, T* measure);
   void (*driven)(const void* held, T& position, T* rate);
   void (*drive)(const T* tau, void* held, T* right);
   // x: [v'; w'] in base axes, after [a_0; Omega'] of a free base
   void (*second)(const double* params, const void* held, const T* x, leg::Outcome<T>& out, bool coordinates);
+  // leg::momenta, 9 numbers
+  void (*momenta)(const double* params, const void* held, T* out);
   std::size_t size;
 };
 using LegCalls = LegFunctions<Packed>;
@@ -33,11 +36,5 @@ LegFunctions<T> leg_calls(bool lean, BaseKind base);
 // joint coordinates, rates, row of the Jacobian, measures; the base does not matter
 template <LegType kType, class T = Packed>
 void leg_kinematics(const double* params, const T* input, T* position, T* rate, T* row, T* measure);
-
-// leg::kCoupling of a leg's share, and leg::kMoment where it `weighs`; the base does not matter
-template <class T>
-using LegMomenta = void (*)(const double* params, const T* input, T* share, bool weighs);
-template <LegType kType, class T = Packed>
-LegMomenta<T> leg_momenta();
 
 }  // namespace zveno

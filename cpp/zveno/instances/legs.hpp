@@ -28,8 +28,8 @@ struct LegCode {
   using Flow =
       decltype(std::declval<const Of&>().template first<kFree>(nullptr, nullptr, nullptr, std::declval<leg::Held<S, T>&>()));
   struct Held {
-    leg::Held<S, T> own;
     Flow flow;
+    leg::Held<S, T> own;
   };
 
   static void first(const double* params, const T* input, const T* tau, void* memory, T* share, T* measure) {
@@ -38,6 +38,12 @@ struct LegCode {
     const Of evaluation{{params}, ring};
     Held& held = *static_cast<Held*>(memory);
     ::new (&held.flow) Flow(evaluation.template first<kFree>(tau, share, measure, held.own));
+  }
+  static void close(const double* params, const T* input, void* memory, T* share, T* measure) {
+    const auto ring = MakeRing()(input);
+    const Of evaluation{{params}, ring};
+    Held& held = *static_cast<Held*>(memory);
+    ::new (&held.flow) Flow(evaluation.template first<kFree, true>(nullptr, share, measure, held.own));
   }
   static void driven(const void* memory, T& position, T* rate) {
     leg::driven(static_cast<const Held*>(memory)->own, position, rate);
@@ -51,7 +57,15 @@ struct LegCode {
     else
       leg::second({params}, h.own, h.flow, x, out, coordinates);
   }
-  static LegFunctions<T> calls() { return {&first, &driven, &drive, &second, sizeof(Held)}; }
+  static void momenta(const double* params, const void* memory, T* out) {
+    leg::momenta({params}, static_cast<const Held*>(memory)->own, out);
+  }
+  static LegFunctions<T> calls() {
+    if constexpr (!kFree && std::is_same_v<T, Packed>)
+      return {&first, &close, &driven, &drive, &second, &momenta, sizeof(Held)};
+    else
+      return {&first, nullptr, nullptr, nullptr, &second, nullptr, sizeof(Held)};
+  }
 };
 
 template <LegType kType, class T>
@@ -73,19 +87,8 @@ void leg_kinematics(const double* params, const T* input, T* position, T* rate, 
   leg::LegEvaluation<S, T, decltype(StillRing<T>()(input))>{{params}, ring}.kinematics(position, rate, row, measure);
 }
 
-template <LegType kType, class T>
-LegMomenta<T> leg_momenta() {
-  return [](const double* params, const T* input, T* share, bool weighs) {
-    const auto ring = StillRing<T>()(input);
-    // of bodies of any shape, as in free dynamics: momentum has the same bits
-    using S = leg::Structure<kType, false>;
-    leg::LegEvaluation<S, T, decltype(StillRing<T>()(input))>{{params}, ring}.momenta(share, weighs);
-  };
-}
-
 }  // namespace zveno
 
-#define ZVENO_LEG_INSTANCES(TYPE, SCALAR)                                                                              \
-  template zveno::LegFunctions<SCALAR> zveno::leg_calls<TYPE, SCALAR>(bool, BaseKind);                                 \
-  template void zveno::leg_kinematics<TYPE, SCALAR>(const double*, const SCALAR*, SCALAR*, SCALAR*, SCALAR*, SCALAR*); \
-  template zveno::LegMomenta<SCALAR> zveno::leg_momenta<TYPE, SCALAR>();
+#define ZVENO_LEG_INSTANCES(TYPE, SCALAR)                                              \
+  template zveno::LegFunctions<SCALAR> zveno::leg_calls<TYPE, SCALAR>(bool, BaseKind); \
+  template void zveno::leg_kinematics<TYPE, SCALAR>(const double*, const SCALAR*, SCALAR*, SCALAR*, SCALAR*, SCALAR*);

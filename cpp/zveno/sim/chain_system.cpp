@@ -15,7 +15,7 @@ ChainSystem::ChainSystem(ChainSetup setup)
       chain_(setup_.chain),
       n_(chain_->n()),
       schema_(chain_record::kFields, 0, n_),
-      drives_(setup_.laws),
+      drives_(*setup_.kernels, setup_.laws),
       friction_(static_cast<std::size_t>(n_)),
       jacobian_(static_cast<std::size_t>(6 * n_)),
       more_(static_cast<std::size_t>(n_)) {
@@ -53,10 +53,10 @@ Failure ChainSystem::run(Job job, const double* y, const double* third, const St
   return setup_.kernels->run(job, rows, 0, 1);
 }
 
-bool ChainSystem::begin(double t, double* y) {
+bool ChainSystem::begin(double, double* y) {
   std::copy(setup_.q.begin(), setup_.q.end(), y);
   std::copy(setup_.qd.begin(), setup_.qd.end(), y + n_);
-  for (int j = 0; j < n_; ++j) drives_.settled(j, {t, y[j], y[n_ + j]}, y + bristles());
+  drives_->settle(y + n_, y + bristles());
   double kinetic = 0, potential = 0;
   failure_ = run({chain_, Function::kinetic_energy}, y, nullptr, nullptr, &kinetic);
   if (failure_.cause == Cause::none) failure_ = run({chain_, Function::potential_energy}, y, nullptr, nullptr, &potential);
@@ -74,9 +74,10 @@ bool ChainSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage& e
     std::fill(e.tau.begin(), e.tau.end(), 0.0);
   else
     std::copy_n(held_row(setup_.tau, n, step), n, e.tau.data());
-  if (drives_.any())
-    for (int j = 0; j < n_; ++j)
-      e.tau[static_cast<std::size_t>(j)] += drives_.force(j, {t, q[j], qd[j]}, y + bristles(), rate + bristles());
+  if (drives_.any()) {
+    drives_->forces(t, q, qd, y + bristles(), rate + bristles(), more_.data());
+    for (std::size_t j = 0; j < n; ++j) e.tau[j] += more_[j];
+  }
   if (setup_.forces) {
     setup_.forces(t, q, qd, more_.data());
     for (std::size_t j = 0; j < n; ++j) e.tau[j] += more_[j];
@@ -107,7 +108,7 @@ bool ChainSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage& e
   return true;
 }
 
-void ChainSystem::follow(double t, double dt, const double* y, const Stage& e, double* next) const {
+void ChainSystem::follow(double dt, const double* y, const Stage& e, double* next) const {
   const double *qd = y + n_, *new_qd = next + n_;
   double joints = 0, external = 0;
   for (int j = 0; j < n_; ++j) {
@@ -115,8 +116,8 @@ void ChainSystem::follow(double t, double dt, const double* y, const Stage& e, d
     next[j] = y[j] + dt * new_qd[j];
     joints += (e.tau[i] - friction_[i] * qd[j]) * new_qd[j];
     if (!e.pushed.empty()) external += e.pushed[i] * new_qd[j];
-    drives_.relax(j, {t, e.p[i], e.v[i]}, dt, y + bristles(), e.rate.data() + bristles(), next + bristles());
   }
+  if (drives_.states() > 0) drives_->relax(dt, qd, y + bristles(), e.rate.data() + bristles(), next + bristles());
   // force times displacement
   next[work()] = y[work()] + dt * joints;
   next[work() + 1] = y[work() + 1] + dt * external;

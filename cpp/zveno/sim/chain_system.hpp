@@ -71,9 +71,9 @@ class ChainSystem {
   Stage make_stage() const;
   int size() const { return 2 * n_ + 2 + drives_.states(); }
   const Schema& schema() const { return schema_; }
-  bool begin(double t, double* y);
+  bool begin(double, double* y);
   bool rates(double t, std::ptrdiff_t step, const double* y, Stage& e, Detail detail);
-  void follow(double t, double dt, const double* y, const Stage& e, double* next) const;
+  void follow(double dt, const double* y, const Stage& e, double* next) const;
   void project(double*) const {}
   void accept(const Stage&) const {}
   void find_events(double t, double dt, const Stage& e0, const Stage& e1) {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <zveno/sim/law.hpp>
+#include <zveno/functions/law.hpp>
 
 namespace zveno {
 

@@ -40,7 +40,7 @@ HexapodSystem::HexapodSystem(HexapodSetup setup)
       hexapod_(setup_.hexapod),
       nj_(hexapod_->joints()),
       schema_(hexapod_record::kFields, kLegs, nj_),
-      drives_(setup_.laws),
+      drives_(*setup_.kernels, setup_.laws),
       motion_(setup_.kernels->make_motion(*hexapod_, setup_.base.empty() ? nullptr : setup_.base.data())),
       last_p_(static_cast<std::size_t>(kLegs * nj_)) {
   mass_ = hexapod_->platform().mass + hexapod_->leg_mass();
@@ -123,11 +123,13 @@ bool HexapodSystem::begin(double t, double* y) {
   ready_ = true;
   last_time_ = t;
   travel_ = 0;
+  double speed[kLegs];
   for (int k = 0; k < kLegs; ++k) {
     const int j = k * nj_ + actuated_[k];
     last_actuated_[k] = last_p_[static_cast<std::size_t>(j)];
-    drives_.settled(k, {t, last_actuated_[k], v[j]}, y + kZ);
+    speed[k] = v[j];
   }
+  drives_->settle(speed, y + kZ);
   if (!call(HexFunction::kinetic_energy, y, e, &kinetic, nullptr)) return false;
   if (!call(HexFunction::momentum, y, e, y + kMomentum, nullptr)) return false;
   if (hexapod_->has_potential() && !call(HexFunction::potential_energy, y, e, &potential, nullptr)) return false;
@@ -154,21 +156,16 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
     e.p[k] = angle_[k][actuated_[k]] ? unwrapped(motion_->position[k], last_actuated_[k]) : motion_->position[k];
     e.v[k] = motion_->rate[k][actuated_[k]];
   }
-  if (drives_.any())
+  double force[kLegs], more[kLegs];
+  if (drives_.any()) drives_->forces(t, e.p, e.v, y + kZ, e.rate.data() + kZ, force);
+  if (setup_.forces) setup_.forces(t, e.p, e.v, more);
+  if (drives_.any() || setup_.forces)
     for (int k = 0; k < kLegs; ++k) {
       double& tau = e.tau[k][actuated_[k]];
       if (setup_.tau.empty()) tau = 0;
-      tau += drives_.force(k, {t, e.p[k], e.v[k]}, y + kZ, e.rate.data() + kZ);
+      if (drives_.any()) tau += force[k];
+      if (setup_.forces) tau += more[k];
     }
-  if (setup_.forces) {
-    double more[kLegs];
-    setup_.forces(t, e.p, e.v, more);
-    for (int k = 0; k < kLegs; ++k) {
-      double& tau = e.tau[k][actuated_[k]];
-      if (setup_.tau.empty() && !drives_.any()) tau = 0;
-      tau += more[k];
-    }
-  }
 
   bool whole = detail == Detail::record || (detail == Detail::end && custom);
   if (detail != Detail::stage) {
@@ -224,31 +221,30 @@ void HexapodSystem::complete(const double* y, const Stage& e) {
   whole_ = true;
 }
 
-// coordinates of the joints, 6 x nj, as they follow the last ones; out may be these
-void HexapodSystem::positions(double* out) const {
-  bool jumped = false;
+// last_p_ <- coordinates of the joints; angles follow the last ones
+void HexapodSystem::follow_joints() {
+  const auto last = [&](int k, int j) -> double& { return last_p_[static_cast<std::size_t>(k * nj_ + j)]; };
+  double farthest[kPlaces] = {};
+  for (int k = 0; k < kLegs; ++k)
+    for (int j = 0; j < nj_; ++j) farthest[j] = std::max(farthest[j], std::fabs(last(k, j) - motion_->joint_position[k][j]));
+  const bool jumped = *std::max_element(farthest, farthest + kPlaces) > kPi;
   for (int k = 0; k < kLegs; ++k)
     for (int j = 0; j < nj_; ++j) {
       const double x = motion_->joint_position[k][j];
-      jumped |= std::fabs(last_p_[static_cast<std::size_t>(k * nj_ + j)] - x) > kPi;
-    }
-  for (int k = 0; k < kLegs; ++k)
-    for (int j = 0; j < nj_; ++j) {
-      const double x = motion_->joint_position[k][j], last = last_p_[static_cast<std::size_t>(k * nj_ + j)];
-      out[k * nj_ + j] = jumped && angle_[k][j] ? unwrapped(x, last) : x;
+      last(k, j) = jumped && angle_[k][j] ? unwrapped(x, last(k, j)) : x;
     }
 }
 
 void HexapodSystem::accept(const Stage& e) {
   std::copy_n(e.p, kLegs, last_actuated_);
   if (!whole_) return;
-  positions(last_p_.data());
+  follow_joints();
   travel_ = 0;
 }
 
 void HexapodSystem::project(double* next) const { normalise(next + kQ); }
 
-void HexapodSystem::follow(double t, double dt, const double* y, const Stage& e, double* next) {
+void HexapodSystem::follow(double dt, const double* y, const Stage& e, double* next) {
   if (holder_ != &e) complete(y, e);
   const double *v = next + kU, *w = next + kU + 3;
   for (int i = 0; i < 3; ++i) {
@@ -267,14 +263,14 @@ void HexapodSystem::follow(double t, double dt, const double* y, const Stage& e,
       legs += e.tau[k][actuated_[k]] * dt * motion_->joint_acceleration[k][actuated_[k]];
     else
       for (int j = 0; j < kPlaces; ++j) legs += e.tau[k][j] * dt * motion_->joint_acceleration[k][j];
-    drives_.relax(k, {t, e.p[k], e.v[k]}, dt, y + kZ, e.rate.data() + kZ, next + kZ);
   }
+  if (drives_.states() > 0) drives_->relax(dt, e.v, y + kZ, e.rate.data() + kZ, next + kZ);
   next[kWorkWrench] = y[kWorkWrench] + dt * power;
   next[kWorkLegs] = y[kWorkLegs] + dt * legs;
 }
 
 void HexapodSystem::write(double t, const double* y, const Stage& e, const Record& record, std::ptrdiff_t row) {
-  if (holder_ != &e || !whole_) complete(y, e);
+  if (holder_ != &e || !whole_) complete(y, e), follow_joints();
   const auto by_joint = [&](int f, const double (*from)[kPlaces]) {
     double* to = record.row(f, kLegs * nj_, row);
     if (nj_ == kPlaces) return void(std::copy_n(from[0], kLegs * kPlaces, to));
@@ -289,7 +285,7 @@ void HexapodSystem::write(double t, const double* y, const Stage& e, const Recor
   record.put<4>(ZVENO_FIELD("quaternion"), row, y + kQ);
   record.put<6>(ZVENO_FIELD("u"), row, y + kU);
   record.put<6>(ZVENO_FIELD("acceleration"), row, motion_->acceleration);
-  positions(record.row(ZVENO_FIELD("joint_position"), kLegs * nj_, row));
+  record.put(ZVENO_FIELD("joint_position"), row, last_p_.data(), kLegs * nj_);
   by_joint(ZVENO_FIELD("joint_velocity"), motion_->rate);
   by_joint(ZVENO_FIELD("joint_acceleration"), motion_->joint_acceleration);
   record.put<kLegs>(ZVENO_FIELD("tau"), row, tau);
@@ -299,23 +295,13 @@ void HexapodSystem::write(double t, const double* y, const Stage& e, const Recor
   record.put(ZVENO_FIELD("kinetic_energy"), row, motion_->kinetic);
   record.put(ZVENO_FIELD("work_wrench"), row, y[kWorkWrench]);
   record.put(ZVENO_FIELD("work_legs"), row, y[kWorkLegs]);
-  // until summarise() takes them off
-  record.put(ZVENO_FIELD("energy_error"), row, y[kWorkWrench] + y[kWorkLegs]);
-  record.put<6>(ZVENO_FIELD("momentum_error"), row, y + kMomentum);
-}
-
-void HexapodSystem::summarise(const Record& record, std::ptrdiff_t begin, std::ptrdiff_t end) {
-  const auto rows = [&](int f, int width) { return record.row(f, width, begin); };
-  double *momentum = rows(ZVENO_FIELD("momentum"), 6), *potential = rows(ZVENO_FIELD("potential_energy"), 1);
-  const double* kinetic = rows(ZVENO_FIELD("kinetic_energy"), 1);
-  motion_->accounts(end - begin, rows(ZVENO_FIELD("r"), 3), rows(ZVENO_FIELD("R"), 9), rows(ZVENO_FIELD("u"), 6),
-                    rows(ZVENO_FIELD("joint_position"), kLegs * nj_), momentum, potential);
-  double *energy_error = rows(ZVENO_FIELD("energy_error"), 1), *momentum_error = rows(ZVENO_FIELD("momentum_error"), 6);
+  record.put(ZVENO_FIELD("potential_energy"), row, motion_->potential);
+  record.put<6>(ZVENO_FIELD("momentum"), row, motion_->momentum);
   const bool balanced = setup_.base.empty();
-  for (std::ptrdiff_t i = 0; i < end - begin; ++i) {
-    energy_error[i] = balanced ? kinetic[i] + potential[i] - energy_ - energy_error[i] : kNan;
-    for (std::ptrdiff_t c = 6 * i; c < 6 * i + 6; ++c) momentum_error[c] = balanced ? momentum[c] - momentum_error[c] : kNan;
-  }
+  const double energy = motion_->kinetic + motion_->potential - energy_, work = y[kWorkWrench] + y[kWorkLegs];
+  record.put(ZVENO_FIELD("energy_error"), row, balanced ? energy - work : kNan);
+  double* error = record.row(ZVENO_FIELD("momentum_error"), 6, row);
+  for (int i = 0; i < 6; ++i) error[i] = balanced ? motion_->momentum[i] - y[kMomentum + i] : kNan;
 }
 
 #undef ZVENO_FIELD

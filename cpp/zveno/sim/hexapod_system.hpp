@@ -99,12 +99,12 @@ class HexapodSystem {
   const Schema& schema() const { return schema_; }
   bool begin(double t, double* y);
   bool rates(double t, std::ptrdiff_t step, const double* y, Stage& e, Detail detail);
-  void follow(double t, double dt, const double* y, const Stage& e, double* next);
+  void follow(double dt, const double* y, const Stage& e, double* next);
   void project(double* next) const;
   void accept(const Stage& e);
   void find_events(double t, double dt, const Stage& e0, const Stage& e1) { events_.find(t, dt, e0.p, e0.v, e1.p, e1.v); }
   void write(double t, const double* y, const Stage& e, const Record& record, std::ptrdiff_t row);
-  void summarise(const Record& record, std::ptrdiff_t begin, std::ptrdiff_t end);
+  void summarise(const Record&, std::ptrdiff_t, std::ptrdiff_t) const {}
 
   const std::vector<StopEvent>& events() const { return events_.found(); }
   const Failure& failure() const { return failure_; }
@@ -115,7 +115,7 @@ class HexapodSystem {
   bool explain(const double* y, const Stage& e);
   bool first_moment(const double* y, double* moment);
   void complete(const double* y, const Stage& e);
-  void positions(double* out) const;
+  void follow_joints();
 
   HexapodSetup setup_;
   const Hexapod* hexapod_;

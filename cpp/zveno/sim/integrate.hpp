@@ -82,7 +82,9 @@ class Simulation {
   bool begin() {
     failure_time_ = schedule_.start;
     if (!system_.begin(schedule_.start, y_.data())) return false;
-    return evaluate(schedule_.start, 0, y_.data(), *now_, Detail::record);
+    if (!evaluate(schedule_.start, 0, y_.data(), *now_, Detail::record)) return false;
+    system_.accept(*now_);
+    return true;
   }
 
   bool step_once() {
@@ -126,7 +128,7 @@ class Simulation {
     const double dt = schedule_.dt, *y = y_.data(), *rate = now_->rate.data();
     double* next = next_y_.data();
     for_state([&](std::size_t i) { next[i] = y[i] + dt * rate[i]; });
-    system_.follow(schedule_.time(step_), dt, y, *now_, next);
+    system_.follow(dt, y, *now_, next);
     return true;
   }
 

@@ -6,7 +6,7 @@
 //   integrated by the same scheme as the motion, so that their distance from energy and momentum measures its error.
 // - bool begin(t, y): the first state and its accounts.
 // - bool rates(t, step, y, e, detail): the state's rates at time t, which lies in `step`. Forces may throw.
-// - void follow(t, dt, y, e, next): semi-implicit step: `next` holds y + dt rate; what follows the new velocities is put in.
+// - void follow(dt, y, e, next): semi-implicit step: `next` holds y + dt rate; what follows the new velocities is put in.
 // - void project(next): back onto the manifold of states after a step.
 // - void accept(e): a step ends with e: later evaluations may refer to it.
 // - void find_events(t, dt, e0, e1).
@@ -18,12 +18,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
-#include <zveno/sim/law.hpp>
+#include <zveno/functions/job.hpp>
+#include <zveno/functions/law.hpp>
 
 namespace zveno {
 
@@ -33,44 +34,25 @@ constexpr std::size_t kBlock = 4;
 // how much of an evaluation is wanted: inside a step, at its end, at its end and recorded
 enum class Detail { stage, end, record };
 
-// Laws of the driven joints; their internal states stand one after another.
+// laws of the driven joints
 class Drives {
  public:
-  explicit Drives(std::vector<JointLaw> laws) : laws_(std::move(laws)), place_(laws_.size() + 1) {
-    for (std::size_t k = 0; k < laws_.size(); ++k) {
-      place_[k + 1] = place_[k] + laws_[k].states();
-      any_ |= !laws_[k].empty();
+  Drives(const KernelTable& kernels, std::vector<JointLaw> laws) : laws_(std::move(laws)), call_(kernels.make_laws(laws_)) {
+    for (const JointLaw& law : laws_) {
+      states_ += law.states();
+      any_ |= !law.empty();
     }
   }
 
   bool any() const { return any_; }
-  int states() const { return place_.back(); }
+  int states() const { return states_; }
   const JointLaw& operator[](int k) const { return laws_[static_cast<std::size_t>(k)]; }
-
-  double force(int k, const JointState& s, const double* z, double* z_rate) const {
-    const auto i = static_cast<std::size_t>(k);
-    return laws_[i].force(s, z + place_[i], z_rate + place_[i]);
-  }
-  void settled(int k, const JointState& s, double* z) const {
-    const auto i = static_cast<std::size_t>(k);
-    laws_[i].settled(s, z + place_[i]);
-  }
-  // bristles relax faster than a step: z' = v - decay z is solved for this v
-  void relax(int k, const JointState& s, double dt, const double* z, const double* z_rate, double* next) const {
-    const auto i = static_cast<std::size_t>(k);
-    if (laws_[i].states() == 0) return;
-    double decay[JointLaw::kMostStates];
-    laws_[i].decays(s, decay);
-    for (int j = 0; j < laws_[i].states(); ++j) {
-      const double x = dt * decay[j];
-      const int at = place_[i] + j;
-      next[at] = z[at] + dt * z_rate[at] * (x < 1e-8 ? 1 - 0.5 * x : -std::expm1(-x) / x);
-    }
-  }
+  const JointLaws* operator->() const { return call_.get(); }
 
  private:
   std::vector<JointLaw> laws_;
-  std::vector<int> place_;
+  std::unique_ptr<JointLaws> call_;
+  int states_ = 0;
   bool any_ = false;
 };
 

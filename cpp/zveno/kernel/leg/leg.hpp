@@ -119,8 +119,9 @@ template <class S, class T>
 struct Held {
   Pose<S, T> pose;
   T H[4][6];  // that of a missing coordinate is not written
-  T h[4], rate[4], tau[4];
-  T bias[4], forced[4];  // right-hand side: (tau - bias) - forced
+  T h[4], rate[4];
+  T tau[4];     // where it comes later: the bias till then
+  T forced[4];  // right-hand side: (tau - bias) - forced; only where tau comes later
 };
 
 // element i of H' r
@@ -130,6 +131,66 @@ ZVENO_INLINE T reduced(const T (&H)[4][6], const T (&r)[4], int i) {
   ZVENO_UNROLL
   for (int k = 1; k < S::kCoordinates; ++k) sum += H[S::place(k)][i] * r[S::place(k)];
   return sum;
+}
+
+// axes of the last body, spin included, in base axes
+template <class T, class P>
+ZVENO_INLINE Axes<T> spun(const P& pose) {
+  const Axes<T>& a = pose.axes;
+  if constexpr (P::Of::kUniversal) {
+    const About<0, T>& t = [&]() -> const About<0, T>& {
+      if constexpr (P::Of::kHunt)
+        return pose.j3.turn;
+      else
+        return pose.j2.turn;
+    }();
+    return {a.x, scaled(a.y, t.c) + scaled(a.z, t.s), scaled(a.z, t.c) - scaled(a.y, t.s)};
+  } else {
+    return a;
+  }
+}
+
+// adds first moments of mass about O_0 (3), and second ones (6), of a body at o
+template <bool kSecond, class T>
+ZVENO_INLINE void add_moments(const NoBody&, const Axes<T>&, const Vec3T<T>&, T*) {}
+template <bool kSecond, class T>
+ZVENO_INLINE void add_moments(const Solid<T>& b, const Axes<T>& axes, const Vec3T<T>& o, T* moments) {
+  const Vec3T<T> c = axes.undo(b.c);
+  moments[0] += o.x * b.mass + c.x;
+  moments[1] += o.y * b.mass + c.y;
+  moments[2] += o.z * b.mass + c.z;
+  if constexpr (kSecond) {
+    // R' I R: its columns are the images of the base axes
+    const Axes<T> t{{axes.x.x, axes.y.x, axes.z.x}, {axes.x.y, axes.y.y, axes.z.y}, {axes.x.z, axes.y.z, axes.z.z}};
+    const auto ix = times(b.inertia, t.x), iy = times(b.inertia, t.y), iz = times(b.inertia, t.z);
+    const Vec3T<T> d = scaled(o, b.mass) + (c + c);  // I_O = I + (o.d) 1 - sym(o d')
+    const T od = dot(o, d), half(0.5);
+    T* I = moments + 3;
+    I[0] += dot(ix, t.x) + od - o.x * d.x;
+    I[1] += dot(ix, t.y) - half * (o.x * d.y + o.y * d.x);
+    I[2] += dot(ix, t.z) - half * (o.x * d.z + o.z * d.x);
+    I[3] += dot(iy, t.y) + od - o.y * d.y;
+    I[4] += dot(iy, t.z) - half * (o.y * d.z + o.z * d.y);
+    I[5] += dot(iz, t.z) + od - o.z * d.z;
+  }
+}
+template <bool kSecond, class T>
+ZVENO_INLINE void add_moments(const Rod<T>& b, const Axes<T>& axes, const Vec3T<T>& o, T* moments) {
+  const T zero(0.0);
+  add_moments<kSecond>(Solid<T>{b.mass, {b.cx, zero, zero}, {b.ix, zero, zero, b.it, zero, b.it}}, axes, o, moments);
+}
+
+// those of the whole leg
+template <bool kSecond, class T, class P, class B>
+ZVENO_INLINE void composite(const Params<T>& p, const P& pose, const B& bodies, T* moments) {
+  for (int i = 0; i < (kSecond ? 9 : 3); ++i) moments[i] = T(0.0);
+  const Axes<T> root = pose.root_axes(), last = spun<T>(pose);
+  const Vec3T<T> o1 = p.vec(kBase);
+  // origin of the last body: back from the ring's hinge
+  const Vec3T<T> o3 = pose.hinge - scaled(last.x, p(kOuter));
+  add_moments<kSecond>(bodies.b1, root, o1, moments);
+  add_moments<kSecond>(bodies.b2, last, o1, moments);  // SPU: the housing spins about its hinge
+  add_moments<kSecond>(bodies.b3, last, o3, moments);
 }
 
 template <class S, class T, class R>
@@ -209,8 +270,9 @@ struct LegEvaluation {
   }
 
   // first half: the leg's share of the reduced system (44), or of (51)
-  // Fills `held` (raw memory); returns the rates of momentum of the flow.
-  template <bool kFree>
+  // Fills `held` (raw memory); returns the rates of momentum of the flow. kLater: the forces are not known yet, `drive`
+  // makes kRight of the share.
+  template <bool kFree, bool kLater = false>
   ZVENO_INLINE auto first(const T* tau, T* share, T* measure, Held<S, T>& held) const {
     enter_stage<T>(Stage::closure);
     Closing<T, S::kLean> closing;
@@ -226,7 +288,8 @@ struct LegEvaluation {
     if constexpr (S::has(3)) write(H.d, x[3]);
     held.rate[0] = value<T>(rate.a), held.rate[1] = value<T>(rate.b);
     held.rate[2] = value<T>(rate.c), held.rate[3] = value<T>(rate.d);
-    for (int k = 0; k < S::kCoordinates; ++k) held.tau[S::place(k)] = tau[k];
+    if constexpr (!kLater)
+      for (int k = 0; k < S::kCoordinates; ++k) held.tau[S::place(k)] = tau[k];
     enter_stage<T>(Stage::drift);
     T(&h_)[4] = held.h;
     const auto flow = flows(pose, bodies, rate, [&](const auto& f, const auto& k) {
@@ -235,16 +298,18 @@ struct LegEvaluation {
     });
     enter_stage<T>(Stage::bias);
     const auto l = gathered<1>(pose, flow);
-    const auto biasa = pose.template along<0>(l.l1, l.l2, l.l3);
-    const auto biasb = pose.template along<1>(l.l1, l.l2, l.l3);
-    const auto biasc = pose.template along<2>(l.l1, l.l2, l.l3);
-    const auto biasd = pose.template along<3>(l.l1, l.l2, l.l3);
-    held.bias[0] = value<T>(biasa), held.bias[1] = value<T>(biasb);
-    held.bias[2] = value<T>(biasc), held.bias[3] = value<T>(biasd);
+    // tau - bias, or the bias where tau comes later
+    const auto driven_by = [&](const auto& tau, const auto& bias) {
+      if constexpr (kLater)
+        return bias;
+      else
+        return tau - bias;
+    };
     const T(&t)[4] = held.tau;
-    const T ba = t[0] - biasa, bb = t[1] - biasb;
-    const auto bc = kept<2>(t[2]) - biasc;
-    const auto bd = kept<3>(t[3]) - biasd;
+    const auto ba = driven_by(t[0], pose.template along<0>(l.l1, l.l2, l.l3));
+    const auto bb = driven_by(t[1], pose.template along<1>(l.l1, l.l2, l.l3));
+    const auto bc = driven_by(kept<2>(t[2]), pose.template along<2>(l.l1, l.l2, l.l3));
+    const auto bd = driven_by(kept<3>(t[3]), pose.template along<3>(l.l1, l.l2, l.l3));
 
     enter_stage<T>(Stage::inertia);
     const auto A0 = inertia_column<0>(pose, bodies);
@@ -262,10 +327,15 @@ struct LegEvaluation {
     const auto fb = A0.b * ha + A1.b * hb + A1.c * hc + A1.d * hd;
     const auto fc = A0.c * ha + A1.c * hb + A2.c * hc + A2.d * hd;
     const auto fd = A0.d * ha + A1.d * hb + A2.d * hc + a33 * hd;
-    held.forced[0] = value<T>(fa), held.forced[1] = value<T>(fb);
-    held.forced[2] = value<T>(fc), held.forced[3] = value<T>(fd);
-    const T r[4] = {value<T>(ba - fa), value<T>(bb - fb), value<T>(bc - fc), value<T>(bd - fd)};
     constexpr int count = S::kCoordinates;
+    T r[4];
+    if constexpr (kLater) {
+      held.tau[0] = value<T>(ba), held.tau[1] = value<T>(bb), held.tau[2] = value<T>(bc), held.tau[3] = value<T>(bd);
+      held.forced[0] = value<T>(fa), held.forced[1] = value<T>(fb);
+      held.forced[2] = value<T>(fc), held.forced[3] = value<T>(fd);
+    } else {
+      r[0] = value<T>(ba - fa), r[1] = value<T>(bb - fb), r[2] = value<T>(bc - fc), r[3] = value<T>(bd - fd);
+    }
     // column by column: A H as a whole would not stay in registers
     ZVENO_UNROLL
     for (int i = 0; i < 6; ++i) {
@@ -282,7 +352,7 @@ struct LegEvaluation {
         for (int k = 1; k < count; ++k) sum += g[S::place(k)] * x[S::place(k)][j];
         share[kMatrix + upper6(i, j)] = sum;
       }
-      share[kRight + i] = reduced<S>(x, r, i);
+      if constexpr (!kLater) share[kRight + i] = reduced<S>(x, r, i);
     }
     if constexpr (kFree) {
       T column[4][6], flow_0[6];
@@ -293,23 +363,9 @@ struct LegEvaluation {
         for (int k = 0; k < count; ++k) left += column[S::place(k)][i] * h_[S::place(k)];
         share[kBaseRight + i] = -left;
       }
-      composite<true>(pose, bodies, share);
+      composite<true>(p, pose, bodies, share + kMoment);
     }
     return flow;
-  }
-
-  // kCoupling of the share, what momentum needs, and kMoment where it weighs
-  ZVENO_INLINE void momenta(T* share, bool weighs) const {
-    Closing<T, S::kLean> closing;
-    const Pose<S, T> pose(p, ring, closing);
-    const Bodies<S, T> bodies(p);
-    const auto H = jacobian(pose, closing.rho);
-    T x[4][6], column[4][6];
-    write(H.a, x[0]), write(H.b, x[1]);
-    if constexpr (S::has(2)) write(H.c, x[2]);
-    if constexpr (S::has(3)) write(H.d, x[3]);
-    couple(pose, bodies, x, column, share);
-    if (weighs) composite<false>(pose, bodies, share);
   }
 
  private:
@@ -350,62 +406,6 @@ struct LegEvaluation {
       for (int k = 0; k < 6; ++k) out[k] = T(0.0);
     }
   }
-
-  // first moments of mass about O_0, and second ones
-  template <bool kSecond, class P, class B>
-  ZVENO_INLINE void composite(const P& pose, const B& bodies, T* share) const {
-    for (int i = 0; i < (kSecond ? 9 : 3); ++i) share[kMoment + i] = T(0.0);
-    const Axes<T> root = pose.root_axes(), last = spun(pose);
-    const Vec3T<T> o1 = p.vec(kBase);
-    // origin of the last body: back from the ring's hinge
-    const Vec3T<T> o3 = pose.hinge - scaled(last.x, p(kOuter));
-    add_moments<kSecond>(bodies.b1, root, o1, share);
-    add_moments<kSecond>(bodies.b2, last, o1, share);  // SPU: the housing spins about its hinge
-    add_moments<kSecond>(bodies.b3, last, o3, share);
-  }
-  ZVENO_INLINE Axes<T> spun(const Pose<S, T>& pose) const {
-    const Axes<T>& a = pose.axes;
-    if constexpr (S::kUniversal) {
-      const About<0, T>& t = spin_of(pose);
-      return {a.x, scaled(a.y, t.c) + scaled(a.z, t.s), scaled(a.z, t.c) - scaled(a.y, t.s)};
-    } else {
-      return a;
-    }
-  }
-  static ZVENO_INLINE const About<0, T>& spin_of(const Pose<S, T>& pose) {
-    if constexpr (S::kHunt)
-      return pose.j3.turn;
-    else
-      return pose.j2.turn;
-  }
-  template <bool>
-  static ZVENO_INLINE void add_moments(const NoBody&, const Axes<T>&, const Vec3T<T>&, T*) {}
-  template <bool kSecond>
-  static ZVENO_INLINE void add_moments(const Rod<T>& b, const Axes<T>& axes, const Vec3T<T>& o, T* share) {
-    const T zero(0.0);
-    add_moments<kSecond>(Solid<T>{b.mass, {b.cx, zero, zero}, {b.ix, zero, zero, b.it, zero, b.it}}, axes, o, share);
-  }
-  template <bool kSecond>
-  static ZVENO_INLINE void add_moments(const Solid<T>& b, const Axes<T>& axes, const Vec3T<T>& o, T* share) {
-    const Vec3T<T> c = axes.undo(b.c);
-    share[kMoment] += o.x * b.mass + c.x;
-    share[kMoment + 1] += o.y * b.mass + c.y;
-    share[kMoment + 2] += o.z * b.mass + c.z;
-    if constexpr (kSecond) {
-      // R' I R: its columns are the images of the base axes
-      const Axes<T> t{{axes.x.x, axes.y.x, axes.z.x}, {axes.x.y, axes.y.y, axes.z.y}, {axes.x.z, axes.y.z, axes.z.z}};
-      const auto ix = times(b.inertia, t.x), iy = times(b.inertia, t.y), iz = times(b.inertia, t.z);
-      const Vec3T<T> d = scaled(o, b.mass) + (c + c);  // I_O = I + (o.d) 1 - sym(o d')
-      const T od = dot(o, d), half(0.5);
-      T* I = share + kInertia;
-      I[0] += dot(ix, t.x) + od - o.x * d.x;
-      I[1] += dot(ix, t.y) - half * (o.x * d.y + o.y * d.x);
-      I[2] += dot(ix, t.z) - half * (o.x * d.z + o.z * d.x);
-      I[3] += dot(iy, t.y) + od - o.y * d.y;
-      I[4] += dot(iy, t.z) - half * (o.y * d.z + o.z * d.y);
-      I[5] += dot(iz, t.z) + od - o.z * d.z;
-    }
-  }
 };
 
 // the leg's results, coordinates in the order of the joints
@@ -422,17 +422,32 @@ ZVENO_INLINE void driven(const Held<S, T>& held, T& position, T* rate) {
   in_order<S>(held.rate, rate);
 }
 
-// other forces than those that `first` was given: kRight of the share
+// the forces that `first` waits for: kRight of the share
 template <class S, class T>
 ZVENO_INLINE void drive(const T* tau, Held<S, T>& held, T* right) {
   T r[4];
   for (int k = 0; k < S::kCoordinates; ++k) {
     const int i = S::place(k);
+    r[i] = tau[k] - held.tau[i] - held.forced[i];
     held.tau[i] = tau[k];
-    r[i] = tau[k] - held.bias[i] - held.forced[i];
   }
   ZVENO_UNROLL
   for (int i = 0; i < 6; ++i) right[i] = reduced<S>(held.H, r, i);
+}
+
+// momentum of the leg, linear and about O_0 in base axes (6), and its first moment of mass (3)
+template <class S, class T>
+ZVENO_INLINE void momenta(const Params<T>& p, const Held<S, T>& held, T* out) {
+  const Bodies<S, T> bodies(p);
+  const auto rate = [&](auto i) {
+    if constexpr (S::has(decltype(i)::value))
+      return held.rate[decltype(i)::value];
+    else
+      return Zero();
+  };
+  const Four q{held.rate[0], held.rate[1], rate(std::integral_constant<int, 2>()), rate(std::integral_constant<int, 3>())};
+  write(to_base(held.pose, gathered<1>(held.pose, loads_of(held.pose, bodies, q)).l1), out);
+  composite<false>(p, held.pose, bodies, out + 6);
 }
 
 // second half, the ring's acceleration known: (45)-(48). x: [v'; w'] in base axes; base: what a free base adds to the flow.

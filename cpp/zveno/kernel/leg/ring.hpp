@@ -28,6 +28,11 @@ struct Ring {
   KC K;    // of the ring
   B base;  // flow
   KB K0;   // of the base
+
+  // member by member: an aggregate with empty members is cleared first
+  ZVENO_INLINE Ring(const Axes<T>& R, const Vec3T<T>& r, const Vec3T<T>& v, const Vec3T<T>& w, const Vec3T<T>& omega,
+                    const A& a, const E& alpha, const KC& K, const B& base, const KB& K0)
+      : R(R), r(r), v(v), w(w), omega(omega), a(a), alpha(alpha), K(K), base(base), K0(K0) {}
 };
 
 // state: r (3), R (9, row major), u (6) = [v; w in ring axes]
@@ -41,8 +46,8 @@ ZVENO_INLINE auto make_ring(const T* r, const T* R, const T* u, const B& base) {
   const auto alpha = base.alpha + cross(base.omega, w);
   const auto a = base.a + K0.times(position) + cross(base.omega, v + v);
   const auto K = leg::acceleration_matrix<false>(alpha, omega);
-  return Ring<T, B, decltype(a), decltype(alpha), decltype(K), decltype(K0)>{turn, position, v, w,    omega,
-                                                                             a,    alpha,    K, base, K0};
+  return Ring<T, B, decltype(a), decltype(alpha), decltype(K), decltype(K0)>(turn, position, v, w, omega, a, alpha, K, base,
+                                                                             K0);
 }
 
 // R I R'

@@ -1,5 +1,5 @@
-// Forces of the drives as functions of time, coordinate and rate of a joint. Laws switch on values, so they are
-// plain double and no kernels. A law is a short program of terms; to evaluate it allocates nothing.
+// Forces of the drives as functions of time, coordinate and rate of a joint. A law is a short program of terms; to evaluate
+// it allocates nothing. Terms are written for lanes: where they switch on values, both ways are worked out.
 //
 // A positive force increases the coordinate. Units: N, m for a slide; N m, rad for a hinge.
 #pragma once
@@ -14,41 +14,51 @@
 #include <variant>
 #include <vector>
 
+#include <zveno/scalar/exponential.hpp>
+
 namespace zveno {
 
-struct JointState {
-  double t, x, v;  // time, coordinate, rate
+// SpringDamperOf<double> holds the numbers of one joint, those of packs the numbers of several; they are nothing but
+// numbers. x, v: coordinate, rate.
+template <class T>
+struct SpringDamperOf {
+  T force, stiffness, damping, reference;
+  T operator()(const T& x, const T& v) const { return force - stiffness * (x - reference) - damping * v; }
 };
-
-struct SpringDamper {
-  double force, stiffness, damping, reference;
-  double operator()(const JointState& s) const { return force - stiffness * (s.x - reference) - damping * s.v; }
-};
+using SpringDamper = SpringDamperOf<double>;
 
 // smooth: creeps under any load; see LuGre for sticking
-struct DryFriction {
-  double force, speed;
-  double operator()(const JointState& s) const { return -force * std::tanh(s.v / speed); }
+template <class T>
+struct DryFrictionOf {
+  T force, speed;
+  T operator()(const T&, const T& v) const { return -force * tanh_of(v / speed); }
 };
+using DryFriction = DryFrictionOf<double>;
 
 // springs and dampers beyond the ends; dampers act inwards only, so that a stop never pulls
-struct Stops {
-  double lower, upper, stiffness, damping;
-  double operator()(const JointState& s) const {
-    if (s.x > upper) return -stiffness * (s.x - upper) - damping * std::max(s.v, 0.0);
-    if (s.x < lower) return -stiffness * (s.x - lower) - damping * std::min(s.v, 0.0);
-    return 0;
+template <class T>
+struct StopsOf {
+  T lower, upper, stiffness, damping;
+  T operator()(const T& x, const T& v) const {
+    const T zero(0.0);
+    const auto out = above(v, zero);
+    const T over = -stiffness * (x - upper) - damping * chosen(out, v, zero);
+    const T under = -stiffness * (x - lower) - damping * chosen(out, zero, v);
+    return chosen(above(x, upper), over, chosen(above(lower, x), under, zero));
   }
 };
+using Stops = StopsOf<double>;
 
 // eddy currents: -force at rate = speed is the largest
-struct EddyBrake {
-  double force, speed;
-  double operator()(const JointState& s) const {
-    const double w = s.v / speed;
-    return std::fabs(w) < 1 ? -2 * force * w / (1 + w * w) : -2 * force / (w + 1 / w);
+template <class T>
+struct EddyBrakeOf {
+  T force, speed;
+  T operator()(const T&, const T& v) const {
+    const T w = v / speed, one(1.0), most = T(-2.0) * force;
+    return chosen(above(one, size_of(w)), most * w / (one + w * w), most / (w + one / w));
   }
 };
+using EddyBrake = EddyBrakeOf<double>;
 
 // ---- references of a servo: value and rate
 
@@ -97,30 +107,49 @@ struct Table {
   }
 };
 
+template <class T>
+T limited(const T& x, const T& limit) {
+  const T low = chosen(above(-limit, x), -limit, x);
+  return chosen(above(low, limit), limit, low);
+}
+
 // position servo with a limited force
+template <class T>
+struct ServoOf {
+  T stiffness, damping, limit;
+  T operator()(const T& x, const T& v, const T& value, const T& rate) const {
+    return limited(stiffness * (value - x) + damping * (rate - v), limit);
+  }
+};
 struct Servo {
-  double stiffness, damping, limit;
+  ServoOf<double> of;
   std::variant<Constant, Ramp, Table> reference;
-  double operator()(const JointState& s) const {
-    const Reference r = std::visit([&](const auto& x) { return x.at(s.t); }, reference);
-    return std::clamp(stiffness * (r.value - s.x) + damping * (r.rate - s.v), -limit, limit);
+  Reference at(double t) const {
+    return std::visit([&](const auto& r) { return r.at(t); }, reference);
   }
 };
 
 // Friction with true sticking (Canudas de Wit et al. 1995): bristles of deflection z between the surfaces, z' = v - decay z.
-struct LuGre {
-  double force, breakaway, speed, stiffness, damping, viscous;
-  double decay(double v) const {
-    const double w = v / speed;
-    return stiffness * std::fabs(v) / (force + (breakaway - force) * std::exp(-w * w));
+template <class T>
+struct LuGreOf {
+  T force, breakaway, speed, stiffness, damping, viscous;
+  T decay(const T& v) const {
+    const T w = v / speed;
+    return stiffness * size_of(v) / (breakaway + (breakaway - force) * expm1_of(-w * w));
   }
-  double operator()(const JointState& s, double z, double& rate) const {
-    rate = s.v - decay(s.v) * z;
-    return -(stiffness * z + damping * rate + viscous * s.v);
+  T operator()(const T& v, const T& z, T& rate) const {
+    rate = v - decay(v) * z;
+    return -(stiffness * z + damping * rate + viscous * v);
   }
   // deflection in steady sliding
-  double settled(double v) const { return v == 0 ? 0 : v / decay(v); }
+  T settled(const T& v) const { return chosen(above(size_of(v), T(0.0)), v / decay(v), T(0.0)); }
+  // dt times the mean of z' over a step, solved for this v
+  T step(const T& v, const T& rate, double dt) const {
+    const T x = T(dt) * decay(v), one(1.0);
+    return T(dt) * rate * chosen(above(T(1e-8), x), one - T(0.5) * x, -expm1_of(-x) / x);
+  }
 };
+using LuGre = LuGreOf<double>;
 
 // limits the sum of the `terms` terms that follow it
 struct SlipClutch {
@@ -147,23 +176,6 @@ class JointLaw {
   bool empty() const { return terms_.empty(); }
   int states() const { return states_; }
 
-  // z, rate of z: states() numbers
-  double force(const JointState& s, const double* z, double* z_rate) const {
-    int used = 0;
-    return sum(0, static_cast<int>(terms_.size()), s, z, z_rate, used);
-  }
-
-  // z' = v - decay z: what an exponential step needs
-  void decays(const JointState& s, double* decay) const {
-    for (const Term& term : terms_)
-      if (const auto* friction = std::get_if<LuGre>(&term)) *decay++ = friction->decay(s.v);
-  }
-
-  void settled(const JointState& s, double* z) const {
-    for (const Term& term : terms_)
-      if (const auto* friction = std::get_if<LuGre>(&term)) *z++ = friction->settled(s.v);
-  }
-
  private:
   void check(int begin, int end, int depth) const {
     if (depth > kMostNesting) throw std::invalid_argument("laws: slip clutches are nested more than 32 deep");
@@ -176,34 +188,22 @@ class JointLaw {
       }
   }
 
-  double sum(int begin, int end, const JointState& s, const double* z, double* z_rate, int& used) const {
-    double total = 0;
-    for (int i = begin; i < end; ++i) {
-      const Term& term = terms_[i];
-      if (const auto* clutch = std::get_if<SlipClutch>(&term)) {
-        const double inner = sum(i + 1, i + 1 + clutch->terms, s, z, z_rate, used);
-        total += std::clamp(inner, -clutch->limit, clutch->limit);
-        i += clutch->terms;
-      } else if (const auto* friction = std::get_if<LuGre>(&term)) {
-        total += (*friction)(s, z[used], z_rate[used]);
-        ++used;
-      } else {
-        total += std::visit(
-            [&](const auto& law) {
-              using L = std::decay_t<decltype(law)>;
-              if constexpr (std::is_same_v<L, LuGre> || std::is_same_v<L, SlipClutch>)
-                return 0.0;
-              else
-                return law(s);
-            },
-            term);
-      }
-    }
-    return total;
-  }
-
   std::vector<Term> terms_;
   int states_ = 0;
 };
+
+// Laws of the joints of a mechanism, evaluated side by side. Internal states stand joint by joint.
+class JointLaws {
+ public:
+  virtual ~JointLaws() = default;
+  // of all joints; z_rate: rates of the internal states
+  virtual void forces(double t, const double* x, const double* v, const double* z, double* z_rate, double* force) const = 0;
+  // internal states of steady sliding
+  virtual void settle(const double* v, double* z) const = 0;
+  // next <- internal states after a step with constant v: bristles relax faster than a step
+  virtual void relax(double dt, const double* v, const double* z, const double* z_rate, double* next) const = 0;
+};
+
+std::unique_ptr<JointLaws> make_laws(const std::vector<JointLaw>& laws);
 
 }  // namespace zveno
