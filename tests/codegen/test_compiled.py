@@ -230,7 +230,7 @@ def test_errors_are_those_of_the_method(call, arm, rng):
 
 def test_a_joint_that_moves_no_mass_is_named():
     links = [zv.Link("a", mass=1.0, com=(0.1, 0, 0), inertia=0.1), zv.Link("b", position=(1, 0, 0))]
-    chain = zv.Chain._quiet(links, (0, 0, -9.81), "light", "base")
+    chain = zv.Chain._made(name="light", base="base", gravity=(0, 0, -9.81), links=links)
     for method in ("aba", "cholesky"):
         f = chain.compile("forward_dynamics", method=method)
         with pytest.raises(zv.SingularityError, match="moves no mass") as caught:
