@@ -63,10 +63,9 @@ def failure(function: str, hexapod: Hexapod, status: int, margin: float, row: in
     text = f"{function}: {explain(status, hexapod)}{where}"
     leg = (status >> 8) - 1
     if kind in ("UnreachableError", "SingularityError"):
-        error = getattr(_errors, kind)(f"{text}, margin {margin:.3g}")
-        error.leg, error.leg_index = (hexapod.leg_names[leg], leg) if leg >= 0 else (None, None)
-        error.cause, error.margin, error.row = key, margin, row
-        return cast(Exception, error)
+        name, index = (hexapod.leg_names[leg], leg) if leg >= 0 else (None, None)
+        data = {"leg": name, "leg_index": index, "cause": key, "margin": margin, "row": row}
+        return cast(Exception, getattr(_errors, kind)(f"{text}, margin {margin:.3g}", **data))
     return FloatingPointError(text) if kind == "FloatingPointError" else ValueError(text)
 
 
