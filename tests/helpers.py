@@ -16,6 +16,7 @@ from engines.pinocchio import AXES, Twin
 from hypothesis import strategies as st
 from reference import Serial
 from zveno import _core
+from zveno.graph import OPS
 
 METHODS = tuple(next(row for row in _core.functions("chain") if row["name"] == "mass_matrix")["methods"])
 SERIAL_ONLY = ("kane-recurrent", "kosynka")
@@ -256,3 +257,18 @@ def arrays_of(result):
     if hasattr(result, "dtau_dq"):
         return [result.dtau_dq, result.dtau_dqd, result.dtau_dqdd]
     return [np.asarray(result)]
+
+
+# ---- graphs -----------------------------------------------------------------------------------------------------
+
+
+def begun_graph():
+    """A graph to go on with: itself, the function that adds an operation, nodes q1, sin q0, cos q0 and a quotient."""
+    core = _core.Graph()
+
+    def do(op, *operands):
+        return core.apply(OPS.index(op), *operands)
+
+    q0, q1, v = core.input(0, 0), core.input(0, 1), core.input(1, 0)
+    s, c = do("sin", q0), do("cos", q0)
+    return core, do, q1, s, c, do("div", do("sub", do("mul", s, core.constant(0.1)), c), v)
