@@ -19,7 +19,8 @@ class Value:
 
     _kind: ClassVar[type[Value]]  # Link, Body, Leg, Chain or Hexapod, also of a user's subclass
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
         if Value not in cls.__bases__ and not hasattr(cls, "_kind"):
             cls._kind = cls
 
