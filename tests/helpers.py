@@ -1,9 +1,11 @@
 """What every test needs: tolerances, processes, layouts of arrays, model files, the table of functions."""
 
+import contextlib
 import importlib.metadata
 import os
 import warnings
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
@@ -11,8 +13,10 @@ import numpy as np
 import pinocchio as pin
 import zveno as zv
 from engines.pinocchio import AXES, Twin
+from hypothesis import strategies as st
 from reference import Serial
 from zveno import _core
+from zveno.graph import OPS
 
 METHODS = tuple(next(row for row in _core.functions("chain") if row["name"] == "mass_matrix")["methods"])
 SERIAL_ONLY = ("kane-recurrent", "kosynka")
@@ -27,6 +31,12 @@ def environment(**more):
     folders = [TESTS, *sorted({file.parent for file in TESTS.glob("*/test_*.py")})]
     given = os.environ.get("PYTHONPATH")
     return os.environ | {"PYTHONPATH": os.pathsep.join([*map(str, folders), *([given] if given else [])])} | more
+
+
+def at_once(work, arguments):
+    """Results of work(argument), each in a thread of its own."""
+    with ThreadPoolExecutor(len(arguments)) as pool:
+        return list(pool.map(work, arguments))
 
 
 # ---- tolerances -------------------------------------------------------------------------------------------------
@@ -126,6 +136,29 @@ LAYOUTS = {
 }
 
 
+# for out=, made for the shape of a result
+REFUSED = {
+    "longer": lambda shape: np.empty((shape[0] + 1, *shape[1:])),
+    "without batch": lambda shape: np.empty(shape[1:]),
+    "one more axis": lambda shape: np.empty((1, *shape)),
+    "float32": lambda shape: np.empty(shape, np.float32),
+    "int": lambda shape: np.empty(shape, np.int64),
+    "complex": lambda shape: np.empty(shape, complex),
+    "big endian": lambda shape: np.empty(shape, ">f8"),
+    "read-only": lambda shape: read_only(np.empty(shape)),
+    "with gaps": lambda shape: np.empty((2 * shape[0], *shape[1:]))[::2],
+    "backwards": lambda shape: np.empty(shape)[::-1],
+    "unaligned": lambda shape: unaligned(np.empty(shape)),
+    "list": lambda shape: np.empty(shape).tolist(),
+    "string": lambda shape: "out",
+}
+
+
+def equal(a, b):
+    """Whether lists of arrays are equal bit for bit, shapes and types included."""
+    return all(x.shape == y.shape and x.dtype == y.dtype and np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
 # ---- model files ------------------------------------------------------------------------------------------------
 
 
@@ -163,6 +196,22 @@ def urdf_chain(name):
 @cache
 def urdf_twin(name):
     return Twin(urdf_chain(name), pin.buildModelFromUrdf(str(urdf_files()[name])))
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def assert_model_or_error(kind, data, place, key, value):
+    """Data with a value put into a place of them make a model or a ModelError."""
+    place[key] = value
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zv.ModelWarning)
+        with contextlib.suppress(zv.ModelError):
+            assert isinstance(kind.from_dict(data), kind)
 
 
 # ---- the table of functions -------------------------------------------------------------------------------------
@@ -208,3 +257,18 @@ def arrays_of(result):
     if hasattr(result, "dtau_dq"):
         return [result.dtau_dq, result.dtau_dqd, result.dtau_dqdd]
     return [np.asarray(result)]
+
+
+# ---- graphs -----------------------------------------------------------------------------------------------------
+
+
+def begun_graph():
+    """A graph to go on with: itself, the function that adds an operation, nodes q1, sin q0, cos q0 and a quotient."""
+    core = _core.Graph()
+
+    def do(op, *operands):
+        return core.apply(OPS.index(op), *operands)
+
+    q0, q1, v = core.input(0, 0), core.input(0, 1), core.input(1, 0)
+    s, c = do("sin", q0), do("cos", q0)
+    return core, do, q1, s, c, do("div", do("sub", do("mul", s, core.constant(0.1)), c), v)

@@ -50,23 +50,28 @@ def standard_leg(leg):
     return make(leg.l_0, leg.l_C, **parts, **frames)
 
 
+def link_fields(leg):
+    """RefLeg of any geometry -> what its links have, as keywords of Link."""
+    return [
+        {
+            "name": f"l{j}",
+            "joint": "revolute" if joint.revolute else "prismatic",
+            "axis": joint.axis,
+            "position": place[0],
+            "rotation": place[1].T,
+            "mass": data.m,
+            "com": data.d,
+            "inertia": data.I_com,
+        }
+        for j, (joint, data, place) in enumerate(zip(leg.joints, leg.bodies, leg.before, strict=True))
+    ]
+
+
 def custom_leg(leg):
     """RefLeg of any geometry -> Leg made of a chain."""
     links = [
-        zv.Link(
-            f"l{j}",
-            parent=f"l{j - 1}" if j else "base",
-            joint="revolute" if joint.revolute else "prismatic",
-            axis=joint.axis,
-            position=place[0],
-            rotation=place[1].T,
-            mass=data.m,
-            com=data.d,
-            inertia=data.I_com,
-            rotor_inertia=leg.drives[j],
-            joint_name=f"j{j}",
-        )
-        for j, (joint, data, place) in enumerate(zip(leg.joints, leg.bodies, leg.before, strict=True))
+        zv.Link(**fields, parent=f"l{j - 1}" if j else "base", rotor_inertia=leg.drives[j], joint_name=f"j{j}")
+        for j, fields in enumerate(link_fields(leg))
     ]
     axes = {"axis": leg.gamma_L[1], "ring_axis": leg.gamma_C[2]} if leg.n == 4 else {}
     ends = {"ring": leg.l_C, "point": leg.l_L, "start": leg.start, "actuated": f"j{leg.actuated}"}

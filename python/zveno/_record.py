@@ -1,10 +1,10 @@
-"""Immutable records: what `Link`, `Body` and `Leg` have in common, and the frame of a model's dictionary."""
+"""Immutable objects: what models have in common, and what `Link`, `Body` and `Leg` are."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar, NoReturn, Self, TypeVar
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
@@ -12,22 +12,77 @@ from ._check import _show
 from .errors import ModelError
 
 
-class Record:
+class Value:
+    """Base of immutable objects that are equal where all their values are."""
+
+    __slots__: tuple[str, ...] = ()
+
+    _kind: ClassVar[type[Value]]  # Link, Body, Leg, Chain or Hexapod, also of a user's subclass
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if Value not in cls.__bases__ and not hasattr(cls, "_kind"):
+            cls._kind = cls
+
+    def _values(self) -> dict[str, Any]:
+        """Everything that makes the object, by name."""
+        raise NotImplementedError
+
+    @classmethod
+    def _made(cls, **values: Any) -> Self:
+        """An object from its values, whatever arguments the constructor of a subclass takes."""
+        raise NotImplementedError
+
+    def _with(self, **changes: Any) -> Self:
+        """The same object with other values."""
+        return self._made(**self._values() | changes)
+
+    def _key(self) -> tuple[object, ...]:
+        return tuple(_hashable(value) for value in self._values().values())
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, self._kind) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self._values())
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_hashable(item) for item in value)
+    return value.tobytes() if isinstance(value, np.ndarray) else value
+
+
+def _rebuild(cls: type[Value], values: dict[str, Any]) -> Value:
+    """Unpickle."""
+    return cls._made(**values)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: lists for arrays, dictionaries for bodies and chains, None for no limit."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    return None if isinstance(value, float) and math.isinf(value) else value
+
+
+class Record(Value):
     """Base of immutable objects whose fields are their slots.
 
     Arrays among the fields are read-only and hold no negative zeros, so equal numbers are equal bytes.
     """
 
-    __slots__: tuple[str, ...] = ()
+    __slots__ = ()
 
-    _kind: ClassVar[type[Record]]  # the record itself where the class is a user's subclass
     _required: ClassVar[tuple[str, ...]] = ()
     _limits: ClassVar[tuple[str, ...]] = ()  # None in a dictionary means infinite
     _parts: ClassVar[Mapping[str, Any]] = {}  # classes of fields that are dictionaries in a dictionary
-
-    def __init_subclass__(cls) -> None:
-        if Record in cls.__bases__:
-            cls._kind = cls
 
     def __init__(self, **values: Any) -> None:
         for key, value in values.items():
@@ -41,14 +96,6 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-safe dictionary: lists for arrays, dictionaries for bodies and chains, None for no limit."""
-
-        def plain(value: Any) -> Any:
-            if isinstance(value, np.ndarray):
-                return value.tolist()
-            if hasattr(value, "to_dict"):
-                return value.to_dict()
-            return None if isinstance(value, float) and math.isinf(value) else value
-
         return {key: plain(value) for key, value in self._values().items()}
 
     @classmethod
@@ -68,35 +115,15 @@ class Record:
     def _values(self) -> dict[str, Any]:
         return {key: getattr(self, key) for key in self._kind.__slots__}
 
-    def _with(self, **changes: Any) -> Self:
-        """The same object with other fields, which are not checked again."""
-        return _rebuild(type(self), self._values() | changes)
-
-    def _key(self) -> tuple[object, ...]:
-        """Everything that makes the object, hashable."""
-        return tuple(v.tobytes() if isinstance(v, np.ndarray) else v for v in self._values().values())
-
-    def __eq__(self, other: object) -> bool:
-        return self._key() == other._key() if isinstance(other, self._kind) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self._values())
-
-
-_AnyRecord = TypeVar("_AnyRecord", bound=Record)
-
-
-def _rebuild(cls: type[_AnyRecord], values: dict[str, Any]) -> _AnyRecord:
-    """A record from its checked fields."""
-    made = object.__new__(cls)
-    for value in values.values():
-        if isinstance(value, np.ndarray):
-            value.setflags(write=False)  # pickle forgets it
-    Record.__init__(made, **values)
-    return made
+    @classmethod
+    def _made(cls, **values: Any) -> Self:
+        """The values are not checked again."""
+        made = object.__new__(cls)
+        for value in values.values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)  # pickle forgets it
+        Record.__init__(made, **values)
+        return made
 
 
 def require_keys(what: str, data: object, known: tuple[str, ...], required: tuple[str, ...]) -> None:
@@ -109,17 +136,3 @@ def require_keys(what: str, data: object, known: tuple[str, ...], required: tupl
     for key in required:
         if key not in data:
             raise ModelError(f"{what}: '{key}' is missing")
-
-
-def model_fields(
-    what: str, data: Mapping[str, Any], format: str, version: int, keys: tuple[str, ...]
-) -> dict[str, Any]:
-    """The items `keys` of a model's dictionary, once its format and version are right and no key is unknown."""
-    if not isinstance(data, Mapping):
-        raise ModelError(f"{what}: got {_show(data)}, expected a dictionary")
-    if data.get("format") != format:
-        raise ModelError(f"{what}: format is {_show(data.get('format'))}, expected '{format}'")
-    if data.get("version") != version or isinstance(data["version"], bool):
-        raise ModelError(f"{what}: version is {_show(data.get('version'))}, expected {version}")
-    require_keys(what, data, ("format", "version", *keys), keys)
-    return {key: data[key] for key in keys}

@@ -25,7 +25,27 @@ class ModelError(Error, ValueError):
         self.link = link
 
 
-class SingularityError(Error, ArithmeticError):
+class _StateError(Error):
+    """An error about one state, with the place where it arose."""
+
+    def __init__(
+        self,
+        message: str = "",
+        joint: str | None = None,
+        row: int | None = None,
+        *,
+        leg: str | None = None,
+        leg_index: int | None = None,
+        cause: str = "",
+        margin: float = math.nan,
+    ) -> None:
+        super().__init__(message)
+        self.joint, self.row = joint, row
+        self.leg, self.leg_index = leg, leg_index
+        self.cause, self.margin = cause, margin
+
+
+class SingularityError(_StateError, ArithmeticError):
     """A solve met a singular matrix.
 
     Attributes
@@ -44,27 +64,8 @@ class SingularityError(Error, ArithmeticError):
         What is left of it; nan where there is no such number.
     """
 
-    def __init__(
-        self,
-        message: str = "",
-        joint: str | None = None,
-        row: int | None = None,
-        *,
-        leg: str | None = None,
-        leg_index: int | None = None,
-        cause: str = "",
-        margin: float = math.nan,
-    ) -> None:
-        super().__init__(message)
-        self.joint = joint
-        self.row = row
-        self.leg = leg
-        self.leg_index = leg_index
-        self.cause = cause
-        self.margin = margin
 
-
-class UnreachableError(Error, ValueError):
+class UnreachableError(_StateError, ValueError):
     """A target that the mechanism cannot reach.
 
     Attributes
@@ -81,23 +82,6 @@ class UnreachableError(Error, ValueError):
     row : int or None
         Row of the batch (leading shape flattened) where it happened; None for a single state.
     """
-
-    def __init__(
-        self,
-        message: str = "",
-        *,
-        leg: str | None = None,
-        leg_index: int | None = None,
-        cause: str = "",
-        margin: float = math.nan,
-        row: int | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.leg = leg
-        self.leg_index = leg_index
-        self.cause = cause
-        self.margin = margin
-        self.row = row
 
 
 class GraphSizeError(Error, ValueError):

@@ -91,6 +91,12 @@ def _sum(counts: Iterable[OpCount]) -> tuple[int, int, int, int, int]:
     return mul, add, div, sqrt, trig
 
 
+def staged(stages: Mapping[str, tuple[int, int, int, int, int]]) -> OpCount:
+    """The count whose stages have these multiplications, additions, divisions, roots, sines and cosines."""
+    counts = {name: OpCount(*numbers) for name, numbers in stages.items()}
+    return OpCount(*_sum(counts.values()), stages=counts)
+
+
 def operations(chain: Chain, function: str, method: str | None = None) -> OpCount:
     """Exact operation count of one call, obtained by running the kernel on counting numbers.
 
@@ -125,8 +131,7 @@ def operations(chain: Chain, function: str, method: str | None = None) -> OpCoun
     >>> arm.operations("mass_matrix").total < arm.operations("mass_matrix", method="kane-recurrent").total
     True
     """
-    stages = {name: OpCount(*count) for name, count in _core.count_operations(chain, function, method).items()}
-    return OpCount(*_sum(stages.values()), stages=stages)
+    return staged(_core.count_operations(chain, function, method))
 
 
 def fit_polynomial(counts_by_n: Mapping[int, int]) -> tuple[Fraction, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 import zveno as zv
-from engines.mujoco import to_mujoco
+from engines.mujoco import joint_state
 from engines.pinocchio import Twin
 from engines.random_mechanisms import mechanisms, random_chain, random_state, random_wrenches
 from helpers import OTHER, assert_close
@@ -73,11 +73,8 @@ def test_dynamics_agrees_with_pinocchio_on_urdf(name, rng):
 @pytest.mark.parametrize("branching", [False, True])
 def test_inverse_dynamics_agrees_with_mujoco(branching, rng):
     chain = random_chain(rng, 8, branching=branching, fixed=True, rotor=True, friction=True, spring=True)
-    model = to_mujoco(chain)
-    data = mujoco.MjData(model)
-    order = [model.joint(name).dofadr[0] for name in chain.joint_names]
     q, qd, qdd = random_state(rng, chain)
-    data.qpos[order], data.qvel[order], data.qacc[order] = q, qd, qdd
+    model, data, order = joint_state(chain, qpos=q, qvel=qd, qacc=qdd)
     mujoco.mj_inverse(model, data)
     assert_close(chain.inverse_dynamics(q, qd, qdd), data.qfrc_inverse[order], chain.n, ulps=OTHER)
 

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 import zveno as zv
-from engines.mujoco import to_mujoco
+from engines.mujoco import joint_state
 from engines.random_mechanisms import copy_link, mechanisms, random_chain, random_state, random_wrenches
 from helpers import OTHER, assert_close, derivative
 from hypothesis import given, settings
@@ -63,11 +63,8 @@ def test_springs_add_their_efforts_and_nothing_else(mechanism):
 
 def test_springs_agree_with_mujoco(rng):
     chain = random_chain(rng, 7, branching=True, fixed=True, friction=True, spring=True)
-    model = to_mujoco(chain)
-    data = mujoco.MjData(model)
-    order = [model.joint(name).dofadr[0] for name in chain.joint_names]
     q, qd, tau = random_state(rng, chain)
-    data.qpos[order], data.qvel[order], data.qfrc_applied[order] = q, qd, tau
+    model, data, order = joint_state(chain, qpos=q, qvel=qd, qfrc_applied=tau)
     mujoco.mj_forward(model, data)
     scale = np.abs(data.qacc).max() * np.linalg.cond(chain.mass_matrix(q))
     assert_close(chain.forward_dynamics(q, qd, tau), data.qacc[order], chain.n, ulps=OTHER, scale=scale)

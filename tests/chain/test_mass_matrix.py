@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 import zveno as zv
-from engines.mujoco import to_mujoco
+from engines.mujoco import joint_state
 from engines.pinocchio import Twin
 from engines.random_mechanisms import copy_link, mechanisms, random_chain, random_links, random_state
 from helpers import METHODS, OTHER, TREE_METHODS, assert_close, tol
@@ -37,41 +37,33 @@ def test_reference_transcriptions_agree_with_each_other_and_with_pinocchio(n, rn
         assert_close(getattr(reference, form)(serial, q), want, n)
 
 
-@given(mechanisms())
-def test_mass_matrix_agrees_with_pinocchio_on_random_chains(mechanism):
-    chain, rng = mechanism
+def assert_agrees_with_pinocchio(chain, rng, twin):
     q, _, _ = random_state(rng, chain)
-    want = Twin(chain).mass_matrix(q)
+    want = twin.mass_matrix(q)
     for method in methods_for(chain):
         assert_close(chain.mass_matrix(q, method), want, chain.n, ulps=OTHER)
+
+
+@given(mechanisms())
+def test_mass_matrix_agrees_with_pinocchio_on_random_chains(mechanism):
+    assert_agrees_with_pinocchio(*mechanism, Twin(mechanism[0]))
 
 
 @given(mechanisms(well_scaled=False))
 def test_mass_matrix_agrees_with_pinocchio_on_badly_scaled_chains(mechanism):
-    chain, rng = mechanism
-    q, _, _ = random_state(rng, chain)
-    want = Twin(chain).mass_matrix(q)
-    for method in methods_for(chain):
-        assert_close(chain.mass_matrix(q, method), want, chain.n, ulps=OTHER)
+    assert_agrees_with_pinocchio(*mechanism, Twin(mechanism[0]))
 
 
 @pytest.mark.parametrize("name", helpers.urdf_files())
 def test_mass_matrix_agrees_with_pinocchio_on_urdf(name, rng):
-    chain = helpers.urdf_chain(name)
-    q, _, _ = random_state(rng, chain)
-    want = helpers.urdf_twin(name).mass_matrix(q)
-    for method in methods_for(chain):
-        assert_close(chain.mass_matrix(q, method), want, chain.n, ulps=OTHER)
+    assert_agrees_with_pinocchio(helpers.urdf_chain(name), rng, helpers.urdf_twin(name))
 
 
 @pytest.mark.parametrize("branching", [False, True])
 def test_mass_matrix_agrees_with_mujoco(branching, rng):
     chain = random_chain(rng, 8, branching=branching, fixed=True, rotor=True)
-    model = to_mujoco(chain)
-    data = mujoco.MjData(model)
-    order = [model.joint(name).dofadr[0] for name in chain.joint_names]
     q, _, _ = random_state(rng, chain)
-    data.qpos[order] = q
+    model, data, order = joint_state(chain, qpos=q)
     mujoco.mj_forward(model, data)
     M = np.zeros((model.nv, model.nv))
     mujoco.mj_fullM(model, data, M)

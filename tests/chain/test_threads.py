@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import zveno as zv
 from engines.random_mechanisms import random_chain, random_state, random_wrenches
-from helpers import VARIANTS, arguments, arrays_of, variant_id
+from helpers import VARIANTS, arguments, arrays_of, at_once, variant_id
 
 ROWS = 3000  # enough for several pieces of work on any instruction set
 
@@ -58,11 +58,7 @@ def test_callers_in_many_threads_get_the_results_of_one():
             if not same(results(works[k], 2), want[k]):
                 wrong.append((i, k))
 
-    callers = [threading.Thread(target=caller, args=(i,)) for i in range(4)]
-    for thread in callers:
-        thread.start()
-    for thread in callers:
-        thread.join()
+    at_once(caller, range(4))
     assert wrong == []
 
 

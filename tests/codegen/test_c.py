@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import zveno as zv
 from engines.random_mechanisms import random_chain
+from helpers import begun_graph
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from zveno import _core
@@ -217,14 +218,7 @@ def test_library_sines_and_float_stay_close_to_the_kernels(robot_functions):
 @pytest.fixture
 def every_operation():
     """Every operation, unused and scalar inputs, results that are inputs and constants; the inertia is negative."""
-    core = _core.Graph()
-
-    def do(op, *operands):
-        return core.apply(OPS.index(op), *operands)
-
-    q0, q1, v = core.input(0, 0), core.input(0, 1), core.input(1, 0)
-    s, c = do("sin", q0), do("cos", q0)
-    d = do("div", do("sub", do("mul", s, core.constant(0.1)), c), v)
+    core, do, q1, _, _, d = begun_graph()
     n = do("neg", do("sqrt", do("fma", d, core.constant(1e-7), core.constant(2.0))))
     e = do("angle", do("cos", do("add", n, q1)), core.constant(-0.3))
     core.set_outputs([[d, n], [e], [core.constant(-0.5), q1]])

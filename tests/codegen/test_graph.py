@@ -277,6 +277,10 @@ def test_algebraic_level_is_deterministic_and_leaves_its_input_alone(program):
 # ---- values that are known to be the same ---------------------------------------------------------------------------
 
 
+def _operator(op, reflected=False):
+    return lambda x, y: x._apply(op, *((y, x) if reflected else (x, y)))
+
+
 class Value:
     """A node with operators."""
 
@@ -287,29 +291,10 @@ class Value:
         nodes = [x.node if isinstance(x, Value) else self.core.constant(x) for x in others]
         return Value(self.core, self.core.apply(CODE[op], *nodes))
 
-    def __add__(self, y):
-        return self._apply("add", self, y)
-
-    def __radd__(self, y):
-        return self._apply("add", y, self)
-
-    def __sub__(self, y):
-        return self._apply("sub", self, y)
-
-    def __rsub__(self, y):
-        return self._apply("sub", y, self)
-
-    def __mul__(self, y):
-        return self._apply("mul", self, y)
-
-    def __rmul__(self, y):
-        return self._apply("mul", y, self)
-
-    def __truediv__(self, y):
-        return self._apply("div", self, y)
-
-    def __rtruediv__(self, y):
-        return self._apply("div", y, self)
+    __add__, __radd__ = _operator("add"), _operator("add", reflected=True)
+    __sub__, __rsub__ = _operator("sub"), _operator("sub", reflected=True)
+    __mul__, __rmul__ = _operator("mul"), _operator("mul", reflected=True)
+    __truediv__, __rtruediv__ = _operator("div"), _operator("div", reflected=True)
 
     def __neg__(self):
         return self._apply("neg", self)

@@ -3,13 +3,13 @@
 import ctypes
 import gc
 import pickle
-import threading
 from functools import cache
 
 import hexapod_models as models
 import numpy as np
 import pytest
 import zveno as zv
+from helpers import at_once
 from hexapod_models import FUNCTIONS, SPACECRAFT, STANDARD, VARIANTS, arrays_of, call, values_of
 from zveno import _core
 
@@ -355,13 +355,8 @@ def test_many_threads_call_one_function(rng):
     values = values_of(rng, ref, (40,))
     want = call(hx, "closure", values)
     f = compiled("mixed-skew", "closure")
-    results = []
-    threads = [threading.Thread(target=lambda: results.append(run(f, "closure", values))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(results) == 4 and all(np.array_equal(x, want) for x in results)
+    results = at_once(lambda _: run(f, "closure", values), range(4))
+    assert all(np.array_equal(x, want) for x in results)
 
 
 # ---- what cannot be compiled ------------------------------------------------------------------------------------

@@ -4,22 +4,15 @@ import re
 
 import pytest
 import zveno as zv
-from zveno import _core
+from helpers import begun_graph
 from zveno.codegen import text as graph_text
-from zveno.graph import OPS, Argument, Graph
+from zveno.graph import Argument, Graph
 
 
 @pytest.fixture
 def tiny():
     """Every operation once, a scalar, a matrix, an input and a constant as results."""
-    core = _core.Graph()
-
-    def do(op, *operands):
-        return core.apply(OPS.index(op), *operands)
-
-    q0, q1, v = core.input(0, 0), core.input(0, 1), core.input(1, 0)
-    s, c = do("sin", q0), do("cos", q0)
-    d = do("div", do("sub", do("mul", s, core.constant(0.1)), c), v)
+    core, do, q1, s, c, d = begun_graph()
     n = do("neg", do("sqrt", do("fma", d, d, core.constant(2.0))))
     core.set_outputs([[d, n], [do("add", do("angle", s, c), q1)], [core.constant(-0.5), q1]])
     outputs = [Argument("M", (2, 1)), Argument("E", (), "J"), Argument("z", (2,))]

@@ -36,6 +36,16 @@ def to_mujoco(chain):
     return spec.compile()
 
 
+def joint_state(chain, **state):
+    """MjModel, MjData with these fields in the order of the joints (qpos, qvel, ...), and that order."""
+    model = to_mujoco(chain)
+    data = mujoco.MjData(model)
+    order = [model.joint(name).dofadr[0] for name in chain.joint_names]
+    for name, values in state.items():
+        getattr(data, name)[order] = values
+    return model, data, order
+
+
 # ---- hexapods ---------------------------------------------------------------------------------------------------
 
 

@@ -360,6 +360,14 @@ def external_load(ref, state, bodies):
     return np.concatenate([force, moment])
 
 
+def slow_motion(general, rng):
+    """Mechanisms, a state, the result of dynamics there, and states as a function of time from there on."""
+    ref, hx = general
+    state = models.random_state(rng, ref, speed=0.1)
+    result = forward(hx, state)
+    return ref, hx, state, result, path(state, result.acceleration)
+
+
 def moving_base(base, a_0, Om, dOm):
     """A free base as one of the bodies of hd.body_motions."""
     a = a_0 + np.cross(dOm, base.d) + np.cross(Om, np.cross(Om, base.d))
@@ -378,10 +386,7 @@ def test_momentum_changes_by_external_forces_less_those_on_the_base(general, rng
 
 @every_general
 def test_momentum_by_differences_changes_so_too(general, rng):
-    ref, hx = general
-    state = models.random_state(rng, ref, speed=0.1)
-    result = forward(hx, state)
-    at = path(state, result.acceleration)
+    ref, hx, state, result, at = slow_motion(general, rng)
     rate = rate_of(lambda t: hx.momentum(*at(t)))
     load = external_load(ref, state, hd.body_motions(ref, state))
     assert_agree(load - result.base_wrench, rate, ulps=DIFFERENCE, scale=np.abs(load).max())
@@ -414,10 +419,7 @@ def test_a_free_mechanism_keeps_its_momentum(general, rng):
 
 @every_general
 def test_power_is_the_growth_of_energy(general, rng):
-    ref, hx = general
-    state = models.random_state(rng, ref, speed=0.1)
-    result = forward(hx, state)
-    at = path(state, result.acceleration)
+    _, hx, state, result, at = slow_motion(general, rng)
     growth = rate_of(lambda t: hx.kinetic_energy(*at(t)) + hx.potential_energy(*at(t)[:2]))
     power = state.wrench @ state.u + np.sum(state.tau * result.joint_velocity)
     assert_agree(growth, power, ulps=DIFFERENCE, scale=abs(power) + hx.kinetic_energy(state.r, state.R, state.u))

@@ -426,19 +426,7 @@ def test_a_custom_leg_read_from_a_chain_is_the_same_leg(rng, kind):
     ref = hd.random_mechanism(rng, kind, skew=True, reflected=True)
 
     def leg(data):
-        links = [
-            SimpleNamespace(
-                name=f"l{j}",
-                joint="revolute" if joint.revolute else "prismatic",
-                axis=joint.axis,
-                position=place[0],
-                rotation=place[1].T,
-                mass=body.m,
-                com=body.d,
-                inertia=body.I_com,
-            )
-            for j, (joint, body, place) in enumerate(zip(data.joints, data.bodies, data.before, strict=True))
-        ]
+        links = [SimpleNamespace(**fields) for fields in models.link_fields(data)]
         names = [f"joint{j}" for j in range(data.n)]
         chain = SimpleNamespace(links=links, joint_names=names, rotor_inertia=data.drives)
         four = data.n == 4

@@ -1,6 +1,5 @@
 """`Body`, `Leg`, `Hexapod` and the ready mechanisms: what they accept, refuse, fill in, and that copies are equal."""
 
-import contextlib
 import copy
 import json
 import math
@@ -13,7 +12,7 @@ import warnings
 import numpy as np
 import pytest
 import zveno as zv
-from helpers import environment
+from helpers import assert_model_or_error, environment, json_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -824,13 +823,6 @@ def test_a_dictionary_that_is_no_hexapod_is_a_model_error(changes, message):
         zv.Hexapod.from_dict(None if changes is None else edited(**changes))
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
-
-
 @settings(max_examples=300, deadline=None)
 @given(
     st.sampled_from(["UPS", "RSU"]).map(lambda kind: hexapod(kind).to_dict()),
@@ -840,14 +832,7 @@ json_values = st.recursive(
     st.booleans(),
 )
 def test_any_json_in_any_place_gives_a_hexapod_or_a_model_error(data, key, field, value, inside):
-    if inside:
-        data["legs"][1][field] = value
-    else:
-        data[key] = value
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", zv.ModelWarning)
-        with contextlib.suppress(zv.ModelError):
-            assert isinstance(zv.Hexapod.from_dict(data), zv.Hexapod)
+    assert_model_or_error(zv.Hexapod, data, data["legs"][1] if inside else data, field if inside else key, value)
 
 
 # ---- errors --------------------------------------------------------------------------------------------------------

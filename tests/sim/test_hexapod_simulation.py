@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import zveno as zv
 from allocations import run_counted
+from helpers import at_once
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from zveno import laws
@@ -241,17 +242,12 @@ def test_whole_steps_lead_to_the_end():
 
 
 def test_runs_repeat_bit_by_bit_also_side_by_side():
-    def run():
+    def run(_):
         law = soft("RSU") + laws.Stops(4e3, 80.0) + laws.LuGre(0.2, 0.3, 0.01, 1e3, 1.0)
         return simulate(ring("RSU"), 0.1, 2e-4, u=5 * PUSH, laws=law)
 
-    want, got = run(), []
-    threads = [threading.Thread(target=lambda: got.append(run())) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(got) == 4 and all(same(want, other) for other in got)
+    want = run(None)
+    assert all(same(want, other) for other in at_once(run, range(4)))
 
 
 def test_a_run_can_be_continued():

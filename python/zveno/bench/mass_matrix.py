@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .. import _core
 from .._check import Array
 from ..model import Chain
 from ..opcount import OpCount, fit_polynomial, operations
@@ -23,15 +24,8 @@ from .timing import Call, StudyError, best_of, call, host, require_agreement
 
 __all__ = ["METHODS", "Fit", "Measurement", "Study", "run", "sizes_up_to", "steps", "verdict"]
 
-METHODS: Final = (
-    "crba",
-    "crba-walk",
-    "crba-columns",
-    "kane",
-    "kane-triangular",
-    "kane-recurrent",
-    "kane-collapsed",
-    "kosynka",
+METHODS: Final[tuple[str, ...]] = tuple(
+    method for row in _core.functions("chain") if row["name"] == "mass_matrix" for method in row["methods"]
 )
 SIZES: Final = (2, 3, 4, 6, 7, 8, 9, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)  # 3e8 operations in the dense form
 DEFAULT_MAX_N: Final = 64

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _core
+from .._check import Array
 from .._dispatch import cpu_features
 from .._rotation import from_quaternion
 from ..opcount import OpCount, operations
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CompiledFunction", "Savings", "TraceOptions", "TracedFunction", "compile_function", "trace_function"]
 
-Array = NDArray[np.float64]
 Level = Literal["strict", "algebraic"]
 Arrays = tuple[Array, ...]
 
@@ -83,8 +83,6 @@ class _ChainKind:
     }
     wrench: Final = "[force; moment] at the origin of the link, base axes, N and N m"
     inertial: Final = "m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the link's origin in link axes; kg, kg m, kg m^2"
-    # results that can be computed for one state by scalar code
-    singly = True
 
     @staticmethod
     def sizes(model: Chain) -> dict[str, int]:

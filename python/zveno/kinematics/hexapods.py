@@ -13,7 +13,7 @@ from .. import errors as _errors
 from .._check import Array, _show, as_integer, as_number
 from .._rotation import from_rotation_vector
 from .._status import in_words
-from ..opcount import OpCount
+from ..opcount import OpCount, staged
 from ..results import RingPose, Singularity
 
 if TYPE_CHECKING:
@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 
     from ..model import Hexapod
 
-__all__ = ["Workspace", "explain"]
+__all__ = [
+    "Workspace",
+    "explain",
+    "forward_kinematics",
+    "forward_kinematics_all",
+    "operations",
+    "singularity",
+    "status",
+    "workspace",
+]
 
 _AXES: Final = ("x", "y", "z", "tilt x", "tilt y", "tilt z")
 _SAME: Final = 1e-6  # m and rad: closer poses are the same solution
@@ -54,10 +63,9 @@ def failure(function: str, hexapod: Hexapod, status: int, margin: float, row: in
     text = f"{function}: {explain(status, hexapod)}{where}"
     leg = (status >> 8) - 1
     if kind in ("UnreachableError", "SingularityError"):
-        error = getattr(_errors, kind)(f"{text}, margin {margin:.3g}")
-        error.leg, error.leg_index = (hexapod.leg_names[leg], leg) if leg >= 0 else (None, None)
-        error.cause, error.margin, error.row = key, margin, row
-        return cast(Exception, error)
+        name, index = (hexapod.leg_names[leg], leg) if leg >= 0 else (None, None)
+        data = {"leg": name, "leg_index": index, "cause": key, "margin": margin, "row": row}
+        return cast(Exception, getattr(_errors, kind)(f"{text}, margin {margin:.3g}", **data))
     return FloatingPointError(text) if kind == "FloatingPointError" else ValueError(text)
 
 
@@ -112,9 +120,44 @@ def _start(function: str, hexapod: Hexapod, start: Any) -> tuple[Array, Array]:
 
 
 def forward_kinematics(
-    hexapod: Hexapod, strokes: ArrayLike, start: Any, on_error: str, threads: SupportsIndex | None
+    hexapod: Hexapod,
+    strokes: ArrayLike,
+    start: Any = None,
+    *,
+    on_error: str = "raise",
+    threads: SupportsIndex | None = None,
 ) -> RingPose:
-    """See `Hexapod.forward_kinematics`."""
+    """Pose of the ring whose actuated coordinates are `strokes`.
+
+    Newton's method on the closed form; the solution is the one that it reaches from `start`, and ``.residual``
+    proves it. At most 100 steps.
+
+    Parameters
+    ----------
+    strokes : (..., 6) array
+        Actuated coordinates, m or rad.
+    start : pair (r, R), optional
+        Where to begin; default: the nominal pose.
+    on_error : {"raise", "nan"}
+        What to do where it does not converge.
+    threads : int, optional
+
+    Returns
+    -------
+    RingPose
+        r (..., 3), R (..., 3, 3), residual (...), iterations (...).
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> ring = zv.mechanisms.docking_ring("UPS")
+    >>> r, R = ring.nominal
+    >>> pose = ring.forward_kinematics([0.01, 0, 0, 0, 0, 0])  # one strut 1 cm longer
+    >>> np.allclose(ring.closure(pose.r, pose.R)[:, 2], [0.01, 0, 0, 0, 0, 0])
+    True
+    >>> (1e3 * (pose.r - r)).round(2)  # mm
+    array([ 2.15, -3.71,  3.7 ])
+    """
     name = "forward_kinematics"
     _check_on_error(name, on_error)
     wanted = _array(name, "strokes", strokes, (6,), hexapod)
@@ -139,10 +182,45 @@ def forward_kinematics(
     return RingPose(r, R, residual.reshape(lead), iterations.reshape(lead))
 
 
-def all_poses(
-    hexapod: Hexapod, strokes: ArrayLike, start: Any, reach: float, tilt: float, tries: int, seed: int
+def forward_kinematics_all(
+    hexapod: Hexapod,
+    strokes: ArrayLike,
+    start: Any = None,
+    *,
+    reach: float = 0.3,
+    tilt: float = 1.0,
+    tries: int = 200,
+    seed: int = 0,
 ) -> RingPose:
-    """See `Hexapod.forward_kinematics_all`."""
+    """All poses of the ring with these actuated coordinates that are found near `start`.
+
+    A hexapod has up to 40 assemblies. Newton's method is begun at `tries` poses spread over +-`reach` m and
+    +-`tilt` rad about `start`; what converges is listed once, the nearest first. Nothing proves that there are no
+    others.
+
+    Parameters
+    ----------
+    strokes : (6,) array
+    start : pair (r, R), optional
+    reach, tilt : float, m and rad
+    tries, seed : int
+
+    Returns
+    -------
+    RingPose
+        One row for each solution, perhaps none.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> ring = zv.mechanisms.docking_ring("UPS")
+    >>> r, R = ring.nominal
+    >>> poses = ring.forward_kinematics_all(np.zeros(6))
+    >>> len(poses.r) > 1  # other poses have the same strokes
+    True
+    >>> np.allclose(ring.closure(poses.r, poses.R)[..., 2], 0, atol=1e-9)
+    True
+    """
     name = "forward_kinematics_all"
     wanted = _array(name, "strokes", strokes, (6,), hexapod)
     if wanted.ndim != 1:
@@ -156,7 +234,7 @@ def all_poses(
     shift = rng.uniform(-reach, reach, (tries, 3))
     angle = rng.uniform(-tilt, tilt, (tries, 3))
     shift[0] = angle[0] = 0.0
-    found = forward_kinematics(hexapod, wanted, (r0 + shift, R0 @ from_rotation_vector(angle)), "nan", None)
+    found = forward_kinematics(hexapod, wanted, (r0 + shift, R0 @ from_rotation_vector(angle)), on_error="nan")
     kept: list[int] = []
     for row in np.flatnonzero(np.isfinite(found.r).all(axis=-1)):
         same = (
@@ -169,9 +247,33 @@ def all_poses(
 
 
 def singularity(
-    hexapod: Hexapod, r: ArrayLike, R: ArrayLike, on_error: str, threads: SupportsIndex | None
+    hexapod: Hexapod, r: ArrayLike, R: ArrayLike, *, on_error: str = "raise", threads: SupportsIndex | None = None
 ) -> Singularity:
-    """See `Hexapod.singularity`."""
+    """Distance of poses from singularities of the mechanism and of its legs.
+
+    Parameters
+    ----------
+    r : (..., 3) array, m
+    R : (..., 3, 3) array
+    on_error : {"raise", "nan"}
+    threads : int, optional
+
+    Returns
+    -------
+    Singularity
+        condition (...): of the actuated Jacobian with rotations scaled by the ring radius; leg (..., 6): smallest
+        factor of Golubev & Yaskevich (000), (38), between 0 and 1; status (...).
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> ring = zv.mechanisms.docking_ring("UPS")
+    >>> r, R = ring.nominal
+    >>> float(ring.singularity(r, R).condition.round(2))
+    1.72
+    >>> float(ring.singularity([0.01, 0, 0], R).condition.round(1))  # nearly flat
+    45.7
+    """
     _check_on_error("singularity", on_error)
     if on_error == "raise":
         squares = hexapod._measures(r, R, threads=threads)
@@ -190,27 +292,59 @@ def singularity(
     return Singularity(condition, np.sqrt(factors), status)
 
 
-def operations(hexapod: Hexapod, leg: int | None, *, moving: bool, free: bool) -> OpCount:
-    """See `Hexapod.operations`."""
+def status(hexapod: Hexapod, r: ArrayLike, R: ArrayLike, *, threads: SupportsIndex | None = None) -> NDArray[np.int16]:
+    """0 where the mechanism can take a pose, else a code for `explain`. (...,)
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> ring = zv.mechanisms.docking_ring("RSU")
+    >>> r, R = ring.nominal
+    >>> status = ring.status([r, r + [2, 0, 0]], R)
+    >>> [ring.explain(s) for s in status]
+    ['computed', "leg 'leg1' cannot reach its hinge: crank and coupler do not meet"]
+    """
+    _, status = hexapod._measures(r, R, on_error="nan", threads=threads)
+    return status
+
+
+def operations(hexapod: Hexapod, leg: int | None = None, *, moving: bool = False, free: bool = False) -> OpCount:
+    """Exact operations of one forward dynamics call, by stage.
+
+    Parameters
+    ----------
+    leg : int, optional
+        One leg, 0 to 5; default: the whole mechanism with the ring and the solve.
+    moving, free : bool
+        With a base that moves or gravity; with a free base (the leg's part only).
+
+    Returns
+    -------
+    OpCount
+        ``trig`` counts the arc functions that turn sines and cosines into joint angles.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> ring = zv.mechanisms.docking_ring("UPS")
+    >>> r, R = ring.nominal
+    >>> print(ring.operations(0))  # one leg
+    600 operations: 351 mul, 243 add, 2 div, 2 sqrt, 2 trig
+    >>> print(ring.operations())  # six legs, ring and solve
+    4108 operations: 2285 mul, 1781 add, 18 div, 12 sqrt, 12 trig
+    """
 
     def counted(index: int) -> OpCount:
         try:
-            stages = {k: OpCount(*v) for k, v in _core.hexapod_operations(hexapod, index, moving, free).items()}
+            return staged(_core.hexapod_operations(hexapod, index, moving, free))
         except (IndexError, ValueError) as error:
             raise ValueError(f"operations: {error}") from None
-        total = OpCount()
-        for count in stages.values():
-            total = total + OpCount(count.mul, count.add, count.div, count.sqrt, count.trig)
-        return OpCount(total.mul, total.add, total.div, total.sqrt, total.trig, stages=stages)
 
     if leg is not None:
         return counted(as_integer("operations", "leg", leg, 0, 5))
     if free:
         raise ValueError("operations: free counts one leg, expected leg=0 to 5")
-    total = counted(-1)
-    for index in range(6):
-        total = total + counted(index)
-    return total
+    return sum((counted(index) for index in range(-1, 6)), OpCount())
 
 
 class Workspace(NamedTuple):
@@ -257,13 +391,40 @@ class Workspace(NamedTuple):
 
 def workspace(
     hexapod: Hexapod,
-    axes: Sequence[str],
-    extent: Sequence[float],
-    points: int | Sequence[int],
-    centre: Any,
-    threads: SupportsIndex | None,
+    axes: Sequence[str] = ("y", "z"),
+    extent: Sequence[float] = (0.3, 0.3),
+    points: int | Sequence[int] = 101,
+    *,
+    centre: Any = None,
+    threads: SupportsIndex | None = None,
 ) -> Workspace:
-    """See `Hexapod.workspace`."""
+    """Scan a grid of poses: condition number, leg factors, limits.
+
+    Parameters
+    ----------
+    axes : two of "x", "y", "z", "tilt x", "tilt y", "tilt z"
+        Displacements along base axes, rotations about ring axes.
+    extent : two floats, m or rad
+        The grid runs from minus to plus extent about `centre`.
+    points : int or two ints
+    centre : pair (r, R), optional
+        Default: the nominal pose.
+    threads : int, optional
+
+    Returns
+    -------
+    Workspace
+        ``.plot()`` draws it.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> ring = zv.mechanisms.docking_ring("UPS")
+    >>> r, R = ring.nominal
+    >>> ws = ring.workspace(("y", "tilt z"), (0.2, 0.4), 21)
+    >>> ws.usable.shape, bool(ws.usable[10, 10])  # the middle is the nominal pose
+    ((21, 21), True)
+    """
     name = "workspace"
     if not isinstance(axes, Sequence) or len(axes) != 2 or axes[0] == axes[1] or any(a not in _AXES for a in axes):
         raise ValueError(f"{name}: axes is {_show(axes)}, expected two different names of {_AXES}")
@@ -283,7 +444,7 @@ def workspace(
         index = _AXES.index(name)
         (shift if index < 3 else angle)[..., index % 3] = values
     r, R = r0 + shift, R0 @ from_rotation_vector(angle)
-    found = singularity(hexapod, r, R, "nan", threads)
+    found = singularity(hexapod, r, R, on_error="nan", threads=threads)
     p = hexapod.closure(r, R, on_error="nan", threads=threads)
     stroke = p[..., np.arange(6), hexapod.actuated]
     within = np.asarray(((stroke >= hexapod.lower) & (stroke <= hexapod.upper)).all(axis=-1))

@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Self, SupportsIndex, Unpack
+from typing import Any, ClassVar, Final, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _core
-from .._check import Array, _is_name, _show, as_array, report
-from .._record import model_fields
-from .._status import in_words
-from ..codegen.function import CompiledFunction, TracedFunction, TraceOptions, compile_function, trace_function
+from .._check import Array, _is_name, _show, as_array, frozen, report
 from ..errors import ModelError
 from ..opcount import operations as _operations
+from ..sim.chain import simulate_chain
 from . import dh
 from .link import KINDS, Link
-
-if TYPE_CHECKING:
-    from ..sim.chain import ChainSimulation, JointEfforts, JointLaws, Load
+from .mechanism import Mechanism
 
 __all__ = ["Chain"]
 
 GRAVITY: Final = (0.0, 0.0, -9.81)
-_FORMAT: Final = "zveno.chain"
-_VERSION: Final = 1
 
 
-class Chain(_core.Chain):
+class Chain(Mechanism, _core.Chain):
     """An open chain or tree of rigid links on a fixed base. Immutable; may be shared by threads.
 
     Joint coordinates q follow the order of the moving joints in `links`. The world frame is the base frame.
@@ -57,6 +51,12 @@ class Chain(_core.Chain):
     Chain 'chain': 2 joints (2 revolute), 2 links, 2.0 kg
     """
 
+    _format = "zveno.chain"
+    _fields = ("name", "base", "gravity", "links")
+    _parts: ClassVar = {"links": Link}
+    _many = "links"
+    _part = "joint"
+
     def __init__(
         self,
         links: Iterable[Link],
@@ -66,12 +66,13 @@ class Chain(_core.Chain):
         base: str = "base",
         strict: bool = False,
     ) -> None:
-        self._assemble(links, gravity, name, base)
+        self._assemble(name, base, gravity, links)
         report([text for _, text in self.suspicions], f"Chain '{name}'", strict)
 
     operations = _operations
+    simulate = simulate_chain
 
-    def _assemble(self, links: Iterable[Link], gravity: ArrayLike, name: str, base: str) -> None:
+    def _assemble(self, name: str, base: str, gravity: ArrayLike, links: Iterable[Link]) -> None:
         """Check the arguments, resolve parents, build the C++ model."""
         for key, text in (("name", name), ("base", base)):
             if not _is_name(text):
@@ -94,13 +95,6 @@ class Chain(_core.Chain):
         self._links = tuple(resolved)
         self._moving = tuple(link for link in resolved if link.joint != "fixed")
         self._name, self._base, self._gravity = name, base, g
-
-    @classmethod
-    def _quiet(cls, links: Iterable[Link], gravity: ArrayLike, name: str, base: str) -> Self:
-        """Build without reporting suspicions: those of a copy were reported when the original was made."""
-        chain = cls.__new__(cls)
-        chain._assemble(links, gravity, name, base)
-        return chain
 
     @classmethod
     def from_urdf(
@@ -250,30 +244,9 @@ class Chain(_core.Chain):
             "rest": rest,
         }
         links = dh.links(rows, convention, columns, base_pose, tool_pose, tool, fail)
-        chain = cls._quiet(links, gravity, name, base)
+        chain = cls._made(name=name, base=base, gravity=gravity, links=links)
         report([text for _, text in chain.suspicions], f"Chain '{name}'", strict)
         return chain
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the model as a JSON-safe dictionary (lists, None for an infinite limit).
-
-        Examples
-        --------
-        >>> import numpy as np, zveno as zv
-        >>> import json
-        >>> arm = zv.robots.two_link()
-        >>> text = json.dumps(arm.to_dict())
-        >>> zv.Chain.from_dict(json.loads(text)) == arm
-        True
-        """
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "name": self._name,
-            "base": self._base,
-            "gravity": self._gravity.tolist(),
-            "links": [link.to_dict() for link in self._links],
-        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, strict: bool = False) -> Self:
@@ -288,7 +261,7 @@ class Chain(_core.Chain):
         >>> float(zv.Chain.from_dict(longer).pose([0, 0], "tip")[0, 3])
         2.5
         """
-        chain = cls._quiet(**_chain_arguments(data))
+        chain = cls._read(data)
         report([text for _, text in chain.suspicions], f"Chain '{chain.name}'", strict)
         return chain
 
@@ -326,7 +299,7 @@ class Chain(_core.Chain):
         if link not in self.link_names:
             raise ModelError(f"with_payload: no link {_show(link)} in chain '{self._name}'")
         load = Link(name, parent=link, joint="fixed", mass=mass, com=com, inertia=inertia)
-        chain = self._quiet((*self._links, load), self._gravity, self._name, self._base)
+        chain = self._with(links=(*self._links, load))
         texts = [text for who, text in chain.suspicions if who == name]
         report(texts, f"Chain '{self._name}'", strict=False)
         return chain
@@ -344,22 +317,7 @@ class Chain(_core.Chain):
         >>> np.array_equal(space.mass_matrix([0.3, 0.4]), arm.mass_matrix([0.3, 0.4]))
         True
         """
-        return self._quiet(self._links, gravity, self._name, self._base)
-
-    def explain(self, status: SupportsIndex) -> str:
-        """A status of a row in words, with the name of the joint.
-
-        Examples
-        --------
-        >>> import numpy as np, zveno as zv
-        >>> arm = zv.robots.two_link()
-        >>> q, status = np.array([[0.1, 0.2], [0.1, np.nan]]), np.zeros(2, np.int16)
-        >>> arm.potential_energy(q, on_error="nan", status=status).round(3)
-        array([-2.919,    nan])
-        >>> arm.explain(status[1])
-        'the state has an argument that is not finite'
-        """
-        return in_words(status, "joint", [repr(name) for name in self.joint_names])
+        return self._with(gravity=gravity)
 
     def with_inertial_parameters(self, theta: ArrayLike) -> Self:
         """Return a new chain with other inertial parameters; a link whose row is unchanged stays as it is.
@@ -399,123 +357,16 @@ class Chain(_core.Chain):
             except ModelError as error:
                 raise ModelError(f"link '{link.name}': {error}", link.name) from None
             links[i] = type(link)(**link._values() | {"mass": mass, "com": com, "inertia": inertia})
-        chain = self._quiet(links, self._gravity, self._name, self._base)
+        chain = self._with(links=links)
         known = set(self.suspicions)
         texts = [text for who, text in chain.suspicions if (who, text) not in known]
         report(texts, f"Chain '{self._name}'", strict=False)
         return chain
 
-    def trace(self, function: str, **options: Unpack[TraceOptions]) -> TracedFunction:
-        """Write a method out for this chain: straight-line code without a zero or one left in it.
-
-        Parameters
-        ----------
-        function : str
-            Name of a numeric method: ``"inverse_dynamics"``, ``"mass_matrix"``, ``"derivatives"``, ...
-        method, link, point, frame, about : optional
-            Those of the method; fixed from now on. Without `method` the one whose code is shortest for this chain.
-        arguments : iterable of str
-            Arrays that calls will give, by the names of the method: ``("q", "qd", "qdd", "base_motion")``. Default:
-            those that the method requires.
-        outputs : iterable of str
-            Which of several results.
-        external : iterable of str
-            Links that external wrenches act on.
-        parameters : {"fixed", "symbolic"} or iterable of str
-            Whether inertial parameters are numbers in the code or arguments of it, of all moving links or of those
-            named. Default: fixed.
-        level : {"strict", "algebraic"}
-            Strict, the default: the operations of the kernel in their order, the same bits. Algebraic: inertia
-            regrouped along the chain, common factors, shared reciprocals, fused multiply-adds: fewer instructions,
-            other rounding; see `TracedFunction.savings`.
-        limit : int
-            Largest number of nodes, 200,000 by default.
-
-        Returns
-        -------
-        TracedFunction
-            With ``.operations``, ``.graph``, ``.c_source()``, ``.save(directory)``.
-
-        Raises
-        ------
-        GraphSizeError
-            More than `limit` nodes.
-
-        Examples
-        --------
-        >>> import zveno as zv
-        >>> arm = zv.robots.puma560()
-        >>> arm.trace("inverse_dynamics").operations.total < arm.operations("inverse_dynamics").total
-        True
-        """
-        return trace_function(self, function, options)
-
-    def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction:
-        """Machine code of a method for this very chain. Needs llvmlite (``zveno[jit]``); arguments as in `trace`.
-
-        Returns
-        -------
-        CompiledFunction
-            Called like the method: the same shapes, batches, ``out=``, ``threads=`` and errors.
-
-        Examples
-        --------
-        >>> import numpy as np, zveno as zv
-        >>> arm = zv.robots.puma560()
-        >>> f = arm.compile("inverse_dynamics")
-        >>> q = np.linspace(0, 1, arm.n)
-        >>> bool((f(q, q, q) == arm.inverse_dynamics(q, q, q)).all())
-        True
-        """
-        return compile_function(self, function, options)
-
-    def simulate(
-        self,
-        t_end: float,
-        dt: float,
-        *,
-        q: ArrayLike | None = None,
-        qd: ArrayLike | None = None,
-        tau: ArrayLike | JointEfforts | None = None,
-        laws: JointLaws = None,
-        external: Mapping[str, Load] | None = None,
-        t_start: float = 0.0,
-        method: Literal["rk4", "semi-implicit"] = "rk4",
-        every: int = 1,
-        progress: bool | None = None,
-        on_error: Literal["raise", "stop"] = "raise",
-    ) -> ChainSimulation:
-        """Motion in time on the fixed base: `zveno.simulation.simulate_chain`, where the options are described.
-
-        Examples
-        --------
-        >>> import zveno as zv
-        >>> arm = zv.robots.two_link()
-        >>> swing = arm.simulate(1.0, 1e-3, q=[0.5, 0.0], laws=zv.laws.SpringDamper(0.0, 0.2))
-        >>> bool(abs(swing.energy_error).max() < 1e-9)  # energy lost to the dampers is accounted for
-        True
-        """
-        from ..sim.chain import simulate_chain
-
-        return simulate_chain(
-            self, t_end, dt, q=q, qd=qd, tau=tau, laws=laws, external=external, t_start=t_start, method=method,
-            every=every, progress=progress, on_error=on_error,
-        )  # fmt: skip
-
-    @property
-    def name(self) -> str:
-        """Name of the mechanism."""
-        return self._name
-
     @property
     def base_name(self) -> str:
         """Name of the fixed base."""
         return self._base
-
-    @property
-    def gravity(self) -> Array:
-        """Gravity in base axes, (3,) m/s^2, read-only."""
-        return self._gravity
 
     @property
     def links(self) -> tuple[Link, ...]:
@@ -538,9 +389,7 @@ class Chain(_core.Chain):
         return tuple(link.joint for link in self._moving)
 
     def _column(self, key: str) -> Array:
-        column = np.array([getattr(link, key) for link in self._moving])
-        column.setflags(write=False)
-        return column
+        return frozen(np.array([getattr(link, key) for link in self._moving]))
 
     @property
     def lower(self) -> Array:
@@ -582,18 +431,6 @@ class Chain(_core.Chain):
         """Positions of the joints in which their springs are unloaded, (n,) rad or m."""
         return self._column("rest")
 
-    def __eq__(self, other: object) -> bool:
-        return self._key() == other._key() if isinstance(other, Chain) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> tuple[object, ...]:
-        return self._name, self._base, self._gravity.tobytes(), self._links
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self.to_dict())
-
     def __repr__(self) -> str:
         counts = ((sum(t == kind for t in self.joint_types), kind) for kind in KINDS[:2])
         kinds = ", ".join(f"{count} {kind}" for count, kind in counts if count)
@@ -606,16 +443,3 @@ class Chain(_core.Chain):
 
 def _plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def _restore(cls: type[Chain], data: Mapping[str, Any]) -> Chain:
-    """Unpickle: `from_dict` without a second report."""
-    return cls._quiet(**_chain_arguments(data))
-
-
-def _chain_arguments(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the frame of a chain dictionary; return the arguments of `Chain`."""
-    fields = model_fields("Chain.from_dict", data, _FORMAT, _VERSION, ("name", "base", "gravity", "links"))
-    if not isinstance(fields["links"], list | tuple):
-        raise ModelError(f"Chain.from_dict: links is {_show(fields['links'])}, expected a list")
-    return fields | {"links": [Link.from_dict(item) for item in fields["links"]]}

@@ -345,7 +345,8 @@ class _Reader:
         try:
             base = self.link(root, elements[root], {"joint": "prismatic"})
             if base.mass or base.inertia.any():
-                Chain._quiet([base], gravity, name, f"ground of {root}")  # it never moves, but must be a body
+                ground = f"ground of {root}"  # it never moves, but must be a body
+                Chain._made(name=name, base=ground, gravity=gravity, links=[base])
             links = [
                 self.link(
                     joint.child,
@@ -354,7 +355,7 @@ class _Reader:
                 )
                 for joint in order
             ]
-            chain = model._quiet(links, gravity, name, root)
+            chain = model._made(name=name, base=root, gravity=gravity, links=links)
         except ModelError as error:
             if str(error).startswith(self.where):
                 raise

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,6 +33,31 @@ _AXIS_STYLES: Final = (("#0072B2", "-"), ("#D55E00", "--"), ("#009E73", "-."))
 _SCALES: Final = {"m": (1e3, "mm", "N"), "rad": (180 / math.pi, "deg", "N m")}
 
 
+_Drawing = TypeVar("_Drawing", bound=Callable[..., Any])
+
+
+def _drawing(taken: str, returned: str) -> Callable[[_Drawing], _Drawing]:
+    """Describe the parameters that all drawings share."""
+    parameters = f"""
+
+    Parameters
+    ----------
+    simulation : Simulation
+    axes : {taken}, optional
+        Default: new ones in a new figure.
+
+    Returns
+    -------
+    axes : {returned}
+    """
+
+    def described(draw: _Drawing) -> _Drawing:
+        draw.__doc__ = f"{draw.__doc__}{parameters}"
+        return draw
+
+    return described
+
+
 def _new_axes(count: int, height: float = 3.4) -> list[Axes]:
     figure, axes = plt.subplots(1, count, figsize=(5.4 * count, height), layout="constrained", squeeze=False)
     del figure
@@ -48,15 +73,8 @@ def _finish(axes: Axes, simulation: Simulation, title: str, ylabel: str) -> None
         axes.set_xlim(simulation.t[0], simulation.t[-1])
     handles, labels = axes.get_legend_handles_labels()
     if handles:
-        axes.legend(
-            handles,
-            labels,
-            loc="center left",
-            bbox_to_anchor=(1.0, 0.5),
-            frameon=False,
-            handlelength=2.4,
-            fontsize="small",
-        )
+        look: dict[str, Any] = {"frameon": False, "handlelength": 2.4, "fontsize": "small"}
+        axes.legend(handles, labels, loc="center left", bbox_to_anchor=(1.0, 0.5), **look)
 
 
 def _components(axes: Axes, simulation: Simulation, values: Array, names: Sequence[str]) -> None:
@@ -64,19 +82,9 @@ def _components(axes: Axes, simulation: Simulation, values: Array, names: Sequen
         axes.plot(simulation.t, values_of, color=colour, ls=dashes, lw=1.5, label=name)
 
 
+@_drawing("two Axes", "list of two Axes")
 def plot_ring(simulation: Simulation, axes: Sequence[Axes] | None = None) -> list[Axes]:
-    """Displacement (mm) and rotation (deg, axis times angle) of the ring from its nominal pose, in base axes.
-
-    Parameters
-    ----------
-    simulation : Simulation
-    axes : two Axes, optional
-        Default: new ones in a new figure.
-
-    Returns
-    -------
-    axes : list of two Axes
-    """
+    """Displacement (mm) and rotation (deg, axis times angle) of the ring from its nominal pose, in base axes."""
     left, right = axes = list(axes) if axes is not None else _new_axes(2)
     pose, origin = simulation.hexapod.nominal, "nominal pose"
     if pose is None:
@@ -98,19 +106,9 @@ def _by_leg(axes: Axes, simulation: Simulation, values: Array, units: Sequence[s
         axes.plot(simulation.t, values[:, k], color=colour, ls=dashes, lw=1.5, label=label)
 
 
+@_drawing("Axes", "Axes")
 def plot_strokes(simulation: Simulation, axes: Axes | None = None) -> Axes:
-    """Coordinates of the actuated joints (mm or deg) with the limits of the legs and the events at their stops.
-
-    Parameters
-    ----------
-    simulation : Simulation
-    axes : Axes, optional
-        Default: new ones in a new figure.
-
-    Returns
-    -------
-    axes : Axes
-    """
+    """Coordinates of the actuated joints (mm or deg) with the limits of the legs and the events at their stops."""
     axes = axes if axes is not None else _new_axes(1)[0]
     hexapod = simulation.hexapod
     scales = [_SCALES[leg.unit] for leg in hexapod.legs]
@@ -142,19 +140,9 @@ def plot_strokes(simulation: Simulation, axes: Axes | None = None) -> Axes:
     return axes
 
 
+@_drawing("Axes", "Axes")
 def plot_forces(simulation: Simulation, axes: Axes | None = None) -> Axes:
-    """Forces of the drives (N or N m).
-
-    Parameters
-    ----------
-    simulation : Simulation
-    axes : Axes, optional
-        Default: new ones in a new figure.
-
-    Returns
-    -------
-    axes : Axes
-    """
+    """Forces of the drives (N or N m)."""
     axes = axes if axes is not None else _new_axes(1)[0]
     units = [_SCALES[leg.unit][2] for leg in simulation.hexapod.legs]
     _by_leg(axes, simulation, simulation.tau, units)
@@ -163,19 +151,9 @@ def plot_forces(simulation: Simulation, axes: Axes | None = None) -> Axes:
     return axes
 
 
+@_drawing("two Axes", "list of two Axes")
 def plot_base_wrench(simulation: Simulation, axes: Sequence[Axes] | None = None) -> list[Axes]:
-    """Force (N) and moment about the base's origin (N m) of all legs on the base, in base axes.
-
-    Parameters
-    ----------
-    simulation : Simulation
-    axes : two Axes, optional
-        Default: new ones in a new figure.
-
-    Returns
-    -------
-    axes : list of two Axes
-    """
+    """Force (N) and moment about the base's origin (N m) of all legs on the base, in base axes."""
     left, right = axes = list(axes) if axes is not None else _new_axes(2)
     _components(left, simulation, simulation.base_wrench[:, :3], ["x", "y", "z"])
     _components(right, simulation, simulation.base_wrench[:, 3:], ["about x", "about y", "about z"])

@@ -50,7 +50,7 @@ Array = NDArray[np.float64]
 _Term = tuple[Any, ...]
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """What a law may take from its leg or joint."""
 
     who: str
@@ -126,12 +126,7 @@ class Law(ABC):
 
     def of(self, hexapod: Hexapod, leg: int | str) -> Law:
         """The law as it acts in a leg of a hexapod: references of None and limits of None take their values."""
-        names = hexapod.leg_names
-        if isinstance(leg, str) and leg in names:
-            leg = names.index(leg)
-        if isinstance(leg, bool) or not isinstance(leg, int | np.integer) or not 0 <= leg < 6:
-            raise ValueError(f"{type(self).__name__}.of: leg is {_show(leg)}, expected 0 to 5 or one of {names}")
-        return self._resolved(_place(hexapod, int(leg)))
+        return self._resolved(leg_place(hexapod, self._index("of", "leg", leg, hexapod.leg_names)))
 
     def at(self, chain: Chain, joint: int | str) -> Law:
         """The law as it acts in a joint of a chain: references of None are zero, limits of None take their values.
@@ -142,13 +137,16 @@ class Law(ABC):
         >>> SpringDamper(50.0).at(zv.robots.two_link(), "upper_joint").reference
         0.0
         """
-        names = chain.joint_names
-        if isinstance(joint, str) and joint in names:
-            joint = names.index(joint)
-        if isinstance(joint, bool) or not isinstance(joint, int | np.integer) or not 0 <= joint < len(names):
+        return self._resolved(joint_place(chain, self._index("at", "joint", joint, chain.joint_names)))
+
+    def _index(self, method: str, what: str, place: Any, names: tuple[str, ...]) -> int:
+        """Index of a leg or joint that is given by number or name."""
+        if isinstance(place, str) and place in names:
+            place = names.index(place)
+        if isinstance(place, bool) or not isinstance(place, int | np.integer) or not 0 <= place < len(names):
             expected = f"0 to {len(names) - 1} or one of {names}"
-            raise ValueError(f"{type(self).__name__}.at: joint is {_show(joint)}, expected {expected}")
-        return self._resolved(joint_place(chain, int(joint)))
+            raise ValueError(f"{type(self).__name__}.{method}: {what} is {_show(place)}, expected {expected}")
+        return int(place)
 
     def __add__(self, other: object) -> Sum:
         return Sum((self, other)) if isinstance(other, Law) else NotImplemented
@@ -156,14 +154,15 @@ class Law(ABC):
     def __radd__(self, other: object) -> Law:
         return self if other == 0 else NotImplemented  # sum() starts with 0
 
-    def _resolved(self, place: _Place) -> Law:
+    def _resolved(self, place: Place) -> Law:
         return self
 
     @abstractmethod
     def _terms(self) -> list[_Term]: ...
 
 
-def _place(hexapod: Hexapod, leg: int) -> _Place:
+def leg_place(hexapod: Hexapod, leg: int) -> Place:
+    """What a law may take from a leg of a hexapod."""
     who = f"leg '{hexapod.leg_names[leg]}'"
 
     def nominal() -> float:
@@ -171,12 +170,12 @@ def _place(hexapod: Hexapod, leg: int) -> _Place:
             raise ValueError(f"{who}: reference is None, but hexapod '{hexapod.name}' has no nominal pose")
         return float(hexapod.closure(*hexapod.nominal)[leg, hexapod.actuated[leg]])
 
-    return _Place(who, nominal, float(hexapod.lower[leg]), float(hexapod.upper[leg]))
+    return Place(who, nominal, float(hexapod.lower[leg]), float(hexapod.upper[leg]))
 
 
-def joint_place(chain: Chain, joint: int) -> _Place:
+def joint_place(chain: Chain, joint: int) -> Place:
     """What a law may take from a joint of a chain, whose nominal coordinate is zero."""
-    return _Place(
+    return Place(
         f"joint '{chain.joint_names[joint]}'", lambda: 0.0, float(chain.lower[joint]), float(chain.upper[joint])
     )
 
@@ -218,7 +217,7 @@ class SpringDamper(Law):
         if self.reference is not None:
             _check(self, numbers="reference")
 
-    def _resolved(self, place: _Place) -> Law:
+    def _resolved(self, place: Place) -> Law:
         return self if self.reference is not None else replace(self, reference=place.nominal())
 
     def _terms(self) -> list[_Term]:
@@ -344,7 +343,7 @@ class Stops(Law):
         if self.lower == math.inf or self.upper == -math.inf:
             fail(f"lower is {self.lower} and upper is {self.upper}, which leaves no way")
 
-    def _resolved(self, place: _Place) -> Law:
+    def _resolved(self, place: Place) -> Law:
         lower = place.lower if self.lower is None else self.lower
         upper = place.upper if self.upper is None else self.upper
         if math.isinf(lower) and math.isinf(upper):
@@ -422,7 +421,7 @@ class Ramp:
             _check(self, numbers="start")
         _check_flag(self)
 
-    def _resolved(self, place: _Place) -> Ramp:
+    def _resolved(self, place: Place) -> Ramp:
         if not self.relative:
             return self if self.start is not None else replace(self, start=place.nominal())
         nominal = place.nominal()
@@ -468,7 +467,7 @@ class Table:
         object.__setattr__(self, "values", as_array(self.values, fail, "values", (count,)))
         _check_flag(self)
 
-    def _resolved(self, place: _Place) -> Table:
+    def _resolved(self, place: Place) -> Table:
         return Table(self.times, self.values + place.nominal()) if self.relative else self
 
     def _reference(self) -> _Term:
@@ -525,7 +524,7 @@ class Servo(Law):
             number = as_number(self.reference, _fail_of(self), "reference")
             object.__setattr__(self, "reference", number)
 
-    def _resolved(self, place: _Place) -> Law:
+    def _resolved(self, place: Place) -> Law:
         reference = self.reference
         if reference is None:
             return replace(self, reference=place.nominal())
@@ -564,7 +563,7 @@ class SlipClutch(Law):
         if not isinstance(self.law, Law):
             _fail_of(self)(f"law is {_show(self.law)}, expected a Law")
 
-    def _resolved(self, place: _Place) -> Law:
+    def _resolved(self, place: Place) -> Law:
         return replace(self, law=self.law._resolved(place))
 
     def _terms(self) -> list[_Term]:
@@ -601,7 +600,7 @@ class Sum(Law):
             _fail_of(self)(f"laws has {len(flat)} entries, expected at most {self._most}")
         object.__setattr__(self, "laws", tuple(flat))
 
-    def _resolved(self, place: _Place) -> Law:
+    def _resolved(self, place: Place) -> Law:
         return Sum(tuple(law._resolved(place) for law in self.laws))
 
     def _terms(self) -> list[_Term]:

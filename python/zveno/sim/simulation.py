@@ -12,23 +12,24 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, NoReturn, Self, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _core, errors
-from .._check import _show, as_array, as_number
+from .._check import Array, _show, as_array, as_number
 from .._rotation import as_rotation, to_quaternion
-from ..model import Hexapod
-from .laws import Law, _place, program
+from .laws import Law, Place, leg_place, program
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ..model import Hexapod
+
 __all__ = ["HexapodSimulation", "RecordField", "Simulation", "StopEvent", "simulate"]
 
-Array = NDArray[np.float64]
 LegForces: TypeAlias = Callable[[float, Array, Array], ArrayLike]
 RingWrench: TypeAlias = Callable[[float, Array, Array, Array], ArrayLike]
 Laws: TypeAlias = Law | Sequence[Law | None] | LegForces | None
@@ -96,7 +97,10 @@ class Simulation(ABC):
 
     fields: ClassVar[tuple[RecordField, ...]] = ()
     _mechanism: ClassVar[str] = ""  # name of the attribute that holds it
+    _event: ClassVar[Callable[..., Any]]
     _shown: ClassVar[str] = "Simulation"
+    _called: ClassVar[str]  # what messages call the mechanism, and what moves it
+    _efforts: ClassVar[str]
 
     method: str
     dt: float
@@ -210,10 +214,10 @@ class Simulation(ABC):
         with open(path, "wb") as file:  # np.savez would append a suffix
             np.savez_compressed(file, about=np.array(json.dumps(about)), **self.to_dict())  # type: ignore[arg-type]
 
-    @classmethod
+    @staticmethod
     @abstractmethod
-    def _revived(cls, about: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        """The mechanism and the events of a file."""
+    def _impossible(model: Any, cause: int, part: int, margin: float, when: str) -> Exception:
+        """The error about a state that has no acceleration."""
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -234,21 +238,20 @@ class Simulation(ABC):
             fail(f"is not a simulation file ({error})")
         if about.get("format") != _FORMAT or about.get("version") != _VERSION:
             fail(f"is not a file of '{_FORMAT}', version {_VERSION}")
-        if "chain" in about:
-            importlib.import_module(".chain", __package__)  # which knows its own kind of record
-        kinds = [kind for kind in Simulation.__subclasses__() if kind._mechanism in about] or [HexapodSimulation]
-        if not issubclass(kinds[0], cls):
-            fail(f"holds the simulation of a {kinds[0]._mechanism}, expected one of a {cls._mechanism}")
-        missing = [field.name for field in kinds[0].fields if field.name not in arrays]
+        kind = next((kind for kind in Simulation.__subclasses__() if kind._mechanism in about), HexapodSimulation)
+        if not issubclass(kind, cls):
+            fail(f"holds the simulation of a {kind._mechanism}, expected one of a {cls._mechanism}")
+        missing = [field.name for field in kind.fields if field.name not in arrays]
         if missing:
             fail(f"lacks {', '.join(missing)}")
-        mechanism, events = kinds[0]._revived(about)
-        return kinds[0](
+        from .. import model  # which knows this module
+
+        return kind(
             arrays,
-            mechanism,
+            getattr(model, kind._mechanism.title()).from_dict(about[kind._mechanism]),
             method=about["method"],
             dt=about["dt"],
-            events=events,
+            events=[kind._event(*event) for event in about["events"]],
             failure=None if about["failure"] is None else _recalled(about["failure"]),
         )
 
@@ -262,6 +265,9 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
 
     hexapod: Hexapod
     events: list[StopEvent]
+    _event = StopEvent
+    _called = "hexapod"
+    _efforts = "forces"
 
     @property
     def actuated_position(self) -> Array:
@@ -285,9 +291,13 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
             return [place[0], joints[index[1]]] if index[1] < len(joints) else None
         return place
 
-    @classmethod
-    def _revived(cls, about: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        return Hexapod.from_dict(about["hexapod"]), [StopEvent(*event) for event in about["events"]]
+    @staticmethod
+    def _impossible(model: Hexapod, cause: int, part: int, margin: float, when: str) -> Exception:
+        kind, key, text = _core.cause(cause)
+        leg, index = (None, None) if part < 0 else (model.leg_names[part], part)
+        who = f"hexapod '{model.name}'" if leg is None else f"leg '{leg}'"
+        error: type[errors.SingularityError] | type[errors.UnreachableError] = getattr(errors, kind)
+        return error(f"{when} {who} {text}, margin {margin:.3g}", leg=leg, leg_index=index, cause=key, margin=margin)
 
     def plot(self) -> Figure:
         """Draw ring, strokes, forces and the load on the base in one figure. Needs matplotlib (``zveno[cli]``)."""
@@ -341,7 +351,7 @@ def simulate(
     progress: bool | None = None,
     on_error: Literal["raise", "stop"] = "raise",
 ) -> HexapodSimulation:
-    """Simulate the ring of a hexapod on a fixed base.
+    """Motion of the ring of a hexapod in time on a fixed base; `Hexapod.simulate` is this function.
 
     Parameters
     ----------
@@ -398,51 +408,38 @@ def simulate(
 
     Examples
     --------
-    >>> from zveno import laws, mechanisms
-    >>> ring = mechanisms.docking_ring("UPS")
-    >>> simulate(ring, 0.5, 1e-3, u=[-0.05, 0, 0, 0, 0, 0], laws=laws.SpringDamper(400.0, 80.0))
-    Simulation('docking_ring UPS (made-up data)', 501 states from t = 0 to 0.5 s, rk4, dt = 0.001 s)
+    >>> import numpy as np, zveno as zv
+    >>> ring = zv.mechanisms.docking_ring("UPS")
+    >>> law = zv.laws.SpringDamper(400.0, 80.0)
+    >>> sim = ring.simulate(2.0, 1e-3, u=[-0.08, 0, 0, 0, 0, 0], laws=law)
+    >>> sim
+    Simulation('docking_ring UPS (made-up data)', 2001 states from t = 0 to 2 s, rk4, dt = 0.001 s)
+    >>> bool(np.abs(sim.energy_error).max() < 1e-6 * sim.kinetic_energy[0])  # energy is accounted for
+    True
     """
-
-    if not isinstance(hexapod, Hexapod):
+    if not isinstance(hexapod, _core.Hexapod):
         raise TypeError(f"simulate: hexapod is {_show(hexapod)}, expected a Hexapod")
     plan = Plan.checked(t_end, dt, t_start, method, every, progress, on_error)
+    who, expected = [f"laws[{k}]" for k in range(6)], "a Law, six of them, or a function f(t, p, v)"
+    programs, forces = as_laws(laws, who, partial(leg_place, hexapod), expected)
     run = _core.HexapodRun(
         hexapod,
         plan.schedule(),
+        **_initial(hexapod, r, R, quaternion, u),
+        laws=programs,
         lower=hexapod.lower,
         upper=hexapod.upper,
-        **_initial(hexapod, r, R, quaternion, u, refuse),
-        **_drives(hexapod, laws, refuse),
-        wrench=None if wrench is None else as_load(wrench, refuse, "wrench"),
-        tau=None if tau is None else _joint_forces(hexapod, tau, plan.steps, refuse),
+        forces=forces,
+        wrench=None if wrench is None else as_load(wrench, "wrench"),
+        tau=None if tau is None else _joint_forces(hexapod, tau, plan.steps),
         base=None if base_motion is None else as_array(base_motion, refuse, "base_motion", (9,)),
     )
-    names = hexapod.leg_names
-    return plan.made(
-        run,
-        lambda what, at: _error(hexapod, plan.dt, what, at),
-        lambda failure: HexapodSimulation(
-            {name: array[: run.recorded] for name, array in run.arrays.items()},
-            hexapod,
-            method=method,
-            dt=plan.dt,
-            events=[
-                StopEvent(at, names[leg], *sides(upper, enters), rate) for at, leg, upper, enters, rate in run.events
-            ],
-            failure=failure,
-        ),
-    )
+    return plan.made(run, HexapodSimulation, hexapod, hexapod.leg_names)
 
 
 def refuse(text: str) -> NoReturn:
     """Refuse an argument of a simulation."""
     raise ValueError(f"simulate: {text}")
-
-
-def sides(upper: bool, enters: bool) -> tuple[Literal["lower", "upper"], Literal["enter", "leave"]]:
-    """Words of an event."""
-    return "upper" if upper else "lower", "enter" if enters else "leave"
 
 
 _AnySimulation = TypeVar("_AnySimulation", bound=Simulation)
@@ -475,7 +472,7 @@ class Plan(NamedTuple):
             refuse(f"t_end is {end:g}, expected more than t_start = {start:g}")
         if not step > 0:
             refuse(f"dt is {step:g}, expected a number > 0")
-        steps = _steps((end - start) / step, refuse)
+        steps = _steps((end - start) / step)
         step = (end - start) / steps
         if not end - step < end:
             refuse(f"dt is {step:g}, too short beside t_end = {end:g}")
@@ -490,126 +487,118 @@ class Plan(NamedTuple):
             every=self.every,
         )
 
-    def made(
-        self,
-        run: Run,
-        error_of: Callable[[Any, float], Exception],
-        record_of: Callable[[BaseException | None], _AnySimulation],
-    ) -> _AnySimulation:
-        """Make all steps and return the record, or raise with it."""
+    def made(self, run: Run, kind: type[_AnySimulation], model: Any, names: Sequence[str]) -> _AnySimulation:
+        """Make all steps and return the record, or raise with it; `names` are those of the joints or legs."""
         stopped: BaseException | None = None
         try:
             _advance(run, self.steps, self.progress)
         except BaseException as error:  # Ctrl-C too: nothing that was computed is lost
             run.settle()
             stopped = error
-        failure = stopped
+        failure: Any = stopped
         if failure is None and run.failure is not None:
-            failure = error_of(*run.failure)
-        record = record_of(failure)
+            (cause, part, margin), at = run.failure
+            when = f"simulate: at t = {at:.9g} s"
+            if _core.cause(cause)[0] in ("UnreachableError", "SingularityError"):
+                failure = kind._impossible(model, cause, part, margin, when)
+            else:
+                failure = FloatingPointError(
+                    f"{when} the motion of {kind._called} '{model.name}' is not finite: dt = {self.dt:g} s is too long,"
+                    f" or {kind._efforts} are too large"
+                )
+            failure.time = at
+        record = kind(
+            {name: array[: run.recorded] for name, array in run.arrays.items()},
+            model,
+            method=self.method,
+            dt=self.dt,
+            events=[
+                kind._event(at, names[part], "upper" if upper else "lower", "enter" if enters else "leave", rate)
+                for at, part, upper, enters, rate in run.events
+            ],
+            failure=failure,
+        )
         if failure is not None and (self.on_error == "raise" or stopped is not None):
-            failure.simulation = record  # type: ignore[attr-defined]
+            failure.simulation = record
             raise failure
         return record
 
 
-def _steps(ratio: float, fail: Callable[[str], NoReturn]) -> int:
+def _steps(ratio: float) -> int:
     """Whole steps that cover `ratio` steps; a ratio that is whole but for rounding stays whole."""
     if not ratio < 2**40:
-        fail(f"dt makes {ratio:.3g} steps, expected less than {2**40:.3g}")
+        refuse(f"dt makes {ratio:.3g} steps, expected less than {2**40:.3g}")
     nearest = round(ratio)
     return max(1, nearest if abs(ratio - nearest) < 1e-9 * max(1.0, ratio) else math.ceil(ratio))
 
 
-def _initial(
-    hexapod: Hexapod, r: Any, R: Any, quaternion: Any, u: Any, fail: Callable[[str], NoReturn]
-) -> dict[str, Any]:
+def _initial(hexapod: Hexapod, r: Any, R: Any, quaternion: Any, u: Any) -> dict[str, Any]:
     """Arguments r, q, u of the run."""
     nominal = hexapod.nominal
     if r is None and nominal is None:
-        fail(f"r is missing, and hexapod '{hexapod.name}' has no nominal pose")
+        refuse(f"r is missing, and hexapod '{hexapod.name}' has no nominal pose")
     if R is not None and quaternion is not None:
-        fail("R and quaternion are both given, expected one of them")
+        refuse("R and quaternion are both given, expected one of them")
     if quaternion is not None:
-        q = as_array(quaternion, fail, "quaternion", (4,))
+        q = as_array(quaternion, refuse, "quaternion", (4,))
         size = float(np.linalg.norm(q))
         if not abs(size - 1) < 1e-6:
-            fail(f"quaternion has length {size:g}, expected 1")
+            refuse(f"quaternion has length {size:g}, expected 1")
         q = q / size
     elif R is not None:
-        q = to_quaternion(as_rotation(R, fail, "R"))
+        q = to_quaternion(as_rotation(R, refuse, "R"))
     else:
         q = to_quaternion(np.eye(3) if nominal is None else nominal[1])
     return {
-        "r": nominal[0] if r is None and nominal is not None else as_array(r, fail, "r", (3,)),
+        "r": nominal[0] if r is None and nominal is not None else as_array(r, refuse, "r", (3,)),
         "q": q,
-        "u": np.zeros(6) if u is None else as_array(u, fail, "u", (6,)),
+        "u": np.zeros(6) if u is None else as_array(u, refuse, "u", (6,)),
     }
 
 
-def _drives(hexapod: Hexapod, laws: Any, fail: Callable[[str], NoReturn]) -> dict[str, Any]:
-    """Arguments laws and forces of the run."""
-    if laws is not None and not isinstance(laws, Law) and callable(laws):
-        return {"laws": [None] * 6, "forces": laws}
+def as_laws(laws: Any, who: Sequence[str], place: Callable[[int], Place], expected: str) -> tuple[list[Any], Any]:
+    """Compiled laws of the drives, and the function that gives the forces of all; `who` are names of the laws."""
+    count = len(who)
+    if not isinstance(laws, Law) and callable(laws):
+        return [None] * count, laws
     if laws is None or isinstance(laws, Law):
-        listed: list[Any] = [laws] * 6
+        listed: list[Any] = [laws] * count
     elif isinstance(laws, Sequence) and not isinstance(laws, str | bytes):
         listed = list(laws)
     else:
-        fail(f"laws is {_show(laws)}, expected a Law, six of them, or a function f(t, p, v)")
-    if len(listed) != 6:
-        fail(f"laws has {len(listed)} entries, expected 6")
-    for k, law in enumerate(listed):
+        refuse(f"laws is {_show(laws)}, expected {expected}")
+    if len(listed) != count:
+        refuse(f"laws has {len(listed)} entries, expected {count}")
+    for name, law in zip(who, listed, strict=True):
         if law is not None and not isinstance(law, Law):
-            fail(f"laws[{k}] is {_show(law)}, expected a Law or None")
-    programs = [law and program(law._resolved(_place(hexapod, k))) for k, law in enumerate(listed)]
-    return {"laws": programs}
+            refuse(f"{name} is {_show(law)}, expected a Law or None")
+    return [law and program(law._resolved(place(k))) for k, law in enumerate(listed)], None
 
 
-def as_load(load: Any, fail: Callable[[str], NoReturn], what: str) -> Any:
+def as_load(load: Any, what: str) -> Any:
     """A wrench as C++ takes it: (times, values) or a function."""
     if callable(load):
         return load
     if not (isinstance(load, tuple | list) and len(load) == 2):
-        return np.zeros(1), as_array(load, fail, what, (6,))
+        return np.zeros(1), as_array(load, refuse, what, (6,))
     count = len(load[0]) if hasattr(load[0], "__len__") else 0
     if not count:
-        fail(f"times of {what} is {_show(load[0])}, expected (k,) numbers with k > 0")
-    times = as_array(load[0], fail, f"times of {what}", (count,))
+        refuse(f"times of {what} is {_show(load[0])}, expected (k,) numbers with k > 0")
+    times = as_array(load[0], refuse, f"times of {what}", (count,))
     if not (np.diff(times) > 0).all():
-        fail(f"times of {what} are not increasing")
-    return times, as_array(load[1], fail, f"values of {what}", (count, 6))
+        refuse(f"times of {what} are not increasing")
+    return times, as_array(load[1], refuse, f"values of {what}", (count, 6))
 
 
-def _joint_forces(hexapod: Hexapod, tau: ArrayLike, steps: int, fail: Callable[[str], NoReturn]) -> Array:
+def _joint_forces(hexapod: Hexapod, tau: ArrayLike, steps: int) -> Array:
     """`tau` as (6, nj) or (steps, 6, nj)."""
     nj = hexapod.nj
-    given = as_array(tau, fail, "tau", (6,), (6, nj), (steps, 6), (steps, 6, nj))
+    given = as_array(tau, refuse, "tau", (6,), (6, nj), (steps, 6), (steps, 6, nj))
     if given.shape[-2:] == (6, nj):
         return given
     full = np.zeros((*given.shape, nj))
     full[..., np.arange(6), hexapod.actuated] = given
     return full
-
-
-def _error(hexapod: Hexapod, dt: float, what: tuple[int, int, float], at: float) -> Exception:
-    """The exception for a failed evaluation."""
-    cause, leg, margin = what
-    kind, key, text = _core.cause(cause)
-    when = f"simulate: at t = {at:.9g} s"
-    error: Any
-    if kind not in ("UnreachableError", "SingularityError"):
-        error = FloatingPointError(
-            f"{when} the motion of hexapod '{hexapod.name}' is not finite: dt = {dt:g} s is too long, or forces are too"
-            " large"
-        )
-    else:
-        who = f"hexapod '{hexapod.name}'" if leg < 0 else f"leg '{hexapod.leg_names[leg]}'"
-        error = getattr(errors, kind)(f"{when} {who} {text}, margin {margin:.3g}")
-        error.leg, error.leg_index = (None, None) if leg < 0 else (hexapod.leg_names[leg], leg)
-        error.cause, error.margin = key, margin
-    error.time = at
-    return error  # type: ignore[no-any-return]
 
 
 def _advance(run: Run, steps: int, progress: bool | None) -> None:
