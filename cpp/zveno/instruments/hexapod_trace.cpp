@@ -3,7 +3,7 @@
 #include <memory>
 
 #include <zveno/functions/hexapod_evaluation.hpp>
-#include <zveno/scalar/trace.hpp>
+#include <zveno/instruments/give.hpp>
 
 namespace zveno {
 
@@ -45,11 +45,10 @@ Graph trace(const HexJob& job, const TraceOptions& options) {
   with_ring(plan.base, s, [&](const auto& ring) {
     evaluate_legs(job, plan, legs, s, ring, measure, jacobian, row.data(), [](const Traced*) { return true; });
   });
-  const HexParts<Traced> parts(job, row.data(), measure[0], jacobian);
-  for (int i = 0; i < parts.count; ++i) {
-    graph.outputs.emplace_back();
-    for (int k = 0; k < parts.size[i]; ++k) graph.outputs.back().push_back(parts.data[i][k].id());
-  }
+  Traced* const result = row.data();
+  std::vector<Traced> judged(measure[0], measure[0] + 4 * kLegs);
+  judged.insert(judged.end(), jacobian, jacobian + 36);
+  give(graph, pieces_of(job), &result, judged.data());
   return graph.pruned();
 }
 
