@@ -248,7 +248,8 @@ LAW(motion_has_the_bits_of_forward_dynamics) {
   for (const Vec3<double>& gravity : {Vec3<double>{0, 0, 0}, Vec3<double>{-3, 1, 2}})
     for (const bool moving : {false, true}) {
       for (const LegType type : kLegTypes)
-        for (const bool lean : {false, true}) compare(make_hexapod(leg_specs(type, lean), gravity), moving, name_of(type));
+        for (const bool symmetric : {false, true})
+          compare(make_hexapod(leg_specs(type, symmetric), gravity), moving, name_of(type));
       compare(mixed_hexapod(gravity), moving, "mixed");
     }
 }

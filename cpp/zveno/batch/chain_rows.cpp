@@ -106,7 +106,7 @@ class ChainRows {
                n_ > (job.method == Method::crba ? kLargestPackedCrba : kLargestPackedMatrix)),
         scratch_(scratch) {
     for (const Param p : row_of(job.function).params)
-      if (is_array(p) && rows[p].data) state_[states_++] = {p, input_size(job, p)};
+      if (is_array(p) && rows[p].data) input_[inputs_++] = {p, input_size(job, p)};
   }
 
   // derivatives fill the lanes by themselves
@@ -115,10 +115,10 @@ class ChainRows {
   Failure single(std::ptrdiff_t row) {
     Inputs<double> in;
     bool finite = true;
-    for (int k = 0; k < states_; ++k) {
-      const double* x = rows_[state_[k].param].row(row);
-      in[state_[k].param] = x;
-      if (rows_.check_inputs) finite &= all_finite(x, state_[k].size);
+    for (int k = 0; k < inputs_; ++k) {
+      const double* x = rows_[input_[k].param].row(row);
+      in[input_[k].param] = x;
+      if (rows_.check_inputs) finite &= all_finite(x, input_[k].size);
     }
     if (job_.external_count) {
       double* wrench = scratch_.take<double>(6 * job_.external_count);
@@ -144,7 +144,7 @@ class ChainRows {
 
   void prepare() {
     in_ = ::new (scratch_.take<Inputs<Packed>>(1)) Inputs<Packed>;
-    for (int k = 0; k < states_; ++k) (*in_)[state_[k].param] = packs_[k] = scratch_.take<Packed>(state_[k].size);
+    for (int k = 0; k < inputs_; ++k) (*in_)[input_[k].param] = packs_[k] = scratch_.take<Packed>(input_[k].size);
     in_->external = external_ = scratch_.take<Packed>(6 * job_.external_count);
     for (int k = 0; k < results.count; ++k) out_[k] = results.out[k] ? scratch_.take<Packed>(results.size[k]) : nullptr;
     pivot_ = solves_ ? scratch_.take<Packed>(n_) : nullptr;
@@ -156,7 +156,7 @@ class ChainRows {
       gather(data, row, end, numbers, to);
       if (rows_.check_inputs) finite &= all_finite_lanes(to, numbers);
     };
-    for (int k = 0; k < states_; ++k) read(rows_[state_[k].param], state_[k].size, packs_[k]);
+    for (int k = 0; k < inputs_; ++k) read(rows_[input_[k].param], input_[k].size, packs_[k]);
     for (int k = 0; k < job_.external_count; ++k) read(rows_.external[k], 6, external_ + 6 * k);
     if (!finite) return false;
     evaluate<Packed>(job_, *in_, out_, pivot_, scratch_);
@@ -173,7 +173,7 @@ class ChainRows {
     return finite;
   }
 
-  struct State {
+  struct Input {
     Param param;
     int size;
   };
@@ -183,8 +183,8 @@ class ChainRows {
   const int n_;
   const bool derive_, solves_, large_;
   Scratch& scratch_;
-  State state_[kChainInputs];  // arrays that are given
-  int states_ = 0;
+  Input input_[kChainInputs];  // arrays that are given
+  int inputs_ = 0;
   // of packs
   Inputs<Packed>* in_;
   Packed *packs_[kChainInputs], *external_, *out_[kMostOutputs], *pivot_;

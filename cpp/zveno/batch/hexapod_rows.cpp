@@ -177,7 +177,7 @@ class HexapodRows {
         scratch_(scratch) {
     for (std::size_t g = 0; g < hexapod_.groups().size(); ++g) {
       const LegGroup& group = hexapod_.groups()[g];
-      if (plan_.need != Need::kinematics) calls_[g] = calls_of<Packed>(group.type, group.lean, plan_.base);
+      if (plan_.task != LegTask::kinematics) calls_[g] = calls_of<Packed>(group.type, group.symmetric, plan_.base);
       kinematics_[g] = kinematics_of<Packed>(group.type);
     }
   }
@@ -196,7 +196,7 @@ class HexapodRows {
 
   void prepare() {
     prepare_legs();
-    state_ = reinterpret_cast<State<Packed>*>(scratch_.take<Packed>(State<Packed>::kSize));
+    state_ = reinterpret_cast<HexState<Packed>*>(scratch_.take<Packed>(HexState<Packed>::kSize));
     out_ = scratch_.take<Packed>(results.size[0]);
   }
 
@@ -227,7 +227,7 @@ class HexapodRows {
       else
         std::fill_n(x, n, 0.0);
     };
-    State<double> s;
+    HexState<double> s;
     read_state(job_, plan_, rows_, read, s);
     if (!is_rotation(s.R)) return failure.cause = Cause::rotation, failure;
     with_ring(plan_.base, s, [&](const auto& ring) { failure = single_with(s, ring, row, out); });
@@ -263,7 +263,7 @@ class HexapodRows {
   }
 
   template <class R>
-  Failure single_with(const State<double>& s, const R& ring, std::ptrdiff_t row, double* out) {
+  Failure single_with(const HexState<double>& s, const R& ring, std::ptrdiff_t row, double* out) {
     Failure failure;
     double* kept = scratch_.take<double>(kLegs * kKept);
     const auto kept_of = [&](int k) { return kept + k * kKept; };
@@ -274,7 +274,7 @@ class HexapodRows {
     for (int i = 18; plan_.base != BaseKind::still && i < kInput; ++i) wide[i] = s.input()[i];
     Sums<double> sums;
 
-    if (plan_.need == Need::kinematics || plan_.rows) {
+    if (plan_.task == LegTask::kinematics || plan_.rows) {
       for_packs([&](const LegGroup& group, std::size_t g, const double* params, const int* legs, int lanes, int) {
         Packed x[kKinematics];
         kinematics_[g](params, wide, x, x + 4, x + kRowAt, x + kMeasuresAt);
@@ -290,16 +290,16 @@ class HexapodRows {
         custom[k].write(kept_of(k));
       }
       for (int k = 0; k < kLegs; ++k) std::copy_n(kept_of(k) + kRowAt, 6, sums.rows + 6 * k);
-      if (plan_.need == Need::kinematics) {
+      if (plan_.task == LegTask::kinematics) {
         for (int k = 0; k < kLegs; ++k) write_kinematics(job_, s.R, k, kept_of(k), out);
         return failure;
       }
     }
 
     const int count = plan_.share();
-    Chunk* held[2 * kLegs];
+    CacheLine* held[2 * kLegs];
     for_packs([&](const LegGroup& group, std::size_t g, const double* params, const int* legs, int lanes, int pack) {
-      held[pack] = scratch_.take<Chunk>((calls_[g].size + 63) / 64);
+      held[pack] = scratch_.take<CacheLine>(calls_[g].lines);
       const double* lane[kLanes];
       for (int l = 0; l < kLanes; ++l) lane[l] = s.tau[legs[l < lanes ? l : 0]];
       Packed tau[4], measure[4], own[kKept];
@@ -325,7 +325,7 @@ class HexapodRows {
       sum.store(sums.total + i);
     }
 
-    if (plan_.need == Need::first) {
+    if (plan_.task == LegTask::first_half) {
       summed_result(job_, s, ring, sums, out);
       for (int k = 0; custom && job_.function == HexFunction::potential_energy && k < kLegs; ++k)
         if (hexapod_.leg(k).type == LegType::custom) out[0] += custom[k].spring_energy();
@@ -371,14 +371,14 @@ class HexapodRows {
         double* to = scratch_.take<double>(leg::kParams * leg::kSlots);
         for (int i = 0; i < leg::kParams; ++i)
           std::fill_n(to + i * leg::kSlots, leg::kSlots, group.params.number[i * leg::kSlots + m]);
-        const bool dynamics = plan_.need != Need::kinematics;
+        const bool dynamics = plan_.task != LegTask::kinematics;
         legs_[group.legs[m]] = {to, calls_[g], kinematics_[g],
-                                dynamics ? scratch_.take<Chunk>((calls_[g].size + 63) / 64) : nullptr};
+                                dynamics ? scratch_.take<CacheLine>(calls_[g].lines) : nullptr};
       }
     }
   }
 
-  bool run_legs(std::ptrdiff_t row, std::ptrdiff_t end, State<Packed>& s, Packed* out) {
+  bool run_legs(std::ptrdiff_t row, std::ptrdiff_t end, HexState<Packed>& s, Packed* out) {
     read_state(job_, plan_, rows_, [&](const RowData& d, int n, Packed* x) { gather(d, row, end, n, x); }, s);
     if (!is_rotation(s.R)) return false;
     bool fine = false;
@@ -392,7 +392,7 @@ class HexapodRows {
   const HexJob& job_;
   const Rows& rows_;
   const Hexapod& hexapod_;
-  const Plan plan_;
+  const LegPlan plan_;
   const int nj_;
   Scratch& scratch_;
   LegCalls calls_[2 * 5];
@@ -400,7 +400,7 @@ class HexapodRows {
   // of batches
   OneLeg<Packed> legs_[kLegs];
   Packed jacobian_[36];
-  State<Packed>* state_ = nullptr;
+  HexState<Packed>* state_ = nullptr;
   Packed* out_ = nullptr;
 };
 

@@ -14,21 +14,25 @@ enum class BaseKind { still, moving, free };
 // what a leg is told of ring and base: r (3), R (9), u (6), and for a base that moves its flow [a_0 - g; Omega'; Omega] (9)
 constexpr int kInput = 27;
 
+struct alignas(64) CacheLine {
+  char bytes[64];
+};
+
 template <class T>
 struct LegFunctions {
-  // params: kSlots apart; held: `size` bytes aligned to 64
+  // params: kSlots apart; held: `lines` of memory from the first half to the second
   void (*first)(const double* params, const T* input, const T* tau, void* held, T* share, T* measure);
   // what forces may answer to, and then other forces than before: leg::driven, leg::drive
   void (*driven)(const void* held, T& position, T* rate);
   void (*drive)(const T* tau, void* held, T* right);
   // x: [v'; w'] in base axes, after [a_0; Omega'] of a free base
   void (*second)(const double* params, const void* held, const T* x, leg::Outcome<T>& out, bool coordinates);
-  std::size_t size;
+  std::size_t lines;
 };
 using LegCalls = LegFunctions<Packed>;
 
 template <LegType kType, class T = Packed>
-LegFunctions<T> leg_calls(bool lean, BaseKind base);
+LegFunctions<T> leg_calls(bool symmetric, BaseKind base);
 
 // joint coordinates, rates, row of the Jacobian, measures; the base does not matter
 template <LegType kType, class T = Packed>
