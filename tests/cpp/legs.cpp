@@ -53,8 +53,9 @@ void run_leg(const double* params, const Input& in, const double* tau, const B& 
 
 template <class T>
 MovingBase<T> moving(const Input& in) {
-  const double* b = in.ring + 18;
-  return {{b[0], b[1], b[2]}, {b[3], b[4], b[5]}, {b[6], b[7], b[8]}};
+  T b[9];
+  std::copy_n(in.ring + 18, 9, b);
+  return moving_base(b);
 }
 
 // the library's code: kLanes legs of a group from number `at` on

@@ -81,14 +81,14 @@ struct HexState {
   static constexpr int kSize = 3 + 9 + 6 + 9 + 6 + 6 + 9 + 6 + 4 * kLegs;
 };
 
-// [a_0 - g; Omega'; Omega]
+// [a_0 - g; Omega; Omega']
 template <class T>
 void set_flow(const Hexapod& hexapod, BaseKind kind, HexState<T>& s) {
   for (int i = 0; i < 3; ++i) {
     const T weight(-hexapod.gravity()[i]);
     s.flow[i] = kind == BaseKind::free ? weight : s.base[i] + weight;
-    s.flow[3 + i] = kind == BaseKind::free ? T(0.0) : s.base[6 + i];
-    s.flow[6 + i] = s.base[3 + i];
+    s.flow[3 + i] = s.base[3 + i];
+    s.flow[6 + i] = kind == BaseKind::free ? T(0.0) : s.base[6 + i];
   }
 }
 
@@ -127,11 +127,10 @@ void read_state(const HexJob& job, const LegPlan& plan, const Rows& rows, const 
 // calls f with the ring in its own type
 template <class T, class F>
 void with_ring(BaseKind kind, const HexState<T>& s, F&& f) {
-  const T* b = s.flow;
   if (kind == BaseKind::still)
     f(make_ring<T>(s.r, s.R, s.u, StillBase()));
   else
-    f(make_ring<T>(s.r, s.R, s.u, MovingBase<T>{{b[0], b[1], b[2]}, {b[3], b[4], b[5]}, {b[6], b[7], b[8]}}));
+    f(make_ring<T>(s.r, s.R, s.u, moving_base(s.flow)));
 }
 
 // sums over the legs, in base axes

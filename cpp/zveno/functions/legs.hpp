@@ -11,7 +11,7 @@ namespace zveno {
 // still: base at rest, no gravity. free: its acceleration is unknown too.
 enum class BaseKind { still, moving, free };
 
-// what a leg is told of ring and base: r (3), R (9), u (6), and for a base that moves its flow [a_0 - g; Omega'; Omega] (9)
+// what a leg is told of ring and base: r (3), R (9), u (6), and for a base that moves [a_0 - g; Omega; Omega'] (9)
 constexpr int kInput = 27;
 
 struct alignas(64) CacheLine {

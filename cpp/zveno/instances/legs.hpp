@@ -15,11 +15,7 @@ struct StillRing {
 
 template <class T>
 struct MovingRing {
-  ZVENO_INLINE auto operator()(const T* in) const {
-    const T* b = in + 18;
-    const MovingBase<T> base{{b[0], b[1], b[2]}, {b[3], b[4], b[5]}, {b[6], b[7], b[8]}};
-    return make_ring<T>(in, in + 3, in + 12, base);
-  }
+  ZVENO_INLINE auto operator()(const T* in) const { return make_ring<T>(in, in + 3, in + 12, moving_base(in + 18)); }
 };
 
 template <class T, class S, class MakeRing, bool kFree>

@@ -11,10 +11,15 @@
 
 namespace zveno {
 
-// motion of the base: a_0 - g, Omega', Omega in base axes
+// motion of the base in base axes, its acceleration less the weight
 using StillBase = leg::Flow<ZeroVec, ZeroVec, ZeroVec>;
 template <class T>
 using MovingBase = leg::Flow<AnyVec<T>, AnyVec<T>, AnyVec<T>>;
+// b: [a_0 - g; Omega; Omega']
+template <class T>
+ZVENO_INLINE MovingBase<T> moving_base(const T* b) {
+  return {{b[0], b[1], b[2]}, {b[6], b[7], b[8]}, {b[3], b[4], b[5]}};
+}
 
 // what the legs need to know of the ring. A and E are known zeros when the base is still.
 template <class T, class B, class A, class E, class KC, class KB>
