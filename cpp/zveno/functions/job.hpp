@@ -14,7 +14,7 @@ namespace zveno {
 // repeated for every lane, aligned.
 struct Program {
   using Call = void (*)(const double* const* in, double* const* out);
-  Call one = nullptr;
+  Call one = nullptr;  // none: single states of a hexapod are left to the kernels
   Call packs = nullptr;
 };
 
