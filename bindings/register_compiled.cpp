@@ -111,21 +111,21 @@ Graph trace_call(const Model& model, const std::string& function, const py::dict
 
 // ---- the objects that call the machine code
 
-struct State {
-  virtual ~State() = default;
+struct Compiled {
+  virtual ~Compiled() = default;
   virtual PyObject* call(PyObject* const* args, Py_ssize_t count, PyObject* kwnames) const = 0;
-  static std::unique_ptr<State> make(const py::tuple& t);
+  static std::unique_ptr<Compiled> make(const py::tuple& t);
 };
 
 template <class Model>
-struct StateOf final : State {
+struct CompiledOf final : Compiled {
   py::object model, code;  // kept alive
   Choice<Model> choice;
   Program program;
   Keywords names;
   std::size_t positional = 0;
 
-  StateOf(const py::tuple& t, const py::dict& options)
+  CompiledOf(const py::tuple& t, const py::dict& options)
       : model(t[0]),
         code(t[3]),
         choice(choose<Model>("compile", t[0].cast<const Model&>(), t[1].cast<std::string>(), options)) {
@@ -240,18 +240,18 @@ struct StateOf final : State {
 };
 
 // (model, function, options, code, scalar address or 0, vector address, lanes)
-std::unique_ptr<State> State::make(const py::tuple& t) {
+std::unique_ptr<Compiled> Compiled::make(const py::tuple& t) {
   if (t.size() != 7) throw py::type_error("Compiled: expected 7 arguments");
   require_lanes("Compiled", t[6]);
   const auto options = t[2].cast<py::dict>();
-  if (py::isinstance<Chain>(t[0])) return std::make_unique<StateOf<Chain>>(t, options);
-  return std::make_unique<StateOf<Hexapod>>(t, options);
+  if (py::isinstance<Chain>(t[0])) return std::make_unique<CompiledOf<Chain>>(t, options);
+  return std::make_unique<CompiledOf<Hexapod>>(t, options);
 }
 
 }  // namespace
 
 void register_compiled(py::module_& m) {
-  m.attr("Compiled") = Callable<State>::type("zveno._core.Compiled");
+  m.attr("Compiled") = Callable<Compiled>::type("zveno._core.Compiled");
   const char* const doc = "What a method computes for this mechanism, as a graph.";
   const auto add = [&](auto call) {
     m.def("trace", call, py::arg("model"), py::arg("function"), py::arg("options"), py::arg("who"), py::arg("regroup"),

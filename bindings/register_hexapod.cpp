@@ -72,12 +72,12 @@ void register_hexapod(py::module_& m) {
            py::arg("name"), py::arg("platform"), py::arg("gravity"), py::arg("legs"))
       .def_property_readonly("nj", py::overload_cast<>(&Hexapod::joints, py::const_), "Largest number of joints of a leg.")
       .def_property_readonly(
-          "_lean",
+          "_symmetric",
           [](const Hexapod& h) {
-            std::vector<bool> lean(kLegs, false);
+            std::vector<bool> symmetric(kLegs, false);
             for (const LegGroup& g : h.groups())
-              for (int k = 0; k < g.count; ++k) lean[g.legs[k]] = g.lean;
-            return lean;
+              for (int k = 0; k < g.count; ++k) symmetric[g.legs[k]] = g.symmetric;
+            return symmetric;
           },
           "Which legs are computed with the shorter code of axially symmetric bodies and aligned joints.");
   m.def(

@@ -101,9 +101,9 @@ void register_blocks(py::module_& m) {
       {Py_tp_doc, const_cast<char*>("Numbers of zveno.results.HexapodDynamics.")},
       {0, nullptr},
   };
-  static PyType_Spec spec = {"zveno._core.DynamicsRows", sizeof(BlockObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                             slots};
-  m.attr("DynamicsRows") = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
+  static PyType_Spec spec = {"zveno._core.HexapodDynamicsBase", sizeof(BlockObject), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  m.attr("HexapodDynamicsBase") = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
 }
 
 PyObject* block_of(const Context& c, PyObject* out) {

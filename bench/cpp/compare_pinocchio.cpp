@@ -1,10 +1,10 @@
 // Times engines in turns on one mechanism; the first is the reference for the results.
 //   compare_pinocchio <mechanism.txt> <seconds per function> <engine.so>...
 // One line per function and engine: function, engine, variant, nanoseconds per call. Exit code 1 if results differ.
+#include "load_engine.hpp"
+#include "measure.hpp"
 #include "mechanism.hpp"
-
-#include <dlfcn.h>
-#include <time.h>
+#include "program.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -23,9 +23,8 @@ using bench::Function;
 using bench::Mechanism;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kStates = 16;              // calls walk over several states, as in use
-constexpr double kAgreement = 1e-9;      // relative
-constexpr double kTurnSeconds = 500e-6;  // long against the clock, short against the machine's moods
+constexpr int kStates = 16;          // calls walk over several states, as in use
+constexpr double kAgreement = 1e-9;  // relative
 
 struct States {
   std::vector<double> q, qd, x;
@@ -78,42 +77,21 @@ void require_agreement(const std::vector<Candidate>& candidates, Function f, con
   }
 }
 
-// processor time: other work on the machine must not count, and least of all against the engine with longer calls
-double processor_seconds() {
-  timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
-}
-
-double seconds_per_call(const Candidate& c, Function f, const States& states, int n, int rounds) {
-  [[maybe_unused]] volatile double sink = 0;
-  const double start = processor_seconds();
-  for (int k = 0; k < rounds; ++k)
-    for (int state = 0; state < kStates; ++state) sink = *evaluate(c, f, states, state, n);
-  return (processor_seconds() - start) / (double(rounds) * kStates);
-}
-
 void compare(std::vector<Candidate> candidates, Function f, const char* name, double seconds, const States& states, int n) {
   require_agreement(candidates, f, states, n);
+  const auto call = [&](const Candidate& c) {
+    return [&](std::size_t state) { return *evaluate(c, f, states, int(state), n); };
+  };
   std::vector<int> rounds;
-  for (const Candidate& c : candidates) {
-    const double once = seconds_per_call(c, f, states, n, 1) * kStates;
-    rounds.push_back(std::max(1, int(kTurnSeconds / once)));
-  }
+  for (const Candidate& c : candidates) rounds.push_back(bench::rounds_of_a_turn(kStates, call(c)));
   const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
   for (int turn = 0; turn < 5 || Clock::now() < deadline; ++turn)
-    for (std::size_t k = 0; k < candidates.size(); ++k)
-      candidates[k].best = std::min(candidates[k].best, seconds_per_call(candidates[k], f, states, n, rounds[k]));
+    for (std::size_t k = 0; k < candidates.size(); ++k) {
+      Candidate& c = candidates[k];
+      c.best = std::min(c.best, bench::seconds_per_call(kStates, rounds[k], call(c)));
+    }
   for (const Candidate& c : candidates)
     std::printf("%s\t%s\t%s\t%.1f\n", name, c.name.c_str(), c.variant.c_str(), c.best * 1e9);
-}
-
-std::unique_ptr<Engine> load_engine(const char* path, const Mechanism& mechanism) {
-  void* module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!module) throw std::runtime_error(dlerror());
-  const auto make = reinterpret_cast<bench::MakeEngine>(dlsym(module, "make_engine"));
-  if (!make) throw std::runtime_error(dlerror());
-  return std::unique_ptr<Engine>(make(mechanism));
 }
 
 std::string stem(const std::string& path) {
@@ -128,7 +106,7 @@ void run(int argc, char** argv) {
   const States states = random_states(n);
 
   std::vector<std::pair<std::string, std::unique_ptr<Engine>>> engines;
-  for (int k = 3; k < argc; ++k) engines.emplace_back(stem(argv[k]), load_engine(argv[k], mechanism));
+  for (int k = 3; k < argc; ++k) engines.emplace_back(stem(argv[k]), bench::load_engine(argv[k], mechanism));
 
   const std::pair<Function, const char*> functions[] = {
       {Function::rnea, "RNEA"}, {Function::crba, "CRBA"}, {Function::aba, "ABA"}};
@@ -145,15 +123,5 @@ void run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 4) {
-    std::fprintf(stderr, "usage: %s <mechanism.txt> <seconds per function> <engine.so>...\n", argv[0]);
-    return 2;
-  }
-  try {
-    run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "compare_pinocchio: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return bench::program(argc, argv, 3, "<mechanism.txt> <seconds per function> <engine.so>...", [&] { run(argc, argv); });
 }

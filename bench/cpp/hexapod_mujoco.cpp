@@ -3,7 +3,6 @@
 // Prints JSON: nanoseconds per call and the largest deviation from the accelerations in the file.
 #include <mujoco/mujoco.h>
 
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "measure.hpp"
+#include "program.hpp"
 
 namespace {
 
@@ -43,30 +43,16 @@ void run(const char* path, const char* states_path, double seconds) {
     mj_forward(model.get(), data.get());
     return data->qacc[0];
   };
-  double error = 0, size = 0;
-  for (std::size_t k = 0; k < states.size(); ++k) {
-    call(k);
-    for (int i = 0; i < model->nv; ++i) {
-      error = std::max(error, std::abs(data->qacc[i] - states[k].expected[i]));
-      size = std::max(size, std::abs(states[k].expected[i]));
-    }
-  }
+  const double deviation = bench::deviation(
+      states.size(), int(model->nv), [&](std::size_t k) { return call(k), data->qacc; },
+      [&](std::size_t k) { return states[k].expected.data(); });
   const double nanoseconds = bench::best_of(states.size(), seconds, call);
-  std::printf("{\"mj_forward\": {\"ns\": %.1f, \"deviation\": %.1e}}\n", nanoseconds, error / size);
+  std::printf("{\"mj_forward\": {\"ns\": %.1f, \"deviation\": %.1e}}\n", nanoseconds, deviation);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: %s <hexapod.mjb> <states.txt> <seconds>\n", argv[0]);
-    return 2;
-  }
-  try {
-    run(argv[1], argv[2], std::atof(argv[3]));
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "hexapod_mujoco: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return bench::program(argc, argv, 3, "<hexapod.mjb> <states.txt> <seconds>",
+                        [&] { run(argv[1], argv[2], std::atof(argv[3])); });
 }

@@ -6,7 +6,6 @@
 #include <pinocchio/algorithm/model.hpp>
 #include <pinocchio/multibody.hpp>
 
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "measure.hpp"
+#include "program.hpp"
 
 namespace {
 
@@ -116,14 +116,11 @@ struct Result {
 
 template <class Function>
 Result measure(const Hexapod& h, double seconds, Function&& function) {
-  double error = 0, size = 0;
-  for (std::size_t k = 0; k < h.q.size(); ++k) {
-    const Vec& acceleration = function(h.q[k], h.v[k], h.tau[k]);
-    error = std::max(error, (acceleration - h.expected[k]).cwiseAbs().maxCoeff());
-    size = std::max(size, h.expected[k].cwiseAbs().maxCoeff());
-  }
-  const auto call = [&](std::size_t k) { return function(h.q[k], h.v[k], h.tau[k])[0]; };
-  return {bench::best_of(h.q.size(), seconds, call), error / size};
+  const auto call = [&](std::size_t k) -> const Vec& { return function(h.q[k], h.v[k], h.tau[k]); };
+  const double deviation = bench::deviation(
+      h.q.size(), h.model.nv, [&](std::size_t k) { return call(k).data(); },
+      [&](std::size_t k) { return h.expected[k].data(); });
+  return {bench::best_of(h.q.size(), seconds, [&](std::size_t k) { return call(k)[0]; }), deviation};
 }
 
 void run(const char* path, double seconds) {
@@ -152,15 +149,5 @@ void run(const char* path, double seconds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: %s <hexapod.txt> <seconds per function>\n", argv[0]);
-    return 2;
-  }
-  try {
-    run(argv[1], std::atof(argv[2]));
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "hexapod_pinocchio: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return bench::program(argc, argv, 2, "<hexapod.txt> <seconds per function>", [&] { run(argv[1], std::atof(argv[2])); });
 }

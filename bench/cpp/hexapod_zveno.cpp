@@ -1,7 +1,6 @@
 // Times zveno's forward dynamics of a hexapod written by bench/compare.py, one call a state.
 //   hexapod_zveno <hexapod.txt> <seconds>
 // Prints JSON: nanoseconds per call and the largest deviation from the accelerations in the file.
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -12,6 +11,7 @@
 #include <zveno/zveno.hpp>
 
 #include "measure.hpp"
+#include "program.hpp"
 
 namespace {
 
@@ -83,30 +83,15 @@ void run(const char* path, double seconds) {
     zveno::forward_dynamics(hexapod, s.r, s.R, s.u, s.wrench, s.tau, out.data());
     return out[0];
   };
-  double error = 0, size = 0;
-  for (std::size_t k = 0; k < states.size(); ++k) {
-    call(k);
-    for (int i = 0; i < 6; ++i) {
-      error = std::max(error, std::abs(out[i] - states[k].expected[i]));
-      size = std::max(size, std::abs(states[k].expected[i]));
-    }
-  }
+  const double deviation = bench::deviation(
+      states.size(), 6, [&](std::size_t k) { return call(k), out.data(); },
+      [&](std::size_t k) { return states[k].expected; });
   const double nanoseconds = bench::best_of(states.size(), seconds, call);
-  std::printf("{\"forward_dynamics\": {\"ns\": %.1f, \"deviation\": %.1e}}\n", nanoseconds, error / size);
+  std::printf("{\"forward_dynamics\": {\"ns\": %.1f, \"deviation\": %.1e}}\n", nanoseconds, deviation);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: %s <hexapod.txt> <seconds>\n", argv[0]);
-    return 2;
-  }
-  try {
-    run(argv[1], std::atof(argv[2]));
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "hexapod_zveno: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return bench::program(argc, argv, 2, "<hexapod.txt> <seconds>", [&] { run(argv[1], std::atof(argv[2])); });
 }

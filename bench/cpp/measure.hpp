@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 
@@ -16,24 +17,47 @@ inline double processor_seconds() {
   return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
 }
 
-// smallest time of call(k), which returns a number of its result, over k = 0 .. states - 1 in turns; nanoseconds
+// mean of call(k), k = 0 .. states - 1, over some rounds; the number that it returns is used, so that no compiler drops it
+template <class Call>
+double seconds_per_call(std::size_t states, int rounds, Call&& call) {
+  [[maybe_unused]] volatile double sink = 0;
+  const double start = processor_seconds();
+  for (int round = 0; round < rounds; ++round)
+    for (std::size_t k = 0; k < states; ++k) sink = call(k);
+  return (processor_seconds() - start) / (double(rounds) * double(states));
+}
+
+// rounds of a turn: long against the clock, short against the machine's moods
+template <class Call>
+int rounds_of_a_turn(std::size_t states, Call&& call) {
+  constexpr double kTurnSeconds = 500e-6;
+  seconds_per_call(states, 1, call);
+  return std::max(1, int(kTurnSeconds / (seconds_per_call(states, 1, call) * double(states))));
+}
+
+// smallest time of call(k) in turns, nanoseconds
 template <class Call>
 double best_of(std::size_t states, double seconds, Call&& call) {
-  constexpr double kTurnSeconds = 500e-6;  // long against the clock, short against the machine's moods
   using Clock = std::chrono::steady_clock;
-  const auto turn = [&](int rounds) {
-    [[maybe_unused]] volatile double sink = 0;
-    const double start = processor_seconds();
-    for (int round = 0; round < rounds; ++round)
-      for (std::size_t k = 0; k < states; ++k) sink = call(k);
-    return (processor_seconds() - start) / (double(rounds) * double(states));
-  };
-  turn(1);
-  const int rounds = std::max(1, int(kTurnSeconds / (turn(1) * double(states))));
+  const int rounds = rounds_of_a_turn(states, call);
   double best = std::numeric_limits<double>::infinity();
   const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
-  for (int k = 0; k < 5 || Clock::now() < deadline; ++k) best = std::min(best, turn(rounds));
+  for (int k = 0; k < 5 || Clock::now() < deadline; ++k) best = std::min(best, seconds_per_call(states, rounds, call));
   return best * 1e9;
+}
+
+// largest difference of the n numbers result(k) and expected(k), relative to the largest number expected
+template <class Result, class Expected>
+double deviation(std::size_t states, int n, Result&& result, Expected&& expected) {
+  double error = 0, size = 0;
+  for (std::size_t k = 0; k < states; ++k) {
+    const double *found = result(k), *wanted = expected(k);
+    for (int i = 0; i < n; ++i) {
+      error = std::max(error, std::abs(found[i] - wanted[i]));
+      size = std::max(size, std::abs(wanted[i]));
+    }
+  }
+  return error / size;
 }
 
 }  // namespace bench

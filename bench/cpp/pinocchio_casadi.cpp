@@ -5,14 +5,13 @@
 
 #include "mechanism.hpp"
 #include "pinocchio_model.hpp"
+#include "program.hpp"
 
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/cholesky.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
-
-#include <cstdio>
 
 namespace {
 
@@ -87,15 +86,6 @@ void generate(const bench::Mechanism& mechanism, const std::string& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: %s <mechanism.txt> <folder>\n", argv[0]);
-    return 2;
-  }
-  try {
-    generate(bench::read_mechanism(argv[1]), argv[2]);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "pinocchio_casadi: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return bench::program(argc, argv, 2, "<mechanism.txt> <folder>",
+                        [&] { generate(bench::read_mechanism(argv[1]), argv[2]); });
 }

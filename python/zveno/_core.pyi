@@ -333,7 +333,7 @@ class Chain:
     ) -> _Array: ...
 
 @disjoint_base
-class DynamicsRows:
+class HexapodDynamicsBase:
     _data: _Array
     _status: NDArray[np.int16] | None
     _joints: int
@@ -364,7 +364,7 @@ class Hexapod:
     @property
     def nj(self) -> int: ...
     @property
-    def _lean(self) -> list[bool]: ...
+    def _symmetric(self) -> list[bool]: ...
     def closure(
         self,
         r: ArrayLike,

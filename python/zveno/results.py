@@ -23,7 +23,7 @@ class Derivatives(NamedTuple):
     dtau_dqdd: NDArray[np.float64]
 
 
-class HexapodDynamics(_core.DynamicsRows):
+class HexapodDynamics(_core.HexapodDynamicsBase):
     """Result of `Hexapod.forward_dynamics` and `forward_dynamics_free`.
 
     All numbers of a state stand together in memory; the attributes are views: ``acceleration``, ``base_wrench``,

@@ -24,8 +24,9 @@ struct Design {
 std::vector<Design> designs(const Vec3<double>& gravity = {0, 0, 0}) {
   std::vector<Design> all;
   for (const LegType type : kLegTypes)
-    for (const bool lean : {true, false})
-      all.push_back({name_of(type) + (lean ? " lean" : " full"), make_hexapod(leg_specs(type, lean), gravity)});
+    for (const bool symmetric : {true, false})
+      all.push_back(
+          {name_of(type) + (symmetric ? " symmetric" : " full"), make_hexapod(leg_specs(type, symmetric), gravity)});
   all.push_back({"mixed", mixed_hexapod(gravity)});
   return all;
 }

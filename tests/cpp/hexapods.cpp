@@ -45,7 +45,7 @@ std::string name_of(LegType type) {
   return names[static_cast<int>(type)];
 }
 
-std::vector<LegSpec> leg_specs(LegType type, bool lean) {
+std::vector<LegSpec> leg_specs(LegType type, bool symmetric) {
   Random random(90 + static_cast<std::uint64_t>(type));
   const bool hunt = is_hunt(type);
   const double apart = (hunt ? 10 : 15) * kPi / 180;
@@ -70,10 +70,10 @@ std::vector<LegSpec> leg_specs(LegType type, bool lean) {
       leg.ring_frame = leg.base_frame;
       leg.inner_length = 0.25, leg.outer_length = 0.25;
     }
-    leg.inner = lean ? rod(4, 0.3) : lump(random, 4);
-    leg.outer = lean ? rod(2.5, 0.28) : lump(random, 2.5);
+    leg.inner = symmetric ? rod(4, 0.3) : lump(random, 4);
+    leg.outer = symmetric ? rod(2.5, 0.28) : lump(random, 2.5);
     leg.reflected = hunt ? 0.15 : 9.9;
-    if (!lean) {
+    if (!symmetric) {
       leg.base_frame = times(leg.base_frame, small_turn(random));
       leg.crank_frame = small_turn(random);
       leg.tip_frame = small_turn(random);

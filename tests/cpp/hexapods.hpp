@@ -13,11 +13,11 @@ constexpr zveno::LegType kLegTypes[] = {zveno::LegType::ups, zveno::LegType::spu
 std::string name_of(zveno::LegType type);
 inline bool is_hunt(zveno::LegType t) { return t == zveno::LegType::rus || t == zveno::LegType::rsu; }
 
-// x is the docking axis; legs are named leg1 .. leg6. Lean: rods with joints at right angles; else bodies of any shape on
-// frames that are turned against each other.
-std::vector<zveno::LegSpec> leg_specs(zveno::LegType type, bool lean);
+// x is the docking axis; legs are named leg1 .. leg6. Symmetric: rods with joints at right angles; else bodies of any shape
+// on frames that are turned against each other.
+std::vector<zveno::LegSpec> leg_specs(zveno::LegType type, bool symmetric);
 zveno::Hexapod make_hexapod(const std::vector<zveno::LegSpec>& legs, const zveno::Vec3<double>& gravity = {0, 0, 0});
-// one leg of each type, and a lean one more
+// one leg of each type, and a symmetric one more
 zveno::Hexapod mixed_hexapod(const zveno::Vec3<double>& gravity = {0, 0, 0});
 
 struct NamedHexJob {

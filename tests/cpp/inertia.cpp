@@ -78,6 +78,11 @@ BodySpec body(const Cloud& cloud) {
   return spec;
 }
 
+Cloud together(Cloud a, const Cloud& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
 }  // namespace
 
 LAW(moments_rotate_shift_and_add_like_points) {
@@ -90,9 +95,7 @@ LAW(moments_rotate_shift_and_add_like_points) {
     check_same("rotated", rotated(R, x), moments(placed(R, {0, 0, 0}, cloud)));
     check_same("shifted", shifted(p, x), moments(placed(diagonal(1.0), p, cloud)));
     check_same("moved", moved(R, p, x), moments(placed(R, p, cloud)));
-    Cloud both = cloud;
-    both.insert(both.end(), other.begin(), other.end());
-    check_same("sum", x + moments(other), moments(both));
+    check_same("sum", x + moments(other), moments(together(cloud, other)));
   }
 }
 
@@ -103,11 +106,9 @@ LAW(inertias_move_and_add_like_points) {
     const Mat3<double> R = random.rotation();
     const Vec3<double> p = random.vector3(1);
     check_same("moved", moved(Frame{R, p}, inertia(cloud)), inertia(placed(R, p, cloud)));
-    Cloud both = cloud;
-    both.insert(both.end(), other.begin(), other.end());
     Inertia<double> sum = inertia(cloud);
     sum.add(inertia(other));
-    check_same("sum", sum, inertia(both));
+    check_same("sum", sum, inertia(together(cloud, other)));
   }
 }
 

@@ -33,13 +33,13 @@ void run_leg(const double* params, const Input& in, const double* tau, const B& 
   for (int i = 0; i < 4; ++i) t[i] = tau[i];
   const auto ring = make_ring<T>(state, state + 3, state + 12, base);
   const leg::LegEvaluation<S, T, decltype(ring)> evaluation{{params}, ring};
-  alignas(leg::Held<S, T>) unsigned char memory[sizeof(leg::Held<S, T>)];
-  auto& held = *reinterpret_cast<leg::Held<S, T>*>(memory);
+  alignas(leg::FirstHalf<S, T>) unsigned char memory[sizeof(leg::FirstHalf<S, T>)];
+  auto& held = *reinterpret_cast<leg::FirstHalf<S, T>*>(memory);
   const auto flow = evaluation.template first<kFree>(t, share, measure, held);
   leg::Outcome<T> outcome;
   if constexpr (kFree)
     leg::second({params}, held, flow, x + 6, outcome, true,
-                leg::Motion{Vec3T<T>{x[0], x[1], x[2]}, Vec3T<T>{x[3], x[4], x[5]}});
+                leg::Motion{AnyVec<T>{x[0], x[1], x[2]}, AnyVec<T>{x[3], x[4], x[5]}});
   else
     leg::second({params}, held, flow, x, outcome);
   for (int i = 0; i < (kFree ? leg::kFreeShare : leg::kFixedShare); ++i) out.share[i] = number(share[i]);
@@ -53,8 +53,9 @@ void run_leg(const double* params, const Input& in, const double* tau, const B& 
 
 template <class T>
 MovingBase<T> moving(const Input& in) {
-  const double* b = in.ring + 18;
-  return {{b[0], b[1], b[2]}, {b[3], b[4], b[5]}, {b[6], b[7], b[8]}};
+  T b[9];
+  std::copy_n(in.ring + 18, 9, b);
+  return moving_base(b);
 }
 
 // the library's code: kLanes legs of a group from number `at` on
@@ -68,10 +69,7 @@ void run_lanes(const LegCalls& calls, const double* params, const Input& in, con
     for (int l = 0; l < kLanes; ++l) lane[l] = tau[l < lanes ? l : 0][j];
     t[j] = Packed::load(lane);
   }
-  struct alignas(64) Chunk {
-    char bytes[64];
-  };
-  std::vector<Chunk> held(calls.size / 64 + 1);
+  std::vector<CacheLine> held(calls.lines);
   leg::Outcome<Packed> outcome;
   calls.first(params, ring, t, held.data(), share, measure);
   calls.second(params, held.data(), x, outcome, true);
@@ -87,13 +85,13 @@ void run_lanes(const LegCalls& calls, const double* params, const Input& in, con
 }
 
 template <LegType kType>
-void compare_scalars(bool lean) {
-  using Lean = leg::Structure<kType, true>;
+void compare_scalars(bool symmetric) {
+  using Symmetric = leg::Structure<kType, true>;
   using Full = leg::Structure<kType, false>;
-  const Hexapod hexapod = make_hexapod(leg_specs(kType, lean));
+  const Hexapod hexapod = make_hexapod(leg_specs(kType, symmetric));
   CHECK_EQUAL(hexapod.groups().size(), std::size_t{1});
   const LegGroup& group = hexapod.groups()[0];
-  CHECK_EQUAL(group.lean, lean);
+  CHECK_EQUAL(group.symmetric, symmetric);
   Random random(110);
   const RingStates states(random, hexapod, 3);
   for (int row = 0; row < 3; ++row) {
@@ -107,7 +105,7 @@ void compare_scalars(bool lean) {
 
     for (const BaseKind base : {BaseKind::still, BaseKind::moving, BaseKind::free}) {
       const bool free = base == BaseKind::free;
-      const LegCalls calls = leg_calls<kType>(group.lean, base);
+      const LegCalls calls = leg_calls<kType>(group.symmetric, base);
       for (int at = 0; at < kLegs; at += kLanes) {
         Numbers lanes[kLanes];
         const int count = std::min(kLanes, kLegs - at);
@@ -115,18 +113,18 @@ void compare_scalars(bool lean) {
         for (int l = 0; l < count; ++l) {
           const double* params = group.params.number + at + l;
           Numbers plain, counted;
-          const bool short_form = lean && !free;
+          const bool short_form = symmetric && !free;
           if (free)
             run_leg<Full, double, true>(params, in, tau[at + l], moving<double>(in), plain);
-          else if (base == BaseKind::moving && lean)
-            run_leg<Lean, double, false>(params, in, tau[at + l], moving<double>(in), plain);
+          else if (base == BaseKind::moving && symmetric)
+            run_leg<Symmetric, double, false>(params, in, tau[at + l], moving<double>(in), plain);
           else if (base == BaseKind::moving)
             run_leg<Full, double, false>(params, in, tau[at + l], moving<double>(in), plain);
-          else if (lean)
-            run_leg<Lean, double, false>(params, in, tau[at + l], StillBase(), plain);
+          else if (symmetric)
+            run_leg<Symmetric, double, false>(params, in, tau[at + l], StillBase(), plain);
           else
             run_leg<Full, double, false>(params, in, tau[at + l], StillBase(), plain);
-          const std::string what = name_of(kType) + (short_form ? " lean" : " full") + " base " +
+          const std::string what = name_of(kType) + (short_form ? " symmetric" : " full") + " base " +
                                    std::to_string(static_cast<int>(base)) + " leg " + std::to_string(at + l);
           const auto same = [&](const std::string& who, const Numbers& got) {
             CHECK_SAME(what + who + ": share", got.share, plain.share, free ? leg::kFreeShare : leg::kFixedShare);
@@ -137,8 +135,8 @@ void compare_scalars(bool lean) {
           // counters on the longest and the shortest code
           if (free)
             run_leg<Full, Counted, true>(params, in, tau[at + l], moving<Counted>(in), counted);
-          else if (base == BaseKind::still && lean)
-            run_leg<Lean, Counted, false>(params, in, tau[at + l], StillBase(), counted);
+          else if (base == BaseKind::still && symmetric)
+            run_leg<Symmetric, Counted, false>(params, in, tau[at + l], StillBase(), counted);
           else
             continue;
           same(" counted", counted);
@@ -222,12 +220,12 @@ void compare_derivatives() {
 }  // namespace
 
 LAW(scalars_do_not_change_a_bit_of_a_leg) {
-  for (const bool lean : {true, false}) {
-    compare_scalars<LegType::ups>(lean);
-    compare_scalars<LegType::spu>(lean);
-    compare_scalars<LegType::ucu>(lean);
-    compare_scalars<LegType::rus>(lean);
-    compare_scalars<LegType::rsu>(lean);
+  for (const bool symmetric : {true, false}) {
+    compare_scalars<LegType::ups>(symmetric);
+    compare_scalars<LegType::spu>(symmetric);
+    compare_scalars<LegType::ucu>(symmetric);
+    compare_scalars<LegType::rus>(symmetric);
+    compare_scalars<LegType::rsu>(symmetric);
   }
 }
 

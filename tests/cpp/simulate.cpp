@@ -78,6 +78,14 @@ struct Recorded {
     return record;
   }
   const std::vector<double>& operator[](int field) const { return arrays[static_cast<std::size_t>(field)]; }
+  void finish_without_allocating() {
+    simulation.advance(10);
+    const long before = allocations();
+    while (simulation.advance(20)) {
+    }
+    CHECK_EQUAL(allocations() - before, 0L);
+    CHECK(!simulation.failed());
+  }
   void finish() {
     while (simulation.advance(7)) {
     }
@@ -248,7 +256,8 @@ LAW(motion_has_the_bits_of_forward_dynamics) {
   for (const Vec3<double>& gravity : {Vec3<double>{0, 0, 0}, Vec3<double>{-3, 1, 2}})
     for (const bool moving : {false, true}) {
       for (const LegType type : kLegTypes)
-        for (const bool lean : {false, true}) compare(make_hexapod(leg_specs(type, lean), gravity), moving, name_of(type));
+        for (const bool symmetric : {false, true})
+          compare(make_hexapod(leg_specs(type, symmetric), gravity), moving, name_of(type));
       compare(mixed_hexapod(gravity), moving, "mixed");
     }
 }
@@ -271,12 +280,7 @@ LAW(a_hexapod_keeps_its_balances_and_a_step_allocates_nothing) {
       Random random(212);
       const HexapodSetup setup = setup_of(hexapod, RingStates(random, hexapod, 1));
       Recorded<HexapodSystem> run(schedule_of(method, 0.05, 200, 3), HexapodSystem(setup));
-      run.simulation.advance(10);
-      const long before = allocations();
-      while (run.simulation.advance(20)) {
-      }
-      CHECK_EQUAL(allocations() - before, 0L);
-      CHECK(!run.simulation.failed());
+      run.finish_without_allocating();
       const auto array = [&](const char* name) { return run[field(hexapod_record::kFields, name)]; };
       const double bound = method == Stepper::rk4 ? 1e-7 : 1e-2;
       CHECK(largest(array("energy_error")) < bound * largest(array("kinetic_energy")));
@@ -298,12 +302,7 @@ LAW(a_chain_keeps_its_energy_and_a_step_allocates_nothing) {
     setup.lower.assign(n, -1e300), setup.upper.assign(n, 1e300);
     setup.external.push_back({chain.frame(0), {{0.0, 1.0}, random.vector(12)}, {}});
     Recorded<ChainSystem> run(schedule_of(method, 0.02, 400, 3), ChainSystem(setup));
-    run.simulation.advance(10);
-    const long before = allocations();
-    while (run.simulation.advance(20)) {
-    }
-    CHECK_EQUAL(allocations() - before, 0L);
-    CHECK(!run.simulation.failed());
+    run.finish_without_allocating();
     const auto array = [&](const char* name) { return run[field(chain_record::kFields, name)]; };
     const double scale = largest(array("kinetic_energy")) + largest(array("work_joints"));
     CHECK(largest(array("energy_error")) < (method == Stepper::rk4 ? 1e-6 : 1e-1) * scale);

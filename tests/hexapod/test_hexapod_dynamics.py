@@ -85,7 +85,7 @@ def test_results_of_the_capture_are_met_to_the_last_digit(type):
 @every_type
 def test_docking_rings_are_the_mechanisms_of_the_reference(type, reflected):
     hx, ref = zv.mechanisms.docking_ring(type, reflected=reflected), hd.demo(type, reflected)
-    assert all(hx._lean)
+    assert all(hx._symmetric)
     r, R, u, wrench, tau = capture_state(hx)
     state = hd.RefState(r, R, u, wrench, hd.actuated_tau(ref, tau))
     assert_agree_all(hx.forward_dynamics(r, R, u, wrench, tau), hd.forward(ref, state))
@@ -260,7 +260,7 @@ def test_legs_of_shorter_and_of_general_code_stand_side_by_side(type, rng):
         ref.legs[k].l_L = full.legs[k].l_L
     hd._started(ref)
     hx = models.to_model(ref)
-    assert hx._lean == [k not in (1, 4) for k in range(6)]
+    assert hx._symmetric == [k not in (1, 4) for k in range(6)]
     state = models.random_state(rng, ref, moving=True)
     assert_agree_all(forward(hx, state), hd.forward(ref, state))
 

@@ -4,13 +4,11 @@
 #include <cmath>
 #include <new>
 
-#include <zveno/batch/lanes.hpp>
-#include <zveno/batch/run.hpp>
+#include <zveno/batch/program.hpp>
 #include <zveno/batch/transcendental.hpp>
 #include <zveno/functions/chain_evaluation.hpp>
 #include <zveno/functions/hexapod_motion.hpp>
 #include <zveno/functions/law.hpp>
-#include <zveno/support/finite.hpp>
 
 namespace zveno {
 
@@ -66,37 +64,62 @@ void derivatives(const Job& job, const Inputs<double>& in, double* const* out, S
   evaluate<double>(mass, in, out + 2, nullptr, scratch);
 }
 
+// of the pivots of forward dynamics
+Failure judge_pivots(const Chain& chain, const double* pivot) {
+  for (int b = chain.n(); b-- > 0;)
+    if (!(pivot[b] > chain.tiny_pivot()[b])) {
+      if (!std::isfinite(pivot[b])) return {Cause::overflow};
+      return {Cause::massless, -1, chain.user_index()[b]};
+    }
+  return {};
+}
+bool pivots_are_fine(const Chain& chain, const Packed* pivot) {
+  for (int b = 0; b < chain.n(); ++b)
+    if (!all_above(pivot + b, 1, chain.tiny_pivot()[b])) return false;
+  return true;
+}
+
+struct ChainJudge {
+  const Chain& chain;
+  const bool solves;
+
+  template <class T>
+  bool takes(const T* const*) const {
+    return true;
+  }
+  Failure finish(double* const*, const double* pivot) const { return solves ? judge_pivots(chain, pivot) : Failure{}; }
+  bool finish_lanes(Packed* const*, const Packed* pivot) const { return !solves || pivots_are_fine(chain, pivot); }
+  Failure explain(std::ptrdiff_t, const Failure& failure) const { return failure; }
+};
+
 class ChainRows {
  public:
+  const Results results;
+
   ChainRows(const Job& job, const Rows& rows, Scratch& scratch)
-      : job_(job),
+      : results(job, rows),
+        job_(job),
         rows_(rows),
-        row_(row_of(job.function)),
         n_(job.chain->n()),
-        outputs_(row_.outputs.count),
         derive_(job.function == Function::derivatives),
-        solves_(row_.has(kSolves)),
-        large_(row_.cost == Cost::quadratic &&
+        solves_(row_of(job.function).has(kSolves)),
+        large_(row_of(job.function).cost == Cost::quadratic &&
                n_ > (job.method == Method::crba ? kLargestPackedCrba : kLargestPackedMatrix)),
         scratch_(scratch) {
-    for (const Param p : row_.params)
-      if (is_array(p) && rows[p].data) state_[states_++] = {p, input_size(job, p)};
-    const Sizes sizes = sizes_of(job);
-    for (int k = 0; k < outputs_; ++k) size_[k] = rows.out[k] ? numbers(row_.outputs[k].shape, sizes) : 0;
+    for (const Param p : row_of(job.function).params)
+      if (is_array(p) && rows[p].data) input_[inputs_++] = {p, input_size(job, p)};
   }
 
   // derivatives fill the lanes by themselves
-  bool in_lanes(std::ptrdiff_t begin, std::ptrdiff_t end) const {
-    return end - begin > 1 && (job_.program || (!large_ && !derive_));
-  }
+  bool in_lanes(std::ptrdiff_t begin, std::ptrdiff_t end) const { return end - begin > 1 && !large_ && !derive_; }
 
   Failure single(std::ptrdiff_t row) {
     Inputs<double> in;
     bool finite = true;
-    for (int k = 0; k < states_; ++k) {
-      const double* x = rows_[state_[k].param].row(row);
-      in[state_[k].param] = x;
-      if (rows_.check_inputs) finite &= all_finite(x, state_[k].size);
+    for (int k = 0; k < inputs_; ++k) {
+      const double* x = rows_[input_[k].param].row(row);
+      in[input_[k].param] = x;
+      if (rows_.check_inputs) finite &= all_finite(x, input_[k].size);
     }
     if (job_.external_count) {
       double* wrench = scratch_.take<double>(6 * job_.external_count);
@@ -104,48 +127,28 @@ class ChainRows {
       if (rows_.check_inputs) finite &= all_finite(wrench, 6 * job_.external_count);
       in.external = wrench;
     }
-    const double* parameters = job_.parameters ? rows_.parameters.row(row) : nullptr;
-    if (parameters && rows_.check_inputs) finite &= all_finite(parameters, job_.parameters);
     if (!finite) return {Cause::input};
 
     double* pivot = solves_ ? scratch_.take<double>(n_) : nullptr;
     double* out[kMostOutputs];
-    for (int k = 0; k < outputs_; ++k) out[k] = rows_.out[k] ? rows_.out[k] + row * size_[k] : nullptr;
-    if (job_.program) {
-      const double** from = scratch_.take<const double*>(kChainInputs + job_.external_count + 1);
-      double* to[kMostOutputs + 1];
-      list(in, parameters, out, pivot, from, to);
-      job_.program->one(from, to);
-    } else if (derive_) {
+    for (int k = 0; k < results.count; ++k) out[k] = results.row(k, row);
+    if (derive_)
       derivatives(job_, in, out, scratch_);
-    } else {
+    else
       evaluate<double>(job_, in, out, pivot, scratch_);
-    }
-    for (int b = n_; pivot && b-- > 0;)
-      if (const double p = pivot[b]; !(p > job_.chain->tiny_pivot()[b])) {
-        if (!std::isfinite(p)) return {Cause::overflow};
-        return {Cause::massless, row, job_.chain->user_index()[b]};
-      }
-    for (int k = 0; k < outputs_; ++k)
-      if (out[k] && !finite_result(out[k], size_[k])) return {Cause::overflow};
+    if (pivot)
+      if (const Failure f = judge_pivots(*job_.chain, pivot)) return f;
+    for (int k = 0; k < results.count; ++k)
+      if (out[k] && !finite_result(out[k], results.size[k])) return {Cause::overflow};
     return {};
-  }
-
-  void blank(std::ptrdiff_t row) const {
-    for (int k = 0; k < outputs_; ++k)
-      if (rows_.out[k]) fill_nan(rows_.out[k] + row * size_[k], size_[k]);
   }
 
   void prepare() {
     in_ = ::new (scratch_.take<Inputs<Packed>>(1)) Inputs<Packed>;
-    for (int k = 0; k < states_; ++k) (*in_)[state_[k].param] = packs_[k] = scratch_.take<Packed>(state_[k].size);
+    for (int k = 0; k < inputs_; ++k) (*in_)[input_[k].param] = packs_[k] = scratch_.take<Packed>(input_[k].size);
     in_->external = external_ = scratch_.take<Packed>(6 * job_.external_count);
-    parameters_ = scratch_.take<Packed>(job_.parameters);
-    for (int k = 0; k < outputs_; ++k) out_[k] = rows_.out[k] ? scratch_.take<Packed>(size_[k]) : nullptr;
+    for (int k = 0; k < results.count; ++k) out_[k] = results.out[k] ? scratch_.take<Packed>(results.size[k]) : nullptr;
     pivot_ = solves_ ? scratch_.take<Packed>(n_) : nullptr;
-    if (!job_.program) return;
-    from_ = scratch_.take<const double*>(kChainInputs + job_.external_count + 1);
-    list(*in_, parameters_, out_, pivot_, from_, to_);
   }
 
   bool lanes(std::ptrdiff_t row, std::ptrdiff_t end, std::ptrdiff_t count) {
@@ -154,38 +157,15 @@ class ChainRows {
       gather(data, row, end, numbers, to);
       if (rows_.check_inputs) finite &= all_finite_lanes(to, numbers);
     };
-    for (int k = 0; k < states_; ++k) read(rows_[state_[k].param], state_[k].size, packs_[k]);
+    for (int k = 0; k < inputs_; ++k) read(rows_[input_[k].param], input_[k].size, packs_[k]);
     for (int k = 0; k < job_.external_count; ++k) read(rows_.external[k], 6, external_ + 6 * k);
-    if (job_.parameters) read(rows_.parameters, job_.parameters, parameters_);
     if (!finite) return false;
-    if (job_.program)
-      job_.program->packs(from_, to_);
-    else
-      evaluate<Packed>(job_, *in_, out_, pivot_, scratch_);
-    for (int b = 0; pivot_ && b < n_; ++b)
-      if (!all_above(pivot_ + b, 1, job_.chain->tiny_pivot()[b])) return false;
-    for (int k = 0; k < outputs_; ++k) {
-      if (!out_[k]) continue;
-      double* to = rows_.out[k] + row * size_[k];
-      scatter(out_[k], static_cast<int>(size_[k]), static_cast<int>(count), [&](int l) { return to + l * size_[k]; });
-      if (!all_finite_lanes(out_[k], size_[k])) return false;
-    }
-    return true;
+    evaluate<Packed>(job_, *in_, out_, pivot_, scratch_);
+    if (pivot_ && !pivots_are_fine(*job_.chain, pivot_)) return false;
+    return results.write(out_, row, count);
   }
 
  private:
-  // arguments and results of a program: those that are there, side by side
-  template <class T>
-  void list(const Inputs<T>& in, const T* parameters, T* const* out, T* pivot, const double** from, double** to) const {
-    const auto number = [](auto* x) { return reinterpret_cast<const double*>(x); };
-    for (int k = 0; k < states_; ++k) *from++ = number(in[state_[k].param]);
-    for (int k = 0; k < job_.external_count; ++k) *from++ = number(in.external + 6 * k);
-    *from = number(parameters);
-    for (int k = 0; k < outputs_; ++k)
-      if (out[k]) *to++ = reinterpret_cast<double*>(out[k]);
-    *to = reinterpret_cast<double*>(pivot);
-  }
-
   // of a large symmetric matrix one half tells it
   bool finite_result(const double* out, std::ptrdiff_t size) const {
     if (!large_ || job_.function != Function::mass_matrix) return all_finite(out, size);
@@ -194,25 +174,21 @@ class ChainRows {
     return finite;
   }
 
-  struct State {
+  struct Input {
     Param param;
     int size;
   };
 
   const Job& job_;
   const Rows& rows_;
-  const FunctionRow& row_;
-  const int n_, outputs_;
+  const int n_;
   const bool derive_, solves_, large_;
   Scratch& scratch_;
-  State state_[kChainInputs];  // arrays that are given
-  int states_ = 0;
-  std::ptrdiff_t size_[kMostOutputs];
+  Input input_[kChainInputs];  // arrays that are given
+  int inputs_ = 0;
   // of packs
   Inputs<Packed>* in_;
-  Packed *packs_[kChainInputs], *external_, *parameters_, *out_[kMostOutputs], *pivot_;
-  const double** from_;
-  double* to_[kMostOutputs + 1];
+  Packed *packs_[kChainInputs], *external_, *out_[kMostOutputs], *pivot_;
 };
 
 }  // namespace
@@ -220,6 +196,10 @@ class ChainRows {
 Failure run_chain(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) {
   Scratch& scratch = Scratch::of_this_thread();
   const Scratch::Frame frame(scratch);
+  if (job.program) {
+    const ChainJudge judge{*job.chain, row_of(job.function).has(kSolves)};
+    return run_program(job, rows, begin, end, judge, scratch);
+  }
   ChainRows work(job, rows, scratch);
   return run_over(work, rows, begin, end, scratch);
 }

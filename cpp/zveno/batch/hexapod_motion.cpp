@@ -89,9 +89,9 @@ class LanesMotion : public HexMotion {
     if (plan_.base != BaseKind::still) set_flow(hexapod, plan_.base, s_);
     for (int i = 18; i < kInput; ++i) wide_[i] = plan_.base == BaseKind::still ? 0.0 : s_.input()[i];
     for (const LegGroup& group : hexapod.groups()) {
-      const LegCalls calls = calls_of<Packed>(group.type, group.lean, plan_.base);
+      const LegCalls calls = calls_of<Packed>(group.type, group.symmetric, plan_.base);
       for (int at = 0; at < group.count; at += kLanes) {
-        LegPack pack{calls, group.params.number + at, {}, std::vector<Chunk>((calls.size + 63) / 64)};
+        LegPack pack{calls, group.params.number + at, {}, std::vector<CacheLine>(calls.lines)};
         for (int l = 0; l < kLanes; ++l) pack.legs[l] = at + l < group.count ? group.legs[at + l] : kLegs + l;
         packs_.push_back(std::move(pack));
       }
@@ -169,7 +169,7 @@ class LanesMotion : public HexMotion {
     LegCalls calls;
     const double* params;
     int legs[kLanes];
-    std::vector<Chunk> held;
+    std::vector<CacheLine> held;
   };
   static Rows rows_of(const double* base) {
     Rows rows;
@@ -225,7 +225,7 @@ class LanesMotion : public HexMotion {
   void find_kinetic() {
     const double *R = s_.R, *u = s_.u;
     const Axes<double> turn{{R[0], R[1], R[2]}, {R[3], R[4], R[5]}, {R[6], R[7], R[8]}};
-    const Vec3T<double> w = turn.times(Vec3T<double>{u[3], u[4], u[5]});
+    const AnyVec<double> w = turn.times(AnyVec<double>{u[3], u[4], u[5]});
     const double x[6] = {u[0], u[1], u[2], w.x, w.y, w.z};
     double A[6][6];
     add_reduced(sums_, body_, inertia_, A);
@@ -295,10 +295,10 @@ class LanesMotion : public HexMotion {
 
   const Hexapod& hexapod_;
   const HexJob job_;
-  const Plan plan_;
+  const LegPlan plan_;
   const Platform<double> body_;
   const DynamicsLayout layout_;
-  State<double> s_;
+  HexState<double> s_;
   Sums<double> sums_;
   Sym3<double> inertia_;
   double A_[6][6], inverse_[6];

@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
-#include <zveno/batch/lanes.hpp>
+#include <zveno/batch/program.hpp>
 #include <zveno/batch/rows.hpp>
-#include <zveno/batch/run.hpp>
 #include <zveno/functions/hexapod_evaluation.hpp>
-#include <zveno/functions/job.hpp>
 #include <zveno/functions/legs.hpp>
 #include <zveno/math/dense.hpp>
 #include <zveno/scalar/choose.hpp>
 #include <zveno/solve/custom_leg.hpp>
-#include <zveno/support/finite.hpp>
 
 namespace zveno {
 namespace {
@@ -53,6 +51,12 @@ void rotation_measures(const T* R, T* m) {
   m[1] = R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]);
 }
 
+bool is_rotation(const Packed* R) {
+  Packed m[2];
+  rotation_measures(R, m);
+  return all_above(m, 2, 0.0);
+}
+
 bool is_rotation(const double* R) {
   double m[2];
   rotation_measures(R, m);
@@ -68,9 +72,6 @@ bool is_rotation(const double* R) {
 // numbers kept for a leg: its share, its kinematics or its outcome
 constexpr int kKept = 80;
 static_assert(kKept >= leg::kFreeShare && kKept % kLanes == 0);
-
-// numbers that a row may be given
-constexpr int kMostInputs = 3 + 9 + 6 + 6 + 6 + 4 * kLegs + 9 + 3 + 6;
 
 // ---- a system of six equations in every lane
 
@@ -111,21 +112,46 @@ bool solve_lanes(Packed (&A)[6][6], Packed* b) {
   return all_above(&margin, 1, 0.0);
 }
 
+// J' tau = out; rows: those of J
+Failure finish_inverse(const double* rows, double* out) {
+  Failure failure;
+  double A[36];
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 6; ++j) A[6 * i + j] = rows[6 * j + i];
+  const double pivot = solve_dense(A, 6, out);
+  if (!(pivot > kTinyPivot))
+    failure.cause = Cause::singular, failure.margin = pivot;
+  else if (!all_finite(out, 6))
+    failure.cause = Cause::overflow;
+  return failure;
+}
+
+bool finish_inverse(const Packed* rows, Packed* out) {
+  Packed A[6][6];
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 6; ++j) A[i][j] = rows[6 * j + i];
+  return solve_lanes(A, out);
+}
+
+bool is_fine(const Packed* measures) { return all_above(measures, 4 * kLegs, kTinySquare); }
+
 // ---- one run over rows
 
 class HexapodRows {
  public:
+  const Results results;
+
   HexapodRows(const HexJob& job, const Rows& rows, Scratch& scratch)
-      : job_(job),
+      : results(job, rows),
+        job_(job),
         rows_(rows),
         hexapod_(*job.hexapod),
         plan_(job, rows),
         nj_(hexapod_.joints()),
-        size_(static_cast<int>(output_size(job))),
         scratch_(scratch) {
     for (std::size_t g = 0; g < hexapod_.groups().size(); ++g) {
       const LegGroup& group = hexapod_.groups()[g];
-      if (plan_.need != Need::kinematics) calls_[g] = calls_of<Packed>(group.type, group.lean, plan_.base);
+      if (plan_.task != LegTask::kinematics) calls_[g] = calls_of<Packed>(group.type, group.symmetric, plan_.base);
       kinematics_[g] = kinematics_of<Packed>(group.type);
     }
   }
@@ -135,53 +161,28 @@ class HexapodRows {
   }
 
   Failure single(std::ptrdiff_t row) {
-    double* out = rows_.out[0] + row * size_;
+    double* out = results.row(0, row);
     Failure f = one_state(row, out);
-    if (!f && !all_finite(out, size_)) f.cause = Cause::overflow;
+    if (!f && !all_finite(out, results.size[0])) f.cause = Cause::overflow;
     if (f && !finite_inputs(row)) f = {Cause::input};
     return f;
   }
 
-  void blank(std::ptrdiff_t row) const { fill_nan(rows_.out[0] + row * size_, size_); }
-
   void prepare() {
-    if (!job_.program) prepare_legs();
-    Packed* state = scratch_.take<Packed>(State<Packed>::kSize);
-    std::fill_n(state, State<Packed>::kSize, Packed(0.0));  // what is not given stays so
-    state_ = reinterpret_cast<State<Packed>*>(state);
-    out_ = scratch_.take<Packed>(static_cast<std::size_t>(size_));
+    prepare_legs();
+    Packed* state = scratch_.take<Packed>(HexState<Packed>::kSize);
+    std::fill_n(state, HexState<Packed>::kSize, Packed(0.0));  // what is not given stays so
+    state_ = reinterpret_cast<HexState<Packed>*>(state);
+    out_ = scratch_.take<Packed>(results.size[0]);
   }
 
   bool lanes(std::ptrdiff_t row, std::ptrdiff_t end, std::ptrdiff_t count) {
-    const bool done = job_.program ? run_program(row, end, out_) : run_legs(row, end, *state_, out_);
-    if (!done || (inverse() && !finish_inverse(out_)) || !all_finite_lanes(out_, size_)) return false;
-    scatter(out_, size_, static_cast<int>(count), [&](int l) { return rows_.out[0] + (row + l) * size_; });
-    return true;
+    return run_legs(row, end, *state_, out_) && (!inverse() || finish_inverse(jacobian_, out_)) &&
+           results.write(&out_, row, count);
   }
 
  private:
   bool inverse() const { return job_.function == HexFunction::inverse_dynamics; }
-
-  // J' tau = out
-  Failure finish_inverse(const double* rows, double* out) const {
-    Failure failure;
-    double A[36];
-    for (int i = 0; i < 6; ++i)
-      for (int j = 0; j < 6; ++j) A[6 * i + j] = rows[6 * j + i];
-    const double pivot = solve_dense(A, 6, out);
-    if (!(pivot > kTinyPivot))
-      failure.cause = Cause::singular, failure.margin = pivot;
-    else if (!all_finite(out, 6))
-      failure.cause = Cause::overflow;
-    return failure;
-  }
-
-  bool finish_inverse(Packed* out) const {
-    Packed A[6][6];
-    for (int i = 0; i < 6; ++i)
-      for (int j = 0; j < 6; ++j) A[i][j] = jacobian_[6 * j + i];
-    return solve_lanes(A, out);
-  }
 
   // ---- one state: legs in lanes
 
@@ -196,36 +197,17 @@ class HexapodRows {
 
   Failure one_state(std::ptrdiff_t row, double* out) {
     Failure failure;
-    if (job_.program && job_.program->one && run_program(row, out)) return failure;  // if it failed, the kernels say why
     const auto read = [&](const RowData& data, int n, double* x) {
       if (data.data)
         std::copy_n(data.row(row), n, x);
       else
         std::fill_n(x, n, 0.0);
     };
-    State<double> s;
+    HexState<double> s;
     read_state(job_, plan_, rows_, read, s);
     if (!is_rotation(s.R)) return failure.cause = Cause::rotation, failure;
     with_ring(plan_.base, s, [&](const auto& ring) { failure = single_with(s, ring, row, out); });
     return failure;
-  }
-
-  bool run_program(std::ptrdiff_t row, double* out) const {
-    const double* in[kInputs];
-    double measure[4 * kLegs], jacobian[36];
-    int arguments = 0;
-    bool finite = true;
-    for_arguments(job_, rows_, [&](const RowData& d, int n) {
-      in[arguments++] = d.row(row);
-      finite &= all_finite(d.row(row), n);
-    });
-    if (!finite) return false;
-    if (!is_rotation(in[1])) return false;
-    HexParts<double> parts(job_, out, measure, jacobian);
-    job_.program->one(in, parts.data);
-    for (const double m : measure)
-      if (!(m > kTinySquare)) return false;
-    return !inverse() || finish_inverse(jacobian, out).cause == Cause::none;
   }
 
   // f(group, its index, parameters, legs, lanes in use, number of the pack)
@@ -257,7 +239,7 @@ class HexapodRows {
   }
 
   template <class R>
-  Failure single_with(const State<double>& s, const R& ring, std::ptrdiff_t row, double* out) {
+  Failure single_with(const HexState<double>& s, const R& ring, std::ptrdiff_t row, double* out) {
     Failure failure;
     double* kept = scratch_.take<double>(kLegs * kKept);
     const auto kept_of = [&](int k) { return kept + k * kKept; };
@@ -268,7 +250,7 @@ class HexapodRows {
     for (int i = 18; plan_.base != BaseKind::still && i < kInput; ++i) wide[i] = s.input()[i];
     Sums<double> sums;
 
-    if (plan_.need == Need::kinematics || plan_.rows) {
+    if (plan_.task == LegTask::kinematics || plan_.rows) {
       for_packs([&](const LegGroup& group, std::size_t g, const double* params, const int* legs, int lanes, int) {
         Packed x[kKinematics];
         kinematics_[g](params, wide, x, x + 4, x + kRowAt, x + kMeasuresAt);
@@ -284,16 +266,16 @@ class HexapodRows {
         custom[k].write(kept_of(k));
       }
       for (int k = 0; k < kLegs; ++k) std::copy_n(kept_of(k) + kRowAt, 6, sums.rows + 6 * k);
-      if (plan_.need == Need::kinematics) {
+      if (plan_.task == LegTask::kinematics) {
         for (int k = 0; k < kLegs; ++k) write_kinematics(job_, s.R, k, kept_of(k), out);
         return failure;
       }
     }
 
     const int count = plan_.share();
-    Chunk* held[2 * kLegs];
+    CacheLine* held[2 * kLegs];
     for_packs([&](const LegGroup& group, std::size_t g, const double* params, const int* legs, int lanes, int pack) {
-      held[pack] = scratch_.take<Chunk>((calls_[g].size + 63) / 64);
+      held[pack] = scratch_.take<CacheLine>(calls_[g].lines);
       const double* lane[kLanes];
       for (int l = 0; l < kLanes; ++l) lane[l] = s.tau[legs[l < lanes ? l : 0]];
       Packed tau[4], measure[4], own[kKept];
@@ -319,7 +301,7 @@ class HexapodRows {
       sum.store(sums.total + i);
     }
 
-    if (plan_.need == Need::first) {
+    if (plan_.task == LegTask::first_half) {
       summed_result(job_, s, ring, sums, out);
       for (int k = 0; custom && job_.function == HexFunction::potential_energy && k < kLegs; ++k)
         if (hexapod_.leg(k).type == LegType::custom) out[0] += custom[k].spring_energy();
@@ -365,26 +347,19 @@ class HexapodRows {
         double* to = scratch_.take<double>(leg::kParams * leg::kSlots);
         for (int i = 0; i < leg::kParams; ++i)
           std::fill_n(to + i * leg::kSlots, leg::kSlots, group.params.number[i * leg::kSlots + m]);
-        const bool dynamics = plan_.need != Need::kinematics;
+        const bool dynamics = plan_.task != LegTask::kinematics;
         legs_[group.legs[m]] = {to, calls_[g], kinematics_[g],
-                                dynamics ? scratch_.take<Chunk>((calls_[g].size + 63) / 64) : nullptr};
+                                dynamics ? scratch_.take<CacheLine>(calls_[g].lines) : nullptr};
       }
     }
   }
 
-  static bool is_rotation_in_lanes(const Packed* R) {
-    Packed rotation[2];
-    rotation_measures(R, rotation);
-    return all_above(rotation, 2, 0.0);
-  }
-  static bool is_fine(const Packed* measures) { return all_above(measures, 4 * kLegs, kTinySquare); }
-
-  bool run_legs(std::ptrdiff_t row, std::ptrdiff_t end, State<Packed>& s, Packed* out) {
+  bool run_legs(std::ptrdiff_t row, std::ptrdiff_t end, HexState<Packed>& s, Packed* out) {
     const auto read = [&](const RowData& d, int n, Packed* x) {
       if (d.data) gather(d, row, end, n, x);
     };
     read_state(job_, plan_, rows_, read, s);
-    if (!is_rotation_in_lanes(s.R)) return false;
+    if (!is_rotation(s.R)) return false;
     bool fine = false;
     with_ring(plan_.base, s, [&](const auto& ring) {
       Packed measure[kLegs][4];
@@ -393,36 +368,51 @@ class HexapodRows {
     return fine;
   }
 
-  bool run_program(std::ptrdiff_t row, std::ptrdiff_t end, Packed* out) {
-    Packed input[kMostInputs], measure[4 * kLegs];
-    const double* in[kInputs];
-    int arguments = 0, size = 0;
-    for_arguments(job_, rows_, [&](const RowData& d, int n) {
-      in[arguments++] = reinterpret_cast<const double*>(input + size);
-      gather(d, row, end, n, input + size);
-      size += n;
-    });
-    // results of a program need not depend on every input
-    if (!all_finite_lanes(input, size) || !is_rotation_in_lanes(input + 3)) return false;
-    HexParts<double> parts(job_, reinterpret_cast<double*>(out), reinterpret_cast<double*>(measure),
-                           reinterpret_cast<double*>(jacobian_), kLanes);
-    job_.program->packs(in, parts.data);
-    return is_fine(measure);
-  }
-
   const HexJob& job_;
   const Rows& rows_;
   const Hexapod& hexapod_;
-  const Plan plan_;
-  const int nj_, size_;
+  const LegPlan plan_;
+  const int nj_;
   Scratch& scratch_;
   LegCalls calls_[2 * 5];
   Kinematics<Packed> kinematics_[2 * 5];
   // of batches
   OneLeg<Packed> legs_[kLegs];
   Packed jacobian_[36];
-  State<Packed>* state_ = nullptr;
+  HexState<Packed>* state_ = nullptr;
   Packed* out_ = nullptr;
+};
+
+// judged: measures of the legs, then the Jacobian of inverse dynamics
+class HexapodJudge {
+ public:
+  HexapodJudge(const HexJob& job, const Rows& rows, Scratch& scratch)
+      : job_(job), rows_(rows), scratch_(scratch), inverse_(job.function == HexFunction::inverse_dynamics) {}
+
+  template <class T>
+  bool takes(const T* const* in) const {
+    return is_rotation(in[1]);
+  }
+  Failure finish(double* const* out, const double* judged) const {
+    for (int i = 0; i < 4 * kLegs; ++i)
+      if (!(judged[i] > kTinySquare)) return {Cause::singular};
+    return inverse_ ? finish_inverse(judged + 4 * kLegs, out[0]) : Failure{};
+  }
+  bool finish_lanes(Packed* const* out, const Packed* judged) const {
+    return is_fine(judged) && (!inverse_ || finish_inverse(judged + 4 * kLegs, out[0]));
+  }
+  // the kernels say why
+  Failure explain(std::ptrdiff_t row, const Failure&) {
+    if (!kernels_) kernels_.emplace(job_, rows_, scratch_);
+    return kernels_->single(row);
+  }
+
+ private:
+  const HexJob& job_;
+  const Rows& rows_;
+  Scratch& scratch_;
+  const bool inverse_;
+  std::optional<HexapodRows> kernels_;
 };
 
 }  // namespace
@@ -430,6 +420,10 @@ class HexapodRows {
 Failure run_hexapod(const HexJob& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) {
   Scratch& scratch = Scratch::of_this_thread();
   const Scratch::Frame frame(scratch);
+  if (job.program && (job.program->one || end - begin > 1)) {
+    HexapodJudge judge(job, rows, scratch);
+    return run_program(job, rows, begin, end, judge, scratch);
+  }
   HexapodRows work(job, rows, scratch);
   return run_over(work, rows, begin, end, scratch);
 }

@@ -5,18 +5,46 @@
 #include <algorithm>
 #include <limits>
 
-#include <zveno/functions/rows.hpp>
-#include <zveno/scalar/scalars.hpp>
+#include <zveno/batch/lanes.hpp>
+#include <zveno/functions/job.hpp>
 #include <zveno/support/scratch.hpp>
 
 namespace zveno {
 
+// Where the results of rows stand.
+struct Results {
+  int count;
+  double* out[kMostOutputs];  // null: not wanted
+  std::ptrdiff_t size[kMostOutputs];
+
+  template <class J>
+  Results(const J& job, const Rows& rows) : count(output_count(job)) {
+    for (int k = 0; k < count; ++k) out[k] = rows.out[k], size[k] = out[k] ? output_size(job, k) : 0;
+  }
+  double* row(int k, std::ptrdiff_t i) const { return out[k] ? out[k] + i * size[k] : nullptr; }
+  // lanes of `rows` rows from i on; false: one of them is not finite
+  bool write(const Packed* const* in, std::ptrdiff_t i, std::ptrdiff_t rows) const {
+    for (int k = 0; k < count; ++k) {
+      if (!out[k]) continue;
+      const std::ptrdiff_t n = size[k];
+      double* const first = row(k, i);
+      scatter(in[k], static_cast<int>(n), static_cast<int>(rows), [=](int l) { return first + l * n; });
+      if (!all_finite_lanes(in[k], n)) return false;
+    }
+    return true;
+  }
+  void blank(std::ptrdiff_t i) const {
+    for (int k = 0; k < count; ++k)
+      if (out[k]) std::fill_n(row(k, i), size[k], std::numeric_limits<double>::quiet_NaN());
+  }
+};
+
 // Work offers
+//   Results results
 //   bool in_lanes(begin, end) const    whether rows are computed side by side
 //   void prepare()                     before the first pack
-//   bool lanes(row, end, count)        computes and writes `count` rows; false: some row has failed, nothing is said of
-//   which Failure single(row)                computes and writes one row void blank(row)                    fills it with
-//   NaN
+//   bool lanes(row, end, count)        computes and writes `count` rows; false: one of them has failed
+//   Failure single(row)                computes and writes one row
 template <class Work>
 Failure run_over(Work& work, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end, Scratch& scratch) {
   Failure first;
@@ -26,7 +54,7 @@ Failure run_over(Work& work, const Rows& rows, std::ptrdiff_t begin, std::ptrdif
       Failure f = work.single(row);
       if (f) {
         f.row = row;
-        work.blank(row);
+        work.results.blank(row);
         if (!first) first = f;
       }
       if (rows.status) rows.status[row] = f.code();
@@ -47,7 +75,5 @@ Failure run_over(Work& work, const Rows& rows, std::ptrdiff_t begin, std::ptrdif
   }
   return first;
 }
-
-inline void fill_nan(double* x, std::ptrdiff_t count) { std::fill_n(x, count, std::numeric_limits<double>::quiet_NaN()); }
 
 }  // namespace zveno

@@ -11,25 +11,26 @@
 
 namespace zveno {
 
-// what a function needs of the legs
-enum class Need { kinematics, first, both };
+// what a function asks of the legs
+enum class LegTask { kinematics, first_half, both_halves };
 
-struct Plan {
-  Need need;
+// what a job asks of them
+struct LegPlan {
+  LegTask task;
   BaseKind base;
   bool rows;    // of the Jacobian, besides dynamics
   bool second;  // half of the legs: accelerations and loads of the joints, or of the base
   bool whole;   // their coordinates and reactions too
   DynamicsLayout layout;
 
-  explicit Plan(const HexJob& job, const Rows& rows)
-      : need(Need::first), base(BaseKind::still), rows(false), second(false), whole(false) {
+  explicit LegPlan(const HexJob& job, const Rows& rows)
+      : task(LegTask::first_half), base(BaseKind::still), rows(false), second(false), whole(false) {
     const bool moving = rows[Param::base_motion].data || job.hexapod->has_gravity();
     switch (job.function) {
       case HexFunction::closure:
       case HexFunction::joint_velocity:
       case HexFunction::measures:
-      case HexFunction::jacobian: need = Need::kinematics; break;
+      case HexFunction::jacobian: task = LegTask::kinematics; break;
       case HexFunction::momentum:
       case HexFunction::potential_energy: base = BaseKind::free; break;
       case HexFunction::inverse_dynamics:
@@ -37,16 +38,16 @@ struct Plan {
         if (moving) base = BaseKind::moving;
         break;
       case HexFunction::forward_dynamics:
-        need = Need::both;
+        task = LegTask::both_halves;
         if (moving) base = BaseKind::moving;
         break;
       case HexFunction::free_dynamics:
-        need = Need::both;
+        task = LegTask::both_halves;
         base = BaseKind::free;
         break;
       default: break;
     }
-    if (need == Need::both) {
+    if (task == LegTask::both_halves) {
       layout = DynamicsLayout(job.hexapod->joints(), base == BaseKind::free, job.outputs);
       second = layout.per_leg() > 0 || layout.base_wrench() >= 0;
       whole = layout.leg(0) >= 0 || layout.leg(3) >= 0;
@@ -56,8 +57,8 @@ struct Plan {
 };
 
 template <class T>
-LegFunctions<T> calls_of(LegType type, bool lean, BaseKind base) {
-  return with_leg_type(type, [&](auto t) { return leg_calls<decltype(t)::value, T>(lean, base); });
+LegFunctions<T> calls_of(LegType type, bool symmetric, BaseKind base) {
+  return with_leg_type(type, [&](auto t) { return leg_calls<decltype(t)::value, T>(symmetric, base); });
 }
 
 template <class T>
@@ -71,33 +72,29 @@ Kinematics<T> kinematics_of(LegType type) {
 constexpr int kKinematics = 4 + 4 + 6 + 4;
 constexpr int kRowAt = 8, kMeasuresAt = 14;
 
-struct alignas(64) Chunk {
-  char bytes[64];
-};
-
 // one state, or one state per lane
 template <class T>
-struct State {
+struct HexState {
   T r[3], R[9], u[6], flow[9], acceleration[6], wrench[6], base[9], base_wrench[6];
   T tau[kLegs][4];                                                     // in the order of joints
   const T* input() const { return reinterpret_cast<const T*>(this); }  // of the legs: r, R, u, flow
   static constexpr int kSize = 3 + 9 + 6 + 9 + 6 + 6 + 9 + 6 + 4 * kLegs;
 };
 
-// [a_0 - g; Omega'; Omega]
+// [a_0 - g; Omega; Omega']
 template <class T>
-void set_flow(const Hexapod& hexapod, BaseKind kind, State<T>& s) {
+void set_flow(const Hexapod& hexapod, BaseKind kind, HexState<T>& s) {
   for (int i = 0; i < 3; ++i) {
     const T weight(-hexapod.gravity()[i]);
     s.flow[i] = kind == BaseKind::free ? weight : s.base[i] + weight;
-    s.flow[3 + i] = kind == BaseKind::free ? T(0.0) : s.base[6 + i];
-    s.flow[6 + i] = s.base[3 + i];
+    s.flow[3 + i] = s.base[3 + i];
+    s.flow[6 + i] = kind == BaseKind::free ? T(0.0) : s.base[6 + i];
   }
 }
 
 // tau of a row as it was given -> by leg and joint
 template <class T>
-void sort_tau(const HexJob& job, const T* given, State<T>& s) {
+void sort_tau(const HexJob& job, const T* given, HexState<T>& s) {
   const Hexapod& hexapod = *job.hexapod;
   for (int k = 0; k < kLegs; ++k) {
     const int actuated = hexapod.chain(k).actuated;
@@ -112,9 +109,9 @@ void sort_tau(const HexJob& job, const T* given, State<T>& s) {
 
 // read(rows, n, x): x <- n numbers, zeros if there are no rows and x may be anything else
 template <class T, class Read>
-void read_state(const HexJob& job, const Plan& plan, const Rows& rows, const Read& read, State<T>& s) {
+void read_state(const HexJob& job, const LegPlan& plan, const Rows& rows, const Read& read, HexState<T>& s) {
   read(rows[Param::r], 3, s.r), read(rows[Param::R], 9, s.R), read(rows[Param::u], 6, s.u);
-  if (plan.need == Need::kinematics) return;
+  if (plan.task == LegTask::kinematics) return;
   read(rows[Param::wrench], 6, s.wrench);
   if (rows[Param::leg_tau].data) {
     T tau[4 * kLegs];
@@ -134,12 +131,11 @@ void read_state(const HexJob& job, const Plan& plan, const Rows& rows, const Rea
 
 // calls f with the ring in its own type
 template <class T, class F>
-void with_ring(BaseKind kind, const State<T>& s, F&& f) {
-  const T* b = s.flow;
+void with_ring(BaseKind kind, const HexState<T>& s, F&& f) {
   if (kind == BaseKind::still)
     f(make_ring<T>(s.r, s.R, s.u, StillBase()));
   else
-    f(make_ring<T>(s.r, s.R, s.u, MovingBase<T>{{b[0], b[1], b[2]}, {b[3], b[4], b[5]}, {b[6], b[7], b[8]}}));
+    f(make_ring<T>(s.r, s.R, s.u, moving_base(s.flow)));
 }
 
 // sums over the legs, in base axes
@@ -186,7 +182,7 @@ T half_square(const T (&A)[6][6], const T* x) {
 
 // x: accelerations of ring [v'; w'] in base axes; for a free base those of the base first
 template <class T, class R>
-void accelerations(const HexJob& job, const State<T>& s, const R& ring, const Sums<T>& sums, T* x) {
+void accelerations(const HexJob& job, const HexState<T>& s, const R& ring, const Sums<T>& sums, T* x) {
   enter_stage<T>(Stage::ring);
   const Platform<T> body = platform_of<T>(*job.hexapod);
   const Sym3<T> I = inertia_in_base(body, ring.R);
@@ -200,14 +196,14 @@ void accelerations(const HexJob& job, const State<T>& s, const R& ring, const Su
 
 // (51): unknowns [a_0; Omega'; v'; w']
 template <class T, class R>
-void free_accelerations(const HexJob& job, const State<T>& s, const R& ring, const Sums<T>& sums, T* x) {
+void free_accelerations(const HexJob& job, const HexState<T>& s, const R& ring, const Sums<T>& sums, T* x) {
   const Hexapod& hexapod = *job.hexapod;
   const Platform<T> body = platform_of<T>(hexapod);
   const Sym3<T> I = inertia_in_base(body, ring.R);
   T ring_matrix[6][6], A[12][12], f[6];
   add_reduced(sums, body, I, ring_matrix);
   ring_forces(body, I, ring, s.wrench, f);
-  const Vec3T<T>&r = ring.r, force{f[0], f[1], f[2]}, moment{f[3], f[4], f[5]};
+  const AnyVec<T>&r = ring.r, force{f[0], f[1], f[2]}, moment{f[3], f[4], f[5]};
 
   // the base body about O_0, with the legs frozen to it: first and second moments
   const BodySpec& b = job.base;
@@ -243,16 +239,16 @@ void free_accelerations(const HexJob& job, const State<T>& s, const R& ring, con
       if (j <= i) A[6 + i][6 + j] = ring_matrix[i][j];
     }
   // right-hand sides
-  const Vec3T<T> w = ring.base.omega, com{T(b.com.x()), T(b.com.y()), T(b.com.z())};
+  const AnyVec<T> w = ring.base.omega, com{T(b.com.x()), T(b.com.y()), T(b.com.z())};
   const Vec3<double>& g = hexapod.gravity();
-  const Vec3T<T> weight{T(b.mass * g.x()), T(b.mass * g.y()), T(b.mass * g.z())};
-  const Vec3T<T> fb = Vec3T<T>{s.base_wrench[0], s.base_wrench[1], s.base_wrench[2]} + weight;
-  const Vec3T<T> Iw{T(own(0, 0)) * w.x + T(own(0, 1)) * w.y + T(own(0, 2)) * w.z,
-                    T(own(0, 1)) * w.x + T(own(1, 1)) * w.y + T(own(1, 2)) * w.z,
-                    T(own(0, 2)) * w.x + T(own(1, 2)) * w.y + T(own(2, 2)) * w.z};
-  const Vec3T<T> fr = fb - cross(w, cross(w, scaled(com, T(b.mass)))) + force;
-  const Vec3T<T> mr = Vec3T<T>{s.base_wrench[3], s.base_wrench[4], s.base_wrench[5]} + cross(com, fb) - cross(w, Iw) +
-                      moment + cross(r, force);
+  const AnyVec<T> weight{T(b.mass * g.x()), T(b.mass * g.y()), T(b.mass * g.z())};
+  const AnyVec<T> fb = AnyVec<T>{s.base_wrench[0], s.base_wrench[1], s.base_wrench[2]} + weight;
+  const AnyVec<T> Iw{T(own(0, 0)) * w.x + T(own(0, 1)) * w.y + T(own(0, 2)) * w.z,
+                     T(own(0, 1)) * w.x + T(own(1, 1)) * w.y + T(own(1, 2)) * w.z,
+                     T(own(0, 2)) * w.x + T(own(1, 2)) * w.y + T(own(2, 2)) * w.z};
+  const AnyVec<T> fr = fb - cross(w, cross(w, scaled(com, T(b.mass)))) + force;
+  const AnyVec<T> mr = AnyVec<T>{s.base_wrench[3], s.base_wrench[4], s.base_wrench[5]} + cross(com, fb) - cross(w, Iw) +
+                       moment + cross(r, force);
   const T rhs[6] = {fr.x, fr.y, fr.z, mr.x, mr.y, mr.z};
   for (int i = 0; i < 6; ++i) {
     x[i] = sums.total[leg::kBaseRight + i] + rhs[i];
@@ -264,7 +260,7 @@ void free_accelerations(const HexJob& job, const State<T>& s, const R& ring, con
 // linear momentum, and angular about the base's origin
 template <class T, class R>
 void add_ring_momentum(const Platform<T>& body, const Sym3<T>& I, const R& ring, T* out) {
-  const Vec3T<T> p = scaled(ring.v, body.mass), l = cross(ring.r, p) + leg::times(I, ring.w);
+  const AnyVec<T> p = scaled(ring.v, body.mass), l = cross(ring.r, p) + leg::times(I, ring.w);
   out[0] += p.x, out[1] += p.y, out[2] += p.z, out[3] += l.x, out[4] += l.y, out[5] += l.z;
 }
 
@@ -277,7 +273,7 @@ T weight_energy(const Vec3<double>& g, const Platform<T>& body, const R& ring, c
 
 // Functions that need only the sums; out has output_size numbers
 template <class T, class R>
-void summed_result(const HexJob& job, const State<T>& s, const R& ring, const Sums<T>& sums, T* out) {
+void summed_result(const HexJob& job, const HexState<T>& s, const R& ring, const Sums<T>& sums, T* out) {
   const Platform<T> body = platform_of<T>(*job.hexapod);
   const Sym3<T> I = inertia_in_base(body, ring.R);
   const T x[6] = {ring.v.x, ring.v.y, ring.v.z, ring.w.x, ring.w.y, ring.w.z};
@@ -287,17 +283,17 @@ void summed_result(const HexJob& job, const State<T>& s, const R& ring, const Su
       add_reduced(sums, body, I, A);
       for (int i = 0; i < 6; ++i)
         for (int j = 0; j < i; ++j) A[j][i] = A[i][j];
-      const auto turned = [&](const T& a, const T& b, const T& c) {  // R' [a b c]'
-        return ring.R.undo(Vec3T<T>{a, b, c});
+      const auto to_ring = [&](const T& a, const T& b, const T& c) {  // R' [a b c]'
+        return ring.R.undo(AnyVec<T>{a, b, c});
       };
       T half[6][6];
       for (int i = 0; i < 6; ++i) {
-        const Vec3T<T> t = turned(A[i][3], A[i][4], A[i][5]);
+        const AnyVec<T> t = to_ring(A[i][3], A[i][4], A[i][5]);
         for (int j = 0; j < 3; ++j) half[i][j] = A[i][j];
         half[i][3] = t.x, half[i][4] = t.y, half[i][5] = t.z;
       }
       for (int j = 0; j < 6; ++j) {
-        const Vec3T<T> t = turned(half[3][j], half[4][j], half[5][j]);
+        const AnyVec<T> t = to_ring(half[3][j], half[4][j], half[5][j]);
         for (int i = 0; i < 3; ++i) out[6 * i + j] = half[i][j];
         out[18 + j] = t.x, out[24 + j] = t.y, out[30 + j] = t.z;
       }
@@ -324,7 +320,7 @@ void summed_result(const HexJob& job, const State<T>& s, const R& ring, const Su
     }
     default: {  // inverse dynamics: what the actuated joints must give, in base axes
       add_reduced(sums, body, I, A);
-      const Vec3T<T> e = ring.R.times(Vec3T<T>{s.acceleration[3], s.acceleration[4], s.acceleration[5]});
+      const AnyVec<T> e = ring.R.times(AnyVec<T>{s.acceleration[3], s.acceleration[4], s.acceleration[5]});
       const T want[6] = {s.acceleration[0], s.acceleration[1], s.acceleration[2], e.x, e.y, e.z};
       T have[6];
       ring_forces(body, I, ring, s.wrench, have);
@@ -382,7 +378,7 @@ template <class T, class R>
 void write_head(const DynamicsLayout& layout, const R& ring, const T* x, T* out) {
   const T* y = layout.free ? x + 6 : x;
   if (const int at = layout.acceleration(); at >= 0) {
-    const auto w = ring.R.undo(Vec3T<T>{y[3], y[4], y[5]});
+    const auto w = ring.R.undo(AnyVec<T>{y[3], y[4], y[5]});
     for (int i = 0; i < 3; ++i) out[at + i] = y[i];
     out[at + 3] = w.x, out[at + 4] = w.y, out[at + 5] = w.z;
   }
@@ -391,7 +387,7 @@ void write_head(const DynamicsLayout& layout, const R& ring, const T* x, T* out)
 }
 
 template <class T, class R>
-void solve(const HexJob& job, const Plan& plan, const State<T>& s, const R& ring, const Sums<T>& sums, T* x) {
+void solve(const HexJob& job, const LegPlan& plan, const HexState<T>& s, const R& ring, const Sums<T>& sums, T* x) {
   if constexpr (!std::is_same_v<decltype(ring.base), StillBase>)
     if (plan.base == BaseKind::free) return free_accelerations(job, s, ring, sums, x);
   accelerations(job, s, ring, sums, x);
@@ -408,17 +404,17 @@ struct OneLeg {
 
 // One state, or one state per lane, leg by leg. fine(measures) may end it; jacobian: rows of inverse dynamics.
 template <class T, class R, class Fine>
-bool evaluate_legs(const HexJob& job, const Plan& plan, const OneLeg<T>* legs, const State<T>& s, const R& ring,
+bool evaluate_legs(const HexJob& job, const LegPlan& plan, const OneLeg<T>* legs, const HexState<T>& s, const R& ring,
                    T (&measure)[kLegs][4], T* jacobian, T* out, const Fine& fine) {
-  if (plan.need == Need::kinematics || plan.rows) {
+  if (plan.task == LegTask::kinematics || plan.rows) {
     for (int k = 0; k < kLegs; ++k) {
       T x[kKinematics];
       legs[k].kinematics(legs[k].params, s.input(), x, x + 4, x + kRowAt, x + kMeasuresAt);
       std::copy_n(x + kRowAt, 6, jacobian + 6 * k);
       std::copy_n(x + kMeasuresAt, 4, measure[k]);
-      if (plan.need == Need::kinematics) write_kinematics(job, s.R, k, x, out);
+      if (plan.task == LegTask::kinematics) write_kinematics(job, s.R, k, x, out);
     }
-    if (plan.need == Need::kinematics) return fine(measure[0]);
+    if (plan.task == LegTask::kinematics) return fine(measure[0]);
   }
   const int count = plan.share();
   Sums<T> sums;
@@ -428,7 +424,7 @@ bool evaluate_legs(const HexJob& job, const Plan& plan, const OneLeg<T>* legs, c
     for (int i = 0; k && i < count; ++i) sums.total[i] += own[i];
   }
   if (!fine(measure[0])) return false;
-  if (plan.need == Need::first) return summed_result(job, s, ring, sums, out), true;
+  if (plan.task == LegTask::first_half) return summed_result(job, s, ring, sums, out), true;
   T x[12];
   solve(job, plan, s, ring, sums, x);
   const DynamicsLayout& layout = plan.layout;

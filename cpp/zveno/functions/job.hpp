@@ -15,7 +15,7 @@ namespace zveno {
 // repeated for every lane, aligned.
 struct Program {
   using Call = void (*)(const double* const* in, double* const* out);
-  Call one = nullptr;
+  Call one = nullptr;  // none: single states of a hexapod are left to the kernels
   Call packs = nullptr;
 };
 
@@ -34,7 +34,7 @@ struct Job {
   const LinkFrame* external_frames = nullptr;
   int external_count = 0;
   unsigned outputs = kEverything;  // one bit for each result
-  // Computes instead of the kernels. In: see for_arguments. Out: the results, and n pivots of forward dynamics.
+  // computes instead of the kernels; in: see for_arguments, out: Pieces
   const Program* program = nullptr;
   int parameters = 0;  // inertial parameters that the program is given
 };
@@ -46,8 +46,7 @@ struct HexJob {
   bool actuated_only = false;  // rows of tau hold the 6 actuated forces instead of 6 x nj
   BodySpec base = {};          // of free dynamics: its centre of mass stands at base.com in the base frame
   unsigned outputs = kEverything;
-  // computes instead of the kernels: in: see for_arguments, out: HexParts
-  const Program* program = nullptr;
+  const Program* program = nullptr;  // see Job
 };
 
 inline Sizes sizes_of(const Job& job) {
@@ -62,7 +61,11 @@ inline int input_size(const HexJob& job, Param p) {
   return p == Param::leg_tau && !job.actuated_only ? size * job.hexapod->joints() : size;
 }
 
-// numbers of one state in the first result, or in all of them where they are one block
+// arrays of results; those of kOneBlock stand in one
+inline int output_count(const Job& job) { return row_of(job.function).outputs.count; }
+inline int output_count(const HexJob&) { return 1; }
+
+// numbers of one state in one of them
 inline std::ptrdiff_t output_size(const Job& job, int k = 0) {
   return numbers(row_of(job.function).outputs[k].shape, sizes_of(job));
 }
@@ -98,34 +101,61 @@ struct DynamicsLayout {
 
 inline bool is_dynamics(HexFunction f) { return f == HexFunction::forward_dynamics || f == HexFunction::free_dynamics; }
 
-inline std::ptrdiff_t output_size(const HexJob& job) {
+inline std::ptrdiff_t output_size(const HexJob& job, int = 0) {
   const FunctionRow& row = row_of(job.function);
   if (!row.has(kOneBlock)) return numbers(row.outputs[0].shape, sizes_of(job));
   return DynamicsLayout(job.hexapod->joints(), job.function == HexFunction::free_dynamics, job.outputs).size();
 }
 
-// What a program writes: a row of the result in its parts, the measures of the legs (6 x 4), and for inverse dynamics the
+// What a program writes, piece by piece: the results that are wanted, and what the library judges them by. That is, for
+// forward dynamics of a chain, the n pivots; for a hexapod the measures of the legs (6 x 4), and for inverse dynamics the
 // Jacobian of the actuated joints by rows, unknowns in base axes (6 x 6).
-template <class T>
-struct HexParts {
-  T* data[6];
-  int size[6];
+struct Pieces {
+  static constexpr int kMost = kMostOutputs + 1;
+  struct Piece {
+    bool judged;  // not a result
+    int result;
+    std::ptrdiff_t at, size;
+  };
+  Piece piece[kMost];
   int count = 0;
+  std::ptrdiff_t judged = 0;  // numbers in all
 
-  // every number takes `lanes` places
-  HexParts(const HexJob& job, T* row, T* measures, T* jacobian, int lanes = 1) {
-    const auto add = [&](T* part, int n) { data[count] = part, size[count++] = n; };
-    if (is_dynamics(job.function)) {
-      const DynamicsLayout layout(job.hexapod->joints(), job.function == HexFunction::free_dynamics, job.outputs);
-      for (int at = 0; at < layout.head(); at += 6) add(row + at * lanes, 6);
-      if (layout.per_leg()) add(row + layout.head() * lanes, kLegs * layout.per_leg());
-    } else {
-      add(row, static_cast<int>(output_size(job)));
-    }
-    add(measures, 4 * kLegs);
-    if (job.function == HexFunction::inverse_dynamics) add(jacobian, 36);
-  }
+  void add(int result, std::ptrdiff_t at, std::ptrdiff_t size) { piece[count++] = {false, result, at, size}; }
+  void add_judged(std::ptrdiff_t size) { piece[count++] = {true, 0, judged, size}, judged += size; }
+
+  const Piece* begin() const { return piece; }
+  const Piece* end() const { return piece + count; }
 };
+
+// where a piece stands
+template <class T>
+T* place_of(const Pieces::Piece& piece, T* const* results, T* judged) {
+  return (piece.judged ? judged : results[piece.result]) + piece.at;
+}
+
+inline Pieces pieces_of(const Job& job) {
+  const FunctionRow& row = row_of(job.function);
+  Pieces pieces;
+  for (int k = 0; k < row.outputs.count; ++k)
+    if (job.outputs >> k & 1) pieces.add(k, 0, output_size(job, k));
+  if (row.has(kSolves)) pieces.add_judged(job.chain->n());
+  return pieces;
+}
+
+inline Pieces pieces_of(const HexJob& job) {
+  Pieces pieces;
+  if (is_dynamics(job.function)) {
+    const DynamicsLayout layout(job.hexapod->joints(), job.function == HexFunction::free_dynamics, job.outputs);
+    for (int at = 0; at < layout.head(); at += 6) pieces.add(0, at, 6);
+    if (layout.per_leg()) pieces.add(0, layout.head(), kLegs * layout.per_leg());
+  } else {
+    pieces.add(0, 0, output_size(job));
+  }
+  pieces.add_judged(4 * kLegs);
+  if (job.function == HexFunction::inverse_dynamics) pieces.add_judged(36);
+  return pieces;
+}
 
 // f(rows, numbers of a row) for everything that generated code is given: the arrays that have data, the external wrenches,
 // the inertial parameters
@@ -138,6 +168,9 @@ void for_arguments(const J& job, const Rows& rows, const F& f) {
     if (job.parameters) f(rows.parameters, job.parameters);
   }
 }
+
+inline int most_arguments(const Job& job) { return kChainInputs + job.external_count + 1; }
+inline int most_arguments(const HexJob&) { return kInputs; }
 
 // d tau / d qdd of derivatives: for short chains the walk is faster
 inline Method mass_method_of_derivatives(int n) { return n <= 8 ? Method::crba_walk : Method::crba; }

@@ -11,12 +11,16 @@ namespace zveno {
 // still: base at rest, no gravity. free: its acceleration is unknown too.
 enum class BaseKind { still, moving, free };
 
-// what a leg is told of ring and base: r (3), R (9), u (6), and for a base that moves its flow [a_0 - g; Omega'; Omega] (9)
+// what a leg is told of ring and base: r (3), R (9), u (6), and for a base that moves [a_0 - g; Omega; Omega'] (9)
 constexpr int kInput = 27;
+
+struct alignas(64) CacheLine {
+  char bytes[64];
+};
 
 template <class T>
 struct LegFunctions {
-  // params: kSlots apart; held: `size` bytes aligned to 64
+  // params: kSlots apart; held: `lines` of memory from the first half to the second
   void (*first)(const double* params, const T* input, const T* tau, void* held, T* share, T* measure);
   // without forces; what they may answer to; the forces: leg::driven, leg::drive. nullptr: not for this scalar and base
   void (*close)(const double* params, const T* input, void* held, T* share, T* measure);
@@ -26,12 +30,12 @@ struct LegFunctions {
   void (*second)(const double* params, const void* held, const T* x, leg::Outcome<T>& out, bool coordinates);
   // leg::momenta, 9 numbers
   void (*momenta)(const double* params, const void* held, T* out);
-  std::size_t size;
+  std::size_t lines;
 };
 using LegCalls = LegFunctions<Packed>;
 
 template <LegType kType, class T = Packed>
-LegFunctions<T> leg_calls(bool lean, BaseKind base);
+LegFunctions<T> leg_calls(bool symmetric, BaseKind base);
 
 // joint coordinates, rates, row of the Jacobian, measures; the base does not matter
 template <LegType kType, class T = Packed>

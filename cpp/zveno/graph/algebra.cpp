@@ -557,7 +557,7 @@ class Algebra {
     return units_[u].op == Op::mul && units_[u].parts.size() > 1 && uses_[at(u)] == 1 && terms_[at(u)] == 1;
   }
 
-  Id node(Signed x) { return turned(node_[at(unit_of(x))], sign_of(x)); }
+  Id node(Signed x) { return with_sign(node_[at(unit_of(x))], sign_of(x)); }
 
   // cycles, about
   static int latency(Op op) {
@@ -663,12 +663,12 @@ class Algebra {
     }
     const Term sum = total(values, products, [&](const Term& x, const Term& y) {
       const Signed sign = x.sign == y.sign ? x.sign : wish;
-      if (y.b >= 0) return value(out_.fma(turned(y.a, y.sign ^ sign), y.b, turned(x.a, x.sign ^ sign)), sign);
-      return value(out_.add(turned(x.a, x.sign ^ sign), turned(y.a, y.sign ^ sign)), sign);
+      if (y.b >= 0) return value(out_.fma(with_sign(y.a, y.sign ^ sign), y.b, with_sign(x.a, x.sign ^ sign)), sign);
+      return value(out_.add(with_sign(x.a, x.sign ^ sign), with_sign(y.a, y.sign ^ sign)), sign);
     });
-    return turned(sum.a, sum.sign);
+    return with_sign(sum.a, sum.sign);
   }
-  Id turned(Id n, Signed sign) { return sign ? out_.neg(n) : n; }
+  Id with_sign(Id n, Signed sign) { return sign ? out_.neg(n) : n; }
   Term value(Id n, Signed sign = 0) {
     const Signed more = out_[n].op == Op::neg;
     return {time(n), more ? out_[n].a : n, -1, sign ^ more};

@@ -15,69 +15,67 @@ struct StillRing {
 
 template <class T>
 struct MovingRing {
-  ZVENO_INLINE auto operator()(const T* in) const {
-    const T* b = in + 18;
-    const MovingBase<T> base{{b[0], b[1], b[2]}, {b[3], b[4], b[5]}, {b[6], b[7], b[8]}};
-    return make_ring<T>(in, in + 3, in + 12, base);
-  }
+  ZVENO_INLINE auto operator()(const T* in) const { return make_ring<T>(in, in + 3, in + 12, moving_base(in + 18)); }
 };
 
 template <class T, class S, class MakeRing, bool kFree>
 struct LegCode {
   using Of = leg::LegEvaluation<S, T, decltype(MakeRing()(nullptr))>;
-  using Flow =
-      decltype(std::declval<const Of&>().template first<kFree>(nullptr, nullptr, nullptr, std::declval<leg::Held<S, T>&>()));
-  struct Held {
+  using Flow = decltype(std::declval<const Of&>().template first<kFree>(nullptr, nullptr, nullptr,
+                                                                        std::declval<leg::FirstHalf<S, T>&>()));
+  struct Memory {
     Flow flow;
-    leg::Held<S, T> own;
+    leg::FirstHalf<S, T> own;
   };
+
+  static constexpr std::size_t kLines = (sizeof(Memory) + sizeof(CacheLine) - 1) / sizeof(CacheLine);
 
   static void first(const double* params, const T* input, const T* tau, void* memory, T* share, T* measure) {
     // made again for every leg: cheaper than reading it back when the legs are in lanes
     const auto ring = MakeRing()(input);
     const Of evaluation{{params}, ring};
-    Held& held = *static_cast<Held*>(memory);
+    Memory& held = *static_cast<Memory*>(memory);
     ::new (&held.flow) Flow(evaluation.template first<kFree>(tau, share, measure, held.own));
   }
   static void close(const double* params, const T* input, void* memory, T* share, T* measure) {
     const auto ring = MakeRing()(input);
     const Of evaluation{{params}, ring};
-    Held& held = *static_cast<Held*>(memory);
+    Memory& held = *static_cast<Memory*>(memory);
     ::new (&held.flow) Flow(evaluation.template first<kFree, true>(nullptr, share, measure, held.own));
   }
   static void driven(const void* memory, T& position, T* rate) {
-    leg::driven(static_cast<const Held*>(memory)->own, position, rate);
+    leg::driven(static_cast<const Memory*>(memory)->own, position, rate);
   }
-  static void drive(const T* tau, void* memory, T* right) { leg::drive(tau, static_cast<Held*>(memory)->own, right); }
+  static void drive(const T* tau, void* memory, T* right) { leg::drive(tau, static_cast<Memory*>(memory)->own, right); }
   static void second(const double* params, const void* memory, const T* x, leg::Outcome<T>& out, bool coordinates) {
-    const Held& h = *static_cast<const Held*>(memory);
+    const Memory& h = *static_cast<const Memory*>(memory);
     if constexpr (kFree)
       leg::second({params}, h.own, h.flow, x + 6, out, coordinates,
-                  leg::Motion{Vec3T<T>{x[0], x[1], x[2]}, Vec3T<T>{x[3], x[4], x[5]}});
+                  leg::Motion{AnyVec<T>{x[0], x[1], x[2]}, AnyVec<T>{x[3], x[4], x[5]}});
     else
       leg::second({params}, h.own, h.flow, x, out, coordinates);
   }
   static void momenta(const double* params, const void* memory, T* out) {
-    leg::momenta({params}, static_cast<const Held*>(memory)->own, out);
+    leg::momenta({params}, static_cast<const Memory*>(memory)->own, out);
   }
   static LegFunctions<T> calls() {
     if constexpr (!kFree && std::is_same_v<T, Packed>)
-      return {&first, &close, &driven, &drive, &second, &momenta, sizeof(Held)};
+      return {&first, &close, &driven, &drive, &second, &momenta, kLines};
     else
-      return {&first, nullptr, nullptr, nullptr, &second, nullptr, sizeof(Held)};
+      return {&first, nullptr, nullptr, nullptr, &second, nullptr, kLines};
   }
 };
 
 template <LegType kType, class T>
-LegFunctions<T> leg_calls(bool lean, BaseKind base) {
-  using Lean = leg::Structure<kType, true>;
+LegFunctions<T> leg_calls(bool symmetric, BaseKind base) {
+  using Symmetric = leg::Structure<kType, true>;
   using Full = leg::Structure<kType, false>;
   using Still = StillRing<T>;
   using Moving = MovingRing<T>;
   if (base == BaseKind::free) return LegCode<T, Full, Moving, true>::calls();
   if (base == BaseKind::moving)
-    return lean ? LegCode<T, Lean, Moving, false>::calls() : LegCode<T, Full, Moving, false>::calls();
-  return lean ? LegCode<T, Lean, Still, false>::calls() : LegCode<T, Full, Still, false>::calls();
+    return symmetric ? LegCode<T, Symmetric, Moving, false>::calls() : LegCode<T, Full, Moving, false>::calls();
+  return symmetric ? LegCode<T, Symmetric, Still, false>::calls() : LegCode<T, Full, Still, false>::calls();
 }
 
 template <LegType kType, class T>

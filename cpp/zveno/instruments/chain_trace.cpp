@@ -3,8 +3,8 @@
 #include <stdexcept>
 
 #include <zveno/functions/chain_evaluation.hpp>
+#include <zveno/instruments/give.hpp>
 #include <zveno/scalar/dual.hpp>
-#include <zveno/scalar/trace.hpp>
 
 namespace zveno {
 namespace {
@@ -44,19 +44,18 @@ class Tracer {
   }
 
   void run() {
-    if (job_.function == Function::derivatives) return derivatives();
-    const FunctionRow& row = row_of(job_.function);
     std::vector<Traced> out[kMostOutputs], pivot(n_);
     Traced* to[kMostOutputs] = {};
-    for (int k = 0; k < row.outputs.count; ++k) {
+    for (int k = 0; k < output_count(job_); ++k) {
       if (!(job_.outputs >> k & 1)) continue;
       out[k].resize(output_size(job_, k));
       to[k] = out[k].data();
     }
-    evaluate(job_, to, pivot.data());
-    for (const auto& x : out)
-      if (!x.empty()) give(x);
-    if (row.has(kSolves)) give(pivot);
+    if (job_.function == Function::derivatives)
+      derivatives(to);
+    else
+      evaluate(job_, to, pivot.data());
+    give(graph_, pieces_of(job_), to, pivot.data());
   }
 
  private:
@@ -67,10 +66,6 @@ class Tracer {
   }
   void read(int argument, int count, std::vector<Traced>& to) {
     for (int i = 0; i < count; ++i) to.push_back(Traced::node(graph_.input(argument, i)));
-  }
-  void give(const std::vector<Traced>& x) {
-    graph_.outputs.emplace_back();
-    for (const Traced& t : x) graph_.outputs.back().push_back(t.id());
   }
   ModelView<Traced> model() const { return {&chain_.topology(), bodies_.data()}; }
 
@@ -87,14 +82,11 @@ class Tracer {
   }
 
   // direction by direction; what the directions have in common is stored once
-  void derivatives() {
-    std::vector<Traced> dtau[3];
-    for (int k = 0; k < 3; ++k)
-      if (job_.outputs >> k & 1) dtau[k].resize(static_cast<std::size_t>(n_) * n_);
+  void derivatives(Traced* const* dtau) {
     const std::vector<Derived> external(external_.begin(), external_.end());
     std::vector<Derived> tau(n_);
     for (int which = 0; which < 2; ++which)
-      for (int j = 0; j < n_ && !dtau[which].empty(); ++j) {
+      for (int j = 0; dtau[which] && j < n_; ++j) {
         std::vector<Derived> x[kChainInputs];
         for (int k = 0; k < kChainInputs; ++k) x[k] = std::vector<Derived>(x_[k].begin(), x_[k].end());
         x[index_of(which ? Param::qd : Param::q)][j].g = Traced(1.0);
@@ -102,15 +94,12 @@ class Tracer {
         ChainEvaluation<Derived, Traced>(job_, model(), inputs(x, external), scratch).inverse_dynamics(tau.data());
         for (int i = 0; i < n_; ++i) dtau[which][static_cast<std::size_t>(i) * n_ + j] = tau[i].g;
       }
-    if (!dtau[2].empty()) {
+    if (dtau[2]) {
       Job mass = job_;
       mass.function = Function::mass_matrix;
       mass.method = mass_method_of_derivatives(n_);
-      Traced* out = dtau[2].data();
-      evaluate(mass, &out, nullptr);
+      evaluate(mass, dtau + 2, nullptr);
     }
-    for (const auto& d : dtau)
-      if (!d.empty()) give(d);
   }
 
   const Job& job_;

@@ -13,12 +13,12 @@ const Counted kState[24] = {0.4, 0.1, 0.2, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.
                             0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
 
 void count_leg(const LegGroup& group, int k, BaseKind base) {
-  const LegFunctions<Counted> calls = calls_of<Counted>(group.type, group.lean, base);
+  const LegFunctions<Counted> calls = calls_of<Counted>(group.type, group.symmetric, base);
   Counted input[kInput], share[leg::kFreeShare], measure[4], x[12];
   for (int i = 0; i < kInput; ++i) input[i] = i < 24 ? kState[i] : Counted(1.0);
   for (Counted& a : x) a = 1.0;
   leg::Outcome<Counted> out;
-  const std::unique_ptr<Chunk[]> held = std::make_unique<Chunk[]>((calls.size + 63) / 64);
+  const std::unique_ptr<CacheLine[]> held = std::make_unique<CacheLine[]>(calls.lines);
   Counted::reset();
   calls.first(group.params.number + k, input, kState, held.get(), share, measure);
   calls.second(group.params.number + k, held.get(), x, out, true);
@@ -26,7 +26,7 @@ void count_leg(const LegGroup& group, int k, BaseKind base) {
 
 template <class B>
 void count_ring(const Hexapod& hexapod, const B& base) {
-  State<Counted> s{};
+  HexState<Counted> s{};
   Sums<Counted> sums{};
   Counted share[kLegs][leg::kFixedShare + 6], x[6];
   for (auto& row : share)
@@ -41,7 +41,7 @@ void count_ring(const Hexapod& hexapod, const B& base) {
   job.hexapod = &hexapod;
   job.function = HexFunction::forward_dynamics;
   accelerations(job, s, ring, sums, x);
-  ring.R.undo(Vec3T<Counted>{x[3], x[4], x[5]});
+  ring.R.undo(AnyVec<Counted>{x[3], x[4], x[5]});
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include <zveno/functions/hexapod_evaluation.hpp>
-#include <zveno/scalar/trace.hpp>
+#include <zveno/instruments/give.hpp>
 
 namespace zveno {
 
@@ -17,9 +17,9 @@ Graph trace(const HexJob& job, const TraceOptions& options) {
     if (options.given >> k & 1) given[static_cast<Param>(k)].data = &something;
   Graph graph(options.limit);
   const Traced::Recording recording(graph);
-  const Plan plan(job, given);
+  const LegPlan plan(job, given);
 
-  State<Traced> s;
+  HexState<Traced> s;
   const auto read = [&](const RowData& rows, int n, Traced* x) {
     int argument = 0;  // those that are given before it
     for (const Param p : row_of(job.function).params) {
@@ -32,12 +32,12 @@ Graph trace(const HexJob& job, const TraceOptions& options) {
   read_state(job, plan, given, read, s);
 
   OneLeg<Traced> legs[kLegs];
-  std::unique_ptr<Chunk[]> held[kLegs];
+  std::unique_ptr<CacheLine[]> held[kLegs];
   for (const LegGroup& group : hexapod.groups())
     for (int m = 0; m < group.count; ++m) {
       const int k = group.legs[m];
-      const auto calls = calls_of<Traced>(group.type, group.lean, plan.base);
-      held[k] = std::make_unique<Chunk[]>((calls.size + 63) / 64);
+      const auto calls = calls_of<Traced>(group.type, group.symmetric, plan.base);
+      held[k] = std::make_unique<CacheLine[]>(calls.lines);
       legs[k] = {group.params.number + m, calls, kinematics_of<Traced>(group.type), held[k].get()};
     }
   Traced measure[kLegs][4], jacobian[36];
@@ -45,11 +45,10 @@ Graph trace(const HexJob& job, const TraceOptions& options) {
   with_ring(plan.base, s, [&](const auto& ring) {
     evaluate_legs(job, plan, legs, s, ring, measure, jacobian, row.data(), [](const Traced*) { return true; });
   });
-  const HexParts<Traced> parts(job, row.data(), measure[0], jacobian);
-  for (int i = 0; i < parts.count; ++i) {
-    graph.outputs.emplace_back();
-    for (int k = 0; k < parts.size[i]; ++k) graph.outputs.back().push_back(parts.data[i][k].id());
-  }
+  Traced* const result = row.data();
+  std::vector<Traced> judged(measure[0], measure[0] + 4 * kLegs);
+  judged.insert(judged.end(), jacobian, jacobian + 36);
+  give(graph, pieces_of(job), &result, judged.data());
   return graph.pruned();
 }
 

@@ -16,8 +16,7 @@ struct TraceOptions {
   std::size_t limit = Graph::kLimit;
 };
 
-// Arguments of the graph: see for_arguments. Results: those of the job that are wanted, and what the library needs to judge
-// them: pivots of forward dynamics of chains, HexParts of hexapods. Only what results depend on is kept.
+// Arguments of the graph: see for_arguments. Results: Pieces. Only what they depend on is kept.
 Graph trace(const Job& job, const TraceOptions& options);
 // throws std::invalid_argument for legs that are closed by iteration
 Graph trace(const HexJob& job, const TraceOptions& options);

@@ -103,12 +103,13 @@ struct Vec {
 template <class X, class Y, class Z>
 Vec(X, Y, Z) -> Vec<X, Y, Z>;
 
+// no component is known
 template <class T>
-using Vec3T = Vec<T, T, T>;
+using AnyVec = Vec<T, T, T>;
 using ZeroVec = Vec<Zero, Zero, Zero>;
 
 template <class T>
-ZVENO_INLINE Vec3T<T> known(const Vec3<T>& a) {
+ZVENO_INLINE AnyVec<T> known(const Vec3<T>& a) {
   return {a.x(), a.y(), a.z()};
 }
 template <class T, class X, class Y, class Z>
@@ -141,7 +142,7 @@ ZVENO_INLINE auto scaled(const Vec<A, B, C>& a, const S& s) {
 // three rows (the axes of a frame); times: R a, undo: R' a
 template <class T>
 struct Axes {
-  Vec3T<T> x, y, z;
+  AnyVec<T> x, y, z;
 
   template <class A, class B, class C>
   ZVENO_INLINE auto times(const Vec<A, B, C>& a) const {

@@ -6,7 +6,7 @@
 namespace zveno {
 
 // R exp(w~), rows made orthonormal again: rounding does not add up over many steps. 3 x 3 row major.
-inline void turned(const double* R, double x, double y, double z, double* out) {
+inline void rotated_by(const double* R, double x, double y, double z, double* out) {
   const double a2 = x * x + y * y + z * z, a = std::sqrt(a2);
   // sin a / a and (1 - cos a) / a^2
   const double s = a > 1e-4 ? std::sin(a) / a : 1 - a2 / 6, h = std::sin(0.5 * a);

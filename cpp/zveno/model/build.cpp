@@ -264,7 +264,7 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
   body_.resize(n);
   frames_.reserve(count);
   offset_.resize(n);
-  topology_.turned.assign(n, 0);
+  topology_.has_phi.assign(n, 0);
   for (int b = 0; b < n; ++b) {
     const int parent = topology_.parent[b];
     const double parent_turn = parent == kWorld ? 0.0 : turn[parent];
@@ -274,7 +274,7 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
     BodyParams<double>& body = body_[b];
     body.phi = turn_of(a.phi - parent_turn);
     body.alpha = a.alpha;
-    topology_.turned[b] = body.phi.s != 0.0 || body.phi.c != 1.0;
+    topology_.has_phi[b] = body.phi.s != 0.0 || body.phi.c != 1.0;
     offset_[b] = std::remainder(a.psi + turn[b], 2 * EIGEN_PI);
     fixed_turn_.push_back(turn_of(offset_[b]));
     const Eigen::Matrix3d back_parent = rz(turn_of(-parent_turn)), back = rz(turn_of(-turn[b]));

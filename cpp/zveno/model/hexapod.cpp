@@ -60,7 +60,7 @@ bool make_rod(double (&p)[leg::kParams], int moment, int inertia) {
   return true;
 }
 
-bool lean(const LegSpec& leg, double (&p)[leg::kParams]) {
+bool symmetric(const LegSpec& leg, double (&p)[leg::kParams]) {
   const bool inner = make_rod(p, leg::kInnerMoment, leg::kInnerInertia);
   const bool outer = make_rod(p, leg::kOuterMoment, leg::kOuterInertia);
   bool aligned = true;
@@ -215,13 +215,13 @@ Hexapod::Hexapod(std::string name, const BodySpec& platform, const Vec3<double>&
     }
     double p[leg::kParams];
     write_params(leg, p);
-    const bool simple = lean(leg, p);
+    const bool simple = symmetric(leg, p);
     auto group = std::find_if(groups_.begin(), groups_.end(),
-                              [&](const LegGroup& g) { return g.type == leg.type && g.lean == simple; });
+                              [&](const LegGroup& g) { return g.type == leg.type && g.symmetric == simple; });
     if (group == groups_.end()) {
       LegGroup fresh{};
       fresh.type = leg.type;
-      fresh.lean = simple;
+      fresh.symmetric = simple;
       groups_.push_back(fresh);
       group = groups_.end() - 1;
     }

@@ -49,7 +49,7 @@ struct LegChain {
 // legs of one structure, side by side
 struct LegGroup {
   LegType type;
-  bool lean;
+  bool symmetric;  // bodies axially symmetric, joints aligned: shorter code
   int count = 0;
   std::array<int, kLegs> legs{};
   struct alignas(64) Table {

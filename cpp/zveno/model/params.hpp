@@ -24,7 +24,7 @@ struct BodyParams {
 template <class T>
 struct JointFrame {
   Turn<T> theta, alpha, phi;
-  bool turned;
+  bool has_phi;
   Vec3<T> p;
 
   // components in B -> components in P
@@ -32,12 +32,12 @@ struct JointFrame {
   ZVENO_INLINE Tensor to_parent(Tensor a) const {
     turn_z(theta, a);
     turn_x(alpha, a);
-    if (turned) turn_z(phi, a);
+    if (has_phi) turn_z(phi, a);
     return a;
   }
   // components in P -> components in B
   ZVENO_INLINE Vec3<T> to_body(Vec3<T> a) const {
-    if (turned) unturn_z(phi, a);
+    if (has_phi) unturn_z(phi, a);
     unturn_x(alpha, a);
     unturn_z(theta, a);
     return a;
@@ -45,7 +45,7 @@ struct JointFrame {
   // R_WP -> R_WB, 24 mul 12 add
   ZVENO_INLINE Mat3<T> after(Mat3<T> R) const {
     for (int i = 0; i < 3; ++i) {
-      if (turned) phi.undo(R(i, 0), R(i, 1));
+      if (has_phi) phi.undo(R(i, 0), R(i, 1));
       alpha.undo(R(i, 1), R(i, 2));
       theta.undo(R(i, 0), R(i, 1));
     }

@@ -19,7 +19,7 @@ struct Span {
 struct Topology {
   std::vector<int> parent;
   std::vector<JointKind> kind;
-  std::vector<std::uint8_t> turned;  // 1 if R_PB = Rz(phi) Rx(alpha) Rz(theta) has phi != 0: roots and later siblings
+  std::vector<std::uint8_t> has_phi;  // 1 if R_PB = Rz(phi) Rx(alpha) Rz(theta) has phi != 0: roots and later siblings
 
   std::vector<std::uint8_t> branches;  // has a child other than body b + 1
 

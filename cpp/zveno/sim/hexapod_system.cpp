@@ -19,7 +19,7 @@ constexpr double kFarthest = 1.0;
 Vec3<double> vector(const double* x) { return {x[0], x[1], x[2]}; }
 void add(double* to, const Vec3<double>& x) { to[0] += x.x(), to[1] += x.y(), to[2] += x.z(); }
 
-Vec3<double> turned(const double* R, const double* x) {
+Vec3<double> rotated(const double* R, const double* x) {
   return {R[0] * x[0] + R[1] * x[1] + R[2] * x[2], R[3] * x[0] + R[4] * x[1] + R[5] * x[2],
           R[6] * x[0] + R[7] * x[1] + R[8] * x[2]};
 }
@@ -191,7 +191,7 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
     rate[kMomentum + i] = f[i] - load[i] + mass_ * hexapod_->gravity()[i];
     rate[kMomentum + 3 + i] = -load[3 + i];
   }
-  add(rate + kMomentum + 3, cross(vector(y + kR), vector(f)) + turned(e.R, f + 3));
+  add(rate + kMomentum + 3, cross(vector(y + kR), vector(f)) + rotated(e.R, f + 3));
   if (hexapod_->has_gravity()) add(rate + kMomentum + 3, cross(vector(y + kMoment), hexapod_->gravity()));
   std::copy_n(y + kMomentum, 3, rate + kMoment);
   double power = 0, legs = 0;

@@ -99,7 +99,7 @@ Failure CustomLeg::close(const Hexapod& hexapod, int leg, const double* r, const
   return failure;
 }
 
-void CustomLeg::rates(const double* u, const Vec3T<double>& w) {
+void CustomLeg::rates(const double* u, const AnyVec<double>& w) {
   const double o[3] = {w.x, w.y, w.z};
   double C[16], y[4];
   cross3(o, rho_, y);
@@ -135,7 +135,7 @@ void CustomLeg::write(double* out) const {
   out[15] = out[16] = out[17] = 1;
 }
 
-void CustomLeg::first(const Vec3T<double>& w, const double* flow, const double* tau, bool free, double* share,
+void CustomLeg::first(const AnyVec<double>& w, const double* flow, const double* tau, bool free, double* share,
                       Scratch& scratch) {
   std::copy_n(flow, 9, flow_);
   const double o[3] = {w.x, w.y, w.z}, none[4] = {};

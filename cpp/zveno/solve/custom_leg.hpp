@@ -13,12 +13,12 @@ class CustomLeg {
   // joint coordinates for the ring at (r, R); start: where to begin, nullptr: the leg's own
   Failure close(const Hexapod& hexapod, int leg, const double* r, const double* R, const double* start, Scratch& scratch);
   // joint rates; w: the ring's relative angular velocity in base axes
-  void rates(const double* u, const Vec3T<double>& w);
+  void rates(const double* u, const AnyVec<double>& w);
   // coordinates, rates (4 places each), the actuated row of H (6), measures (4)
   void write(double* out) const;
 
   // share of the reduced system; w: as above, flow: [a_0 - g; Omega; Omega'] of the base
-  void first(const Vec3T<double>& w, const double* flow, const double* tau, bool free, double* share, Scratch& scratch);
+  void first(const AnyVec<double>& w, const double* flow, const double* tau, bool free, double* share, Scratch& scratch);
   // x: [v'; w'] base axes; base: [a_0; Omega'] of a free base. out: the numbers of a leg::Outcome
   void second(const double* x, const double* base, double* out, Scratch& scratch);
   // of the springs in its joints

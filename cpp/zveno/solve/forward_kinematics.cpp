@@ -69,7 +69,7 @@ KinematicsResult forward_kinematics(const KernelTable& kernels, const Hexapod& h
     for (int k = 0; k < kMostHalvings; ++k) {
       const double part = std::ldexp(limit, -k);
       for (int i = 0; i < 3; ++i) r1[i] = r[i] + part * f[i];
-      turned(R, part * f[3], part * f[4], part * f[5], R1);
+      rotated_by(R, part * f[3], part * f[4], part * f[5], R1);
       result.residual = residual(r1, R1, f1, trial);
       if (result.residual < before || (before < kConverged && trial.cause == Cause::none)) break;
     }

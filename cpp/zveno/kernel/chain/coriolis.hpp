@@ -33,8 +33,8 @@ void coriolis_matrix(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<
     Mat3<T> D;
     const T S[3][3] = {{x.S.xx, x.S.xy, x.S.xz}, {x.S.xy, x.S.yy, x.S.yz}, {x.S.xz, x.S.yz, x.S.zz}};
     for (int i = 0; i < 3; ++i) {
-      const Vec3<T> turned = cross<T>(t.w, Vec3<T>{S[i][0], S[i][1], S[i][2]});  // row i of -S W~
-      for (int j = 0; j < 3; ++j) D(i, j) = x.mc[i] * t.v[j] + turned[j];
+      const Vec3<T> turning = cross<T>(t.w, Vec3<T>{S[i][0], S[i][1], S[i][2]});  // row i of -S W~
+      for (int j = 0; j < 3; ++j) D(i, j) = x.mc[i] * t.v[j] + turning[j];
     }
     const T trace = D(0, 0) + D(1, 1) + D(2, 2);
     for (int i = 0; i < 3; ++i)

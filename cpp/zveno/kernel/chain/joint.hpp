@@ -26,7 +26,7 @@ ZVENO_INLINE JointFrame<T> joint_frame(const ModelView<P>& model, const JointPos
   JointFrame<T> frame{{at.s[b], at.c[b]},
                       {T(body.alpha.s), T(body.alpha.c)},
                       {T(body.phi.s), T(body.phi.c)},
-                      model.topology->turned[b] != 0,
+                      model.topology->has_phi[b] != 0,
                       cast<T>(body.p_PJ)};
   if (!model.revolute(b)) frame.p += cast<T>(body.axis_P) * at.q[b];
   return frame;

@@ -48,7 +48,7 @@ ZVENO_INLINE auto operator+(const Load<A, E>& x, const Load<B, F>& y) {
 
 struct Unneeded {};
 
-// K = e~ + o~ o~ by columns; lean legs have all their vectors along x and need the first one only
+// K = e~ + o~ o~ by columns; symmetric legs have all their vectors along x and need the first one only
 template <class X, class Y, class Z, class P, class Q>
 struct Swirl {
   X x;
@@ -69,14 +69,14 @@ struct Swirl {
 template <class X, class Y, class Z, class P, class Q>
 Swirl(X, Y, Z, P, Q) -> Swirl<X, Y, Z, P, Q>;
 
-template <bool kLean, class E, class O>
+template <bool kSymmetric, class E, class O>
 ZVENO_INLINE auto acceleration_matrix(const E& e, const O& o) {
   const auto xy = o.x * o.y;
   const auto xz = o.x * o.z;
   const auto yy = o.y * o.y;
   const auto zz = o.z * o.z;
   const Vec x{-(yy + zz), xy + e.z, xz - e.y};
-  if constexpr (kLean) {
+  if constexpr (kSymmetric) {
     return Swirl{x, Unneeded(), Unneeded(), xy, xz};
   } else {
     const auto xx = o.x * o.x;
@@ -98,7 +98,7 @@ struct Rod {
 template <class T>
 struct Solid {
   T mass;
-  Vec3T<T> c;  // mass times centre of mass
+  AnyVec<T> c;  // mass times centre of mass
   Sym3<T> inertia;
 };
 

@@ -10,7 +10,7 @@ namespace zveno::leg {
 
 template <class S, class T>
 ZVENO_INLINE auto body_of(const Params<T>& p, int mass, int moment, int inertia) {
-  if constexpr (S::kLean) {
+  if constexpr (S::kSymmetric) {
     return Rod<T>{p(mass), p(moment), p(inertia), p(inertia + 3)};
   } else {
     return Solid<T>{p(mass),
@@ -22,7 +22,7 @@ ZVENO_INLINE auto body_of(const Params<T>& p, int mass, int moment, int inertia)
 template <class S, class T>
 struct Bodies {
   static constexpr bool kHousingSpins = traits_of(S::kType).housing_spins;
-  using Any = std::conditional_t<S::kLean, Rod<T>, Solid<T>>;
+  using Any = std::conditional_t<S::kSymmetric, Rod<T>, Solid<T>>;
   std::conditional_t<kHousingSpins, NoBody, Any> b1;
   std::conditional_t<kHousingSpins, Any, NoBody> b2;
   Any b3;
@@ -116,7 +116,7 @@ enum Share : int {
 
 // what the second half needs of the first, besides the rates of momentum of the flow
 template <class S, class T>
-struct Held {
+struct FirstHalf {
   Pose<S, T> pose;
   T H[4][6];  // that of a missing coordinate is not written
   T h[4], rate[4];
@@ -152,10 +152,10 @@ ZVENO_INLINE Axes<T> spun(const P& pose) {
 
 // adds first moments of mass about O_0 (3), and second ones (6), of a body at o
 template <bool kSecond, class T>
-ZVENO_INLINE void add_moments(const NoBody&, const Axes<T>&, const Vec3T<T>&, T*) {}
+ZVENO_INLINE void add_moments(const NoBody&, const Axes<T>&, const AnyVec<T>&, T*) {}
 template <bool kSecond, class T>
-ZVENO_INLINE void add_moments(const Solid<T>& b, const Axes<T>& axes, const Vec3T<T>& o, T* moments) {
-  const Vec3T<T> c = axes.undo(b.c);
+ZVENO_INLINE void add_moments(const Solid<T>& b, const Axes<T>& axes, const AnyVec<T>& o, T* moments) {
+  const AnyVec<T> c = axes.undo(b.c);
   moments[0] += o.x * b.mass + c.x;
   moments[1] += o.y * b.mass + c.y;
   moments[2] += o.z * b.mass + c.z;
@@ -163,7 +163,7 @@ ZVENO_INLINE void add_moments(const Solid<T>& b, const Axes<T>& axes, const Vec3
     // R' I R: its columns are the images of the base axes
     const Axes<T> t{{axes.x.x, axes.y.x, axes.z.x}, {axes.x.y, axes.y.y, axes.z.y}, {axes.x.z, axes.y.z, axes.z.z}};
     const auto ix = times(b.inertia, t.x), iy = times(b.inertia, t.y), iz = times(b.inertia, t.z);
-    const Vec3T<T> d = scaled(o, b.mass) + (c + c);  // I_O = I + (o.d) 1 - sym(o d')
+    const AnyVec<T> d = scaled(o, b.mass) + (c + c);  // I_O = I + (o.d) 1 - sym(o d')
     const T od = dot(o, d), half(0.5);
     T* I = moments + 3;
     I[0] += dot(ix, t.x) + od - o.x * d.x;
@@ -175,7 +175,7 @@ ZVENO_INLINE void add_moments(const Solid<T>& b, const Axes<T>& axes, const Vec3
   }
 }
 template <bool kSecond, class T>
-ZVENO_INLINE void add_moments(const Rod<T>& b, const Axes<T>& axes, const Vec3T<T>& o, T* moments) {
+ZVENO_INLINE void add_moments(const Rod<T>& b, const Axes<T>& axes, const AnyVec<T>& o, T* moments) {
   const T zero(0.0);
   add_moments<kSecond>(Solid<T>{b.mass, {b.cx, zero, zero}, {b.ix, zero, zero, b.it, zero, b.it}}, axes, o, moments);
 }
@@ -185,9 +185,9 @@ template <bool kSecond, class T, class P, class B>
 ZVENO_INLINE void composite(const Params<T>& p, const P& pose, const B& bodies, T* moments) {
   for (int i = 0; i < (kSecond ? 9 : 3); ++i) moments[i] = T(0.0);
   const Axes<T> root = pose.root_axes(), last = spun<T>(pose);
-  const Vec3T<T> o1 = p.vec(kBase);
+  const AnyVec<T> o1 = p.vec(kBase);
   // origin of the last body: back from the ring's hinge
-  const Vec3T<T> o3 = pose.hinge - scaled(last.x, p(kOuter));
+  const AnyVec<T> o3 = pose.hinge - scaled(last.x, p(kOuter));
   add_moments<kSecond>(bodies.b1, root, o1, moments);
   add_moments<kSecond>(bodies.b2, last, o1, moments);  // SPU: the housing spins about its hinge
   add_moments<kSecond>(bodies.b3, last, o3, moments);
@@ -202,7 +202,7 @@ struct LegEvaluation {
   template <class P, class B, class Q, class Tip>
   ZVENO_INLINE auto flows(const P& pose, const B& bodies, const Q& rate, const Tip& tip) const {
     const auto f1 = pose.flow1(advance(pose.j1, ring.base, ring.K0), rate);
-    const auto k1 = acceleration_matrix<S::kLean>(f1.alpha, f1.omega);
+    const auto k1 = acceleration_matrix<S::kSymmetric>(f1.alpha, f1.omega);
     const auto f2 = pose.flow2(advance(pose.j2, f1, k1), rate);
     const auto k2 = next_acceleration_matrix<decltype(pose.j2)>(k1, f2);
     const auto f3 = pose.flow3(advance(pose.j3, f2, k2), rate);
@@ -214,7 +214,7 @@ struct LegEvaluation {
   template <class J, class K, class F>
   static ZVENO_INLINE auto next_acceleration_matrix(const K& k, const F& f) {
     if constexpr (std::remove_const_t<std::remove_reference_t<J>>::kTurns)
-      return acceleration_matrix<S::kLean>(f.alpha, f.omega);
+      return acceleration_matrix<S::kSymmetric>(f.alpha, f.omega);
     else
       return k;
   }
@@ -226,12 +226,12 @@ struct LegEvaluation {
       return NoScrew();
   }
   // (29), (32): rates of the coordinates are H [v; w]
-  ZVENO_INLINE auto jacobian(const Pose<S, T>& pose, const Vec3T<T>& rho) const {
-    const auto line = [&](const Vec3T<T>& a) { return PlainScrew<T>{a, cross(rho, a)}; };
+  ZVENO_INLINE auto jacobian(const Pose<S, T>& pose, const AnyVec<T>& rho) const {
+    const auto line = [&](const AnyVec<T>& a) { return PlainScrew<T>{a, cross(rho, a)}; };
     return pose.solve(line(pose.axes.x), line(pose.axes.y), line(pose.axes.z), hook_row(pose));
   }
-  ZVENO_INLINE auto rates(const Pose<S, T>& pose, const Vec3T<T>& rho) const {
-    const Vec3T<T> d = pose.axes.times(ring.v + cross(ring.w, rho));
+  ZVENO_INLINE auto rates(const Pose<S, T>& pose, const AnyVec<T>& rho) const {
+    const AnyVec<T> d = pose.axes.times(ring.v + cross(ring.w, rho));
     if constexpr (S::kUniversal)
       return pose.solve(d.x, d.y, d.z, dot(pose.end.normal_0, ring.w));
     else
@@ -239,7 +239,7 @@ struct LegEvaluation {
   }
   // (30)-(32); absolute rates on both sides, f: flow of the last body
   template <class F, class K>
-  ZVENO_INLINE auto drift(const Pose<S, T>& pose, const Closing<T, S::kLean>& x, const F& f, const K& k) const {
+  ZVENO_INLINE auto drift(const Pose<S, T>& pose, const Closing<T, S::kSymmetric>& x, const F& f, const K& k) const {
     const auto tip = f.a + k.times(Vec<T, Zero, Zero>{p(kOuter), {}, {}});
     const auto d = pose.axes.times(ring.a + ring.K.times(x.rho)) - pose.unspun(tip);
     if constexpr (S::kUniversal) {
@@ -255,7 +255,7 @@ struct LegEvaluation {
 
   // joint coordinates, rates, the actuated row of H, what must not vanish
   ZVENO_INLINE void kinematics(T* position, T* rate, T* row, T* measure) const {
-    Closing<T, S::kLean> closing;
+    Closing<T, S::kSymmetric> closing;
     const Pose<S, T> pose(p, ring, closing);
     pose.coordinates(position);
     const auto q = rates(pose, closing.rho);
@@ -273,9 +273,9 @@ struct LegEvaluation {
   // Fills `held` (raw memory); returns the rates of momentum of the flow. kLater: the forces are not known yet, `drive`
   // makes kRight of the share.
   template <bool kFree, bool kLater = false>
-  ZVENO_INLINE auto first(const T* tau, T* share, T* measure, Held<S, T>& held) const {
+  ZVENO_INLINE auto first(const T* tau, T* share, T* measure, FirstHalf<S, T>& held) const {
     enter_stage<T>(Stage::closure);
-    Closing<T, S::kLean> closing;
+    Closing<T, S::kSymmetric> closing;
     const Pose<S, T>& pose = *::new (&held.pose) Pose<S, T>(p, ring, closing);
     for (int i = 0; i < 4; ++i) measure[i] = closing.measure[i];
     const Bodies<S, T> bodies(p);
@@ -417,14 +417,14 @@ struct Outcome {
 
 // what forces may answer to: coordinate of the actuated joint, rates in the order of the joints
 template <class S, class T>
-ZVENO_INLINE void driven(const Held<S, T>& held, T& position, T* rate) {
+ZVENO_INLINE void driven(const FirstHalf<S, T>& held, T& position, T* rate) {
   position = held.pose.actuated();
   in_order<S>(held.rate, rate);
 }
 
 // the forces that `first` waits for: kRight of the share
 template <class S, class T>
-ZVENO_INLINE void drive(const T* tau, Held<S, T>& held, T* right) {
+ZVENO_INLINE void drive(const T* tau, FirstHalf<S, T>& held, T* right) {
   T r[4];
   for (int k = 0; k < S::kCoordinates; ++k) {
     const int i = S::place(k);
@@ -437,7 +437,7 @@ ZVENO_INLINE void drive(const T* tau, Held<S, T>& held, T* right) {
 
 // momentum of the leg, linear and about O_0 in base axes (6), and its first moment of mass (3)
 template <class S, class T>
-ZVENO_INLINE void momenta(const Params<T>& p, const Held<S, T>& held, T* out) {
+ZVENO_INLINE void momenta(const Params<T>& p, const FirstHalf<S, T>& held, T* out) {
   const Bodies<S, T> bodies(p);
   const auto rate = [&](auto i) {
     if constexpr (S::has(decltype(i)::value))
@@ -453,15 +453,15 @@ ZVENO_INLINE void momenta(const Params<T>& p, const Held<S, T>& held, T* out) {
 // second half, the ring's acceleration known: (45)-(48). x: [v'; w'] in base axes; base: what a free base adds to the flow.
 // Angles are dear: without `coordinates`, out.position is not written.
 template <class S, class T, class L, class M = AtRest>
-ZVENO_INLINE void second(const Params<T>& p, const Held<S, T>& held, const L& flow, const T* x, Outcome<T>& out,
+ZVENO_INLINE void second(const Params<T>& p, const FirstHalf<S, T>& held, const L& flow, const T* x, Outcome<T>& out,
                          bool coordinates = true, const M& base = {}) {
   enter_stage<T>(Stage::reaction);
   const Pose<S, T>& pose = held.pose;
   if (coordinates) pose.coordinates(out.position);  // first: it does not wait for x
-  const Vec3T<T> v{x[0], x[1], x[2]}, w{x[3], x[4], x[5]};
+  const AnyVec<T> v{x[0], x[1], x[2]}, w{x[3], x[4], x[5]};
   const auto acceleration = [&](int i) {
     const T(&row)[6] = held.H[i];
-    return dot(Vec3T<T>{row[0], row[1], row[2]}, v) + dot(Vec3T<T>{row[3], row[4], row[5]}, w) + held.h[i];
+    return dot(AnyVec<T>{row[0], row[1], row[2]}, v) + dot(AnyVec<T>{row[3], row[4], row[5]}, w) + held.h[i];
   };
   const auto optional = [&](auto has, int i) {
     if constexpr (decltype(has)::value)
@@ -488,7 +488,7 @@ ZVENO_INLINE void second(const Params<T>& p, const Held<S, T>& held, const L& fl
   const Four g{rest(std::integral_constant<int, 0>(), q.a), rest(std::integral_constant<int, 1>(), q.b),
                rest(std::integral_constant<int, 2>(), q.c), rest(std::integral_constant<int, 3>(), q.d)};
   T moment;
-  const Vec3T<T> force = pose.axes.undo(pose.solve_transposed(g, moment));
+  const AnyVec<T> force = pose.axes.undo(pose.solve_transposed(g, moment));
   // what the ring's reaction and the rates of momentum leave for the base
   const auto inertia = to_base(pose, l.l1);
   const auto f = -(force + inertia.a);

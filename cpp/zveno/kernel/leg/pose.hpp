@@ -16,15 +16,15 @@ struct Params {
   const double* p;
 
   ZVENO_INLINE T operator()(int i) const { return loaded<T>(p + i * kSlots); }
-  ZVENO_INLINE Vec3T<T> vec(int i) const { return {(*this)(i), (*this)(i + 1), (*this)(i + 2)}; }
+  ZVENO_INLINE AnyVec<T> vec(int i) const { return {(*this)(i), (*this)(i + 1), (*this)(i + 2)}; }
   ZVENO_INLINE Axes<T> rows(int i) const { return {vec(i), vec(i + 3), vec(i + 6)}; }
 };
 
-// Lean: crank_frame and tip_frame are identities, bodies are axially symmetric about their x axes.
-template <LegType kTypeOf, bool kLeanOf>
+// Symmetric: crank_frame and tip_frame are identities, bodies are axially symmetric about their x axes.
+template <LegType kTypeOf, bool kSymmetricOf>
 struct Structure {
   static constexpr LegType kType = kTypeOf;
-  static constexpr bool kLean = kLeanOf;
+  static constexpr bool kSymmetric = kSymmetricOf;
   static constexpr bool kHunt = traits_of(kType).hunt;
   static constexpr bool kUniversal = traits_of(kType).spins;
   // of the four places for coordinates, UPS has no third and RUS no fourth
@@ -64,7 +64,7 @@ ZVENO_INLINE auto operator-(const Screw6<A, B>& x) {
   return Screw6{-x.a, -x.b};
 }
 template <class T>
-using PlainScrew = Screw6<Vec3T<T>, Vec3T<T>>;
+using PlainScrew = Screw6<AnyVec<T>, AnyVec<T>>;
 template <class T, class S>
 ZVENO_INLINE auto operator*(const PlainScrew<T>& x, const S& s) {
   return Screw6{scaled(x.a, s), scaled(x.b, s)};
@@ -95,36 +95,36 @@ ZVENO_INLINE void in_order(const T (&place)[4], T* out) {
 // ---- the joint that closes the loop
 
 // what only the first half needs of a pose
-template <class T, bool kLean>
+template <class T, bool kSymmetric>
 struct Closing {
-  using Hook = std::conditional_t<kLean, Vec<Zero, One, Zero>, Vec3T<T>>;
-  using Axis = std::conditional_t<kLean, Vec<T, Zero, T>, Vec3T<T>>;
-  Vec3T<T> rho;  // from the ring's centre to its hinge
-  T measure[4];  // what must not vanish: squares, see judge_leg in batch/
+  using Hook = std::conditional_t<kSymmetric, Vec<Zero, One, Zero>, AnyVec<T>>;
+  using Axis = std::conditional_t<kSymmetric, Vec<T, Zero, T>, AnyVec<T>>;
+  AnyVec<T> rho;  // from the ring's centre to its hinge
+  T measure[4];   // what must not vanish: squares, see judge_leg in batch/
   // of a U joint: its axes and n_R = hook x axis in body axes; the axes in base axes
   Hook hook;
   Axis axis, normal;
-  Vec3T<T> hook_0, axis_0;
+  AnyVec<T> hook_0, axis_0;
 };
 
 // of a U joint
 template <class T>
 struct Locking {
-  T inverse;          // 1 / (n_R . X)
-  Vec3T<T> normal_0;  // n_R, base axes
-  T k[3];             // n_R . e_j of the rotations before the spin
+  T inverse;           // 1 / (n_R . X)
+  AnyVec<T> normal_0;  // n_R, base axes
+  T k[3];              // n_R . e_j of the rotations before the spin
 };
 struct Ball {};
 
 // (25)-(27). axes: of the link before the spin; n: n_R in these axes
 template <class S, class T, class R>
-ZVENO_INLINE About<0, T> close_cross(const Params<T>& p, const Axes<T>& axes, const R& turn, Closing<T, S::kLean>& x,
-                                     Locking<T>& end, Vec3T<T>& n) {
+ZVENO_INLINE About<0, T> close_cross(const Params<T>& p, const Axes<T>& axes, const R& turn, Closing<T, S::kSymmetric>& x,
+                                     Locking<T>& end, AnyVec<T>& n) {
   x.axis_0 = turn.times(p.vec(kRingAxis));
-  const Vec3T<T> e = axes.times(x.axis_0);
+  const AnyVec<T> e = axes.times(x.axis_0);
   const T sign = p(kSpin);
   About<0, T> spin;
-  if constexpr (S::kLean) {
+  if constexpr (S::kSymmetric) {
     x.measure[3] = e.y * e.y + e.z * e.z;
     const T q = root(x.measure[3]);
     end.inverse = sign / q;
@@ -171,10 +171,10 @@ struct NoFrame : Aligned {
 
 template <class T>
 struct BaseFrame : KeptFrame<T, kFrame> {
-  ZVENO_INLINE Vec3T<T> offset() const { return this->p.vec(kBase); }
+  ZVENO_INLINE AnyVec<T> offset() const { return this->p.vec(kBase); }
 };
-template <class T, bool kLean>
-struct CrankFrame : std::conditional_t<kLean, NoFrame<T>, KeptFrame<T, kCrankFrame>> {
+template <class T, bool kSymmetric>
+struct CrankFrame : std::conditional_t<kSymmetric, NoFrame<T>, KeptFrame<T, kCrankFrame>> {
   ZVENO_INLINE Vec<T, Zero, Zero> offset() const { return {this->p(kInner), {}, {}}; }
 };
 
@@ -187,7 +187,7 @@ struct PoseBase {
   using End = std::conditional_t<S::kUniversal, Locking<T>, Ball>;
   using SpinOrNone = std::conditional_t<S::kUniversal, SpinJoint<T>, Fixed>;
 
-  Vec3T<T> hinge;
+  AnyVec<T> hinge;
   Axes<T> axes;  // of the last link before the spin: tau*
   End end;
 };
@@ -201,12 +201,12 @@ struct GoughPose : PoseBase<S, T> {
   T stroke, inv_length, inv_flat;  // 1 / L, 1 / (L c2)
 
   template <class R>
-  ZVENO_INLINE GoughPose(const Params<T>& p, const R& ring, Closing<T, S::kLean>& closing) {
+  ZVENO_INLINE GoughPose(const Params<T>& p, const R& ring, Closing<T, S::kSymmetric>& closing) {
     closing.rho = ring.R.times(p.vec(kRing));
     this->hinge = ring.r + closing.rho;
-    const Vec3T<T> leg = this->hinge - p.vec(kBase);
+    const AnyVec<T> leg = this->hinge - p.vec(kBase);
     const Axes<T> frame = p.rows(kFrame);
-    const Vec3T<T> d = frame.times(leg);
+    const AnyVec<T> d = frame.times(leg);
     // (16)-(18)
     const T flat2 = d.x * d.x + d.z * d.z, length2 = flat2 + d.y * d.y;
     const T flat = root(flat2), length = root(length2);
@@ -219,14 +219,14 @@ struct GoughPose : PoseBase<S, T> {
     j1.first = a1;
     j1.second = a2;
     j3.length = p(kInner) + stroke;
-    const Vec3T<T> x = scaled(leg, inv_length), z = scaled(frame.x, a1.s) + scaled(frame.z, a1.c);
+    const AnyVec<T> x = scaled(leg, inv_length), z = scaled(frame.x, a1.s) + scaled(frame.z, a1.c);
     this->axes = {x, cross(z, x), z};
     const T relative = length * p(kInvOuter);
     closing.measure[0] = relative * relative;
     closing.measure[1] = a2.c * a2.c;
     closing.measure[2] = closing.measure[3] = T(1.0);
     if constexpr (S::kUniversal) {
-      Vec3T<T> n;
+      AnyVec<T> n;
       j2.turn = close_cross<S>(p, this->axes, ring.R, closing, this->end, n);
       this->end.k[0] = dot(j1.axis(), n);
       this->end.k[1] = n.z;
@@ -246,7 +246,7 @@ struct GoughPose : PoseBase<S, T> {
   }
   // (35)-(36); the force in axes tau*, the moment about n_R
   template <class G>
-  ZVENO_INLINE Vec3T<T> solve_transposed(const G& g, T& moment) const {
+  ZVENO_INLINE AnyVec<T> solve_transposed(const G& g, T& moment) const {
     if constexpr (S::kUniversal) {
       moment = g.c * this->end.inverse;
       return {g.d, (g.b - moment * this->end.k[1]) * inv_length, -((g.a - moment * this->end.k[0]) * inv_flat)};
@@ -322,18 +322,18 @@ template <class S, class T>
 struct HuntPose : PoseBase<S, T> {
   static constexpr int kActuated = 0;
   Hinge<Vec<Zero, One, Zero>, BaseFrame<T>, About<1, T>> j1;
-  Universal<T, CrankFrame<T, S::kLean>> j2;
+  Universal<T, CrankFrame<T, S::kSymmetric>> j2;
   typename PoseBase<S, T>::SpinOrNone j3;
   Axes<T> root;                          // axes of the crank
   T inv_q, q2, q3, inv_outer, inv_flat;  // 1 / Q1, Q2, Q3, 1 / l23, 1 / (l23 c3)
 
   template <class R>
-  ZVENO_INLINE HuntPose(const Params<T>& p, const R& ring, Closing<T, S::kLean>& closing) {
+  ZVENO_INLINE HuntPose(const Params<T>& p, const R& ring, Closing<T, S::kSymmetric>& closing) {
     T(&measure)[4] = closing.measure;
     closing.rho = ring.R.times(p.vec(kRing));
     this->hinge = ring.r + closing.rho;
     const Axes<T> frame = p.rows(kFrame);
-    const Vec3T<T> d = frame.times(this->hinge - p.vec(kBase));
+    const AnyVec<T> d = frame.times(this->hinge - p.vec(kBase));
     const T inner = p(kInner);
     inv_outer = p(kInvOuter);
     // (19)-(22)
@@ -347,8 +347,8 @@ struct HuntPose : PoseBase<S, T> {
     j1.turn = a1;
     j2.frame.p = p;
     // (23)-(24)
-    const Vec3T<T> d1 = a1.down(d);
-    const Vec3T<T> a = j2.frame.down(Vec3T<T>{d1.x - inner, d1.y, d1.z});
+    const AnyVec<T> d1 = a1.down(d);
+    const AnyVec<T> a = j2.frame.down(AnyVec<T>{d1.x - inner, d1.y, d1.z});
     // not 1 - s3^2, which has no digits left where the coupler comes near the axis
     measure[1] = (a.x * a.x + a.z * a.z) * inv_outer * inv_outer;
     const T s3 = a.y * inv_outer, c3 = root_of(measure[1]);
@@ -360,11 +360,11 @@ struct HuntPose : PoseBase<S, T> {
     root.y = frame.y;
     root.z = scaled(frame.x, a1.s) + scaled(frame.z, a1.c);
     Axes<T> u = root;
-    if constexpr (!S::kLean) {
+    if constexpr (!S::kSymmetric) {
       const Axes<T> g = p.rows(kCrankFrame);
       u = {root.undo(g.x), root.undo(g.y), root.undo(g.z)};
     }
-    const Vec3T<T> x2 = scaled(u.x, j2.first.c) - scaled(u.z, j2.first.s);
+    const AnyVec<T> x2 = scaled(u.x, j2.first.c) - scaled(u.z, j2.first.s);
     this->axes = {scaled(x2, c3) + scaled(u.y, s3), scaled(u.y, c3) - scaled(x2, s3),
                   scaled(u.x, j2.first.s) + scaled(u.z, j2.first.c)};
     // Q = y_0 x (hinge - l_0), in axes tau*
@@ -376,11 +376,11 @@ struct HuntPose : PoseBase<S, T> {
     measure[2] = Q.x * Q.x * scale * scale;
     measure[3] = T(1.0);
     if constexpr (S::kUniversal) {
-      Vec3T<T> n;
+      AnyVec<T> n;
       j3.turn = close_cross<S>(p, this->axes, ring.R, closing, this->end, n);
       T(&k)[3] = this->end.k;
       k[1] = dot(j2.axis(), n);
-      if constexpr (S::kLean)
+      if constexpr (S::kSymmetric)
         k[0] = k[1];  // both axes are parallel
       else
         k[0] = dot(j2.down(Vec<Zero, One, Zero>()), n);
@@ -401,7 +401,7 @@ struct HuntPose : PoseBase<S, T> {
   }
   // (35), (37)
   template <class G>
-  ZVENO_INLINE Vec3T<T> solve_transposed(const G& g, T& moment) const {
+  ZVENO_INLINE AnyVec<T> solve_transposed(const G& g, T& moment) const {
     T a = g.a, b = g.b, c = g.c;
     if constexpr (S::kUniversal) {
       moment = g.d * this->end.inverse;

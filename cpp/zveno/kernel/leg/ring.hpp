@@ -11,26 +11,31 @@
 
 namespace zveno {
 
-// motion of the base: a_0 - g, Omega', Omega in base axes
+// motion of the base in base axes, its acceleration less the weight
 using StillBase = leg::Flow<ZeroVec, ZeroVec, ZeroVec>;
 template <class T>
-using MovingBase = leg::Flow<Vec3T<T>, Vec3T<T>, Vec3T<T>>;
+using MovingBase = leg::Flow<AnyVec<T>, AnyVec<T>, AnyVec<T>>;
+// b: [a_0 - g; Omega; Omega']
+template <class T>
+ZVENO_INLINE MovingBase<T> moving_base(const T* b) {
+  return {{b[0], b[1], b[2]}, {b[6], b[7], b[8]}, {b[3], b[4], b[5]}};
+}
 
 // what the legs need to know of the ring. A and E are known zeros when the base is still.
 template <class T, class B, class A, class E, class KC, class KB>
 struct Ring {
-  Axes<T> R;       // ring -> base
-  Vec3T<T> r;      // centre of mass
-  Vec3T<T> v, w;   // relative to the base
-  Vec3T<T> omega;  // absolute angular velocity
-  A a;             // absolute acceleration and angular acceleration left when u' = 0
+  Axes<T> R;        // ring -> base
+  AnyVec<T> r;      // centre of mass
+  AnyVec<T> v, w;   // relative to the base
+  AnyVec<T> omega;  // absolute angular velocity
+  A a;              // absolute acceleration and angular acceleration left when u' = 0
   E alpha;
   KC K;    // of the ring
   B base;  // flow
   KB K0;   // of the base
 
   // member by member: an aggregate with empty members is cleared first
-  ZVENO_INLINE Ring(const Axes<T>& R, const Vec3T<T>& r, const Vec3T<T>& v, const Vec3T<T>& w, const Vec3T<T>& omega,
+  ZVENO_INLINE Ring(const Axes<T>& R, const AnyVec<T>& r, const AnyVec<T>& v, const AnyVec<T>& w, const AnyVec<T>& omega,
                     const A& a, const E& alpha, const KC& K, const B& base, const KB& K0)
       : R(R), r(r), v(v), w(w), omega(omega), a(a), alpha(alpha), K(K), base(base), K0(K0) {}
 };
@@ -39,8 +44,8 @@ struct Ring {
 template <class T, class B>
 ZVENO_INLINE auto make_ring(const T* r, const T* R, const T* u, const B& base) {
   const Axes<T> turn{{R[0], R[1], R[2]}, {R[3], R[4], R[5]}, {R[6], R[7], R[8]}};
-  const Vec3T<T> position{r[0], r[1], r[2]}, v{u[0], u[1], u[2]};
-  const Vec3T<T> w = turn.times(Vec3T<T>{u[3], u[4], u[5]});
+  const AnyVec<T> position{r[0], r[1], r[2]}, v{u[0], u[1], u[2]};
+  const AnyVec<T> w = turn.times(AnyVec<T>{u[3], u[4], u[5]});
   const auto K0 = leg::acceleration_matrix<false>(base.alpha, base.omega);
   const auto omega = w + base.omega;
   const auto alpha = base.alpha + cross(base.omega, w);
@@ -59,7 +64,7 @@ ZVENO_INLINE Sym3<T> inertia_in_base(const Platform<T>& body, const Axes<T>& R) 
 // (50) with unknowns in base axes: force and moment on the ring, rates of momentum taken off
 template <class T, class R>
 ZVENO_INLINE void ring_forces(const Platform<T>& body, const Sym3<T>& inertia, const R& ring, const T* wrench, T* s) {
-  const Vec3T<T> f{wrench[0], wrench[1], wrench[2]}, m{wrench[3], wrench[4], wrench[5]};
+  const AnyVec<T> f{wrench[0], wrench[1], wrench[2]}, m{wrench[3], wrench[4], wrench[5]};
   const auto force = f - scaled(ring.a, body.mass);
   const auto spin = leg::times(inertia, ring.alpha) + cross(ring.omega, leg::times(inertia, ring.omega));
   const auto moment = ring.R.times(m) - spin;
