@@ -59,26 +59,34 @@ void store_first(const Pack<N>& p, double* x, int count) {
     if (l < count) x[l] = p[l];
 }
 
-// `count` numbers of the first `rows` lanes -> row_of(lane)
+// `count` numbers of the first `rows` lanes -> row_of(lane). Returns zero in a lane whose numbers are all finite, else NaN.
 template <class RowOf>
-void scatter(const Packed* in, int count, int rows, const RowOf& row_of) {
+Packed scatter(const Packed* in, int count, int rows, const RowOf& row_of) {
+  Packed defect[kLanes];
+  for (int l = 0; l < kLanes; ++l) defect[l] = 0.0;
   int j = 0;
   for (; j + kLanes <= count; j += kLanes) {
     Packed block[kLanes];
-    for (int l = 0; l < kLanes; ++l) block[l] = in[j + l];
+    ZVENO_UNROLL
+    for (int l = 0; l < kLanes; ++l) block[l] = in[j + l], defect[l] += block[l] * Packed(0.0);
     transpose(block);
     ZVENO_UNROLL
     for (int l = 0; l < kLanes; ++l)
       if (l < rows) block[l].store(row_of(l) + j);
   }
-  if (j == count) return;
-  Packed block[kLanes];
-  ZVENO_UNROLL
-  for (int l = 0; l < kLanes; ++l) block[l] = j + l < count ? in[j + l] : Packed(0.0);
-  transpose(block);
-  ZVENO_UNROLL
-  for (int l = 0; l < kLanes; ++l)
-    if (l < rows) store_first(block[l], row_of(l) + j, count - j);
+  if (j < count) {
+    Packed block[kLanes];
+    ZVENO_UNROLL
+    for (int l = 0; l < kLanes; ++l)
+      block[l] = j + l < count ? in[j + l] : Packed(0.0), defect[l] += block[l] * Packed(0.0);
+    transpose(block);
+    ZVENO_UNROLL
+    for (int l = 0; l < kLanes; ++l)
+      if (l < rows) store_first(block[l], row_of(l) + j, count - j);
+  }
+  Packed sum = defect[0];
+  for (int l = 1; l < kLanes; ++l) sum += defect[l];
+  return sum;
 }
 
 inline bool zero_in_all_lanes(const Packed& x) {

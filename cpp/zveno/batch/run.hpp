@@ -28,8 +28,9 @@ struct Results {
       if (!out[k]) continue;
       const std::ptrdiff_t n = size[k];
       double* const first = row(k, i);
-      scatter(in[k], static_cast<int>(n), static_cast<int>(rows), [=](int l) { return first + l * n; });
-      if (!all_finite_lanes(in[k], n)) return false;
+      const Packed defect =
+          scatter(in[k], static_cast<int>(n), static_cast<int>(rows), [=](int l) { return first + l * n; });
+      if (!zero_in_all_lanes(defect)) return false;
     }
     return true;
   }
