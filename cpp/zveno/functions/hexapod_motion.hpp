@@ -23,7 +23,8 @@ class HexMotion {
   // How much is wanted: u' and the load on the base; accelerations of the joints too; and coordinates, reactions, momentum,
   // energies
   enum class Extent { brief, joints, whole };
-  // Accelerations for the forces of the joints, once after each close(). False: a number is not finite, or the mechanism is singular.
+  // Accelerations for the forces of the joints, once after each close(). False: a number is not finite, or the mechanism is
+  // singular.
   virtual bool finish(const double (*tau)[kPlaces], const double* wrench, Extent extent) = 0;
 
   // after close()
