@@ -58,7 +58,7 @@ py::object converted(const Context& c, Name name, PyObject* arg) {
                          ", expected real numbers (float64)");
   auto result = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(array);
   if (!result) throw py::error_already_set();
-  return std::move(result);
+  return py::object(std::move(result));
 }
 
 }  // namespace

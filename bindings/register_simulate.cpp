@@ -102,7 +102,8 @@ void read_numbers(const std::string& who, const char* what, const py::object& re
     throw py::type_error(start + text_of(result) + expected);
   }
   const char kind = any.dtype().kind();
-  if ((kind != 'f' && kind != 'i' && kind != 'u') || is_masked(result.ptr())) throw py::type_error(start + text_of(result) + expected);
+  if ((kind != 'f' && kind != 'i' && kind != 'u') || is_masked(result.ptr()))
+    throw py::type_error(start + text_of(result) + expected);
   if (any.ndim() != 1 || any.size() != count)
     throw py::value_error(start + "an array of shape " + shape_text(any.shape(), static_cast<int>(any.ndim())) + expected);
   const Doubles numbers = Doubles::ensure(any);

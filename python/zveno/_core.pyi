@@ -1,5 +1,6 @@
 # Types of the compiled core; the documentation is in its docstrings.
 from collections.abc import Sequence
+from types import GenericAlias
 from typing import Any, Generic, Literal, SupportsIndex, TypeAlias, overload
 
 import numpy as np
@@ -628,6 +629,7 @@ class Compiled(Generic[_Result]):
         threads: SupportsIndex | None = None,
         **arrays: Any,
     ) -> _Result: ...
+    def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
 
 def count_operations(
     chain: Chain, function: str, method: str | None = None

@@ -99,6 +99,13 @@ def test_a_compiled_batch_ends_soon():
     assert np.isnan(out.acceleration).all()
 
 
+def test_a_compilation_ends_soon_and_the_next_one_succeeds():
+    ring = zv.mechanisms.docking_ring("RSU", gravity=(0.0, 0.0, -1.0))
+    assert interrupted_after(lambda: ring.compile("forward_dynamics"), 0.2) < SOON
+    f = ring.compile("closure")
+    assert np.array_equal(f(*ring.nominal), ring.closure(*ring.nominal))
+
+
 def test_signals_are_left_to_the_main_thread():
     arm = zv.robots.puma560()
     q = np.random.default_rng(0).normal(size=(100_000, arm.n))

@@ -84,7 +84,7 @@ def test_a_subclass_that_asks_too_early_is_told():
             self.known = self.n
             super().__init__(links)
 
-    with pytest.raises(TypeError, match="Chain.__init__ was not called"):
+    with pytest.raises(TypeError, match=r"Chain.__init__ was not called"):
         Early([zv.Link("a", mass=1.0)])
 
 

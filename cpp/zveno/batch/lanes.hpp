@@ -77,8 +77,7 @@ Packed scatter(const Packed* in, int count, int rows, const RowOf& row_of) {
   if (j < count) {
     Packed block[kLanes];
     ZVENO_UNROLL
-    for (int l = 0; l < kLanes; ++l)
-      block[l] = j + l < count ? in[j + l] : Packed(0.0), defect[l] += block[l] * Packed(0.0);
+    for (int l = 0; l < kLanes; ++l) block[l] = j + l < count ? in[j + l] : Packed(0.0), defect[l] += block[l] * Packed(0.0);
     transpose(block);
     ZVENO_UNROLL
     for (int l = 0; l < kLanes; ++l)

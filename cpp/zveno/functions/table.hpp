@@ -171,7 +171,8 @@ inline constexpr OptionText kOptions[] = {
     {Param::on_error, "on_error", "{'raise', 'nan'}", "'raise'",
      "What to do with a state that has no result: raise an error that names the cause, or fill its row with NaN."},
     {Param::status, "status", "(...) int16 array, optional", "None",
-     "Written with on_error='nan': 0 for rows that were computed, else a code that explain() puts into words; after Ctrl-C nothing but -1."},
+     "Written with on_error='nan': 0 for rows that were computed, else a code that explain() puts into words; after Ctrl-C "
+     "nothing but -1."},
     {Param::out, "out", "optional", "None",
      "Written and returned instead of a new result: exact shape, float64, C-contiguous, no memory shared with the "
      "arguments. Undefined after an error; after Ctrl-C nothing but NaN."},

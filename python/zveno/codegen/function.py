@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from .. import _core
 from .._check import Array, refuse_masked
 from .._dispatch import cpu_features
+from .._interrupt import interruptible
 from .._rotation import from_quaternion
 from ..opcount import OpCount, operations
 from .graph import Argument, Graph
@@ -503,8 +504,8 @@ class CompiledFunction(TracedFunction, _core.Compiled[_Result]):
     ``f(q, qd, qdd)`` takes the same arrays, single states or batches of any leading shape, with ``on_error=``, ``out=``
     and ``threads=``, gives the same kind of result and raises the same errors. What was decided by `compile` (method,
     link, point, frame, results) is not an argument any more; external wrenches must be on the links it was compiled
-    with, and symbolic inertial parameters are given as ``parameters=``, (..., k, 10). For type checkers it is generic in
-    what a call returns: ``CompiledFunction[NDArray[np.float64]]``.
+    with, and symbolic inertial parameters are given as ``parameters=``, (..., k, 10). For type checkers it is generic
+    in what a call returns: ``CompiledFunction[NDArray[np.float64]]``.
 
     Attributes
     ----------
@@ -627,8 +628,13 @@ def _sequence(who: str, what: str, value: Iterable[str] | None) -> tuple[str, ..
     return None if value is None else tuple(value)
 
 
-def trace_function(model: Any, function: str, options: Mapping[str, Any], who: str = "trace") -> TracedFunction:
-    """See `Chain.trace` and `Hexapod.trace`; `who` stands in messages."""
+def trace_function(model: Any, function: str, options: Mapping[str, Any]) -> TracedFunction:
+    """See `Chain.trace` and `Hexapod.trace`."""
+    return interruptible(lambda: _traced(model, function, options, "trace"))
+
+
+def _traced(model: Any, function: str, options: Mapping[str, Any], who: str) -> TracedFunction:
+    """`who` stands in messages."""
     kind = _kind(model)
     if unknown := options.keys() - _COMMON - _OWN[kind.name]:
         raise TypeError(f"{who}: unknown argument {min(unknown)!r}")
@@ -661,4 +667,4 @@ def trace_function(model: Any, function: str, options: Mapping[str, Any], who: s
 
 def compile_function(model: Any, function: str, options: Mapping[str, Any]) -> CompiledFunction[Any]:
     """See `Chain.compile` and `Hexapod.compile`."""
-    return _compiled(trace_function(model, function, options, "compile"))
+    return interruptible(lambda: _compiled(_traced(model, function, options, "compile")))
