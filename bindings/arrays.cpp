@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include <zveno/support/pool.hpp>
+
 namespace zveno::bindings {
 namespace {
 
@@ -17,7 +19,8 @@ PyObject* float64() { return the_float64; }
 constexpr int kContiguousAligned = py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
 
 bool plain(PyObject* arg) {
-  if (!api().PyArray_Check_(arg)) return false;
+  // subclasses, of which some hold more than numbers, take the long way
+  if (Py_TYPE(arg) != reinterpret_cast<PyTypeObject*>(api().PyArray_Type_)) return false;
   const auto* a = proxy(arg);
   return a->descr == float64() && (a->flags & kContiguousAligned) == kContiguousAligned;
 }
@@ -29,11 +32,18 @@ std::string expected(const Context& c, py::ssize_t tail, py::ssize_t inner) {
   return "expected (" + n + (inner ? ")" : ",)") + " or (..., " + n + ") for model '" + c.model + "'";
 }
 
+void refuse_masked(const Context& c, Name name, PyObject* arg) {
+  if (is_masked(arg))
+    throw py::type_error(prefix(c, name) +
+                         "is a masked array, expected plain numbers: what is under the mask would be taken for data");
+}
+
 // anything array-like -> C-contiguous float64
 py::object converted(const Context& c, Name name, PyObject* arg) {
   const py::object asarray = py::module_::import("numpy").attr("asarray");
   if (arg == Py_None || PyUnicode_Check(arg) || PyBytes_Check(arg) || PyDict_Check(arg))
     throw py::type_error(prefix(c, name) + "is a " + Py_TYPE(arg)->tp_name + ", expected an array of numbers");
+  refuse_masked(c, name, arg);
   py::object array;
   try {
     array = asarray(py::handle(arg));
@@ -48,10 +58,21 @@ py::object converted(const Context& c, Name name, PyObject* arg) {
                          ", expected real numbers (float64)");
   auto result = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(array);
   if (!result) throw py::error_already_set();
-  return std::move(result);
+  return py::object(std::move(result));
 }
 
 }  // namespace
+
+bool is_masked(PyObject* arg, int depth) {
+  if (api().PyArray_Check_(arg)) {
+    PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy.ma");  // loaded if there are any
+    return module && py::isinstance(arg, py::handle(module).attr("MaskedArray"));
+  }
+  if (depth > 0 && (PyList_Check(arg) || PyTuple_Check(arg)))
+    for (const py::handle& item : py::reinterpret_borrow<py::sequence>(arg))
+      if (is_masked(item.ptr(), depth - 1)) return true;
+  return false;
+}
 
 bool overlaps(const double* a, std::ptrdiff_t na, const double* b, std::ptrdiff_t nb) { return a < b + nb && b < a + na; }
 
@@ -202,6 +223,7 @@ py::object result_array(const Context& c, Name name, PyObject* out, const Lead& 
   if (!api().PyArray_Check_(out))
     throw py::type_error(prefix(c, name) + "is a " + Py_TYPE(out)->tp_name + ", expected a float64 array of shape " +
                          shape_text(dims, nd));
+  refuse_masked(c, name, out);
   const auto* a = proxy(out);
   bool same = a->nd == nd;
   for (int i = 0; same && i < nd; ++i) same = a->dimensions[i] == dims[i];
@@ -235,9 +257,10 @@ int threads_of(const Context& c, PyObject* arg) {
                            ? -1
                            : PyLong_AsLong(py::reinterpret_steal<py::object>(PyNumber_Index(arg)).ptr());
   if (PyErr_Occurred()) PyErr_Clear();
-  if (threads < 0 || threads > 4096)
+  if (threads < 0 || threads > kMostThreads)
     throw py::value_error(std::string(c.function) + ": threads is " + text_of(arg) +
-                          ", expected None, 0 (one per core) or a number up to 4096");
+                          ", expected None, 0 (as many as this process may use) or a number up to " +
+                          std::to_string(kMostThreads));
   return static_cast<int>(threads);
 }
 

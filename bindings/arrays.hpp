@@ -81,6 +81,9 @@ Lead broadcast(const Context& context, Rowwise* args, const Name* names, int cou
 py::object result_array(const Context& context, Name name, PyObject* out, const Lead& lead, const py::ssize_t* tail,
                         int tail_nd, const Rowwise* args, const Name* names, int count, double*& data);
 
+// a masked array, or lists of some: what is under a mask is not data
+bool is_masked(PyObject* arg, int depth = 3);
+
 // how Python prints an object, in plain characters
 std::string text_of(py::handle h);
 

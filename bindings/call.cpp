@@ -2,10 +2,14 @@
 
 #include <structmember.h>
 
+#include <algorithm>
+#include <limits>
+
 #include <zveno/batch/compute.hpp>
 #include <zveno/functions/failure.hpp>
 
 #include "convert.hpp"
+#include "interrupt.hpp"
 #include "registers.hpp"
 #include "result.hpp"
 
@@ -244,6 +248,7 @@ std::int16_t* status_of(const Context& c, PyObject* arg, const Lead& lead) {
                     expected = ", expected int16 of shape " + shape_text(lead.dims, lead.nd);
   if (!py::detail::npy_api::get().PyArray_Check_(arg))
     throw py::type_error(who + "is a " + Py_TYPE(arg)->tp_name + expected);
+  if (is_masked(arg)) throw py::type_error(who + "is a masked array" + expected);
   const auto array = py::reinterpret_borrow<py::array>(arg);
   if (!array.dtype().equal(py::dtype::of<std::int16_t>()))
     throw py::type_error(who + "has dtype " + std::string(py::str(array.dtype())) + expected);
@@ -318,8 +323,16 @@ PyObject* run_call(const Context& c, typename Face<Model>::Work& job, Arrays& ar
   // ---- releasing the interpreter lock costs as much as a small kernel: it is held for work below a few microseconds
   Failure failure;
   if (rows.count * work_of(row, sizes) > 256) {
-    py::gil_scoped_release release;
-    failure = compute(*kernels, job, rows, threads);
+    Unlocked unlocked;
+    failure = compute(*kernels, job, rows, threads, &unlocked.watch);
+    if (unlocked.watch.stopped()) {
+      // some rows are written and nothing tells which: none shall pass for a result
+      constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+      for (int k = 0; out && k < output_count(job); ++k)
+        if (rows.out[k]) std::fill_n(rows.out[k], rows.count * output_size(job, k), kNaN);
+      if (rows.status) std::fill_n(rows.status, rows.count, std::int16_t{-1});
+      unlocked.raise();
+    }
   } else if (rows.count > 0) {
     failure = kernels->run(job, rows, 0, rows.count);
   }

@@ -36,6 +36,7 @@ struct Callable {
     static PyMethodDef methods[] = {
         {"__init_subclass__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&init_subclass)),
          METH_CLASS | METH_VARARGS | METH_KEYWORDS, nullptr},
+        {"__class_getitem__", &Py_GenericAlias, METH_CLASS | METH_O, "Its results by their type."},
         {nullptr, nullptr, 0, nullptr}};
     static PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(Callable, entry), READONLY, nullptr},
                                     {nullptr, 0, 0, 0, nullptr}};

@@ -4,7 +4,18 @@
 
 #include <string_view>
 
+#include <zveno/support/pool.hpp>
+#include <zveno/support/processors.hpp>
+
 #include "registers.hpp"
+
+#if defined(_WIN32)
+#define WIN32_LEAN_AND_MEAN
+#define NOMINMAX
+#include <windows.h>
+
+#include <intrin.h>
+#endif
 
 namespace zveno::bindings {
 
@@ -15,7 +26,15 @@ namespace {
 // instruction sets of this processor that wheels may carry kernels for, best first
 std::vector<std::string> cpu_levels() {
   std::vector<std::string> levels;
-#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
+#if defined(_WIN32) && defined(_M_X64)
+  int one[4], seven[4];  // eax, ebx, ecx, edx; what the system saves is its own answer
+  __cpuid(one, 1);
+  __cpuidex(seven, 7, 0);
+  const auto has = [](int word, int bit) { return (word >> bit & 1) != 0; };
+  if (IsProcessorFeaturePresent(PF_AVX512F_INSTRUCTIONS_AVAILABLE) && has(seven[1], 17) && has(seven[1], 31))  // DQ, VL
+    levels.push_back("avx512");
+  if (IsProcessorFeaturePresent(PF_AVX2_INSTRUCTIONS_AVAILABLE) && has(one[2], 12)) levels.push_back("avx2");  // FMA
+#elif (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
     levels.push_back("avx512");
@@ -38,6 +57,18 @@ void register_dispatch(py::module_& m) {
         return py::make_tuple(kernels->name, kernels->lanes);
       },
       py::arg("table"), "Compute with these kernels from now on; returns their name and number of lanes.");
+  m.attr("MOST_THREADS") = kMostThreads;
+  m.def("default_threads", &default_threads, "Threads that threads=0 uses: the least of thread_limits(), rounded up.");
+  m.def(
+      "thread_limits",
+      [] {
+        py::dict limits;
+        for (const ThreadLimit& limit : thread_limits()) limits[py::str(limit.source)] = limit.processors;
+        return limits;
+      },
+      "Processors that this process may use, by what says so: processors, affinity, control group, SLURM_CPUS_PER_TASK.");
+  m.def("cgroup_processors", &cgroup_processors, py::arg("root") = "",
+        "Processors that the quotas of control groups leave, inf without; files are looked for under `root`.");
   m.def(
       "sincos",
       [](const py::array_t<double, py::array::c_style | py::array::forcecast>& x) {

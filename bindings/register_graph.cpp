@@ -3,7 +3,7 @@
 
 #include <zveno/graph/algebra.hpp>
 
-#include "registers.hpp"
+#include "classes.hpp"
 
 namespace zveno::bindings {
 namespace {
@@ -31,7 +31,7 @@ Op op_of(int op) {
 }  // namespace
 
 void register_graph(py::module_& m) {
-  py::class_<Graph>(m, "Graph")
+  new_class<Graph>(m, "Graph")
       .def(py::init<std::size_t>(), py::arg("limit") = Graph::kLimit)
       .def("__len__", &Graph::size)
       .def("constant", &Graph::constant, py::arg("value"))

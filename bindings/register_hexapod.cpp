@@ -2,9 +2,10 @@
 #include <pybind11/stl.h>
 
 #include <zveno/solve/forward_kinematics.hpp>
-#include <zveno/support/pool.hpp>
 
+#include "classes.hpp"
 #include "convert.hpp"
+#include "interrupt.hpp"
 #include "registers.hpp"
 
 namespace zveno::bindings {
@@ -60,7 +61,7 @@ LegSpec leg_of(const py::tuple& t) {
 }  // namespace
 
 void register_hexapod(py::module_& m) {
-  py::class_<Hexapod>(m, "Hexapod")
+  new_class<Hexapod>(m, "Hexapod")
       .def(py::init([](const std::string& name, const py::tuple& platform, const py::object& gravity, const py::list& legs) {
              std::vector<LegSpec> specs;
              specs.reserve(legs.size());
@@ -105,7 +106,7 @@ void register_hexapod(py::module_& m) {
                  iterations.mutable_data(),
                  status.mutable_data()};
         {
-          py::gil_scoped_release release;
+          Unlocked unlocked;
           parallel_for(
               count, 16, threads,
               [](void* context, std::ptrdiff_t begin, std::ptrdiff_t end) {
@@ -119,7 +120,8 @@ void register_hexapod(py::module_& m) {
                   s.status[i] = k.failure.code();
                 }
               },
-              &shared);
+              &shared, &unlocked.watch);
+          if (unlocked.watch.stopped()) unlocked.raise();
         }
         return py::make_tuple(residual, iterations, status, margin);
       },

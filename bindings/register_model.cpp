@@ -1,5 +1,6 @@
 #include <zveno/model/inertial.hpp>
 
+#include "classes.hpp"
 #include "convert.hpp"
 #include "registers.hpp"
 
@@ -69,7 +70,7 @@ py::list leg_types() {
 
 void register_model(py::module_& m) {
   m.def("leg_types", &leg_types, "Traits of the leg types: name, hunt, spins, coordinates.");
-  py::class_<Chain>(m, "Chain")
+  new_class<Chain>(m, "Chain")
       .def(py::init([](const std::string& name, const std::string& base, const py::object& gravity, const py::list& links) {
              std::vector<LinkSpec> specs;
              specs.reserve(links.size());

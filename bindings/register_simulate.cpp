@@ -9,7 +9,7 @@
 #include <zveno/sim/integrate.hpp>
 
 #include "arrays.hpp"
-#include "registers.hpp"
+#include "classes.hpp"
 
 namespace zveno::bindings {
 namespace {
@@ -102,7 +102,8 @@ void read_numbers(const std::string& who, const char* what, const py::object& re
     throw py::type_error(start + text_of(result) + expected);
   }
   const char kind = any.dtype().kind();
-  if (kind != 'f' && kind != 'i' && kind != 'u') throw py::type_error(start + text_of(result) + expected);
+  if ((kind != 'f' && kind != 'i' && kind != 'u') || is_masked(result.ptr()))
+    throw py::type_error(start + text_of(result) + expected);
   if (any.ndim() != 1 || any.size() != count)
     throw py::value_error(start + "an array of shape " + shape_text(any.shape(), static_cast<int>(any.ndim())) + expected);
   const Doubles numbers = Doubles::ensure(any);
@@ -269,7 +270,7 @@ py::list fields_of(const Field (&fields)[N]) {
 
 template <class R>
 py::class_<R> register_run(py::module_& m, const char* name) {
-  return py::class_<R>(m, name, "A simulation under way; see zveno.simulation.")
+  return new_class<R>(m, name, "A simulation under way; see zveno.simulation.")
       .def("advance", &R::advance, py::arg("count"), "Up to count steps more; False at the end or after a failure.")
       .def("settle", &R::settle, "Record the last good state unless it is recorded.")
       .def_property_readonly("step", &R::step)
@@ -282,7 +283,7 @@ py::class_<R> register_run(py::module_& m, const char* name) {
 }  // namespace
 
 void register_simulate(py::module_& m) {
-  py::class_<JointLaw>(m, "JointLaw", "Program of a joint's law; see zveno.laws.")
+  new_class<JointLaw>(m, "JointLaw", "Program of a joint's law; see zveno.laws.")
       .def(py::init([](const py::list& terms) {
              std::vector<Term> program;
              program.reserve(terms.size());
@@ -294,7 +295,7 @@ void register_simulate(py::module_& m) {
       .def("force", &law_forces, py::arg("t"), py::arg("x"), py::arg("v"), py::arg("z") = py::none(),
            "Force for arrays of one size; z: internal states, by default those of steady sliding.");
 
-  py::class_<Schedule>(m, "Schedule", "Method, steps and records of a simulation.")
+  new_class<Schedule>(m, "Schedule", "Method, steps and records of a simulation.")
       .def(py::init(&schedule_of), py::kw_only(), py::arg("semi_implicit"), py::arg("start"), py::arg("dt"),
            py::arg("steps"), py::arg("every"));
 

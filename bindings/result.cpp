@@ -4,6 +4,7 @@
 
 #include <structmember.h>
 
+#include <bitset>
 #include <cstring>
 
 namespace zveno::bindings {
@@ -48,6 +49,8 @@ PyObject* view(PyObject* self, void* name) {
   }
   try {
     const auto whole = py::reinterpret_borrow<py::array>(b.data);
+    if (!py::isinstance<py::array_t<double>>(whole) || !whole.ndim() || whole.shape(whole.ndim() - 1) != layout.size())
+      throw py::type_error(std::string(row.outputs[k].name) + ": _data, _joints, _free and _outputs do not fit together");
     const bool of_legs = row.outputs[k].shape.count == 2;
     const py::ssize_t number = sizeof(double);
     std::vector<py::ssize_t> shape(whole.shape(), whole.shape() + whole.ndim() - 1);
@@ -58,14 +61,16 @@ PyObject* view(PyObject* self, void* name) {
     return py::array(py::dtype::of<double>(), shape, strides, first, whole).release().ptr();
   } catch (py::error_already_set& e) {
     e.restore();
-    return nullptr;
+  } catch (const py::builtin_exception& e) {
+    e.set_error();
   }
+  return nullptr;
 }
 
 PyObject* wanted(PyObject* self, void*) {
   const BlockObject& b = *block(self);
   const FunctionRow& row = row_of_block(b);
-  py::tuple names(static_cast<std::size_t>(__builtin_popcount(b.outputs)));
+  py::tuple names(std::bitset<32>(b.outputs).count());
   int i = 0;
   for (int k = 0; k < row.outputs.count; ++k)
     if (b.outputs >> k & 1) names[i++] = py::str(row.outputs[k].name);

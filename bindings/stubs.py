@@ -86,6 +86,18 @@ def methods(row):
     return lines + method(row, out="None = None", result="float | _Array", overload=True)
 
 
+def kinds(mechanism, rows):
+    """Names of functions by the kind of their result, for the types of compiled ones."""
+    public = [row for row in rows if not row["private"]]
+    made = {"Blocks": [row["name"] for row in public if row["block"]]}
+    single = [row for row in public if not row["block"] and not row["several"]]
+    made["Arrays"] = [row["name"] for row in single if row["outputs"][0]["shape"]]
+    made["Numbers"] = [row["name"] for row in single if not row["outputs"][0]["shape"]]
+    for kind, names in made.items():
+        if names:
+            yield alias({"name": mechanism}, kind, names)[1]
+
+
 def text():
     """The whole file."""
     made, names = TEMPLATE.read_text(encoding="utf-8"), ""
@@ -93,6 +105,7 @@ def text():
         rows = _core.functions(mechanism)
         lines = [line for row in rows for line in methods(row)]
         names += "".join(definition for row in rows for _, definition in choices(row).values())
+        names += "".join(kinds(mechanism, rows))
         made = made.replace(f"    # functions of a {mechanism}\n", "\n".join(lines) + "\n")
     return made.replace("# choices of words\n", names)
 

@@ -39,10 +39,10 @@ void bias(const Chain& chain, const double* q, const double* qd, double* bias);
 // doubles per row of a function's first result
 std::ptrdiff_t result_size(const Chain& chain, Function function);
 
-// Everything else, and batches: any function of functions/chain_functions.hpp over rows of states. threads: 0 is one per
-// core. With Rows::status set, rows that fail hold NaN and nothing is thrown; without, the first of them is SingularityError
-// or std::overflow_error. Arguments that are not finite give std::overflow_error, as do results too large; with
-// Rows::check_inputs set, std::invalid_argument and no computation.
+// Everything else, and batches: any function of functions/chain_functions.hpp over rows of states. threads: 0 is as
+// many as this process may use. With Rows::status set, rows that fail hold NaN and nothing is thrown; without, the first of
+// them is SingularityError or std::overflow_error. Arguments that are not finite give std::overflow_error, as do results too
+// large; with Rows::check_inputs set, std::invalid_argument and no computation.
 void evaluate(const Job& job, const Rows& rows, int threads = 1);
 
 // ---- hexapods
@@ -79,9 +79,9 @@ void forward_dynamics(const Hexapod& hexapod, const double* r, const double* R, 
 std::ptrdiff_t result_size(const HexJob& job);
 
 // Everything else, and batches: moving and free bases, forces of all joints, Newton's method, rows of states. threads: 0 is
-// one per core. With Rows::status set, rows that fail hold NaN and nothing is thrown; without, the first of them is
-// LegError, std::invalid_argument (a number that is not finite, R not a rotation) or std::overflow_error (a result that is
-// not finite).
+// as many as this process may use. With Rows::status set, rows that fail hold NaN and nothing is thrown; without, the first
+// of them is LegError, std::invalid_argument (a number that is not finite, R not a rotation) or std::overflow_error (a
+// result that is not finite).
 void evaluate(const HexJob& job, const Rows& rows, int threads = 1);
 
 }  // namespace zveno

@@ -73,9 +73,29 @@ def frozen(array: Array) -> Array:
     return array
 
 
+def is_masked(value: object, depth: int = 3) -> bool:
+    """A masked array, or lists of some."""
+    if isinstance(value, np.ndarray):
+        return isinstance(value, np.ma.MaskedArray)
+    return depth > 0 and isinstance(value, list | tuple) and any(is_masked(x, depth - 1) for x in value)
+
+
+def refuse_masked(value: object, what: str) -> None:
+    """Raise TypeError for a masked array; `what` names function and argument."""
+    if is_masked(value):
+        raise TypeError(
+            f"{what} is a masked array, expected plain numbers: what is under the mask would be taken for data"
+        )
+
+
 def as_array(value: object, fail: Fail, what: str, *shapes: tuple[int, ...]) -> Array:
     """Return `value` as a finite read-only float64 array of one of `shapes`, or `fail`."""
     expected = " or ".join(str(s) for s in shapes)
+    if is_masked(value):
+        try:
+            fail(what)
+        except Exception as error:  # whose text begins with who is asked
+            refuse_masked(value, str(error))
     try:
         raw = np.asarray(value)
     except Exception as error:  # ragged lists, hostile __array__

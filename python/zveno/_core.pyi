@@ -1,16 +1,18 @@
 # Types of the compiled core; the documentation is in its docstrings.
 from collections.abc import Sequence
-from typing import Any, Literal, SupportsIndex, TypeAlias, overload
+from types import GenericAlias
+from typing import Any, Generic, Literal, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from typing_extensions import disjoint_base
+from typing_extensions import TypeVar, disjoint_base
 
 from .hexapod import Body
 from .model import Link
 from .results import Derivatives, HexapodDynamics
 
 _Array: TypeAlias = NDArray[np.float64]
+_Result = TypeVar("_Result", default=Any)
 _External: TypeAlias = dict[str, Any] | None  # {link: ArrayLike}, but dict is invariant
 _Frame: TypeAlias = Literal["link", "world"]
 _MassMatrixMethod: TypeAlias = Literal[
@@ -28,6 +30,28 @@ _DerivativesOutput: TypeAlias = Literal[
     "dtau_dqd",
     "dtau_dqdd",
 ]
+_ChainArrays: TypeAlias = Literal[
+    "mass_matrix",
+    "bias",
+    "inverse_dynamics",
+    "forward_dynamics",
+    "reactions",
+    "base_wrench",
+    "pose",
+    "jacobian",
+    "jacobian_rate",
+    "velocity",
+    "acceleration",
+    "com",
+    "momentum",
+    "momentum_matrix",
+    "coriolis_matrix",
+    "regressor",
+]
+_ChainNumbers: TypeAlias = Literal[
+    "kinetic_energy",
+    "potential_energy",
+]
 _ForwardDynamicsOutput: TypeAlias = Literal[
     "acceleration",
     "base_wrench",
@@ -44,6 +68,22 @@ _ForwardDynamicsFreeOutput: TypeAlias = Literal[
     "joint_velocity",
     "joint_acceleration",
     "reaction",
+]
+_HexapodBlocks: TypeAlias = Literal[
+    "forward_dynamics",
+    "forward_dynamics_free",
+]
+_HexapodArrays: TypeAlias = Literal[
+    "closure",
+    "joint_velocity",
+    "jacobian",
+    "mass_matrix",
+    "momentum",
+    "inverse_dynamics",
+]
+_HexapodNumbers: TypeAlias = Literal[
+    "kinetic_energy",
+    "potential_energy",
 ]
 _OnError: TypeAlias = Literal["raise", "nan"]
 # type, name, base, base frame, ring, ring frame, crank frame, tip frame, inner length, outer length,
@@ -568,7 +608,7 @@ def body_of_parameters(parameters: ArrayLike) -> tuple[float, tuple[float, float
 def check_body(who: str, mass: float, com: ArrayLike, inertia: ArrayLike) -> list[str]: ...
 
 @disjoint_base
-class Compiled:
+class Compiled(Generic[_Result]):
     def __init__(
         self,
         model: Chain | Hexapod,
@@ -588,7 +628,8 @@ class Compiled:
         out: Any = None,
         threads: SupportsIndex | None = None,
         **arrays: Any,
-    ) -> Any: ...
+    ) -> _Result: ...
+    def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
 
 def count_operations(
     chain: Chain, function: str, method: str | None = None
@@ -598,6 +639,12 @@ def leg_types() -> list[tuple[str, bool, bool, tuple[str, ...]]]: ...
 def cpu_levels() -> list[str]: ...
 def use_kernels(table: object) -> tuple[str, int]: ...
 def sincos(x: ArrayLike) -> tuple[_Array, _Array]: ...
+
+MOST_THREADS: int
+
+def default_threads() -> int: ...
+def thread_limits() -> dict[str, float]: ...
+def cgroup_processors(root: str = "") -> float: ...
 
 class JointLaw:
     def __init__(self, terms: list[tuple[Any, ...]]) -> None: ...

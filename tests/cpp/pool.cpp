@@ -138,5 +138,36 @@ LAW(a_child_forked_while_the_pool_works_has_a_pool_of_its_own) {
 }
 #endif
 
-// last: its threads stay, and every later call wakes them
 LAW(more_threads_than_anybody_has_are_not_too_many) { CHECK(covers(1001, 1, 4096)); }
+
+LAW(a_watch_stops_the_work_between_pieces) {
+  for (int threads : {1, 2, 4}) {
+    std::atomic<int> done{0};
+    zveno::Watch watch([](void* pieces) { return *static_cast<std::atomic<int>*>(pieces) > 0; }, &done);
+    parallel_for(
+        1'000'000, 1, threads,
+        [](void* pieces, std::ptrdiff_t begin, std::ptrdiff_t end) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(end - begin));
+          *static_cast<std::atomic<int>*>(pieces) += static_cast<int>(end - begin);
+        },
+        &done, &watch);
+    CHECK(watch.stopped());
+    CHECK(done > 0 && done < 100'000);
+    CHECK(covers(100, 3, threads));
+  }
+}
+
+LAW(a_watch_that_is_content_changes_nothing) {
+  for (int threads : {1, 3}) {
+    std::atomic<int> done{0};
+    zveno::Watch watch([](void*) { return false; }, nullptr);
+    parallel_for(
+        1001, 2, threads,
+        [](void* count, std::ptrdiff_t begin, std::ptrdiff_t end) {
+          *static_cast<std::atomic<int>*>(count) += static_cast<int>(end - begin);
+        },
+        &done, &watch);
+    CHECK(!watch.stopped());
+    CHECK_EQUAL(done.load(), 1001);
+  }
+}

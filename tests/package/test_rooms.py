@@ -67,6 +67,14 @@ def test_headers_of_the_library_are_included_by_their_full_name_and_exist():
             assert not name.startswith("<zveno/") or (CPP.parent / name[1:-1]).exists(), f"{file} includes {name}"
 
 
+def test_vectors_do_not_depend_on_the_name_of_the_compiler():
+    # clang-cl has vector types and is not __GNUC__: ZVENO_GNU knows
+    asking = [file for file in SOURCES if re.search(r"^\s*#\s*(el)?if\b.*__GNUC__", (CPP / file).read_text(), re.M)]
+    assert asking == ["scalar/pack.hpp", "support/compiler.hpp"]  # the former: versions of GCC
+    tests = re.findall(r"^\s*(?:else)?if\(.*\bMSVC\b.*$", (ROOT / "CMakeLists.txt").read_text(), re.M)
+    assert tests == ["if(MSVC)"]  # spelling of options; what the compiler can do is asked with `cl`
+
+
 @pytest.mark.parametrize(
     "arrow",
     [

@@ -32,6 +32,22 @@ assert_type(arm.operations("mass_matrix").total, int)
 assert_type(arm.joint_names, tuple[str, ...])
 assert_type(zv.cpu_features()["lanes"], int)
 
+compiled = arm.compile("mass_matrix")
+assert_type(compiled, zv.CompiledFunction[Array])
+assert_type(compiled(q, out=M), Array)
+assert_type(arm.compile("derivatives", level="algebraic")(q, q, q), zv.Derivatives)
+assert_type(arm.compile("kinetic_energy")(q, q), float | Array)
+anything: zv.CompiledFunction = compiled
+
+ring = zv.mechanisms.docking_ring("UPS")
+r, R = ring.nominal
+assert_type(ring.compile("closure")(r, R), Array)
+loads = ring.compile("forward_dynamics")(r, R, np.zeros(6), np.zeros(6), np.zeros(6))
+assert_type(loads, zv.HexapodDynamics)
+assert_type(loads.reaction, Array)
+if ring.nominal is None:
+    raise SystemExit
+
 try:
     zv.Chain([zv.Link("a", mass=-1.0)])
 except zv.ModelError as error:

@@ -3,21 +3,21 @@
 #include <algorithm>
 #include <mutex>
 
-#include <zveno/support/pool.hpp>
-
 namespace zveno {
 namespace {
 
 // pieces of whole packs, short enough to share the work evenly, long enough to hide the hand-over
 std::ptrdiff_t chunk_of(const Job& job, int lanes) {
+  // a state of derivatives fills the lanes with its directions, of which there are 2 n
+  if (job.function == Function::derivatives) return std::max(1, 512 / job.chain->n());
   return lanes * std::max<std::ptrdiff_t>(1, 512 / (lanes * (1 + job.chain->n() / 8)));
 }
 std::ptrdiff_t chunk_of(const HexJob&, int lanes) { return std::max(lanes, 128); }
 
 // the failure of the lowest row counts
 template <class J>
-Failure over_threads(const KernelTable& kernels, const J& job, const Rows& rows, int threads) {
-  if (threads == 1 || rows.count <= kernels.lanes) return kernels.run(job, rows, 0, rows.count);
+Failure over_threads(const KernelTable& kernels, const J& job, const Rows& rows, int threads, Watch* watch) {
+  if ((threads == 1 && !watch) || rows.count <= kernels.lanes) return kernels.run(job, rows, 0, rows.count);
   struct Shared {
     const KernelTable& kernels;
     const J& job;
@@ -34,17 +34,17 @@ Failure over_threads(const KernelTable& kernels, const J& job, const Rows& rows,
         std::lock_guard lock(s.mutex);
         if (!s.failure || failure.row < s.failure.row) s.failure = failure;
       },
-      &shared);
+      &shared, watch);
   return shared.failure;
 }
 
 }  // namespace
 
-Failure compute(const KernelTable& kernels, const Job& job, const Rows& rows, int threads) {
-  return over_threads(kernels, job, rows, threads);
+Failure compute(const KernelTable& kernels, const Job& job, const Rows& rows, int threads, Watch* watch) {
+  return over_threads(kernels, job, rows, threads, watch);
 }
-Failure compute(const KernelTable& kernels, const HexJob& job, const Rows& rows, int threads) {
-  return over_threads(kernels, job, rows, threads);
+Failure compute(const KernelTable& kernels, const HexJob& job, const Rows& rows, int threads, Watch* watch) {
+  return over_threads(kernels, job, rows, threads, watch);
 }
 
 }  // namespace zveno

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <zveno/functions/job.hpp>
+#include <zveno/support/pool.hpp>
 
 namespace zveno {
 
-// threads: 0 is one per core
-Failure compute(const KernelTable& kernels, const Job& job, const Rows& rows, int threads = 1);
-Failure compute(const KernelTable& kernels, const HexJob& job, const Rows& rows, int threads = 1);
+// threads: 0 is default_threads(). What `watch` stops has some rows written whole, the others not at all.
+Failure compute(const KernelTable& kernels, const Job& job, const Rows& rows, int threads = 1, Watch* watch = nullptr);
+Failure compute(const KernelTable& kernels, const HexJob& job, const Rows& rows, int threads = 1, Watch* watch = nullptr);
 
 }  // namespace zveno

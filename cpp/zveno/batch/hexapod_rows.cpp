@@ -77,7 +77,7 @@ static_assert(kKept >= leg::kFreeShare && kKept % kLanes == 0);
 
 // solve_dense in lanes, with the same bits; false: a pivot is too small in some lane
 bool solve_lanes(Packed (&A)[6][6], Packed* b) {
-  Packed least, most;
+  Packed least = 0.0, most = 0.0;
   for (int j = 0; j < 6; ++j) {
     Packed pivot = size_of(A[j][j]);
     Mask<kLanes> larger[6];  // than all above it: the last such row is the one

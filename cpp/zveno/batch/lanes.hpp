@@ -108,7 +108,7 @@ inline bool all_finite_lanes(const Packed* x, std::ptrdiff_t count) { return zer
 
 // whether all of `count` packs are above a bound in all lanes
 inline bool all_above(const Packed* x, int count, double bound) {
-#if defined(__GNUC__)
+#if ZVENO_GNU
   using I = typename Lanes<std::int64_t, kLanes>::type;
   const Packed b(bound);
   I good = (I)(x[0].v > b.v);

@@ -376,7 +376,8 @@ void write_leg(const DynamicsLayout& layout, const T* o, T* to) {
 // u' and the base's acceleration -> result
 template <class T, class R>
 void write_head(const DynamicsLayout& layout, const R& ring, const T* x, T* out) {
-  const T* y = layout.free ? x + 6 : x;
+  constexpr bool kMayBeFree = !std::is_same_v<decltype(ring.base), StillBase>;
+  const T* y = kMayBeFree && layout.free ? x + 6 : x;
   if (const int at = layout.acceleration(); at >= 0) {
     const auto w = ring.R.undo(AnyVec<T>{y[3], y[4], y[5]});
     for (int i = 0; i < 3; ++i) out[at + i] = y[i];

@@ -171,12 +171,14 @@ inline constexpr OptionText kOptions[] = {
     {Param::on_error, "on_error", "{'raise', 'nan'}", "'raise'",
      "What to do with a state that has no result: raise an error that names the cause, or fill its row with NaN."},
     {Param::status, "status", "(...) int16 array, optional", "None",
-     "Written with on_error='nan': 0 for rows that were computed, else a code that explain() puts into words."},
+     "Written with on_error='nan': 0 for rows that were computed, else a code that explain() puts into words; after Ctrl-C "
+     "nothing but -1."},
     {Param::out, "out", "optional", "None",
      "Written and returned instead of a new result: exact shape, float64, C-contiguous, no memory shared with the "
-     "arguments. Undefined after an error."},
+     "arguments. Undefined after an error; after Ctrl-C nothing but NaN."},
     {Param::threads, "threads", "int, optional", "None",
-     "Threads over the batch; None is one, 0 one per core. Results do not depend on it."},
+     "Threads over the batch, at most 256; None is one, 0 as many as this process may use: processors, affinity, quota of "
+     "its container, SLURM_CPUS_PER_TASK. Fewer where the system gives no more. Results do not depend on it."},
 };
 
 constexpr const OptionText& option_of(Param p) {

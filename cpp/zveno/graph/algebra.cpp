@@ -368,7 +368,9 @@ class Algebra {
         ++report_.distributed;
         Ids list;
         for (const Signed t : terms) {
-          Ids parts{factors[0] ^ sign_of(factors[1])};
+          Ids parts;
+          parts.reserve(kLong + 1);
+          parts.push_back(factors[0] ^ sign_of(factors[1]));
           append(t, Op::mul, true, parts);
           list.push_back(units_.product(parts));
         }

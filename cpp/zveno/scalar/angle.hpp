@@ -64,7 +64,7 @@ T asin_small(const T& y) {
   return y + y * z * (low + z4 * (mid + z4 * high));
 }
 
-#if defined(__GNUC__)
+#if ZVENO_GNU
 template <int N>
 struct Chooser {
   using P = Pack<N>;

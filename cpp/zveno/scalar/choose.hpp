@@ -7,7 +7,7 @@
 
 namespace zveno {
 
-#if defined(__GNUC__)
+#if ZVENO_GNU
 template <int N>
 using Mask = typename Lanes<std::int64_t, N>::type;
 template <int N>

@@ -31,7 +31,7 @@ constexpr double kNearest = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds
 // 2^k; shifted: k + kNearest
 template <int N>
 ZVENO_INLINE Pack<N> power_of_two(const Pack<N>& shifted) {
-#if defined(__GNUC__)
+#if ZVENO_GNU
   using I = typename Lanes<std::int64_t, N>::type;
   return Pack<N>((typename Pack<N>::V)(((I)shifted.v + 1023) << 52));
 #else

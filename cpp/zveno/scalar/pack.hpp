@@ -23,7 +23,7 @@ constexpr int kLanes = 2;
 // the next multiple of kLanes
 constexpr int padded(int n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
-#if defined(__GNUC__)
+#if ZVENO_GNU
 template <class S, int N>
 struct Lanes {
   typedef S type __attribute__((vector_size(N * sizeof(S))));

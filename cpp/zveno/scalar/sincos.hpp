@@ -94,7 +94,7 @@ bool any_beyond(const Pack<N>& x) {
   return beyond;
 }
 
-#if defined(__GNUC__)
+#if ZVENO_GNU
 template <int N>
 void choose_quadrant(const Pack<N>& shifted, Pack<N>& s, Pack<N>& c) {
   using I = typename Lanes<std::int64_t, N>::type;

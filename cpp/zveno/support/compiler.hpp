@@ -1,11 +1,18 @@
 // What the compiler is told beyond the language.
 #pragma once
 
+// vector types and attributes as GCC has them; clang-cl does not call itself GNU, but knows them too
+#if defined(__GNUC__) || defined(__clang__)
+#define ZVENO_GNU 1
+#else
+#define ZVENO_GNU 0
+#endif
+
 // before a loop whose iterations share no memory, and before a short one of fixed length that is to be written out
 #if defined(__clang__)
 #define ZVENO_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define ZVENO_UNROLL _Pragma("clang loop unroll(full)")
-#elif defined(__GNUC__)
+#elif ZVENO_GNU
 #define ZVENO_INDEPENDENT _Pragma("GCC ivdep")
 #define ZVENO_UNROLL _Pragma("GCC unroll 16")
 #else
@@ -14,13 +21,13 @@
 #endif
 
 // kernels are loops over bodies built from these few helpers: a call left standing in the loop costs more than its work
-#if defined(__GNUC__) && !defined(ZVENO_CALLS)  // sanitizers: checked calls compile ten times faster than checked giants
+#if ZVENO_GNU && !defined(ZVENO_CALLS)  // sanitizers: checked calls compile ten times faster than checked giants
 #define ZVENO_INLINE inline __attribute__((always_inline))
 #else
 #define ZVENO_INLINE inline
 #endif
 
-#if defined(__GNUC__)
+#if ZVENO_GNU
 #define ZVENO_COLD __attribute__((noinline, cold))
 #else
 #define ZVENO_COLD

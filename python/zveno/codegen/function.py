@@ -19,15 +19,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _core
-from .._check import Array
+from .._check import Array, refuse_masked
 from .._dispatch import cpu_features
+from .._interrupt import interruptible
 from .._rotation import from_quaternion
 from ..opcount import OpCount, operations
 from .graph import Argument, Graph
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from ..model import Body, Chain, Hexapod
     from .llvm import Machine
+
+    _Result = TypeVar("_Result", default=Any)
+else:
+    from typing import TypeVar
+
+    _Result = TypeVar("_Result")
 
 __all__ = ["CompiledFunction", "Savings", "TraceOptions", "TracedFunction", "compile_function", "trace_function"]
 
@@ -98,6 +107,7 @@ class _ChainKind:
         else:
             raise ValueError(f"{who}: parameters is {parameters!r}, expected 'fixed', 'symbolic' or names of links")
         loaded = [external] if isinstance(external, str) else _names(who, "external", external)
+        refuse_masked(point, f"{who}: point")
         try:
             where = None if point is None else np.asarray(point, dtype=np.float64).tolist()
         except (TypeError, ValueError):
@@ -488,13 +498,14 @@ class TracedFunction:
         return f"{type(self).__name__} {self.title}: {self.operations}, {self.level}"
 
 
-class CompiledFunction(TracedFunction, _core.Compiled):
+class CompiledFunction(TracedFunction, _core.Compiled[_Result]):
     """Machine code for one function of one mechanism. Call it like the method it replaces.
 
     ``f(q, qd, qdd)`` takes the same arrays, single states or batches of any leading shape, with ``on_error=``, ``out=``
     and ``threads=``, gives the same kind of result and raises the same errors. What was decided by `compile` (method,
     link, point, frame, results) is not an argument any more; external wrenches must be on the links it was compiled
-    with, and symbolic inertial parameters are given as ``parameters=``, (..., k, 10).
+    with, and symbolic inertial parameters are given as ``parameters=``, (..., k, 10). For type checkers it is generic
+    in what a call returns: ``CompiledFunction[NDArray[np.float64]]``.
 
     Attributes
     ----------
@@ -617,8 +628,13 @@ def _sequence(who: str, what: str, value: Iterable[str] | None) -> tuple[str, ..
     return None if value is None else tuple(value)
 
 
-def trace_function(model: Any, function: str, options: Mapping[str, Any], who: str = "trace") -> TracedFunction:
-    """See `Chain.trace` and `Hexapod.trace`; `who` stands in messages."""
+def trace_function(model: Any, function: str, options: Mapping[str, Any]) -> TracedFunction:
+    """See `Chain.trace` and `Hexapod.trace`."""
+    return interruptible(lambda: _traced(model, function, options, "trace"))
+
+
+def _traced(model: Any, function: str, options: Mapping[str, Any], who: str) -> TracedFunction:
+    """`who` stands in messages."""
     kind = _kind(model)
     if unknown := options.keys() - _COMMON - _OWN[kind.name]:
         raise TypeError(f"{who}: unknown argument {min(unknown)!r}")
@@ -649,6 +665,6 @@ def trace_function(model: Any, function: str, options: Mapping[str, Any], who: s
     return min((traced(method=method) for method, largest in methods if n <= largest), key=_cost)
 
 
-def compile_function(model: Any, function: str, options: Mapping[str, Any]) -> CompiledFunction:
+def compile_function(model: Any, function: str, options: Mapping[str, Any]) -> CompiledFunction[Any]:
     """See `Chain.compile` and `Hexapod.compile`."""
-    return _compiled(trace_function(model, function, options, "compile"))
+    return interruptible(lambda: _compiled(_traced(model, function, options, "compile")))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from .. import errors as _errors
-from .._check import Array, _show, as_integer, as_number
+from .._check import Array, _show, as_integer, as_number, refuse_masked
 from .._rotation import from_rotation_vector
 from .._status import in_words
 from ..opcount import OpCount, staged
@@ -73,6 +73,7 @@ def _array(function: str, name: str, value: Any, tail: tuple[int, ...], hexapod:
     """`value` as a finite float64 array (..., *tail)."""
     if hasattr(value, "as_matrix"):
         value = value.as_matrix()
+    refuse_masked(value, f"{function}: {name}")
     try:
         array = np.ascontiguousarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -171,7 +172,7 @@ def forward_kinematics(
     r = np.array(np.broadcast_to(r0, (*lead, 3)), order="C")
     R = np.array(np.broadcast_to(R0, (*lead, 3, 3)), order="C")
     wanted = np.ascontiguousarray(np.broadcast_to(wanted, (*lead, 6)))
-    count = 1 if threads is None else as_integer(name, "threads", threads, 0, 4096)
+    count = 1 if threads is None else as_integer(name, "threads", threads, 0, _core.MOST_THREADS)
     residual, iterations, status, margin = _core.hexapod_forward_kinematics(hexapod, wanted, r, R, count)
     failed = np.flatnonzero(status)
     if failed.size and on_error == "raise":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NoReturn, Self, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,10 @@ from ..sim.chain import simulate_chain
 from . import dh
 from .link import KINDS, Link
 from .mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from ..codegen.function import CompiledFunction, TraceOptions
+    from ..results import Derivatives
 
 __all__ = ["Chain"]
 
@@ -72,8 +76,25 @@ class Chain(Mechanism, _core.Chain):
     operations = _operations
     simulate = simulate_chain
 
+    if TYPE_CHECKING:
+
+        @overload
+        def compile(self, function: _core._ChainArrays, **options: Unpack[TraceOptions]) -> CompiledFunction[Array]: ...
+        @overload
+        def compile(
+            self, function: _core._ChainNumbers, **options: Unpack[TraceOptions]
+        ) -> CompiledFunction[float | Array]: ...
+        @overload
+        def compile(
+            self, function: Literal["derivatives"], **options: Unpack[TraceOptions]
+        ) -> CompiledFunction[Derivatives]: ...
+        @overload
+        def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction[Any]: ...
+        def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction[Any]: ...
+
     def _assemble(self, name: str, base: str, gravity: ArrayLike, links: Iterable[Link]) -> None:
         """Check the arguments, resolve parents, build the C++ model."""
+        self._require_new()
         for key, text in (("name", name), ("base", base)):
             if not _is_name(text):
                 raise ModelError(f"Chain: {key} is {_show(text)}, expected a non-empty string")

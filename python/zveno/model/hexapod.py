@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Final, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Self, TypeAlias, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +25,13 @@ from .frames import NominalPose, complete
 from .leg import Leg
 from .mechanism import Mechanism
 
+if TYPE_CHECKING:
+    from ..codegen.function import CompiledFunction, TraceOptions
+    from ..results import HexapodDynamics
+
 __all__ = ["Hexapod"]
+
+_MaybeNone: TypeAlias = Any  # as in typeshed: users who gave a nominal pose need not ask for None
 
 _ORIGIN: Final = (0.0, 0.0, 0.0)
 
@@ -101,8 +107,23 @@ class Hexapod(Mechanism, _core.Hexapod):
     ) -> None:
         self._assemble(name, gravity, nominal, platform, legs)
 
+    if TYPE_CHECKING:
+
+        @overload
+        def compile(
+            self, function: _core._HexapodArrays, **options: Unpack[TraceOptions]
+        ) -> CompiledFunction[Array]: ...
+        @overload
+        def compile(
+            self, function: _core._HexapodBlocks, **options: Unpack[TraceOptions]
+        ) -> CompiledFunction[HexapodDynamics]: ...
+        @overload
+        def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction[Any]: ...
+        def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction[Any]: ...
+
     def _assemble(self, name: str, gravity: ArrayLike, nominal: Any, platform: Body, legs: Iterable[Leg]) -> None:
         """Check the arguments, fill in what the legs leave open, build the C++ model."""
+        self._require_new()
         if not _is_name(name):
             raise ModelError(f"Hexapod: name is {_show(name)}, expected a non-empty string")
 
@@ -169,7 +190,7 @@ class Hexapod(Mechanism, _core.Hexapod):
         return tuple(str(leg.name) for leg in self._legs)
 
     @property
-    def nominal(self) -> tuple[Array, Array] | None:
+    def nominal(self) -> tuple[Array, Array] | _MaybeNone:
         """Pose (r, R) in which the mechanism is assembled, (3,) m and (3, 3), read-only; None if it was not given."""
         return self._nominal
 

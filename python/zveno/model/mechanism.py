@@ -32,6 +32,11 @@ class Mechanism(Value):
         """Check the values, build the C++ model."""
         raise NotImplementedError
 
+    def _require_new(self) -> None:
+        """A second __init__ would change the names of a model and not its numbers."""
+        if "_name" in self.__dict__:
+            raise TypeError(f"{type(self).__name__}.__init__: '{self._name}' exists already, and models do not change")
+
     @classmethod
     def _made(cls, **values: Any) -> Self:
         """Suspicions are not reported: those of a copy were reported when the original was made."""

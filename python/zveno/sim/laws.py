@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import _show, as_array, as_number
+from .._check import _show, as_array, as_number, refuse_masked
 
 if TYPE_CHECKING:
     from ..model import Chain, Hexapod
@@ -112,6 +112,7 @@ class Law(ABC):
         fail = _fail_of(self)
         arrays = []
         for name, value in (("t", t), ("x", x), ("v", v)):
+            refuse_masked(value, f"{type(self).__name__}: {name}")
             array = np.asarray(value)
             if array.dtype.kind not in "iuf":
                 fail(f"{name} is {_show(value)}, expected numbers")
