@@ -66,9 +66,9 @@ def test_springs_that_lose_energy_are_told_with_their_limit_and_cause():
         ring().simulate(1.0, 1e-2, u=[-0.05, 0, 0, 0, 0, 0], laws=laws.SpringDamper(1e6, 1e3))
     (warning,) = caught
     assert re.fullmatch(
-        r"simulate: the energy error of 0\.0396 J is 8\.7 % of the 0\.453 J exchanged: dt = 0\.01 s is too long; 'rk4' is"
-        r" stable up to 0\.0152 s, because of stiffness = 1e\+06 N/m of SpringDamper in leg 'leg\d' and 5 more, and"
-        r" accurate far below that",
+        r"simulate: the energy error of 0\.0396 J is 8\.7 % of the 0\.453 J exchanged: dt = 0\.01 s is too long;"
+        r" 'rk4' is stable up to 0\.0152 s, because of stiffness = 1e\+06 N/m of SpringDamper in leg 'leg\d' and 5"
+        r" more, and accurate far below that",
         str(warning.message),
     )
     assert warning.filename == __file__
@@ -84,19 +84,17 @@ def test_stops_that_make_energy_are_told():
     ("law", "cause"),
     [
         (laws.DryFriction(200.0, 1e-6), "force / speed = 2e+08 N s/m of DryFriction in joint 'cart_joint'"),
-        (laws.EddyBrake(200.0, 1e-6), "2 force / speed = 4e+08 N s/m of EddyBrake in joint 'cart_joint'"),
+        (laws.EddyBrake(200.0, 1e-2), "2 force / speed = 40000 N s/m of EddyBrake in joint 'cart_joint'"),
         (laws.SlipClutch(300.0, laws.Servo(1e9)), "stiffness = 1e+09 N/m of Servo in joint 'cart_joint'"),
     ],
 )
 def test_friction_that_chatters_is_blamed(law, cause):
     with pytest.warns(zv.SimulationWarning, match=re.escape(f"because of {cause}")):
-        slider().simulate(1.0, 1e-2, q=[0.01], qd=[0.3], laws=laws.SpringDamper(100.0) + law, method="rk4")
+        slider().simulate(1.0, 1e-2, q=[0.01], qd=[0.3], laws=laws.SpringDamper(100.0) + law, method="semi-implicit")
 
 
 def test_a_function_that_is_too_stiff_is_told_without_a_limit():
-    with pytest.warns(
-        zv.SimulationWarning, match="too long for the motion, or forces given as functions are too stiff"
-    ):
+    with pytest.warns(zv.SimulationWarning, match="for the motion, or forces given as functions are too stiff"):
         slider().simulate(1.0, 1e-2, qd=[1.0], laws=lambda t, q, qd: -3e4 * q)
 
 

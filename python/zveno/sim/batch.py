@@ -301,7 +301,7 @@ def run_batch(
     if batch.doubts:
         worst = max(batch.doubts, key=lambda row: batch.ratio[row] if batch.ratio[row] == batch.ratio[row] else -1.0)
         many = f"{len(batch.doubts)} of {batch.count} runs are not to be trusted; run {batch.place(worst)}: "
-        _plan.warn(many + batch.doubts[worst], stacklevel=3)
+        _plan.warn(many + batch.doubts[worst], stacklevel=4)
     return SimulationBatch(
         kind,
         model,

@@ -452,6 +452,9 @@ class Simulation(ABC):
         missing = [field.name for field in kind.fields if field.name not in arrays]
         if missing:
             fail(f"lacks {', '.join(missing)}")
+        for name in arrays:
+            if name not in (field.name for field in kind.fields):
+                fail(f"has an unknown field {_show(name)}")
         for name in (kind._mechanism, "method", "dt", "events", "failure"):
             if name not in about:
                 fail(f"lacks {name}")
