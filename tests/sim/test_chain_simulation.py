@@ -264,8 +264,11 @@ def test_saved_records_come_back(tmp_path):
 
 
 def test_records_are_drawn():
-    figure = zv.robots.two_link().simulate(0.02, 1e-3).plot()
-    assert [axes.get_ylabel() for axes in figure.axes] == ["q, rad or m", "qd, rad/s or m/s", "tau, N m or N", "J"]
+    s = zv.robots.two_link().simulate(0.02, 1e-3)
+    figure = s.plot()
+    labels = ["q, rad or m", "qd, rad/s or m/s", "tau, N m or N", "J", "energy error, J"]
+    assert [axes.get_ylabel() for axes in figure.axes] == labels
+    assert figure.get_suptitle().endswith(str(s.energy_balance))
     matplotlib.pyplot.close(figure)
 
 

@@ -767,7 +767,8 @@ def test_figures_have_units_names_and_limits():
     s = hard_landing(1e-3, every=1)
     figure = s.plot()
     assert [a.get_ylabel() for a in figure.axes] == [
-        "displacement, mm", "rotation, deg", "stroke, mm", "force, N", "force, N", "moment, N m",
+        "displacement, mm", "rotation, deg", "stroke, mm", "force, N", "force, N", "moment, N m", "energy, J",
+        "error, J",
     ]  # fmt: skip
     strokes = figure.axes[2]
     legend = [text.get_text() for text in strokes.get_legend().get_texts()]
@@ -777,6 +778,11 @@ def test_figures_have_units_names_and_limits():
     turns = [line.get_ydata() for line in figure.axes[1].get_lines()]
     np.testing.assert_allclose(np.transpose(turns), np.degrees(Rotation.from_matrix(s.R).as_rotvec()), atol=1e-9)
     np.testing.assert_allclose(figure.axes[5].get_lines()[1].get_ydata(), s.base_wrench[:, 4])
+    assert [line.get_label() for line in figure.axes[6].get_lines()][:2] == ["kinetic", "potential"]
+    np.testing.assert_allclose(figure.axes[7].get_lines()[0].get_ydata(), s.energy_error)
+    assert str(s.energy_balance) in figure.axes[7].get_title()
+    moving = plots.plot_energy(simulate(ring(), 0.1, 1e-3, base_motion=np.ones(9)))
+    assert moving[1].texts[0].get_text() == "the base moves: no balance"
     crank = plots.plot_strokes(simulate(ring("RSU"), 0.1, 1e-3, u=PUSH))
     assert crank.get_ylabel() == "crank angle, deg"
     assert plots.plot_forces(simulate(ring("RSU"), 0.1, 1e-3)).get_ylabel() == "torque, N m"

@@ -75,8 +75,9 @@ class ChainSimulation(Simulation, mechanism="chain"):
         return errors.SingularityError(f"{when} {text}", name)
 
     def plot(self) -> Figure:
-        """Draw coordinates, rates, efforts and energies in one figure. Needs matplotlib (``zveno[cli]``)."""
-        panels = [["q"], ["qd"], ["tau"], ["kinetic_energy", "potential_energy", "work_joints", "work_external"]]
+        """Draw coordinates, rates, efforts, energies and their balance in one figure. Needs matplotlib."""
+        energies = ["kinetic_energy", "potential_energy", "work_joints", "work_external"]
+        panels = [["q"], ["qd"], ["tau"], energies, ["energy_error"]]
         plots = _optional("zveno.plot.records", "Simulation.plot", "matplotlib")
         figure: Figure = plots.plot_fields(self, panels)
         return figure

@@ -567,7 +567,7 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
         return error(f"{when} {who} {text}, margin {margin:.3g}", leg=leg, leg_index=index, cause=key, margin=margin)
 
     def plot(self) -> Figure:
-        """Draw ring, strokes, forces and the load on the base in one figure. Needs matplotlib (``zveno[cli]``)."""
+        """Draw ring, strokes, forces, the load on the base and the energy in one figure. Needs matplotlib."""
         figure: Figure = _optional("zveno.plot.simulation", "Simulation.plot", "matplotlib").plot_simulation(self)
         return figure
 
