@@ -1,5 +1,6 @@
 """Settings shared by all tests: reproducible hypothesis runs, and the chains used again and again."""
 
+import signal
 import sys
 
 import numpy as np
@@ -22,6 +23,14 @@ def pytest_addoption(parser):
 def rng(request):
     """Random numbers seeded by the name of the test."""
     return np.random.default_rng(list(request.node.name.encode()))
+
+
+@pytest.fixture
+def interruptible():
+    """Python's own handler of SIGINT, also where the process was started with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

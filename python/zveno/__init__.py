@@ -18,10 +18,20 @@ except ImportError as error:  # pragma: no cover
 from . import _types, graph, laws, mechanisms, robots  # noqa: F401
 from ._dispatch import cpu_features
 from .codegen.function import CompiledFunction, TracedFunction
-from .errors import Error, GraphSizeError, ModelError, ModelWarning, SingularityError, UnreachableError
+from .errors import (
+    Error,
+    GraphSizeError,
+    ModelError,
+    ModelWarning,
+    SimulationWarning,
+    SingularityError,
+    StepError,
+    UnreachableError,
+)
 from .model import Body, Chain, Hexapod, Leg, Link
 from .opcount import OpCount
 from .results import Derivatives, HexapodDynamics, RingPose, Singularity
+from .sim.batch import SimulationBatch
 from .sim.chain import ChainSimulation
 from .sim.simulation import HexapodSimulation, Simulation, StopEvent
 
@@ -57,8 +67,11 @@ __all__ = [
     "OpCount",
     "RingPose",
     "Simulation",
+    "SimulationBatch",
+    "SimulationWarning",
     "Singularity",
     "SingularityError",
+    "StepError",
     "StopEvent",
     "TracedFunction",
     "UnreachableError",

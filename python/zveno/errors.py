@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["Error", "GraphSizeError", "ModelError", "ModelWarning", "SingularityError", "UnreachableError"]
+__all__ = [
+    "Error",
+    "GraphSizeError",
+    "ModelError",
+    "ModelWarning",
+    "SimulationWarning",
+    "SingularityError",
+    "StepError",
+    "UnreachableError",
+]
 
 
 class Error(Exception):
@@ -96,6 +105,28 @@ class GraphSizeError(Error, ValueError):
     def __init__(self, message: str = "", limit: int = 0) -> None:
         super().__init__(message)
         self.limit = limit
+
+
+class StepError(Error, ValueError):
+    """A step of a simulation that is far beyond the limit of stability, so that any motion would explode.
+
+    Attributes
+    ----------
+    dt : float, s
+        The step.
+    limit : float, s
+        The longest stable one, by the equations of motion linearised at the start.
+    cause : str
+        Whose stiffness, damping or friction sets the limit.
+    """
+
+    def __init__(self, message: str = "", dt: float = math.nan, limit: float = math.nan, cause: str = "") -> None:
+        super().__init__(message)
+        self.dt, self.limit, self.cause = dt, limit, cause
+
+
+class SimulationWarning(UserWarning):
+    """The energy balance of a simulation does not close, or its step is too long to be stable: do not trust it."""
 
 
 class ModelWarning(UserWarning):

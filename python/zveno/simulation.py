@@ -1,6 +1,20 @@
 """Motion in time; it lives in `zveno.sim`."""
 
-from .sim.chain import ChainSimulation, simulate_chain
-from .sim.simulation import HexapodSimulation, Simulation, StopEvent, simulate
+from .sim.batch import SimulationBatch
+from .sim.chain import ChainSimulation, LimitEvent, simulate_chain
+from .sim.output import Peak, Summary
+from .sim.simulation import EnergyBalance, HexapodSimulation, Simulation, StopEvent, simulate
 
-__all__ = ["ChainSimulation", "HexapodSimulation", "Simulation", "StopEvent", "simulate", "simulate_chain"]
+__all__ = [
+    "ChainSimulation",
+    "EnergyBalance",
+    "HexapodSimulation",
+    "LimitEvent",
+    "Peak",
+    "Simulation",
+    "SimulationBatch",
+    "StopEvent",
+    "Summary",
+    "simulate",
+    "simulate_chain",
+]

@@ -189,6 +189,9 @@ def test_a_law_takes_references_and_limits_from_its_leg():
             "SpringDamper.of: leg is 6, expected 0",
         ),
         (lambda: sum([laws.LuGre(1, 1, 1, 1)] * 5)(0, 0, 0), "laws: more than four LuGre terms"),
+        (lambda: laws.SpringDamper(1)(0.0, np.nan, 0.0), "SpringDamper: x is nan, expected finite numbers"),
+        (lambda: laws.DryFriction(1, 1)(0.0, 0.0, [0.0, np.inf]), "DryFriction: v is [0.0, inf], expected finite"),
+        (lambda: laws.EddyBrake(1, 1)(-np.inf, 0.0, 0.0), "EddyBrake: t is -inf, expected finite numbers"),
     ],
 )
 def test_what_is_refused(make, message):
@@ -201,8 +204,36 @@ def test_clutches_may_be_nested_but_not_without_end():
     for limit in range(32, 0, -1):
         law = laws.SlipClutch(limit, law)
     assert law(0, 1, 0) == -1.0
+    with pytest.raises(ValueError, match="SlipClutch: slip clutches are nested more than 32 deep"):
+        laws.SlipClutch(1.0, law)
+    with pytest.raises(ValueError, match="nested more than 32 deep"):  # also through sums
+        laws.SlipClutch(1.0, laws.SpringDamper(1.0) + law)
+    copy = pickle.loads(pickle.dumps(law))
+    assert copy == law and hash(copy) == hash(law)
     with pytest.raises(ValueError, match="nested more than 32 deep"):
-        laws.SlipClutch(1.0, law)(0, 0, 0)
+        laws.SlipClutch(1.0, copy)
+
+
+def test_forces_that_overflow_are_refused():
+    text = "SpringDamper: the force at t = 0, x = 1e+10, v = 0 is not finite: numbers are too large"
+    with pytest.raises(FloatingPointError, match=re.escape(text)):
+        laws.SpringDamper(1e308)(0.0, [1.0, 1e10], 0.0)
+
+
+@given(st.sampled_from(["spring", "friction", "brake", "stops", "servo"]), amount, positive)
+def test_slopes_are_the_steepest_ones(kind, a, b):
+    law = {
+        "spring": laws.SpringDamper(a, b), "friction": laws.DryFriction(a, b), "brake": laws.EddyBrake(a, b),
+        "stops": laws.Stops(b, a, -0.1, 0.1), "servo": laws.SlipClutch(1e9, laws.Servo(a, b)),
+    }[kind]  # fmt: skip
+    x, v = np.linspace(-0.2, 0.2, 81), np.linspace(-5 * b, 5 * b, 4001)
+    (slope,) = law._slopes()
+    for values, steepest in (
+        (np.diff(law(0.0, x, 0.0)) / np.diff(x), slope.stiffness),
+        (np.diff(law(0.0, 0.15, v)) / np.diff(v), slope.damping),
+    ):
+        assert -values.min() <= steepest * (1 + 1e-6) + 1e-6
+        assert -values.min() >= steepest * 0.99 - 1e-6
 
 
 def test_only_laws_add_to_laws():

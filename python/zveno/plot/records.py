@@ -38,11 +38,11 @@ def plot_fields(simulation: Simulation, panels: Sequence[Sequence[str]]) -> Figu
             for label, values in columns.items():
                 if label.partition(".")[0] == name:
                     panel.plot(simulation.t, values, lw=1.4, label=label.partition(".")[2] or name.replace("_", " "))
-        title = names[0] if len(names) == 1 else ""
+        title = names[0].replace("_", " ") if len(names) == 1 else ""
         panel.set_ylabel(f"{title}, {fields[names[0]].unit}".lstrip(", "))
         panel.grid(color="0.88", lw=0.8)
         panel.spines[["top", "right"]].set_visible(False)
         panel.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="small")
     panel.set_xlabel(f"time, {fields['t'].unit}")
-    figure.suptitle(simulation._model.name)
+    figure.suptitle(f"{simulation._model.name}\n{simulation.energy_balance}")
     return figure

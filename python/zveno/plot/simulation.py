@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..sim.simulation import Simulation
 
-__all__ = ["plot_base_wrench", "plot_forces", "plot_ring", "plot_simulation", "plot_strokes"]
+__all__ = ["plot_base_wrench", "plot_energy", "plot_forces", "plot_ring", "plot_simulation", "plot_strokes"]
 
 # Okabe-Ito colours; dashes repeat the distinction for print and for every kind of colour vision
 _LEG_STYLES: Final = (
@@ -162,8 +162,29 @@ def plot_base_wrench(simulation: Simulation, axes: Sequence[Axes] | None = None)
     return axes
 
 
+@_drawing("two Axes", "list of two Axes")
+def plot_energy(simulation: Simulation, axes: Sequence[Axes] | None = None) -> list[Axes]:
+    """Energies and work (J), and the error of their balance beside the energy exchanged."""
+    left, right = axes = list(axes) if axes is not None else _new_axes(2)
+    stores = {
+        "kinetic": simulation.kinetic_energy,
+        "potential": simulation.potential_energy,
+        "work of the legs": simulation.work_legs,
+        "work of the wrench": simulation.work_wrench,
+    }
+    for (label, values), (colour, dashes) in zip(stores.items(), _LEG_STYLES, strict=False):
+        left.plot(simulation.t, values, color=colour, ls=dashes, lw=1.5, label=label)
+    _finish(left, simulation, "Energy", "energy, J")
+    if np.isfinite(simulation.energy_error).any():
+        right.plot(simulation.t, simulation.energy_error, color=_LEG_STYLES[0][0], lw=1.5)
+    else:
+        right.text(0.5, 0.5, "the base moves: no balance", transform=right.transAxes, ha="center", va="center")
+    _finish(right, simulation, f"Energy balance: {simulation.energy_balance}", "error, J")
+    return axes
+
+
 def plot_simulation(simulation: Simulation) -> Figure:
-    """Ring, drives and load on the base in one figure.
+    """Ring, drives, load on the base and energy in one figure.
 
     Parameters
     ----------
@@ -175,12 +196,13 @@ def plot_simulation(simulation: Simulation) -> Figure:
     """
     if not len(simulation):
         raise ValueError("plot: the simulation has no states")
-    figure, axes = plt.subplots(3, 2, figsize=(12, 9), sharex=True, layout="constrained")
+    figure, axes = plt.subplots(4, 2, figsize=(12, 11.5), sharex=True, layout="constrained")
     plot_ring(simulation, axes[0])
     plot_strokes(simulation, axes[1, 0])
     plot_forces(simulation, axes[1, 1])
     plot_base_wrench(simulation, axes[2])
-    for panel in axes[:2].flat:
+    plot_energy(simulation, axes[3])
+    for panel in axes[:3].flat:
         panel.set_xlabel("")
     figure.align_ylabels(axes)
     title = simulation.hexapod.name

@@ -21,7 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, NoReturn, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,6 +48,28 @@ __all__ = [
 
 Array = NDArray[np.float64]
 _Term = tuple[Any, ...]
+_DEEPEST: Final = 32  # nesting of slip clutches, as in C++
+
+
+class Slope(NamedTuple):
+    """Steepest slopes of a law or of one of its terms: what the step of an integration has to follow.
+
+    `bounded`: the force does not grow without end, so steps that are too long make it chatter, not explode.
+    """
+
+    law: str
+    stiffness: float = 0.0  # -dF/dx, N/m or N m/rad
+    damping: float = 0.0  # -dF/dv, N s/m or N m s/rad
+    words: tuple[str, str] = ("stiffness", "damping")  # which parameters make them
+    bounded: bool = False
+    ends: tuple[float, float] | None = None  # acts beyond these coordinates only
+    bristles: LuGre | None = None
+
+    def acts_at(self, x: float, v: float, dt: float) -> bool:
+        """Whether it acts in a state from which a step dt is made."""
+        if self.ends is not None:
+            return not self.ends[0] < x < self.ends[1]
+        return self.bristles is None or self.bristles._sticks(v, dt)
 
 
 class Place(NamedTuple):
@@ -108,6 +130,13 @@ class Law(ABC):
         -------
         force : array or float, N or N m
             Of `LuGre`: in steady sliding.
+
+        Raises
+        ------
+        ValueError
+            An argument is not a number or not finite.
+        FloatingPointError
+            The force overflows.
         """
         fail = _fail_of(self)
         arrays = []
@@ -116,13 +145,24 @@ class Law(ABC):
             array = np.asarray(value)
             if array.dtype.kind not in "iuf":
                 fail(f"{name} is {_show(value)}, expected numbers")
-            arrays.append(array.astype(np.float64, copy=False))
+            with np.errstate(over="ignore"):  # a long double may not fit; reported below
+                array = array.astype(np.float64, copy=False)
+            if not np.isfinite(array).all():
+                fail(f"{name} is {_show(array.tolist())}, expected finite numbers")
+            arrays.append(array)
         try:
             arrays = list(np.broadcast_arrays(*arrays))
         except ValueError:
             fail(f"t, x, v have shapes {', '.join(str(a.shape) for a in arrays)}, which do not broadcast")
         shape = arrays[0].shape
-        force = program(self).force(*(np.ascontiguousarray(a).reshape(-1) for a in arrays))
+        states = [np.ascontiguousarray(a).reshape(-1) for a in arrays]
+        force = program(self).force(*states)
+        if not np.isfinite(force).all():
+            at = ", ".join(
+                f"{name} = {values[int(np.isfinite(force).argmin())]:g}"
+                for name, values in zip("txv", states, strict=True)
+            )
+            raise FloatingPointError(f"{type(self).__name__}: the force at {at} is not finite: numbers are too large")
         return force.reshape(shape) if shape else float(force[0])
 
     def of(self, hexapod: Hexapod, leg: int | str) -> Law:
@@ -160,6 +200,14 @@ class Law(ABC):
 
     @abstractmethod
     def _terms(self) -> list[_Term]: ...
+
+    @abstractmethod
+    def _slopes(self) -> list[Slope]: ...
+
+    @property
+    def _depth(self) -> int:
+        """How deep slip clutches are nested in it."""
+        return 0
 
 
 def leg_place(hexapod: Hexapod, leg: int) -> Place:
@@ -224,6 +272,9 @@ class SpringDamper(Law):
     def _terms(self) -> list[_Term]:
         return [("spring_damper", self.force, self.stiffness, self.damping, self.reference or 0.0)]
 
+    def _slopes(self) -> list[Slope]:
+        return [Slope("SpringDamper", self.stiffness, self.damping)]
+
 
 @dataclass(frozen=True)
 class DryFriction(Law):
@@ -252,6 +303,9 @@ class DryFriction(Law):
     def _terms(self) -> list[_Term]:
         return [("dry_friction", self.force, self.speed)]
 
+    def _slopes(self) -> list[Slope]:
+        return [Slope("DryFriction", 0.0, self.force / self.speed, ("", "force / speed"), bounded=True)]
+
 
 @dataclass(frozen=True)
 class LuGre(Law):
@@ -278,7 +332,8 @@ class LuGre(Law):
 
     Notes
     -----
-    Bristles relax with the rate stiffness |v| / g(v); its product with the step must be below 2.7 for "rk4".
+    Bristles relax with the rate stiffness |v| / g(v); its product with the step must be below 2.7 for "rk4". With
+    "semi-implicit" they stick quietly for steps below about (damping + viscous) / stiffness only.
 
     Examples
     --------
@@ -304,6 +359,20 @@ class LuGre(Law):
         return [
             ("lugre", self.force, self.breakaway, self.speed, self.stiffness, self.damping, self.viscous),
         ]
+
+    def _slopes(self) -> list[Slope]:
+        slopes = [Slope("LuGre", self.stiffness, self.damping, bristles=self)]
+        return [*slopes, Slope("LuGre", 0.0, self.viscous, ("", "viscous"))] if self.viscous else slopes
+
+    def _decay(self, v: float) -> float:
+        """Rate at which bristles relax at the speed v, 1/s."""
+        w = v / self.speed
+        g = self.force + (self.breakaway - self.force) * math.exp(-w * w)
+        return self.stiffness * abs(v) / g
+
+    def _sticks(self, v: float, dt: float) -> bool:
+        """Whether bristles are far from sliding within a step: then they are a spring."""
+        return self._decay(v) * dt < 1
 
 
 @dataclass(frozen=True)
@@ -357,6 +426,11 @@ class Stops(Law):
                 _fail_of(self)(f"{key} is None, the limit of a leg; give a number, or choose the leg with Law.of")
         return [("stops", self.lower, self.upper, self.stiffness, self.damping)]
 
+    def _slopes(self) -> list[Slope]:
+        lower = -math.inf if self.lower is None else self.lower
+        upper = math.inf if self.upper is None else self.upper
+        return [Slope("Stops", self.stiffness, self.damping, ends=(lower, upper))]
+
 
 @dataclass(frozen=True)
 class EddyBrake(Law):
@@ -385,6 +459,9 @@ class EddyBrake(Law):
 
     def _terms(self) -> list[_Term]:
         return [("eddy_brake", self.force, self.speed)]
+
+    def _slopes(self) -> list[Slope]:
+        return [Slope("EddyBrake", 0.0, 2 * self.force / self.speed, ("", "2 force / speed"), bounded=True)]
 
 
 @dataclass(frozen=True)
@@ -536,6 +613,9 @@ class Servo(Law):
         kind, *rest = reference._reference() if isinstance(reference, Ramp | Table) else ("constant", reference or 0.0)
         return [(f"servo_{kind}", self.stiffness, self.damping, self.limit, *rest)]
 
+    def _slopes(self) -> list[Slope]:
+        return [Slope("Servo", self.stiffness, self.damping, bounded=math.isfinite(self.limit))]
+
 
 @dataclass(frozen=True)
 class SlipClutch(Law):
@@ -563,6 +643,14 @@ class SlipClutch(Law):
         _check(self, positive="limit")
         if not isinstance(self.law, Law):
             _fail_of(self)(f"law is {_show(self.law)}, expected a Law")
+        depth = 1 + self.law._depth
+        if depth > _DEEPEST:
+            _fail_of(self)(f"slip clutches are nested more than {_DEEPEST} deep")
+        object.__setattr__(self, "_deep", depth)
+
+    @property
+    def _depth(self) -> int:
+        return int(self.__dict__["_deep"])
 
     def _resolved(self, place: Place) -> Law:
         return replace(self, law=self.law._resolved(place))
@@ -570,6 +658,9 @@ class SlipClutch(Law):
     def _terms(self) -> list[_Term]:
         inner = self.law._terms()
         return [("slip_clutch", self.limit, len(inner)), *inner]
+
+    def _slopes(self) -> list[Slope]:
+        return [slope._replace(bounded=True) for slope in self.law._slopes()]
 
 
 @dataclass(frozen=True)
@@ -606,6 +697,13 @@ class Sum(Law):
 
     def _terms(self) -> list[_Term]:
         return [term for law in self.laws for term in law._terms()]
+
+    def _slopes(self) -> list[Slope]:
+        return [slope for law in self.laws for slope in law._slopes()]
+
+    @property
+    def _depth(self) -> int:
+        return max((law._depth for law in self.laws), default=0)
 
     def __repr__(self) -> str:
         return " + ".join(repr(law) for law in self.laws)

@@ -2,44 +2,56 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import json
 import math
 import os
-import sys
-import time
+import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, NoReturn, Self, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    Self,
+    SupportsIndex,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    overload,
+)
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _core, errors
-from .._check import Array, _show, as_array, as_number
-from .._rotation import as_rotation, to_quaternion
+from .._check import Array, _show, as_array
+from .._rotation import as_rotation, from_quaternion, to_quaternion
+from . import output, stability
+from .batch import SimulationBatch, common_shape, rows_of, run_batch
 from .laws import Law, Place, leg_place, program
+from .plan import Plan, Run, advance, doubts, limit_of, percent, progress_bar, refuse, warn
+from .plan import optional as _optional
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..model import Hexapod
 
-__all__ = ["HexapodSimulation", "RecordField", "Simulation", "StopEvent", "simulate"]
+__all__ = ["EnergyBalance", "HexapodSimulation", "RecordField", "Simulation", "StopEvent", "simulate"]
 
 LegForces: TypeAlias = Callable[[float, Array, Array], ArrayLike]
 RingWrench: TypeAlias = Callable[[float, Array, Array, Array], ArrayLike]
 Laws: TypeAlias = Law | Sequence[Law | None] | LegForces | None
-Run: TypeAlias = _core.HexapodRun | _core.ChainRun
 Wrench: TypeAlias = ArrayLike | tuple[ArrayLike, ArrayLike] | RingWrench | None
 
 _FORMAT: Final = "zveno.simulation"
 _VERSION: Final = 1
-_LONG: Final = 2.0  # s: shorter runs show no progress bar
-_CHUNK: Final = 0.1  # s between two looks at the clock and at Ctrl-C
 
 
 class RecordField(NamedTuple):
@@ -61,6 +73,37 @@ class RecordField(NamedTuple):
         shape = "(n,)" if len(sizes) == 1 else f"({', '.join(sizes)})"
         unit = "" if self.unit == "1" else f", {self.unit}"
         return f"    {self.name} : {shape} array{unit}\n        {self.doc}\n"
+
+
+class Column(NamedTuple):
+    """One number of a record over time."""
+
+    name: str  # base_wrench.fx
+    field: str
+    where: str  # fx
+    unit: str
+    values: Array
+
+
+class EnergyBalance(NamedTuple):
+    """How well the energy of a simulation is accounted for; nan where a moving base leaves no balance.
+
+    `exchanged`, J: the first kinetic energy and all changes of kinetic energy, potential energy and work, added by
+    size. `error`, J: the largest `energy_error`. `ratio`: error / exchanged, zero where the error is within rounding.
+    Between recorded states work is that of the recorded power at least, so a sparse record (`every`) knows less.
+    """
+
+    exchanged: float
+    error: float
+    ratio: float
+
+    def __str__(self) -> str:
+        if math.isnan(self.ratio):
+            return "no energy balance"
+        text = f"{self.exchanged:.3g} J exchanged"
+        if self.ratio < 1e-9:
+            return f"{text}, error < 1e-9 of it"
+        return f"{text}, error {self.error:.2g} J ({percent(self.ratio)})"
 
 
 class StopEvent(NamedTuple):
@@ -149,8 +192,46 @@ class Simulation(ABC):
         span = f" from t = {self.t[0]:g} to {self.t[-1]:g} s" if len(self) else ""
         events = f", {len(self.events)} event{'' if len(self.events) == 1 else 's'}" if self.events else ""
         failure = f", ended by {type(self.failure).__name__}" if self.failure is not None else ""
-        what = f"'{self._model.name}', {states}{span}, {self.method}, dt = {self.dt:g} s{events}{failure}"
+        energy = f", {self.energy_balance}" if len(self) else ""
+        what = f"'{self._model.name}', {states}{span}, {self.method}, dt = {self.dt:g} s{energy}{events}{failure}"
         return f"{self._shown}({what})"
+
+    @property
+    def energy_balance(self) -> EnergyBalance:
+        """Energy exchanged, the error of its balance, and their ratio.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")
+        >>> sim = ring.simulate(1.0, 1e-3, u=[-0.08, 0, 0, 0, 0, 0], laws=zv.laws.SpringDamper(400.0, 80.0))
+        >>> print(sim.energy_balance)
+        1.04 J exchanged, error < 1e-9 of it
+        >>> sim.energy_balance.ratio < 1e-9
+        True
+        """
+        if not len(self):
+            return EnergyBalance(0.0, 0.0, 0.0)
+        with np.errstate(all="ignore"):  # of a motion that overflows
+            flows = self._flows()
+            error = float(np.abs(self.energy_error).max())
+            exchanged = float(self.kinetic_energy[0] + _way(self.kinetic_energy) + _way(self.potential_energy))
+            for work, power in flows:
+                exchanged += max(_way(work), 0.0 if power is None else _through(np.abs(power), self.t))
+            # what rounding may do to energies and to forces times lengths, once in each step
+            stores = (self.kinetic_energy, self.potential_energy, *(work for work, _ in flows))
+            size = sum(float(np.abs(array).max()) for array in stores) + self._force_times_length()
+            rounding = np.finfo(float).eps * (100 + (self.t[-1] - self.t[0]) / self.dt) * size
+            ratio = 0.0 if error <= rounding else error / exchanged if exchanged else math.inf
+        return EnergyBalance(exchanged, error, float(ratio))
+
+    @abstractmethod
+    def _flows(self) -> list[tuple[Array, Array | None]]:
+        """Works, and their power where it is recorded."""
+
+    @abstractmethod
+    def _force_times_length(self) -> float:
+        """Size of the products whose rounding disturbs the work, J."""
 
     def to_dict(self) -> dict[str, Array]:
         """Return all arrays by name."""
@@ -160,24 +241,113 @@ class Simulation(ABC):
     def _labels(self, dim: str) -> tuple[str, ...]:
         """Labels of a dimension that are the mechanism's own."""
 
+    @abstractmethod
+    def _turns(self, field: RecordField, index: tuple[int, ...]) -> bool:
+        """Whether one of the numbers of a field that has "m or rad" belongs to a hinge."""
+
     def _place(self, sets: list[tuple[str, ...]], index: tuple[int, ...], field: RecordField) -> list[str] | None:
         """Labels of one number of a field; None: it is not used."""
         return [labels[i] for labels, i in zip(sets, index, strict=True)]
 
-    def columns(self) -> dict[str, Array]:
-        """Return every number as a column over time: ``{"t": (n,), "r.x": (n,), ..., "tau.leg1": (n,), ...}``.
+    def _unit(self, field: RecordField, index: tuple[int, ...]) -> str:
+        """Unit of one number of a field."""
+        if " or " in field.unit:
+            turns = self._turns(field, index)
+            return next(unit for unit in field.unit.split(" or ") if ("rad" in unit or unit == "N m") == turns)
+        first, _, second = field.unit.partition(", ")
+        return second if second and index[-1] >= 3 else first  # forces and moments, velocities and rates
 
-        Joints have their names (``joint_position.leg1.stroke``); places that a leg does not use are left out.
-        """
-        table = {}
+    def _columns(self) -> Iterator[Column]:
+        """Every number of the record, field by field."""
         for field in self.fields:
             array = self.__dict__[field.name]
             sets = [self._labels(dim) if labels is None else labels for dim, labels in field.dims]
             for index in np.ndindex(*(len(labels) for labels in sets)):
                 place = self._place(sets, index, field)
                 if place is not None:
-                    table[".".join([field.name, *place])] = array[(slice(None), *index)] if index else array
-        return table
+                    values = array[(slice(None), *index)] if index else array
+                    where = ".".join(place)
+                    name = f"{field.name}.{where}" if where else field.name
+                    yield Column(name, field.name, where, self._unit(field, index), values)
+
+    def _chosen(self, who: str, fields: Iterable[str] | str | None) -> list[Column]:
+        """Columns of the named fields, or columns by their own names; None: all. Time comes first and once."""
+        columns = list(self._columns())
+        if fields is None:
+            return columns
+        names = [fields] if isinstance(fields, str) else list(fields)
+        chosen = [column for column in columns if column.name == "t"]
+        for name in names:
+            found = [column for column in columns if name in (column.field, column.name)]
+            if not found:
+                known = ", ".join(field.name for field in self.fields)
+                raise ValueError(f"{who}: fields names {_show(name)}, expected some of {known}, or of columns()")
+            chosen += [column for column in found if column not in chosen]
+        return chosen
+
+    def columns(self) -> dict[str, Array]:
+        """Return every number as a column over time: ``{"t": (n,), "r.x": (n,), ..., "tau.leg1": (n,), ...}``.
+
+        Joints have their names (``joint_position.leg1.stroke``); places that a leg does not use are left out.
+        """
+        return {column.name: column.values for column in self._columns()}
+
+    def summary(self, fields: Iterable[str] | str | None = None, *, each: bool = False) -> output.Summary:
+        """Peaks of every quantity: its largest size with sign, unit, time, and the leg, joint or component.
+
+        Parameters
+        ----------
+        fields : iterable of str, optional
+            Names of fields, or of `columns`; default: all that have a unit.
+        each : bool
+            A row for every leg, joint or component instead of the largest of them.
+
+        Returns
+        -------
+        summary : Summary
+            A tuple of `Peak`; prints as a table, ``.to_dict()`` and ``.to_pandas()`` give its columns.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")
+        >>> sim = ring.simulate(0.5, 1e-3, u=[-0.08, 0.02, 0, 0, 0, 0], laws=zv.laws.SpringDamper(400.0, 80.0))
+        >>> print(sim.summary(["base_wrench", "tau"]))
+        quantity     where  peak      unit  time, s
+        base_wrench  fx     -16.0483  N     0.109
+        base_wrench  mz     0.903584  N m   0.357
+        tau          leg2   6.22914   N     0.128
+        """
+        chosen = self._chosen("Simulation.summary", fields)
+        wanted = [c for c in chosen if c.field != "t" and (fields is not None or c.unit != "1")]
+        return output.peaks(self.t, wanted, each)
+
+    def to_csv(
+        self, path: str | os.PathLike[str], fields: Iterable[str] | str | None = None, *, progress: bool | None = None
+    ) -> None:
+        """Write a table: names with units in its first line (``base_wrench.fx [N]``), then a line for each state.
+
+        The file appears when it is complete. Numbers have a decimal point and read back to the same bits.
+
+        Parameters
+        ----------
+        path : str or path
+        fields : iterable of str, optional
+            Names of fields (``"base_wrench"``) or of columns (``"tau.leg3"``); default: all. Time comes first.
+        progress : bool, optional
+            Show a progress bar. Default: if rich is installed, stderr is a terminal and it takes more than 2 s.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, zveno as zv
+        >>> sim = zv.robots.two_link().simulate(0.1, 1e-2, q=[0.5, 0.0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "swing.csv")
+        ...     sim.to_csv(path, ["q"])
+        ...     print(path.read_text().splitlines()[:2])
+        ['t [s],q.upper_joint [rad],q.lower_joint [rad]', '0.0,0.5,0.0']
+        """
+        output.write_csv(path, self._chosen("Simulation.to_csv", fields), progress)
 
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame of `columns` with the time as its index. Needs pandas."""
@@ -201,7 +371,10 @@ class Simulation(ABC):
         return xarray.Dataset(variables, coords=coords, attrs=attrs)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything, the mechanism included, to a compressed .npz file; `load` reads it."""
+        """Write everything, the mechanism included, to a compressed .npz file; `load` reads it.
+
+        The file appears when it is complete.
+        """
         about = {
             "format": _FORMAT,
             "version": _VERSION,
@@ -211,8 +384,45 @@ class Simulation(ABC):
             "events": [list(event) for event in self.events],
             "failure": None if self.failure is None else _described(self.failure),
         }
-        with open(path, "wb") as file:  # np.savez would append a suffix
+        with output.whole_file(path, "wb") as file:  # np.savez would append a suffix
             np.savez_compressed(file, about=np.array(json.dumps(about)), **self.to_dict())  # type: ignore[arg-type]
+
+    @classmethod
+    def _recorded(
+        cls,
+        plan: Plan,
+        run: Run,
+        model: Any,
+        names: Sequence[str],
+        linear: stability.Linearised | None,
+        stopped: BaseException | None,
+    ) -> tuple[Any, Self]:
+        """What ended a run, and its record; `names` are those of the joints or legs."""
+        failure: Any = stopped
+        if failure is None and run.failure is not None:
+            (cause, part, margin), at = run.failure
+            when = f"simulate: at t = {at:.9g} s"
+            if _core.cause(cause)[0] in ("UnreachableError", "SingularityError"):
+                failure = cls._impossible(model, cause, part, margin, when)
+            else:
+                limit, culprit = limit_of(plan, linear, cls._entered(run))
+                stable = "" if math.isinf(limit) else f"; '{plan.method}' is stable up to {limit:.3g} s, for {culprit}"
+                failure = FloatingPointError(
+                    f"{when} the motion of {cls._called} '{model.name}' is not finite: dt = {plan.dt:g} s is too long,"
+                    f" or {cls._efforts} are too large{stable}"
+                )
+            failure.time = at
+        events = [
+            cls._event(at, names[part], "upper" if upper else "lower", "enter" if enters else "leave", rate)
+            for at, part, upper, enters, rate in run.events
+        ]
+        arrays = {name: array[: run.recorded] for name, array in run.arrays.items()}
+        return failure, cls(arrays, model, method=plan.method, dt=plan.dt, events=events, failure=failure)
+
+    @staticmethod
+    def _entered(run: Run) -> set[int]:
+        """Legs or joints that have met an end of their way."""
+        return {part for _, part, _, enters, _ in run.events if enters}
 
     @staticmethod
     @abstractmethod
@@ -221,39 +431,67 @@ class Simulation(ABC):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a simulation that `save` has written, of whatever mechanism."""
+        """Read a simulation that `save` has written, of whatever mechanism.
+
+        Raises
+        ------
+        ValueError
+            The file is damaged or holds something else; the message names the file and the field.
+        OSError
+            The file cannot be opened.
+        """
 
         def fail(text: str) -> NoReturn:
             raise ValueError(f"Simulation.load: '{os.fspath(path)}' {text}")
 
-        try:
-            with np.load(path, allow_pickle=False) as data:
-                if not hasattr(data, "files") or "about" not in data.files:
-                    fail("holds no simulation")
-                about = json.loads(str(data["about"]))
-                arrays = {name: data[name] for name in data.files if name != "about"}
-        except (ValueError, EOFError, OSError, KeyError) as error:
-            if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
-                raise
-            fail(f"is not a simulation file ({error})")
-        if about.get("format") != _FORMAT or about.get("version") != _VERSION:
-            fail(f"is not a file of '{_FORMAT}', version {_VERSION}")
-        kind = next((kind for kind in Simulation.__subclasses__() if kind._mechanism in about), HexapodSimulation)
+        about, arrays = _read(path, fail)
+        kinds = [kind for kind in Simulation.__subclasses__() if kind._mechanism in about]
+        kind = kinds[0] if kinds else HexapodSimulation
         if not issubclass(kind, cls):
             fail(f"holds the simulation of a {kind._mechanism}, expected one of a {cls._mechanism}")
         missing = [field.name for field in kind.fields if field.name not in arrays]
         if missing:
             fail(f"lacks {', '.join(missing)}")
+        for name in arrays:
+            if name not in (field.name for field in kind.fields):
+                fail(f"has an unknown field {_show(name)}")
+        for name in (kind._mechanism, "method", "dt", "events", "failure"):
+            if name not in about:
+                fail(f"lacks {name}")
         from .. import model  # which knows this module
 
-        return kind(
+        try:
+            mechanism = getattr(model, kind._mechanism.title()).from_dict(about[kind._mechanism])
+        except (ValueError, TypeError, RecursionError) as error:
+            fail(f"has a field {kind._mechanism} that is none: {error}")
+        if about["method"] not in ("rk4", "semi-implicit"):
+            fail(f"has method {_show(about['method'])}, expected 'rk4' or 'semi-implicit'")
+        dt = about["dt"]
+        if isinstance(dt, bool) or not isinstance(dt, int | float) or not (math.isfinite(dt) and dt > 0):
+            fail(f"has dt {_show(dt)}, expected a number > 0")
+        made = kind(
             arrays,
-            getattr(model, kind._mechanism.title()).from_dict(about[kind._mechanism]),
+            mechanism,
             method=about["method"],
-            dt=about["dt"],
-            events=[kind._event(*event) for event in about["events"]],
-            failure=None if about["failure"] is None else _recalled(about["failure"]),
+            dt=dt,
+            events=_read_events(about["events"], kind, fail),
+            failure=_recalled(about["failure"], fail),
         )
+        made._check_shapes(fail)
+        return made
+
+    def _check_shapes(self, fail: Callable[[str], NoReturn]) -> None:
+        count = self.t.shape[0] if self.t.ndim == 1 else 0
+        for field in self.fields:
+            array = self.__dict__[field.name]
+            sizes = (len(self._labels(dim) if labels is None else labels) for dim, labels in field.dims)
+            expected = (count, *sizes)
+            if array.dtype != np.float64:
+                fail(f"has {field.name} of dtype {array.dtype}, expected float64")
+            if array.shape != expected:
+                fail(f"has {field.name} of shape {array.shape}, expected {expected}")
+        if not (np.isfinite(self.t).all() and (np.diff(self.t) > 0).all()):
+            fail("has times t that do not increase")
 
     @abstractmethod
     def plot(self) -> Figure:
@@ -268,6 +506,19 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
     _event = StopEvent
     _called = "hexapod"
     _efforts = "forces"
+
+    @property
+    def omega_base(self) -> Array:
+        """Angular velocity of the ring in base axes, (n, 3) rad/s; `u` has it in ring axes.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")
+        >>> ring.simulate(0.01, 1e-3, u=[0, 0, 0, 0.1, 0, 0]).omega_base[0]
+        array([0.1, 0. , 0. ])
+        """
+        return np.asarray((self.R @ self.u[:, 3:, None])[..., 0])
 
     @property
     def actuated_position(self) -> Array:
@@ -291,6 +542,22 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
             return [place[0], joints[index[1]]] if index[1] < len(joints) else None
         return place
 
+    def _turns(self, field: RecordField, index: tuple[int, ...]) -> bool:
+        leg = self.hexapod.legs[index[0]]
+        if len(index) == 1:
+            return leg.unit == "rad"
+        if leg.chain is not None:
+            return bool(leg.chain.joint_types[index[1]] != "prismatic")
+        return leg.joint_names[index[1]] != "stroke"
+
+    def _flows(self) -> list[tuple[Array, Array | None]]:
+        drives = (self.tau * self.actuated_velocity).sum(axis=1)
+        return [(self.work_legs, drives), (self.work_wrench, (self.wrench * self.u).sum(axis=1))]
+
+    def _force_times_length(self) -> float:
+        size = np.abs(self.tau).max() + np.abs(self.wrench).max()
+        return float(size * (self.hexapod.radius + np.abs(self.r).max()))
+
     @staticmethod
     def _impossible(model: Hexapod, cause: int, part: int, margin: float, when: str) -> Exception:
         kind, key, text = _core.cause(cause)
@@ -300,20 +567,9 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
         return error(f"{when} {who} {text}, margin {margin:.3g}", leg=leg, leg_index=index, cause=key, margin=margin)
 
     def plot(self) -> Figure:
-        """Draw ring, strokes, forces and the load on the base in one figure. Needs matplotlib (``zveno[cli]``)."""
+        """Draw ring, strokes, forces, the load on the base and the energy in one figure. Needs matplotlib."""
         figure: Figure = _optional("zveno.plot.simulation", "Simulation.plot", "matplotlib").plot_simulation(self)
         return figure
-
-
-def _optional(module: str, who: str, package: str | None = None) -> Any:
-    package = package or module
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] != package:
-            raise
-        extra = "zveno[cli]" if package in ("matplotlib", "rich") else package
-        raise ImportError(f"{who} needs {package}: install it with `pip install {extra}`", name=package) from error
 
 
 _FAILURE_DATA: Final = ("leg", "leg_index", "joint", "cause", "margin", "time")
@@ -324,14 +580,112 @@ def _described(failure: BaseException) -> dict[str, Any]:
     return {"type": type(failure).__name__, "message": str(failure), "data": data}
 
 
-def _recalled(failure: dict[str, Any]) -> BaseException:
+def _way(values: Array) -> float:
+    """All changes of a number, added by size."""
+    return float(np.abs(np.diff(values)).sum())
+
+
+def _through(power: Array, t: Array) -> float:
+    """Integral of a power over time, by trapezoids."""
+    return float((0.5 * (power[1:] + power[:-1]) * np.diff(t)).sum())
+
+
+def _read(path: str | os.PathLike[str], fail: Callable[[str], NoReturn]) -> tuple[dict[str, Any], dict[str, Array]]:
+    """What a file says about a simulation, and its arrays."""
+    name = "about"
+    try:
+        with open(path, "rb") as file:
+            if not zipfile.is_zipfile(file):
+                fail("is not a simulation file (not a complete .npz archive)")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as data:
+                if name not in data.files:
+                    fail("holds no simulation")
+                text, arrays = data[name], {}
+                for name in data.files:
+                    if name != "about":
+                        arrays[name] = data[name]
+    except OSError as error:
+        if error.errno is not None:  # not to be opened; others come from what is in the file
+            raise
+        fail(f"is damaged in its field {name} ({error})")
+    except Exception as error:  # zip, zlib, struct, tokenizer: a damaged file may upset any of them
+        if isinstance(error, ValueError) and str(error).startswith("Simulation.load: "):
+            raise
+        fail(f"is damaged in its field {name} ({error})")
+    if text.dtype.kind != "U" or text.shape != ():
+        fail(f"has a field about of shape {text.shape} and dtype {text.dtype}, expected one string")
+    try:
+        about = json.loads(str(text))
+    except (ValueError, RecursionError) as error:
+        fail(f"has a field about that is not JSON of ours ({error})")
+    if not isinstance(about, dict):
+        fail(f"has a field about that is {_show(about)}, expected a dictionary")
+    version = about.get("version")
+    if about.get("format") != _FORMAT or version != _VERSION or isinstance(version, bool):
+        fail(f"is not a file of '{_FORMAT}', version {_VERSION}")
+    return about, arrays
+
+
+def _read_events(events: Any, kind: type[Simulation], fail: Callable[[str], NoReturn]) -> list[Any]:
+    def good(event: Any) -> bool:
+        return (
+            isinstance(event, list)
+            and len(event) == 5
+            and isinstance(event[1], str)
+            and event[2] in ("lower", "upper")
+            and event[3] in ("enter", "leave")
+            and all(isinstance(event[i], int | float) and not isinstance(event[i], bool) for i in (0, 4))
+        )
+
+    if not isinstance(events, list):
+        fail(f"has events {_show(events)}, expected a list")
+    for i, event in enumerate(events):
+        if not good(event):
+            fail(f"has events[{i}] {_show(event)}, expected [time, name, side, kind, rate]")
+    return [kind._event(*event) for event in events]
+
+
+def _recalled(failure: Any, fail: Callable[[str], NoReturn]) -> BaseException | None:
+    if failure is None:
+        return None
+    words = isinstance(failure, dict) and isinstance(failure.get("data"), dict)
+    if not words or not all(isinstance(failure.get(key), str) for key in ("type", "message")):
+        fail(f"has failure {_show(failure)}, expected type, message and data")
     known = {kind.__name__: kind for kind in (errors.UnreachableError, errors.SingularityError, FloatingPointError)}
     error = known.get(failure["type"], errors.Error)(failure["message"])
     for key, value in failure["data"].items():
+        if key not in _FAILURE_DATA:
+            fail(f"has failure data {_show(key)}, expected some of {', '.join(_FAILURE_DATA)}")
         setattr(error, key, value)
     return error
 
 
+class HexapodOptions(TypedDict, total=False):
+    """Arguments of `simulate` by name, without those that its overloads spell out."""
+
+    r: ArrayLike | None
+    R: Any
+    quaternion: ArrayLike | None
+    u: ArrayLike | None
+    laws: Laws
+    tau: ArrayLike | None
+    wrench: Wrench
+    base_motion: ArrayLike | None
+    t_start: float
+    method: Literal["rk4", "semi-implicit"]
+    every: int
+    progress: bool | None
+    on_error: Literal["raise", "stop", "nan"]
+    check_step: bool
+
+
+@overload
+def simulate(
+    hexapod: Hexapod, t_end: float, dt: float, *, threads: SupportsIndex, **options: Unpack[HexapodOptions]
+) -> SimulationBatch: ...
+@overload
+def simulate(hexapod: Hexapod, t_end: float, dt: float, **options: Unpack[HexapodOptions]) -> HexapodSimulation: ...
 def simulate(
     hexapod: Hexapod,
     t_end: float,
@@ -349,8 +703,10 @@ def simulate(
     method: Literal["rk4", "semi-implicit"] = "rk4",
     every: int = 1,
     progress: bool | None = None,
-    on_error: Literal["raise", "stop"] = "raise",
-) -> HexapodSimulation:
+    on_error: Literal["raise", "stop", "nan"] = "raise",
+    check_step: bool = True,
+    threads: SupportsIndex | None = None,
+) -> HexapodSimulation | SimulationBatch:
     """Motion of the ring of a hexapod in time on a fixed base; `Hexapod.simulate` is this function.
 
     Parameters
@@ -359,23 +715,25 @@ def simulate(
         Its gravity acts.
     t_end, dt : float, s
         End and step. The step is shortened where needed, so that whole steps lead to the end.
-    r : (3,) array, m
+    r : (..., 3) array, m
         Initial centre of mass of the ring, base axes; default: the nominal pose.
-    R : (3, 3) array or object with ``.as_matrix()``
+    R : (..., 3, 3) array or object with ``.as_matrix()``
         Initial rotation, ring axes to base axes; default: the nominal pose, or the identity.
-    quaternion : (4,) array
+    quaternion : (..., 4) array
         The same, scalar first; instead of `R`.
-    u : (6,) array, m/s and rad/s
+    u : (..., 6) array, m/s and rad/s
         Initial velocity in base axes and angular velocity in ring axes; default: at rest.
     laws : Law, six Law or None, or callable
         Forces of the drives: one law for all legs, one for each, or ``f(t, p, v) -> (6,)`` with the coordinates p (6,)
         and rates v (6,) of the actuated joints.
     tau : (6,), (6, nj), (steps, 6) or (steps, 6, nj) array, N or N m
-        Forces besides those of the laws: of the actuated joints or of all, constant or held over each step.
-    wrench : (6,) array, pair of arrays, or callable
+        Forces besides those of the laws: of the actuated joints or of all, constant or held over each step. In a batch
+        also (..., 6) and (..., 6, nj) with its leading dimensions, or (..., steps, 6) and (..., steps, 6, nj).
+    wrench : (..., 6) array, pair of arrays, or callable
         External wrench on the ring: force in base axes, N; moment about its centre of mass in ring axes, N m. Constant;
-        or (times (k,), values (k, 6)), linear between the times and constant outside; or ``f(t, r, R, u) -> (6,)``.
-    base_motion : (9,) array
+        or (times (k,), values (..., k, 6)), linear between the times and constant outside; or
+        ``f(t, r, R, u) -> (6,)``.
+    base_motion : (..., 9) array
         [a_0; Omega; Omega'] of the base in base axes, held constant. Energy and momentum are then those relative to the
         base; their balances are not formed, the errors are nan.
     t_start : float, s
@@ -386,25 +744,53 @@ def simulate(
         Record every so many steps, and the last one.
     progress : bool, optional
         Show a progress bar. Default: if rich is installed, stderr is a terminal and the run takes more than 2 s.
-    on_error : {"raise", "stop"}
+    on_error : {"raise", "stop", "nan"}
         What to do if a leg goes out of reach, the mechanism becomes singular or numbers overflow. "raise": the error
-        has the record up to then as its attribute ``simulation``. "stop": return that record with ``failure`` set.
-        Errors raised by callables are always raised, with that attribute.
+        has the record up to then as its attribute ``simulation``, and that of a batch, the first that fails, ``row``.
+        "stop": return that record with ``failure`` set. "nan", of a batch: what the run did not reach is nan, and
+        ``status`` says why. Errors raised by callables are always raised, with that attribute.
+    check_step : bool
+        Refuse a step more than twice as long as the longest stable one; see Notes.
+    threads : int, optional
+        Runs of a batch that are made side by side; 0: as many as there are processors. Default: 1. Runs with callables
+        are made one after another.
 
     Returns
     -------
-    simulation : HexapodSimulation
+    simulation : HexapodSimulation or SimulationBatch
+        A batch if an initial state, `wrench`, `base_motion` or `tau` has leading dimensions, which are broadcast: its
+        arrays have them in front. Every run has the same bits as alone.
 
     Raises
     ------
     UnreachableError, SingularityError, FloatingPointError
         With the attributes ``time`` and ``simulation``.
+    StepError
+        The step is far beyond the limit of stability.
+
+    Warns
+    -----
+    SimulationWarning
+        The energy balance is off by more than 1 % of the energy exchanged (`Simulation.energy_balance`), or stops were
+        met for which the step is too long to be stable. The message names the step limit and its cause.
 
     Notes
     -----
-    Steps must be short beside the fastest motion. With stiffness k and damping c of the legs, J the Jacobian and A the
-    mass matrix: semi-implicit steps want dt sqrt(k lambda) < 0.2 and dt c lambda < 1, where lambda is the largest
-    eigenvalue of A^-1 J'J. Count the stiffness and damping of stops.
+    Steps must be short beside the fastest motion. At the start, small motions obey M x'' + J'C J x' + J'K J x = 0 with
+    the mass matrix M, the Jacobian J and the steepest slopes K, C of the laws. Modes stay bounded for omega dt < 2.83
+    (springs) and c dt < 2.79 (dampers) with "rk4", omega^2 dt^2 + 2 c dt < 4 with "semi-implicit". Twice beyond that
+    every step multiplies the motion by 3 to 40, and `check_step` refuses it. Springs of `Stops` count from the
+    start only if they are met there; forces that have a bound (`DryFriction`, `EddyBrake`, `SlipClutch`, `Servo` with a
+    limit) chatter and do not explode: the energy balance tells. Callables are not judged. To be accurate wants steps
+    far shorter: the error of the energy balance is about 0.4 omega dt with "semi-implicit", which a run of less than 50
+    steps is not judged by, since a start from rest alone makes 1 / (2 steps).
+
+    Ctrl-C ends a run in about 0.1 s, with its record as the attribute ``simulation`` of the KeyboardInterrupt. It is
+    heard only where Python hears it: in the main thread, with Python's handler of SIGINT in place; a process that
+    ignores SIGINT (started in the background of a shell, by nohup, by some CI) does not hear it.
+
+    A record takes 8 bytes for each number: 142 of them for each state of a ring of UPS legs, about 1.1 kB. A batch
+    needs its whole record, and one run more for each thread. Records beyond the machine's memory are refused.
 
     Examples
     --------
@@ -413,123 +799,111 @@ def simulate(
     >>> law = zv.laws.SpringDamper(400.0, 80.0)
     >>> sim = ring.simulate(2.0, 1e-3, u=[-0.08, 0, 0, 0, 0, 0], laws=law)
     >>> sim
-    Simulation('docking_ring UPS (made-up data)', 2001 states from t = 0 to 2 s, rk4, dt = 0.001 s)
+    Simulation('docking_ring UPS (made-up data)', 2001 states from t = 0 to 2 s, rk4, dt = 0.001 s, 1.07 J exchanged,
+    error < 1e-9 of it)
     >>> bool(np.abs(sim.energy_error).max() < 1e-6 * sim.kinetic_energy[0])  # energy is accounted for
     True
     """
     if not isinstance(hexapod, _core.Hexapod):
         raise TypeError(f"simulate: hexapod is {_show(hexapod)}, expected a Hexapod")
-    plan = Plan.checked(t_end, dt, t_start, method, every, progress, on_error)
+    plan = Plan.checked(t_end, dt, t_start, method, every, progress, on_error, check_step, threads)
     who, expected = [f"laws[{k}]" for k in range(6)], "a Law, six of them, or a function f(t, p, v)"
-    programs, forces = as_laws(laws, who, partial(leg_place, hexapod), expected)
-    run = _core.HexapodRun(
-        hexapod,
-        plan.schedule(),
-        **_initial(hexapod, r, R, quaternion, u),
-        laws=programs,
-        lower=hexapod.lower,
-        upper=hexapod.upper,
-        forces=forces,
-        wrench=None if wrench is None else as_load(wrench, "wrench"),
-        tau=None if tau is None else _joint_forces(hexapod, tau, plan.steps),
-        base=None if base_motion is None else as_array(base_motion, refuse, "base_motion", (9,)),
-    )
-    return plan.made(run, HexapodSimulation, hexapod, hexapod.leg_names)
+    chosen, forces = as_laws(laws, who, partial(leg_place, hexapod), expected)
+    programs = [None if law is None else program(law) for law in chosen]
+    start = _initial(hexapod, r, R, quaternion, u)
+    load = None if wrench is None else as_load(wrench, "wrench")
+    base = None if base_motion is None else as_stack(base_motion, "base_motion", (9,))
+    shapes = {name: array.shape[:-1] for name, array in start.items()}
+    shapes["wrench"] = () if load is None else load.lead
+    shapes["base_motion"] = () if base is None else base.shape[:-1]
+    lead = common_shape(shapes)
+    effort = None if tau is None else as_efforts(tau, plan.steps, ((6,), (6, hexapod.nj)), lead)
+    lead = common_shape(shapes | {"tau": () if effort is None else effort.lead})
+    rows = {name: rows_of(array, lead, 1) for name, array in start.items()}
+    loads = load and load.rows(lead)
+    efforts = effort and effort.rows(lead, partial(_all_joints, hexapod))
+    bases = None if base is None else rows_of(base, lead, 1)
+    lower, upper = hexapod.lower, hexapod.upper
 
+    def make(i: int) -> _core.HexapodRun:
+        return _core.HexapodRun(
+            hexapod,
+            plan.schedule(),
+            r=rows["r"][i],
+            q=rows["q"][i],
+            u=rows["u"][i],
+            laws=programs,
+            lower=lower,
+            upper=upper,
+            forces=forces,
+            wrench=loads and loads(i),
+            tau=efforts and efforts(i),
+            base=None if bases is None else bases[i],
+        )
 
-def refuse(text: str) -> NoReturn:
-    """Refuse an argument of a simulation."""
-    raise ValueError(f"simulate: {text}")
+    def linear(i: int) -> stability.Linearised | None:
+        rotation = from_quaternion(rows["q"][i : i + 1])[0]
+        return stability.of_hexapod(hexapod, plan.method, chosen, rows["r"][i], rotation, rows["u"][i])
+
+    calls_back = forces is not None or (load is not None and load.function is not None)
+    sizes = {"leg": 6, "joint": hexapod.nj}
+    return run_all(plan, lead, make, linear, HexapodSimulation, hexapod, hexapod.leg_names, sizes, calls_back)
 
 
 _AnySimulation = TypeVar("_AnySimulation", bound=Simulation)
 
 
-class Plan(NamedTuple):
-    """Arguments that the simulations of all mechanisms have in common."""
+def run_all(
+    plan: Plan,
+    lead: tuple[int, ...],
+    make: Callable[[int], Run],
+    linear: Callable[[int], stability.Linearised | None],
+    kind: type[_AnySimulation],
+    model: Any,
+    names: Sequence[str],
+    own: Mapping[str, int],
+    calls_back: bool,
+) -> _AnySimulation | SimulationBatch:
+    """One run, or a batch if there are leading dimensions; `own` are the sizes of the mechanism's own dimensions."""
+    sizes = {
+        field.name: tuple(own[dim] if labels is None else len(labels) for dim, labels in field.dims)
+        for field in kind.fields
+    }
+    if lead:
+        return run_batch(plan, lead, make, linear, kind, model, names, sizes, calls_back)
+    plan.require_on_error("raise", "stop")
+    plan.require_memory(sum(math.prod(size) for size in sizes.values()), None)
+    about = linear(0)
+    plan.require_step(about)
+    return run_once(plan, make(0), about, kind, model, names)
 
-    start: float
-    dt: float
-    steps: int
-    method: str
-    every: int
-    progress: bool | None
-    on_error: str
 
-    @classmethod
-    def checked(cls, t_end: Any, dt: Any, t_start: Any, method: Any, every: Any, progress: Any, on_error: Any) -> Self:
-        if method not in ("rk4", "semi-implicit"):
-            refuse(f"method is {_show(method)}, expected 'rk4' or 'semi-implicit'")
-        if on_error not in ("raise", "stop"):
-            refuse(f"on_error is {_show(on_error)}, expected 'raise' or 'stop'")
-        if progress is not None and not isinstance(progress, bool):
-            refuse(f"progress is {_show(progress)}, expected True, False or None")
-        if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
-            refuse(f"every is {_show(every)}, expected a whole number > 0")
-        start, end = as_number(t_start, refuse, "t_start"), as_number(t_end, refuse, "t_end")
-        step = as_number(dt, refuse, "dt")
-        if not end > start:
-            refuse(f"t_end is {end:g}, expected more than t_start = {start:g}")
-        if not step > 0:
-            refuse(f"dt is {step:g}, expected a number > 0")
-        steps = _steps((end - start) / step)
-        step = (end - start) / steps
-        if not end - step < end:
-            refuse(f"dt is {step:g}, too short beside t_end = {end:g}")
-        return cls(start, step, steps, method, min(int(every), steps), progress, on_error)
-
-    def schedule(self) -> _core.Schedule:
-        return _core.Schedule(
-            semi_implicit=self.method == "semi-implicit",
-            start=self.start,
-            dt=self.dt,
-            steps=self.steps,
-            every=self.every,
-        )
-
-    def made(self, run: Run, kind: type[_AnySimulation], model: Any, names: Sequence[str]) -> _AnySimulation:
-        """Make all steps and return the record, or raise with it; `names` are those of the joints or legs."""
-        stopped: BaseException | None = None
-        try:
-            _advance(run, self.steps, self.progress)
-        except BaseException as error:  # Ctrl-C too: nothing that was computed is lost
-            run.settle()
-            stopped = error
-        failure: Any = stopped
-        if failure is None and run.failure is not None:
-            (cause, part, margin), at = run.failure
-            when = f"simulate: at t = {at:.9g} s"
-            if _core.cause(cause)[0] in ("UnreachableError", "SingularityError"):
-                failure = kind._impossible(model, cause, part, margin, when)
-            else:
-                failure = FloatingPointError(
-                    f"{when} the motion of {kind._called} '{model.name}' is not finite: dt = {self.dt:g} s is too long,"
-                    f" or {kind._efforts} are too large"
-                )
-            failure.time = at
-        record = kind(
-            {name: array[: run.recorded] for name, array in run.arrays.items()},
-            model,
-            method=self.method,
-            dt=self.dt,
-            events=[
-                kind._event(at, names[part], "upper" if upper else "lower", "enter" if enters else "leave", rate)
-                for at, part, upper, enters, rate in run.events
-            ],
-            failure=failure,
-        )
-        if failure is not None and (self.on_error == "raise" or stopped is not None):
+def run_once(
+    plan: Plan,
+    run: Run,
+    linear: stability.Linearised | None,
+    kind: type[_AnySimulation],
+    model: Any,
+    names: Sequence[str],
+) -> _AnySimulation:
+    """Make all steps of one run and return its record, or raise with it."""
+    stopped: BaseException | None = None
+    try:
+        with progress_bar(plan.progress, plan.steps, ("simulating", "steps", "simulate: progress=True")) as bar:
+            advance(run, plan.steps, bar)
+    except BaseException as error:  # Ctrl-C too: nothing that was computed is lost
+        run.settle()
+        stopped = error
+    failure, record = kind._recorded(plan, run, model, names, linear, stopped)
+    if failure is not None:
+        if plan.on_error == "raise" or stopped is not None:
             failure.simulation = record
             raise failure
         return record
-
-
-def _steps(ratio: float) -> int:
-    """Whole steps that cover `ratio` steps; a ratio that is whole but for rounding stays whole."""
-    if not ratio < 2**40:
-        refuse(f"dt makes {ratio:.3g} steps, expected less than {2**40:.3g}")
-    nearest = round(ratio)
-    return max(1, nearest if abs(ratio - nearest) < 1e-9 * max(1.0, ratio) else math.ceil(ratio))
+    text = doubts(plan, record, linear, kind._entered(run))
+    if text:
+        warn(text, stacklevel=4)
+    return record
 
 
 def _initial(hexapod: Hexapod, r: Any, R: Any, quaternion: Any, u: Any) -> dict[str, Any]:
@@ -540,24 +914,49 @@ def _initial(hexapod: Hexapod, r: Any, R: Any, quaternion: Any, u: Any) -> dict[
     if R is not None and quaternion is not None:
         refuse("R and quaternion are both given, expected one of them")
     if quaternion is not None:
-        q = as_array(quaternion, refuse, "quaternion", (4,))
-        size = float(np.linalg.norm(q))
-        if not abs(size - 1) < 1e-6:
-            refuse(f"quaternion has length {size:g}, expected 1")
-        q = q / size
+        q = as_stack(quaternion, "quaternion", (4,))
+        q = np.array([_unit_quaternion(row) for row in q.reshape(-1, 4)]).reshape(q.shape)
     elif R is not None:
-        q = to_quaternion(as_rotation(R, refuse, "R"))
+        numbers = R.as_matrix() if hasattr(R, "as_matrix") else R
+        stacked = as_stack(numbers, "R", (3, 3)) if np.ndim(numbers) > 2 else None
+        each = [R] if stacked is None else list(stacked.reshape(-1, 3, 3))
+        q = np.array([to_quaternion(as_rotation(one, refuse, "R")) for one in each])
+        q = q[0] if stacked is None else q.reshape(*stacked.shape[:-2], 4)
     else:
         q = to_quaternion(np.eye(3) if nominal is None else nominal[1])
     return {
-        "r": nominal[0] if r is None and nominal is not None else as_array(r, refuse, "r", (3,)),
+        "r": nominal[0] if r is None and nominal is not None else as_stack(r, "r", (3,)),
         "q": q,
-        "u": np.zeros(6) if u is None else as_array(u, refuse, "u", (6,)),
+        "u": np.zeros(6) if u is None else as_stack(u, "u", (6,)),
     }
 
 
-def as_laws(laws: Any, who: Sequence[str], place: Callable[[int], Place], expected: str) -> tuple[list[Any], Any]:
-    """Compiled laws of the drives, and the function that gives the forces of all; `who` are names of the laws."""
+def _unit_quaternion(q: Array) -> Array:
+    size = float(np.linalg.norm(q))
+    if not abs(size - 1) < 1e-6:
+        refuse(f"quaternion has length {size:g}, expected 1")
+    return np.asarray(q / size)
+
+
+def as_stack(value: Any, what: str, core: tuple[int, ...]) -> Array:
+    """`value` as finite numbers of shape (..., *core)."""
+    shape = np.shape(value) if isinstance(value, np.ndarray) else _shape(value)
+    lead = shape[: len(shape) - len(core)] if shape[len(shape) - len(core) :] == core else ()
+    return as_array(value, refuse, what, (*lead, *core))
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """Shape of what may become an array; () for what cannot, as the check of its numbers will say."""
+    try:
+        return np.shape(value)
+    except (ValueError, TypeError):
+        return ()
+
+
+def as_laws(
+    laws: Any, who: Sequence[str], place: Callable[[int], Place], expected: str
+) -> tuple[list[Law | None], Any]:
+    """Laws of the drives with their references, and the function that gives the forces of all; `who` names the laws."""
     count = len(who)
     if not isinstance(laws, Law) and callable(laws):
         return [None] * count, laws
@@ -572,72 +971,93 @@ def as_laws(laws: Any, who: Sequence[str], place: Callable[[int], Place], expect
     for name, law in zip(who, listed, strict=True):
         if law is not None and not isinstance(law, Law):
             refuse(f"{name} is {_show(law)}, expected a Law or None")
-    return [law and program(law._resolved(place(k))) for k, law in enumerate(listed)], None
+    return [law and law._resolved(place(k)) for k, law in enumerate(listed)], None
 
 
-def as_load(load: Any, what: str) -> Any:
-    """A wrench as C++ takes it: (times, values) or a function."""
+class Load(NamedTuple):
+    """A wrench over time: a function, or values (..., k, 6) at times (k,)."""
+
+    function: Any
+    times: Array
+    values: Array
+
+    @property
+    def lead(self) -> tuple[int, ...]:
+        return self.values.shape[:-2]
+
+    def rows(self, lead: tuple[int, ...]) -> Callable[[int], Any]:
+        """The wrench of each run as C++ takes it."""
+        if self.function is not None:
+            return lambda i: self.function
+        rows = rows_of(self.values, lead, 2)
+        return lambda i: (self.times, rows[i])
+
+
+def as_load(load: Any, what: str) -> Load:
+    """A wrench: (..., 6) constant, (times, values) or a function."""
     if callable(load):
-        return load
+        return Load(load, np.zeros(1), np.zeros((1, 6)))
     if not (isinstance(load, tuple | list) and len(load) == 2):
-        return np.zeros(1), as_array(load, refuse, what, (6,))
+        return Load(None, np.zeros(1), as_stack(load, what, (6,))[..., None, :])
     count = len(load[0]) if hasattr(load[0], "__len__") else 0
     if not count:
         refuse(f"times of {what} is {_show(load[0])}, expected (k,) numbers with k > 0")
     times = as_array(load[0], refuse, f"times of {what}", (count,))
     if not (np.diff(times) > 0).all():
         refuse(f"times of {what} are not increasing")
-    return times, as_array(load[1], refuse, f"values of {what}", (count, 6))
+    return Load(None, times, as_stack(load[1], f"values of {what}", (count, 6)))
 
 
-def _joint_forces(hexapod: Hexapod, tau: ArrayLike, steps: int) -> Array:
-    """`tau` as (6, nj) or (steps, 6, nj)."""
-    nj = hexapod.nj
-    given = as_array(tau, refuse, "tau", (6,), (6, nj), (steps, 6), (steps, 6, nj))
-    if given.shape[-2:] == (6, nj):
-        return given
-    full = np.zeros((*given.shape, nj))
-    full[..., np.arange(6), hexapod.actuated] = given
+class Efforts(NamedTuple):
+    """Forces of joints: values (..., *core), of which `core` numbers of dimensions belong to one run."""
+
+    values: Array
+    core: int
+
+    @property
+    def lead(self) -> tuple[int, ...]:
+        return self.values.shape[: self.values.ndim - self.core]
+
+    def rows(self, lead: tuple[int, ...], final: Callable[[Array], Array]) -> Callable[[int], Array]:
+        rows = rows_of(self.values, lead, self.core)
+        return lambda i: final(rows[i])
+
+
+def as_efforts(tau: Any, steps: int, each: Sequence[tuple[int, ...]], lead: tuple[int, ...]) -> Efforts:
+    """Forces of joints; `each` are the shapes that those of one step may have, `lead` the dimensions of the states."""
+    single = [*each, *((steps, *core) for core in each)]
+    shape = _shape(tau)
+    if shape in single:
+        if lead == (steps,) and shape[0] == steps and shape not in each:
+            whole = (steps, *shape)
+            refuse(
+                f"tau of shape {shape} may hold a row for each step or for each run, which are {steps} both: give"
+                f" {whole}"
+            )
+        return Efforts(as_array(tau, refuse, "tau", shape), len(shape))
+    for core in each:
+        size = len(core)
+        if len(shape) > size + 1 and shape[-size:] == core and shape[-size - 1] in (1, steps):
+            values = as_array(tau, refuse, "tau", shape)
+            one = shape[-size - 1] == 1  # the same in all steps
+            return Efforts(np.squeeze(values, -size - 1), size) if one else Efforts(values, size + 1)
+        before = shape[: len(shape) - size]
+        if lead and before and shape[-size:] == core and _spreads(before, lead):
+            return Efforts(as_array(tau, refuse, "tau", shape), size)
+    return Efforts(as_array(tau, refuse, "tau", *single), 0)  # says what is wrong
+
+
+def _spreads(shape: tuple[int, ...], lead: tuple[int, ...]) -> bool:
+    try:
+        return np.broadcast_shapes(shape, lead) == lead
+    except ValueError:
+        return False
+
+
+def _all_joints(hexapod: Hexapod, tau: Array) -> Array:
+    """Forces of the actuated joints, (..., 6), as those of all, (..., 6, nj)."""
+    if tau.shape[-2:] == (6, hexapod.nj):
+        return tau
+    full = np.zeros((*tau.shape, hexapod.nj))
+    full[..., np.arange(6), hexapod.actuated] = tau
     return full
-
-
-def _advance(run: Run, steps: int, progress: bool | None) -> None:
-    """Make all steps, in pieces between which Ctrl-C and the progress bar have their turn."""
-    begin = last = time.perf_counter()
-    wanted = progress is True or (progress is None and _can_show())
-    count = 16
-    while run.advance(count):
-        now = time.perf_counter()
-        if now - last < 0.5 * _CHUNK:
-            count = min(2 * count, steps)
-        elif now - last > 2 * _CHUNK:
-            count = max(1, count // 2)
-        last = now
-        expected = (now - begin) * steps / max(1, run.step)
-        if wanted and (progress or (now - begin > _CHUNK and expected > _LONG)):
-            with _bar(steps) as update:
-                while run.advance(count):
-                    update(run.step)
-                update(run.step)
-            return
-
-
-def _can_show() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty() and importlib.util.find_spec("rich") is not None
-
-
-@contextmanager
-def _bar(steps: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar on stderr; yields the function that moves it."""
-    progress = _optional("rich.progress", "simulate: progress=True", "rich")
-    console = _optional("rich.console", "simulate: progress=True", "rich").Console(stderr=True)
-    columns = (
-        progress.TextColumn("simulating"),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TextColumn("steps"),
-        progress.TimeRemainingColumn(),
-    )
-    with progress.Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=steps)
-        yield lambda done: bar.update(task, completed=done)

@@ -1,0 +1,284 @@
+"""The longest stable step of a simulation, by the equations of motion linearised at a state.
+
+With the mass matrix M, a row J_i of rates for every joint with a stiffness k_i or a damping c_i, and
+K = sum k_i J_i'J_i, C = sum c_i J_i'J_i, small motions obey M x'' + C x' + K x = 0. What turns with the motion itself
+(preloads, weight, gyroscopic terms) is left out.
+
+* "rk4" multiplies a mode x ~ exp(s t) in each step by P(s dt), P(z) = 1 + z + z^2/2 + z^3/6 + z^4/24. It stays bounded
+  where |P| <= 1: up to |s| dt = 2.785 on the negative real axis (dampers) and 2.828 on the imaginary one (springs).
+* "semi-implicit": x_{n+1} - 2 x_n + x_{n-1} = -dt^2 M^-1 K x_n - dt M^-1 C (x_n - x_{n-1}). K and C are positive
+  semidefinite, so a mode leaves the unit circle at -1, where 4 M - dt^2 K - 2 dt C becomes singular: dt = 2 / omega for
+  a spring, 2 M / C for a damper.
+* Bristles of `LuGre` that stick are springs, those that slide relax with a rate a. "rk4" wants a dt < 2.785.
+  "semi-implicit" solves for a, but bristles follow the old rate: z_{n+1} = z_n + dt J x'_n. Sticking is then
+  stable for about dt < damping / stiffness only, and chatters up to the breakaway force beyond.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence, Set
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._check import Array
+from ..errors import Error
+from .laws import Law, Slope
+
+if TYPE_CHECKING:
+    from ..model import Chain, Hexapod
+
+__all__ = ["Limit", "Linearised", "of_chain", "of_hexapod"]
+
+FAR: Final = 2.0
+"""Steps so many times beyond the limit are refused: a mode then grows by 3 (semi-implicit, damper) to 42 (rk4, spring)
+in each step, while M and J would have to change fourfold for the limit of a spring to be wrong by this factor."""
+
+Mode: TypeAlias = NDArray[np.float64] | NDArray[np.complex128]
+
+_REAL: Final = 2.785293563405282  # |P| = 1 on the negative real axis
+_RADII: Final = np.linspace(0.0, 3.2, 129)[1:]
+
+
+class Limit(NamedTuple):
+    """The longest stable step, s, and what sets it, in words."""
+
+    dt: float
+    cause: str
+
+
+class Spring(NamedTuple):
+    """A slope in a joint: rates of the joint are `row` times those of the mechanism."""
+
+    who: str  # leg 'leg1'
+    unit: str  # of the joint, "m" or "rad"
+    row: Array
+    slope: Slope
+    x: float
+    v: float
+    part: int  # index of the leg or joint
+
+
+class Linearised:
+    """Small motions of a mechanism about a state. Nothing is worked out before it is asked for."""
+
+    def __init__(self, method: str, mass: Array, springs: Sequence[Spring]) -> None:
+        self.method, self.springs = method, springs
+        self._half = np.linalg.inv(np.linalg.cholesky(mass))  # L^-1 with M = L L'
+
+    def acting(self, dt: float, entered: Set[int] = frozenset()) -> list[Spring]:
+        """Those that act at the start, or are stops that the legs or joints `entered` have met; without a bound."""
+        found = []
+        for s in self.springs:
+            if s.slope.bounded or (s.slope.bristles is not None and self.method != "rk4"):
+                continue
+            if s.slope.acts_at(s.x, s.v, dt) or (s.slope.ends is not None and s.part in entered):
+                found.append(s)
+            elif s.slope.bristles is not None:  # they slide: no spring, but they relax
+                found.append(s._replace(slope=s.slope._replace(stiffness=0.0, damping=0.0)))
+        return found
+
+    def met(self, dt: float, entered: Set[int]) -> list[Spring]:
+        """Those that may have acted in a run in which the legs or joints `entered` have met their stops."""
+        return [
+            s
+            for s in self.springs
+            if s.slope.ends is None or s.part in entered or s.slope.acts_at(s.x, s.v, dt)
+        ]  # fmt: skip
+
+    def stable(self, dt: float, springs: Sequence[Spring]) -> bool:
+        """Whether a step is below the limit; quick where it is far below."""
+        K, C = self._reduced(springs)
+        quick = dt * math.sqrt(float(np.trace(K))) + dt * float(np.trace(C)) < 1  # bounds of all |s| dt
+        if quick and self._relaxing(springs)[0] * dt < 1:
+            return True
+        return dt <= self.limit(springs).dt
+
+    def limit(self, springs: Sequence[Spring]) -> Limit:
+        """The limit of these springs."""
+        K, C = self._reduced(springs)
+        if self.method == "rk4":
+            dt, mode = _limit_rk4(K, C)
+        elif any(s.slope.bristles is not None for s in springs):
+            dt, mode, blamed = self._limit_of_bristles(springs)
+            springs = blamed
+        else:
+            dt, mode = _limit_semi_implicit(K, C)
+        rate, slowest = self._relaxing(springs)
+        if slowest is not None and rate * dt > _REAL:
+            return Limit(_REAL / rate, f"bristles of LuGre in {slowest.who} that relax with {rate:.3g} 1/s")
+        if math.isinf(dt):
+            return Limit(dt, "")
+        return Limit(dt, _blame(springs, self._half.T @ mode, max(dt, 1e-9)))
+
+    def _limit_of_bristles(self, springs: Sequence[Spring]) -> tuple[float, Mode, Sequence[Spring]]:
+        """ "semi-implicit" where bristles stick: the first step whose matrix has an eigenvalue outside the circle."""
+        K, C = self._reduced([s for s in springs if s.slope.bristles is None])
+        sticking = [s for s in springs if s.slope.bristles is not None]
+        B, more = self._reduced(sticking)
+        C = C + more
+        n = len(K)
+        one, zero = np.eye(n), np.zeros((n, n))
+
+        def step(dt: float) -> Array:
+            """Of (x, bristles by their common force B^-1 f = J-weighted deflection, x')."""
+            v = np.hstack([-dt * K, -dt * B, one - dt * C])
+            return np.vstack([np.hstack([one, zero, zero]) + dt * v, np.hstack([zero, one, dt * one]), v])
+
+        def outside(dt: float) -> bool:
+            return bool(np.abs(np.linalg.eigvals(step(dt))).max() > 1 + 1e-7)
+
+        longest = _limit_semi_implicit(K + B, C)[0]
+        grid = longest * np.geomspace(1e-4, 1.0, 41)
+        first = next((i for i, dt in enumerate(grid.tolist()) if outside(dt)), len(grid) - 1)
+        low, high = float(grid[first - 1]) if first else 0.0, float(grid[first])
+        for _ in range(30 if first else 0):
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if outside(middle) else (middle, high)
+        values, vectors = np.linalg.eig(step(high))
+        if high < 0.99 * longest:  # their damping is what they lack
+            springs = [s._replace(slope=s.slope._replace(damping=0.0)) for s in sticking]
+        return (high if first else 0.0), vectors[2 * n :, int(np.abs(values).argmax())], springs
+
+    def _reduced(self, springs: Sequence[Spring]) -> tuple[Array, Array]:
+        """L^-1 K L^-T and L^-1 C L^-T."""
+        n = len(self._half)
+        rows = np.array([s.row for s in springs]).reshape(-1, n) @ self._half.T
+        k = np.array([s.slope.stiffness for s in springs])
+        c = np.array([s.slope.damping for s in springs])
+        return rows.T @ (k[:, None] * rows), rows.T @ (c[:, None] * rows)
+
+    def _relaxing(self, springs: Sequence[Spring]) -> tuple[float, Spring | None]:
+        """The fastest relaxation of bristles that "rk4" has to follow, 1/s."""
+        rates = [(s.slope.bristles._decay(s.v), s) for s in springs if s.slope.bristles is not None]
+        return max(rates, key=lambda pair: pair[0], default=(0.0, None)) if self.method == "rk4" else (0.0, None)
+
+
+def _reach(angle: Array) -> Array:
+    """Where rays from the origin, at angles (k,) of the left half plane, leave the stable region of "rk4"."""
+
+    def grows(radius: Array) -> NDArray[np.bool_]:
+        z = radius * np.exp(1j * angle)
+        grown: NDArray[np.bool_] = np.abs(1 + z * (1 + z / 2 * (1 + z / 3 * (1 + z / 4)))) > 1 + 1e-12
+        return grown
+
+    high = np.full_like(angle, _RADII[-1])
+    for radius in _RADII[::-1]:  # the innermost radius that is outside
+        high = np.where(grows(np.full_like(angle, radius)), radius, high)
+    low = np.asarray(high - (_RADII[1] - _RADII[0]))
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        out = grows(middle)
+        low, high = np.where(out, low, middle), np.where(out, middle, high)
+    return low
+
+
+def _limit_rk4(K: Array, C: Array) -> tuple[float, Mode]:
+    n = len(K)
+    values, vectors = np.linalg.eig(np.block([[np.zeros((n, n)), np.eye(n)], [-K, -C]]))
+    size = np.abs(values)
+    fast = size > 1e-6 * max(size.max(initial=0.0), 1e-150)  # the rest is free motion
+    if not fast.any():
+        return math.inf, np.zeros(n)
+    s = values[fast]
+    steps = _reach(np.angle(np.minimum(s.real, 0.0) + 1j * s.imag)) / np.abs(s)
+    i = int(steps.argmin())
+    return float(steps[i]), vectors[n:, fast][:, i]
+
+
+def _limit_semi_implicit(K: Array, C: Array) -> tuple[float, Mode]:
+    stiffest, strongest = (float(np.linalg.eigvalsh(A)[-1]) if len(A) else 0.0 for A in (K, C))
+    # of the sum of both at most one limit, at least both together
+    high = min(2 / math.sqrt(stiffest) if stiffest > 0 else math.inf, 2 / strongest if strongest > 0 else math.inf)
+    if math.isinf(high):
+        return high, np.zeros(len(K))
+    low = 0.0
+    for _ in range(50):
+        dt = 0.5 * (low + high)
+        inside = np.linalg.eigvalsh(dt * dt * K + 2 * dt * C)[-1] <= 4
+        low, high = (dt, high) if inside else (low, dt)
+    return high, np.linalg.eigh(high * high * K + 2 * high * C)[1][:, -1]
+
+
+def _blame(springs: Sequence[Spring], mode: Mode, dt: float) -> str:
+    """Which stiffness or damping holds most of the fastest mode, and where."""
+    found = []
+    for s in springs:
+        square = float(np.abs(s.row @ mode)) ** 2
+        for value, word, factor, kind in (
+            (s.slope.stiffness, s.slope.words[0], dt, "k"),
+            (s.slope.damping, s.slope.words[1], 2.0, "c"),
+        ):
+            found.append((value * factor * square, f"{word} = {value:g} {_unit(s.unit, kind)} of {s.slope.law}", s.who))
+    _, text, who = max(found)
+    others = len({place for weight, same, place in found if same == text and place != who})
+    return f"{text} in {who}" + (f" and {others} more" if others else "")
+
+
+def _unit(unit: str, kind: str) -> str:
+    return {"m": {"k": "N/m", "c": "N s/m"}, "rad": {"k": "N m/rad", "c": "N m s/rad"}}[unit][kind]
+
+
+def _springs(law: Law | None) -> list[Slope]:
+    return [] if law is None else [s for s in law._slopes() if s.stiffness or s.damping]
+
+
+def _made(method: str, mass: Array, springs: list[Spring]) -> Linearised | None:
+    try:
+        return Linearised(method, mass, springs)
+    except np.linalg.LinAlgError:  # the run says what has no mass
+        return None
+
+
+def of_hexapod(
+    hexapod: Hexapod, method: str, laws: Sequence[Law | None], r: Array, R: Array, u: Array
+) -> Linearised | None:
+    """Small motions about a state of the ring under resolved laws of the legs; None where nothing makes them stiff."""
+    chains = [leg.chain for leg in hexapod.legs if leg.chain is not None]
+    own = any(chain.friction.any() or chain.stiffness.any() for chain in chains)
+    if not own and not any(map(_springs, laws)):
+        return None
+    try:
+        p, v, J = hexapod.closure(r, R), hexapod.joint_velocity(r, R, u), hexapod.jacobian(r, R)
+        all_rows = np.stack([hexapod.joint_velocity(r, R, e) for e in np.eye(6)], axis=-1) if own else None
+        mass = hexapod.mass_matrix(r, R)
+    except (Error, ArithmeticError):  # the run says why
+        return None
+    springs = []
+    for k, (leg, law) in enumerate(zip(hexapod.legs, laws, strict=True)):
+        who, at = f"leg '{leg.name}'", leg.actuated_index
+        springs += [Spring(who, leg.unit, J[k], s, float(p[k, at]), float(v[k, at]), k) for s in _springs(law)]
+        if leg.chain is not None and all_rows is not None:
+            place = f"joint '{{}}' of {who}"
+            springs += _own(leg.chain, all_rows[k], p[k], v[k], place)
+    return _made(method, mass, springs)
+
+
+def of_chain(chain: Chain, method: str, laws: Sequence[Law | None], q: Array, qd: Array) -> Linearised | None:
+    """Small motions about a state of a chain under resolved laws of its joints; None where nothing makes them stiff."""
+    if not chain.friction.any() and not chain.stiffness.any() and not any(map(_springs, laws)):
+        return None
+    try:
+        mass = chain.mass_matrix(q)
+    except (Error, ArithmeticError):
+        return None
+    rows = np.eye(chain.n)
+    springs = _own(chain, rows, q, qd, "joint '{}'")
+    for j, law in enumerate(laws):
+        who, unit = f"joint '{chain.joint_names[j]}'", "m" if chain.joint_types[j] == "prismatic" else "rad"
+        springs += [Spring(who, unit, rows[j], s, float(q[j]), float(qd[j]), j) for s in _springs(law)]
+    return _made(method, mass, springs)
+
+
+def _own(chain: Chain, rows: Array, q: Array, qd: Array, place: str) -> list[Spring]:
+    """Springs and friction of the links themselves."""
+    springs = []
+    for j, (k, c) in enumerate(zip(chain.stiffness.tolist(), chain.friction.tolist(), strict=True)):
+        if k or c:
+            slope = Slope("the link", k, c, ("stiffness", "friction"))
+            unit = "m" if chain.joint_types[j] == "prismatic" else "rad"
+            who = place.format(chain.joint_names[j])
+            springs.append(Spring(who, unit, rows[j], slope, float(q[j]), float(qd[j]), -1))
+    return springs

@@ -1,0 +1,235 @@
+"""The longest stable step: against runs, against closed forms, what is refused and who is blamed."""
+
+import contextlib
+import math
+import re
+
+import numpy as np
+import pytest
+import zveno as zv
+from engines.random_mechanisms import random_chain, random_state
+from zveno import laws
+from zveno._rotation import from_quaternion
+from zveno.sim import stability
+
+METHODS = ("rk4", "semi-implicit")
+HUNT = ("RUS", "RSU")
+
+
+def ring(kind="UPS"):
+    return zv.mechanisms.docking_ring(kind)
+
+
+def slider(mass=3.0, **options):
+    return zv.Chain([zv.Link("cart", joint="prismatic", axis=(1, 0, 0), mass=mass, **options)], name="slider")
+
+
+def limit_of_ring(hexapod, method, law):
+    resolved = [law.of(hexapod, k) for k in range(6)]
+    linear = stability.of_hexapod(hexapod, method, resolved, *hexapod.nominal, np.zeros(6))
+    return linear.limit(linear.acting(1e-3))
+
+
+def limit_of_chain(chain, method, law, q, dt=1e-3, qd=None):
+    resolved = [law.at(chain, j) for j in range(chain.n)]
+    linear = stability.of_chain(chain, method, resolved, q, np.zeros(chain.n) if qd is None else np.array(qd))
+    return linear.limit(linear.acting(dt))
+
+
+def true_limit(run, guess, steps=400):
+    """The step from which small motions grow, by bisection over runs of so many steps."""
+
+    def grows(dt):
+        try:
+            speed = run(steps * dt, dt)
+        except (zv.Error, FloatingPointError):
+            return True
+        return bool(np.abs(speed[-1]).max() > 10 * np.abs(speed[0]).max())
+
+    low, high = guess / 4, guess * 4
+    assert not grows(low) and grows(high)
+    while high / low > 1.01:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if grows(middle) else (middle, high)
+    return math.sqrt(low * high)
+
+
+# the kinds of stiffness: springs alone, dampers alone, both as strong
+LAWS = {
+    "UPS": {"spring": (1e6, 0.0), "damper": (1.0, 2e4), "both": (1e6, 4e3)},
+    "RSU": {"spring": (2e4, 0.0), "damper": (1.0, 300.0), "both": (2e4, 80.0)},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::zveno.SimulationWarning")
+@pytest.mark.parametrize("what", ["spring", "damper", "both"])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", ["UPS", "RSU"])
+def test_the_limit_of_a_ring_is_where_its_motion_explodes(kind, method, what):
+    hexapod, law = ring(kind), laws.SpringDamper(*LAWS[kind][what])
+    push = 1e-9 * np.array([1.0, -0.7, 0.5, 0.8, 1.1, -0.6])
+    limit, cause = limit_of_ring(hexapod, method, law)
+
+    def run(t_end, dt):
+        return hexapod.simulate(t_end, dt, u=push, laws=law, method=method, check_step=False).u
+
+    assert limit == pytest.approx(true_limit(run, limit), rel=0.03)
+    assert "SpringDamper in leg 'leg" in cause and cause.endswith("and 5 more")
+    assert what == "both" or cause.startswith({"spring": "stiffness", "damper": "damping"}[what])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::zveno.SimulationWarning")
+@pytest.mark.parametrize("what", ["spring", "damper", "link"])
+@pytest.mark.parametrize("method", METHODS)
+def test_the_limit_of_a_chain_is_where_its_motion_explodes(method, what, rng):
+    chain = random_chain(rng, 4, branching=True, rotor=True).with_gravity((0, 0, 0))
+    law = laws.SpringDamper(*{"spring": (1e4, 0.0), "damper": (1.0, 100.0), "link": (3e3, 1.0)}[what])
+    if what == "link":
+        links = [link._with(friction=20.0, stiffness=5e3) for link in chain.links]
+        chain = zv.Chain(links, gravity=(0, 0, 0))
+    q = np.zeros(4)
+    _, qd, _ = random_state(rng, chain)
+    limit, _ = limit_of_chain(chain, method, law, q)
+
+    def run(t_end, dt):
+        return chain.simulate(t_end, dt, q=q, qd=1e-9 * qd, laws=law, method=method, check_step=False).qd
+
+    assert limit == pytest.approx(true_limit(run, limit), rel=0.03)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::zveno.SimulationWarning")
+@pytest.mark.parametrize("method", METHODS)
+def test_bristles_that_stick_are_springs(method):
+    law = laws.LuGre(50.0, 60.0, 1e-2, 1e6, 500.0, 10.0)
+    linear = stability.of_chain(slider(), method, [law], np.zeros(1), np.zeros(1))
+    limit, cause = linear.limit(linear.met(1e-4, set()))
+
+    def run(t_end, dt):
+        return slider().simulate(t_end, dt, tau=[1e-9], laws=law, method=method, check_step=False).qd[5:]
+
+    assert limit == pytest.approx(true_limit(run, limit, 4000), rel=0.03)
+    assert cause == "stiffness = 1e+06 N/m of LuGre in joint 'cart_joint'"
+    assert method == "rk4" or limit == pytest.approx(510 / 1e6, rel=1e-3)
+    with pytest.raises(zv.StepError) if method == "rk4" else contextlib.nullcontext():
+        slider().simulate(1.0, 0.02, laws=law, method=method)  # bristles that slide have a bound
+
+
+def test_limits_of_one_joint_have_closed_forms():
+    mass, k, c = 3.0, 2.7e5, 900.0
+    omega, rate, zero = math.sqrt(k / mass), c / mass, np.zeros(1)
+    spring, damper, both = (laws.SpringDamper(*x) for x in ((k, 0.0), (0.0, c), (k, c)))
+    for law, rk4, semi in (
+        (spring, 2 * math.sqrt(2) / omega, 2 / omega),
+        (damper, 2.785293563405282 / rate, 2 / rate),
+        # omega^2 dt^2 + 2 c dt = 4
+        (both, None, (-rate + math.sqrt(rate**2 + 4 * omega**2)) / omega**2),
+    ):
+        if rk4 is not None:
+            assert limit_of_chain(slider(mass), "rk4", law, zero).dt == pytest.approx(rk4, rel=1e-6)
+        assert limit_of_chain(slider(mass), "semi-implicit", law, zero).dt == pytest.approx(semi, rel=1e-9)
+
+
+def test_sliding_bristles_relax():
+    law = laws.LuGre(50.0, 60.0, 1e-2, 1e6)
+    limit, cause = limit_of_chain(slider(), "rk4", law, np.zeros(1), dt=1e-3, qd=[0.5])
+    assert limit == pytest.approx(2.785293563405282 * 50 / (1e6 * 0.5), rel=1e-6)
+    assert cause == "bristles of LuGre in joint 'cart_joint' that relax with 1e+04 1/s"
+    assert math.isinf(limit_of_chain(slider(), "semi-implicit", law, np.zeros(1), dt=1e-3, qd=[0.5]).dt)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_steps_far_beyond_the_limit_are_refused_with_the_limit_and_its_cause(method):
+    hexapod, law = ring(), laws.SpringDamper(1e6, 1e3)
+    limit, cause = limit_of_ring(hexapod, method, law)
+    text = (
+        f"simulate: dt is 0.05 s, more than 2 times the longest stable step of '{method}', {limit:.3g} s, because of "
+    )
+    with pytest.raises(zv.StepError, match=re.escape(text + "stiffness = 1e+06 N/m of SpringDamper in leg")) as caught:
+        hexapod.simulate(1.0, 0.05, u=np.full(6, 0.01), laws=law, method=method)
+    error = caught.value
+    assert isinstance(error, zv.Error | ValueError) and error.dt == 0.05 and error.cause == cause
+    assert error.limit == pytest.approx(limit)
+    with pytest.raises((zv.SingularityError, zv.UnreachableError, FloatingPointError)):  # it does explode
+        hexapod.simulate(5.0, 0.05, u=np.full(6, 0.01), laws=law, method=method, check_step=False)
+    with pytest.raises(zv.StepError):
+        hexapod.simulate(6.03 * limit, 2.01 * limit, u=np.full(6, 1e-9), laws=law, method=method)
+    with pytest.warns(zv.SimulationWarning, match=f"'{method}' is stable up to {limit:.3g} s"):
+        hexapod.simulate(5.97 * limit, 1.99 * limit, u=np.full(6, 1e-9), laws=law, method=method)
+
+
+@pytest.mark.parametrize("law", [laws.SpringDamper(1e9), laws.Servo(1e9), laws.SpringDamper(0.0, 1e6)])
+def test_chains_are_refused_too(law):
+    with pytest.raises(zv.StepError, match=r"longest stable step of 'rk4', .* in joint 'cart_joint': the motion would"):
+        slider().simulate(1.0, 1e-2, qd=[0.1], laws=law)
+
+
+def test_springs_of_links_count():
+    with pytest.raises(zv.StepError, match=r"stiffness = 1e\+08 N/m of the link in joint 'cart_joint'"):
+        slider(stiffness=1e8).simulate(1.0, 1e-2, qd=[0.1])
+    with pytest.raises(zv.StepError, match=r"friction = 1e\+06 N s/m of the link in joint 'cart_joint'"):
+        slider(friction=1e6).simulate(1.0, 1e-2, qd=[0.1])
+
+
+def test_springs_of_custom_legs_count():
+    plain, legs = ring(), []
+    for leg in plain.legs:
+        links = [
+            zv.Link("cross", axis=(0, 1, 0), position=leg.base, rotation=leg.base_frame),
+            zv.Link("housing", axis=(0, 0, 1), mass=leg.inner.mass, com=leg.inner.com, inertia=leg.inner.inertia),
+            zv.Link(
+                "rod", joint="prismatic", axis=(1, 0, 0), position=(leg.inner_length, 0, 0), mass=leg.outer.mass,
+                com=leg.outer.com, inertia=leg.outer.inertia, rotor_inertia=leg.reflected, stiffness=1e6,
+            ),
+        ]  # fmt: skip
+        ends = {"ring": leg.ring, "point": (leg.outer_length, 0, 0), "start": (0, 0, 0), "actuated": "rod_joint"}
+        legs.append(zv.Leg.custom(zv.Chain(links), "rod", **ends))
+    hexapod = zv.Hexapod(plain.platform, legs, nominal=plain.nominal)
+    with pytest.raises(zv.StepError, match="of the link in joint 'rod_joint' of leg 'leg") as caught:
+        hexapod.simulate(1.0, 0.1, u=np.full(6, 0.01))
+    assert caught.value.limit == pytest.approx(limit_of_ring(plain, "rk4", laws.SpringDamper(1e6)).dt, rel=1e-6)
+
+
+def test_stops_count_from_the_start_only_if_they_are_met_there():
+    chain, law = slider(lower=-1.0, upper=0.2), laws.Stops(1e8)
+    assert len(chain.simulate(0.1, 1e-3, qd=[0.5], laws=law)) == 101  # never met
+    with pytest.raises(zv.StepError, match=r"stiffness = 1e\+08 N/m of Stops in joint 'cart_joint'"):
+        chain.simulate(0.1, 1e-3, q=[0.2], qd=[0.5], laws=law)
+    with pytest.warns(
+        zv.SimulationWarning, match=r"stable up to 0.00034\d s, because of stiffness = 1e\+08 N/m of Stops"
+    ):
+        chain.simulate(0.5, 1e-3, qd=[0.5], laws=law, method="semi-implicit")
+
+
+@pytest.mark.parametrize("law", [laws.DryFriction(50.0, 1e-5), laws.EddyBrake(100.0, 1e-5),
+                                 laws.Servo(1e9, limit=5.0), laws.SlipClutch(5.0, laws.SpringDamper(1e9))])  # fmt: skip
+@pytest.mark.filterwarnings("ignore::zveno.SimulationWarning")  # they chatter
+def test_forces_with_a_bound_are_not_refused(law):
+    s = slider().simulate(0.2, 1e-3, qd=[0.1], laws=law)
+    assert s.failure is None and np.abs(s.qd).max() < 1
+
+
+def test_the_check_can_be_switched_off_and_takes_yes_or_no():
+    with pytest.raises(ValueError, match="simulate: check_step is 1, expected True or False"):
+        slider().simulate(1.0, 1e-2, check_step=1)
+    with pytest.warns(zv.SimulationWarning, match=r"dt = 0\.01 s is too long; 'rk4' is stable up to 8\.36e-06 s"):
+        s = slider().simulate(0.02, 1e-2, qd=[0.0], laws=laws.SpringDamper(0.0, 1e6), check_step=False)
+    assert len(s) == 3
+
+
+def test_a_start_that_cannot_be_is_left_to_the_run():
+    with pytest.raises(zv.UnreachableError):
+        ring("RUS").simulate(1.0, 1e-2, r=[2.0, 0, 0], laws=laws.SpringDamper(1e9))
+
+
+def test_states_of_all_legs_count_where_they_are():
+    """The limit is that of the pose at the start."""
+    hexapod, law = ring(), laws.SpringDamper(1e6)
+    resolved = [law.of(hexapod, k) for k in range(6)]
+    r, q = hexapod.nominal[0] + [-0.03, 0.05, 0.0], np.array([[np.cos(0.1), np.sin(0.1), 0, 0]])
+    linear = stability.of_hexapod(hexapod, "semi-implicit", resolved, r, from_quaternion(q)[0], np.zeros(6))
+    J, M = hexapod.jacobian(r, from_quaternion(q)[0]), hexapod.mass_matrix(r, from_quaternion(q)[0])
+    fastest = np.linalg.eigvals(np.linalg.solve(M, 1e6 * J.T @ J)).real.max()
+    assert linear.limit(linear.acting(1e-3)).dt == pytest.approx(2 / math.sqrt(fastest), rel=1e-9)
