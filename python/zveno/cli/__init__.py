@@ -50,23 +50,23 @@ def main() -> NoReturn:
         code = app(arguments, prog_name="zveno", standalone_mode=False)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        complain("interrupted")
+        complain("zveno: interrupted")
         code = 130
     except BrokenPipeError:  # the reader has seen enough
         _drop_output()
         code = 0
     except OSError as error:
         _drop_output()
-        complain(f"cannot write: {error.strerror or error}")
+        complain(f"zveno: cannot write: {error.strerror or error}")
         code = 1
     except Exception as error:
         if type(error).__name__ == "Abort":  # Ctrl-C as typer tells it
-            complain("interrupted")
+            complain("zveno: interrupted")
             sys.exit(130)
         # typer's own usage errors, whichever module its version keeps them in
         if not hasattr(error, "format_message"):
             raise
-        complain(error.format_message())
+        complain(f"zveno: {error.format_message()}")
         code = getattr(error, "exit_code", 2)
     sys.exit(code)
 

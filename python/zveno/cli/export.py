@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -26,8 +29,8 @@ def export(
         typer.Option(
             "--function",
             "-f",
-            help="What to compute: a numeric method of Chain or Hexapod; repeat it for several in one library.  "
-            "[default: inverse_dynamics, of rings forward_dynamics]",
+            help="What to compute: a numeric method of Chain or Hexapod; repeat it for several in one library. "
+            "Default: inverse_dynamics, of rings forward_dynamics.",
         ),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Of files and library; default: after function or model.")] = None,
@@ -98,9 +101,21 @@ def export(
     for line in warned:
         typer.echo(f"Warning: {line}", err=True)
     titles = [Text(item.title, "bold") for item in traced]
-    show(new_console(), [Text("\n").join(titles), _export_table(traced)])
+    sizes = new_table("Size, bytes", ["", "code", "stack"])
+    for one, code in package.footprint.code.items():
+        sizes.add_row(one, f"{code:,}", f"{package.footprint.stack[one]:,}")
+    sizes.caption, sizes.caption_justify = package.footprint.how.replace("`", ""), "left"
+    show(new_console(), [Text("\n").join(titles), _export_table(traced), sizes])
     typer.echo("\n".join(["Written", *(f"  {path}" for path in paths), ""]))
-    typer.echo(f"Compile and test\n  {compile_command(paths[0], paths[2])}")
+    command = f"{compile_command(Path(paths[0].name), Path(paths[2].name))} && ./{paths[2].stem}"
+    typer.echo("Compile and test")
+    typer.echo(_continued(f"cd {shlex.quote(str(paths[0].parent))} && {command}"))
+
+
+def _continued(command: str) -> str:
+    """A shell command on several lines that fit 80 columns."""
+    lines = textwrap.wrap(command, 76, break_long_words=False, break_on_hyphens=False)
+    return " \\\n".join(f"  {line}" for line in lines)
 
 
 def _kind(mechanism: Chain | Hexapod) -> str:

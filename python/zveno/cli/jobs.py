@@ -110,7 +110,7 @@ def show_ring(found: dict[str, Any]) -> Outcome:
             f"{ring!r}.",
             f"{len(sim):,} states recorded. Energy is accounted for within {error:.1e} J; the largest kinetic energy "
             f"is {exchanged:.2f} J.",
-            "sim.plot() draws the record, sim.to_dataframe() makes a table of it.",
+            "sim.plot() draws the record, sim.to_pandas() makes a table of it.",
         ],
         [["load", "peak", "at", "leg"], *rows],
         [draw_ring, draw],

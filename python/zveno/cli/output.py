@@ -31,7 +31,7 @@ MODEL_HELP: Final = f"URDF file, JSON file of zveno, or a built-in model: {', '.
 
 def complain(message: str) -> None:
     """One line on stderr; on a terminal it is broken between words, which a terminal would not do."""
-    text = f"zveno: {message}"
+    text = message
     if sys.stderr.isatty():
         width = max(20, shutil.get_terminal_size().columns)
         lines = textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
@@ -40,7 +40,7 @@ def complain(message: str) -> None:
 
 
 def fail(message: str, code: int) -> NoReturn:
-    complain(message)
+    complain(f"zveno {message}")
     raise typer.Exit(code)
 
 

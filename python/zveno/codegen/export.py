@@ -9,6 +9,7 @@ import shlex
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from string import Template
 from typing import Final, Protocol
@@ -134,10 +135,11 @@ class Package:
             self.library.header,
             _self_test(self.library, self._real, self._batch, self._checks),
             _CMAKE.substitute(name=name, flags=" ".join(FLAGS)),
-            _readme(self.library, self.functions, self._real, self._batch, self._checks, self.footprint()),
+            _readme(self.library, self.functions, self._real, self._batch, self._checks, self.footprint),
         )
         return _write(dict(zip(files, texts, strict=True)), folder)
 
+    @cached_property
     def footprint(self) -> Footprint:
         """Bytes of code and stack of each function, measured if there is a compiler."""
         names = {code.name: traced.graph for code, traced in zip(self.library.functions, self.functions, strict=True)}
