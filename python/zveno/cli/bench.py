@@ -55,7 +55,9 @@ def bench(
     if json_output:
         quiet = True
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=new_console(stderr=True), transient=True, disable=quiet) as progress:
+    console = new_console(stderr=True)
+    hidden = quiet or not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         task = progress.add_task("", total=steps)
 
         def report(what: str) -> None:

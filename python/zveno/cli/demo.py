@@ -39,7 +39,7 @@ def demo(
     sections: list[Section] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = new_console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=quiet) as progress:
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
         task = progress.add_task("", total=2 * len(JOBS))
         for job in JOBS:
             progress.update(task, description=f"{job.title:36}")

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import tempfile
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -345,12 +346,12 @@ def _readme(
         calls=", ".join(f"`{x}{'f' if real == 'float' else ''}`" for x in calls) or "nothing",
         fused=_README_FMA if "fma" in used else "",
         cost="\n".join(
-            f"- `{code.name}`: {traced.graph.operations}. The longest chain of operations that wait for each other "
-            f"has {traced.graph.depth}."
+            f"- `{code.name}`: {traced.graph.operations}.\n"
+            f"  The longest chain of operations that wait for each other has {traced.graph.depth}."
             for code, traced in pairs
         ),
         sizes="\n".join(f"| `{name}` | {sizes.code[name]:,} | {sizes.stack[name]:,} |" for name in sizes.code),
-        measured=sizes.how,
+        measured=textwrap.fill(sizes.how, 120, break_long_words=False, break_on_hyphens=False),
         states=STATES,
         real=real,
         accuracy="\n".join(
