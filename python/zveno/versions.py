@@ -32,8 +32,13 @@ PURPOSE: Final = {
     "bench": "comparison with other engines",
 }
 WIDTH: Final = 80
-# variables in which batch queues say how many processors a job has
-QUEUES: Final = ("SLURM_CPUS_PER_TASK", "PBS_NP", "NSLOTS", "LSB_DJOB_NUMPROC")
+# what the library calls the limits of its threads, in words
+LIMITS: Final = {
+    "processors": "processors of the machine",
+    "affinity": "processors that this process may run on",
+    "control group": "quota of the container (control group), processors",
+    "SLURM_CPUS_PER_TASK": "processors of the job (SLURM_CPUS_PER_TASK)",
+}
 
 
 def show_versions(*, as_json: bool = False) -> None:
@@ -108,10 +113,12 @@ def report(found: Mapping[str, Any]) -> list[str]:
             f"{isa['selected']}, {isa['lanes']} doubles at once, chosen by {isa['chosen_by']}"
             + (f"; also here: {', '.join(others)}" if others else ""),
         ),
-        *_row("threads", f"{threads['used']} with threads=0, from {threads['source']}"),
+        *_row("threads", f"{threads['used']} with threads=0, the {LIMITS.get(threads['source'], threads['source'])}"),
     ]
-    lines += [line for name, value in threads["limits"].items() for line in _row("", f"{name}: {value:g}")]
-    if not any(name.startswith(("quota", *QUEUES)) for name in threads["limits"]):
+    for name, value in threads["limits"].items():
+        if name != threads["source"]:
+            lines += _row("", f"{LIMITS.get(name, name)}: {value:g}")
+    if not threads["limits"].keys() - {"processors", "affinity"}:
         lines += _row("", "no quota of a container or a batch queue")
     lines += _row("memory", f"{found['memory_gib']:.1f} GiB" if found["memory_gib"] else "unknown")
     lines += _row("C compiler", compiler or "none: exported code cannot be measured here, only written")
@@ -150,38 +157,11 @@ def _processor() -> str:
 
 
 def _threads() -> dict[str, Any]:
-    """The number that ``threads=0`` means, and everything that could limit it."""
-    limits: dict[str, float] = {"processors of the machine": os.cpu_count() or 1}
-    if hasattr(os, "sched_getaffinity"):
-        limits["processors of this process (affinity)"] = len(os.sched_getaffinity(0))
-    quota = _quota()
-    if quota is not None:
-        limits["quota of the container (cgroup), processors"] = quota
-    for name in QUEUES:
-        if (text := os.environ.get(name, "")).isdigit() and int(text) > 0:
-            limits[name] = int(text)
-    # the library's own answer, where it gives one
-    ask = getattr(_core, "default_threads", None)
-    used = int(ask()) if ask is not None else int(limits["processors of the machine"])
-    source = next((name for name, value in limits.items() if max(1, math.ceil(value)) == used), "the library")
-    return {"used": used, "source": source, "limits": limits}
-
-
-def _quota(root: Path = Path("/sys/fs/cgroup")) -> float | None:
-    """Processors that a control group leaves to this process: the tightest on the way to the root."""
-    own = re.search(r"^0::(\S*)$", _text(Path("/proc/self/cgroup")), re.MULTILINE)
-    found = []
-    folder = root / (own[1].lstrip("/") if own else "")
-    for place in (folder, *folder.parents):
-        if not place.is_relative_to(root):
-            break
-        words = _text(place / "cpu.max").split()  # version 2: quota or "max", period
-        if len(words) == 2 and words[0].isdigit() and int(words[1]) > 0:
-            found.append(int(words[0]) / int(words[1]))
-    quota, period = (_text(root / "cpu" / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))  # version 1
-    if quota.isdigit() and period.isdigit() and int(period) > 0:
-        found.append(int(quota) / int(period))
-    return min(found, default=None)
+    """The number that ``threads=0`` means, and everything that limits it."""
+    ask = getattr(_core, "thread_limits", None)  # a core that does not know limits takes all processors
+    limits: dict[str, float] = dict(ask()) if ask is not None else {"processors": float(os.cpu_count() or 1)}
+    source = min(limits, key=limits.__getitem__)
+    return {"used": max(1, math.ceil(limits[source])), "source": source, "limits": limits}
 
 
 def _memory() -> float | None:

@@ -172,17 +172,17 @@ def test_doctor_works_without_the_extra_that_the_other_commands_need(tmp_path):
     assert 'pip install "zveno[cli]"' in result.stderr
 
 
-def test_a_quota_of_a_container_is_read(tmp_path):
-    assert versions._quota(tmp_path) is None
-    (tmp_path / "cpu.max").write_text("max 100000\n")
-    assert versions._quota(tmp_path) is None
-    (tmp_path / "cpu.max").write_text("150000 100000\n")
-    assert versions._quota(tmp_path) == 1.5
-
-
-def test_threads_of_a_batch_queue_are_shown(monkeypatch):
-    monkeypatch.setenv("SLURM_CPUS_PER_TASK", "3")
-    assert any("SLURM_CPUS_PER_TASK: 3" in line for line in versions.report(versions.versions()))
+def test_doctor_says_where_the_number_of_threads_comes_from(monkeypatch):
+    limits = {"processors": 64.0, "control group": 1.5, "SLURM_CPUS_PER_TASK": 3.0}
+    monkeypatch.setattr(zv._core, "thread_limits", lambda: limits, raising=False)
+    found = versions.versions()
+    assert found["threads"] == {"used": 2, "source": "control group", "limits": limits}
+    text = "\n".join(versions.report(found))
+    for words in ("2 with threads=0, the quota of the container", "SLURM_CPUS_PER_TASK): 3", "machine: 64"):
+        assert words in text
+    assert "no quota" not in text
+    monkeypatch.setattr(zv._core, "thread_limits", lambda: {"processors": 4.0}, raising=False)
+    assert "no quota" in "\n".join(versions.report(versions.versions()))
 
 
 def test_import_of_the_package_stays_light():
