@@ -1,4 +1,4 @@
-"""Zveno against Pinocchio and MuJoCo in one run: engines take turns, the smallest time counts, results agree first.
+"""Zveno against Pinocchio and MuJoCo in one run: engines agree first, then take turns; the smallest wall time counts.
 
     python bench/compare.py                 # calls and batches from Python
     python bench/compare.py --hexapod       # hexapods of every leg type instead of chains
@@ -6,21 +6,25 @@
     python bench/compare.py --cpp           # also C++ against C++, built from bench/cpp
     python bench/compare.py --quick         # a minute instead of ten
 
-Ratios are "times faster": the best form of the other engine over ours.
+Ratios are "times faster": the best form of the other engine over ours. Beside the wall times stands the mean processor
+time of our turns, a check: on a machine that is busy with other work it is far below the mean wall time. Every row is
+printed when it is measured and written to the file of --json at once; a measurement that fails is listed at the end.
+
+`pip install "zveno[bench]"` brings what all of this needs but for a C++ compiler.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +37,7 @@ from engines import hexapods as engines
 from engines.cut import text
 from engines.mujoco import to_mujoco
 from engines.states import random_states as hexapod_states
+from journal import Journal, times_faster
 from zveno import Chain, Hexapod, Link, cpu_features
 from zveno.mechanisms import docking_ring
 from zveno.study import (
@@ -40,7 +45,7 @@ from zveno.study import (
     Array,
     Call,
     StudyError,
-    best_of,
+    Times,
     call,
     deviation,
     machine,
@@ -49,12 +54,14 @@ from zveno.study import (
     require_agreement,
     to_pinocchio,
 )
+from zveno.study import measure as timed
 
 try:
     from mujoco.batch import Batch
 except ImportError:  # before MuJoCo 4
     Batch = None
 
+NEVER = Times(float("inf"), float("nan"), float("nan"))
 FUNCTIONS = ("RNEA", "CRBA", "ABA")
 DERIVATIVES = "dRNEA"
 CONVENTIONS = {"local": pin.Convention.LOCAL, "world": pin.Convention.WORLD}
@@ -74,7 +81,7 @@ WELL_CONDITIONED = 100
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison; times in nanoseconds per state."""
+    """One comparison; times in nanoseconds per state, wall time but for the last two: mean processor time."""
 
     section: str
     model: str
@@ -82,10 +89,20 @@ class Row:
     ours: float
     rival: str
     theirs: float
+    ours_processor: float = float("nan")
+    theirs_processor: float = float("nan")
 
     @property
     def ratio(self) -> float:
-        return self.theirs / self.ours
+        return times_faster(self.theirs, self.ours)
+
+
+def row_of(section: str, model: str, function: str, ours: Times, rival: str, theirs: Times) -> Row:
+    processor = 1e9 * ours.processor, 1e9 * theirs.processor
+    return Row(section, model, function, 1e9 * ours.wall, rival, 1e9 * theirs.wall, *processor)
+
+
+Task = tuple[str, Callable[[], Iterable[Row]]]  # what is measured, and the measurement
 
 
 def robot(name: str) -> Chain:
@@ -230,10 +247,10 @@ def compare(case: Case, section: str, function: str, states: int | None, seconds
     for (engine, form), item in calls.items():
         for value, reference in zip(result(item), expected, strict=True):
             require_agreement(f"{section} {function}, {chain.name}, zveno and {engine} {form}", value, reference)
-    times = {key: 1e9 * value for key, value in best_of(calls, seconds).items()}
+    times = timed(calls, seconds)
     for engine in dict.fromkeys(name for name, _ in calls if name != "zveno"):
         form, theirs = min(((f, t) for (e, f), t in times.items() if e == engine), key=lambda pair: pair[1])
-        yield Row(section, chain.name, function, times["zveno", ""], f"{engine} {form}".strip(), theirs)
+        yield row_of(section, chain.name, function, times["zveno", ""], f"{engine} {form}".strip(), theirs)
 
 
 def compare_threads(case: Case, function: str, states: int, seconds: float) -> Row:
@@ -241,9 +258,9 @@ def compare_threads(case: Case, function: str, states: int, seconds: float) -> R
     arguments = case.arguments(function, states)
     calls = {threads: case.zveno(function, arguments, threads) for threads in (1, 2)}
     if not np.array_equal(calls[1](), calls[2]()):
-        raise SystemExit(f"{function}, {case.chain.name}: results depend on the number of threads")
-    times = {threads: 1e9 * value for threads, value in best_of(calls, seconds, clock=time.perf_counter).items()}
-    return Row("threads", case.chain.name, function, times[2], "one thread", times[1])
+        raise StudyError(f"{function}, {case.chain.name}: results depend on the number of threads")
+    times = timed(calls, seconds)
+    return row_of("threads", case.chain.name, function, times[2], "one thread", times[1])
 
 
 def write_mechanism(chain: Chain, path: Path) -> None:
@@ -349,15 +366,15 @@ class HexapodCase:
         """Time all engines in turns; the best form of each."""
         items = self.single() if section == "hexapod single" else self.batch()
         calls = {(engine, form): item for engine, form, item in items}
-        times = {key: 1e9 * value for key, value in best_of(calls, seconds).items()}
+        times = timed(calls, seconds)
         return self.rows(section, times.pop(("zveno", "")), times)
 
-    def rows(self, section: str, ours: float, times: dict[tuple[str, str], float]) -> Iterator[Row]:
-        best: dict[str, tuple[float, str]] = {}
+    def rows(self, section: str, ours: Times, times: dict[tuple[str, str], Times]) -> Iterator[Row]:
+        best: dict[str, tuple[Times, str]] = {}
         for (engine, form), theirs in times.items():
             best[engine] = min(best.get(engine, (theirs, form)), (theirs, form))
         for engine, (theirs, form) in best.items():
-            yield Row(section, self.kind, "FD", ours, f"{engine} {form}", theirs)
+            yield row_of(section, self.kind, "FD", ours, f"{engine} {form}", theirs)
 
     def compare_threads(self, seconds: float) -> Row:
         """Two threads against one, same batch; equal bit for bit."""
@@ -368,9 +385,9 @@ class HexapodCase:
         }
         one, two = (np.array(calls[threads]().reaction) for threads in (1, 2))
         if not np.array_equal(one, two):
-            raise SystemExit(f"hexapod {self.kind}: results depend on the number of threads")
-        times = {threads: 1e9 * value for threads, value in best_of(calls, seconds, clock=time.perf_counter).items()}
-        return Row("hexapod threads", self.kind, "FD", times[2], "one thread", times[1])
+            raise StudyError(f"hexapod {self.kind}: results depend on the number of threads")
+        times = timed(calls, seconds)
+        return row_of("hexapod threads", self.kind, "FD", times[2], "one thread", times[1])
 
     def compare_cpp(self, build: Path, seconds: float) -> Iterator[Row]:
         """Programs of bench/cpp in turns, a call for each state; the smallest time of every engine and form counts."""
@@ -390,7 +407,7 @@ class HexapodCase:
             accelerations = [text(*row) for row in zip(other.q, other.v, other.tau, other.loop()(), strict=True)]
             path.write_text("\n".join([str(len(accelerations)), *accelerations]) + "\n")
             commands["MuJoCo", form] = [build / "hexapod_mujoco", model, path]
-        times: dict[tuple[str, str], float] = {}
+        times: dict[tuple[str, str], Times] = {}
         rounds = 3
         for _ in range(rounds):
             for (engine, form), command in commands.items():
@@ -402,7 +419,7 @@ class HexapodCase:
                             f"hexapod {self.kind}, {engine} {function} in C++: off by {item['deviation']:.1e}"
                         )
                     key = engine, f"{SHORT.get(function, function)} {form}" if engine == "Pinocchio" else form
-                    times[key] = min(times.get(key, float("inf")), item["ns"])
+                    times[key] = min(times.get(key, NEVER), Times(1e-9 * item["ns"], *NEVER[1:]))
         return self.rows("hexapod C++", times.pop(("zveno", "")), times)
 
 
@@ -440,16 +457,17 @@ def write_hexapod(hexapod: Hexapod, states: engines.States, path: Path) -> None:
     path.write_text("\n".join([*lines, *(text(*row) for row in rows)]) + "\n")
 
 
-def measure_hexapods(build: Path | None, seconds: float) -> Iterator[Row]:
+def measure_hexapods(build: Path | None, seconds: float) -> Iterator[Task]:
     """All comparisons of hexapods; those in C++ if there is a build folder."""
     for kind in engines.TYPES:
         case = HexapodCase(kind)
-        case.require_agreement()
+        # rows of engines that disagree would say nothing
+        yield f"hexapod {kind}, agreement", lambda case=case: case.require_agreement() or ()
         for section in ("hexapod single", "hexapod batch"):
-            yield from case.compare(section, seconds)
-        yield case.compare_threads(seconds)
+            yield f"{section} {kind}", lambda case=case, section=section: case.compare(section, seconds)
+        yield f"hexapod threads {kind}", lambda case=case: [case.compare_threads(seconds)]
         if build is not None:
-            yield from case.compare_cpp(build, seconds)
+            yield f"hexapod C++ {kind}", lambda case=case: case.compare_cpp(build, seconds)
 
 
 def batch_size(n: int) -> int:
@@ -457,7 +475,7 @@ def batch_size(n: int) -> int:
     return max(20, min(10_000, 10_000 * 49 // n**2))
 
 
-def measure(quick: bool, seconds: float) -> Iterator[Row]:
+def measure(quick: bool, seconds: float) -> Iterator[Task]:
     """All comparisons from Python."""
     lengths = (7, 30) if quick else (7, 30, 100, 500)
     # Pinocchio keeps several n^3 tensors for each model
@@ -471,9 +489,17 @@ def measure(quick: bool, seconds: float) -> Iterator[Row]:
         functions = (*FUNCTIONS, DERIVATIVES) if case.chain.n <= 100 else FUNCTIONS
         for section, states in (("single", None), ("batch", size)):
             for function in functions:
-                yield from compare(case, section, function, states, seconds)
+                what = case, section, function, states, seconds
+                yield f"{section} {function} {case.chain.name}", lambda what=what: compare(*what)
         for function in FUNCTIONS:
-            yield compare_threads(case, function, size, seconds)
+            what = case, function, size, seconds
+            yield f"threads {function} {case.chain.name}", lambda what=what: [compare_threads(*what)]
+
+
+def measure_cpp(quick: bool, build: Path, seconds: float) -> Iterator[Task]:
+    """C++ against C++."""
+    for chain in (*map(robot, URDFS), *(random_chain(n) for n in (100, 500)[: 1 if quick else 2])):
+        yield f"C++ {chain.name}", lambda chain=chain: compare_cpp([chain], build, 5 * seconds)
 
 
 def build_chains(build: Path) -> dict[str, str]:
@@ -486,14 +512,35 @@ def build_hexapods(build: Path) -> dict[str, str]:
     return build_cpp(build, targets, ("leg_ups.cpp", "hexapod_pinocchio.cpp"))
 
 
-def show(rows: list[Row]) -> None:
-    """One table for each section, 100 columns wide."""
-    head = f"{'':10}{'':7}{'zveno':>12}  {'other engine':32}{'':>12}{'ratio':>8}"
-    for section in dict.fromkeys(row.section for row in rows):
-        print(f"\n{section}, ns per state\n{head}")
-        for row in (row for row in rows if row.section == section):
-            times = f"{row.ours:12,.0f}  {row.rival:32}{row.theirs:12,.0f}"
-            print(f"{row.model:10}{row.function:7}{times}{row.ratio:7.2f}x")
+def line(row: Row) -> str:
+    """A row for people, 100 columns wide: our wall and processor time, the rival's form and wall time, the ratio."""
+    processor = "" if row.ours_processor != row.ours_processor else f"{row.ours_processor:,.0f}"
+    names = f"{row.section:16}{row.model:10}{row.function:6}"
+    # a turn on one thread cannot take less processor time than wall time unless others had the processor
+    busy = any(x < 0.8 * t for x, t in ((row.ours_processor, row.ours), (row.theirs_processor, row.theirs)))
+    mark = " (disturbed)" if busy else ""
+    return f"{names}{row.ours:11,.0f}{processor:>10}  {row.rival:26}{row.theirs:12,.0f}{row.ratio:7.2f}x{mark}"
+
+
+HEAD = f"{'ns per state':16}{'':10}{'':6}{'zveno':>11}{'(cpu)':>10}  {'other engine':26}{'':12}{'ratio':>8}"
+
+
+def require_tools(*, compiled: bool, cpp: bool) -> None:
+    """Stop before anything is measured if a later step could not run; one line that says what to install."""
+    needed = {
+        "cmake": shutil.which("cmake"),
+        "a C++ compiler (g++)": shutil.which(os.environ.get("CXX") or "c++") or shutil.which("g++"),
+        "Eigen's headers (cmeel-eigen)": (PREFIX / "include/eigen3/Eigen/Core").exists(),
+        "Pinocchio's headers (pin)": (PREFIX / "include/pinocchio").exists(),
+        "Boost's headers (cmeel-boost)": (PREFIX / "include/boost").exists(),
+    }
+    if compiled:
+        needed |= {name: importlib.util.find_spec(name) for name in ("casadi", "llvmlite")}
+    missing = [name for name, found in needed.items() if not found] if cpp or compiled else []
+    if missing:
+        option = "--compiled" if compiled else "--cpp"
+        what = ", ".join(missing)
+        raise SystemExit(f'compare.py: {option} needs {what}: pip install "zveno[bench]", and a compiler')
 
 
 def main() -> None:
@@ -504,36 +551,34 @@ def main() -> None:
     parser.add_argument("--compiled", action="store_true", help="compiled functions (builds bench/cpp, 3 to 6 minutes)")
     parser.add_argument("--cpp", action="store_true", help="also C++ against C++ (builds bench/cpp, 3 to 6 minutes)")
     parser.add_argument("--build", type=Path, help="folder for what is built, kept (default: a temporary one)")
-    parser.add_argument("--json", type=Path, help="write everything to this file")
+    parser.add_argument("--json", type=Path, help="write everything to this file, after every row")
     arguments = parser.parse_args()
     seconds = arguments.seconds or (0.1 if arguments.quick else 1.0)
+    require_tools(compiled=arguments.compiled, cpp=arguments.cpp)
 
     head = machine("pin", "mujoco", "casadi", "llvmlite") | {"load_average": os.getloadavg()[0]}
-    print(json.dumps(head, indent=2))
+    print(json.dumps(head, indent=2), flush=True)
     if arguments.compiled:
         import compiled_table  # needs what the other comparisons do without
 
         return compiled_table.report(head, arguments.build, seconds / 2, arguments.json)
-    rows = []
     with tempfile.TemporaryDirectory() as folder:
         build = None
         if arguments.cpp:
             build = arguments.build or Path(folder)
             head["flags"] = (build_hexapods if arguments.hexapod else build_chains)(build)
             print(json.dumps(head["flags"], indent=2))
-        measured = measure_hexapods(build, seconds) if arguments.hexapod else measure(arguments.quick, seconds)
-        for row in measured:
-            print(f"{row.section} {row.function} {row.model}: {row.ratio:.1f}x {row.rival}", file=sys.stderr)
-            rows.append(row)
+        journal = Journal(head, arguments.json, line, lambda row: asdict(row) | {"ratio": row.ratio})
+        print(f"\n{HEAD}", flush=True)
+        tasks = measure_hexapods(build, seconds) if arguments.hexapod else measure(arguments.quick, seconds)
+        for task in tasks:
+            journal.attempt(*task)
         if build is not None and not arguments.hexapod:
-            chains = [*map(robot, URDFS), *(random_chain(n) for n in (100, 500)[: 1 if arguments.quick else 2])]
-            rows += compare_cpp(chains, build, 5 * seconds)
-    show(rows)
+            for task in measure_cpp(arguments.quick, build, seconds):
+                journal.attempt(*task)
     if max(head["load_average"], os.getloadavg()[0]) > (os.cpu_count() or 1):
         print("The machine was busy with other work: the ratios of threads say little, the others are less certain.")
-    if arguments.json:
-        results = [asdict(row) | {"ratio": row.ratio} for row in rows]
-        arguments.json.write_text(json.dumps({"machine": head, "rows": results}, indent=2) + "\n")
+    journal.finish()
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
     python bench/compare.py --compiled --build folder     # keeps the build: three minutes from then on
     python bench/compiled_table.py                        # only the time that compilation takes
 
-Engines take turns, results agree to 1e-9 before anything is timed, the smallest processor time counts. A C call is a
+Engines take turns, results agree to 1e-9 before anything is timed, the smallest wall time counts; the mean processor
+time stands beside it in the JSON file. Every row is written when it is measured. A C call is a
 call through a pointer in a C++ loop over 16 states, the same loop for every engine; batches are 10,000 states from
 Python on one thread.
 """
@@ -14,11 +15,10 @@ from __future__ import annotations
 import ctypes
 import json
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,9 @@ import zveno as zv
 from compare import PREFIX, URDFS, Case, _parts, build_cpp, robot, write_mechanism
 from engines.casadi import CPP, FLAGS, FORMS, LIMITS, PROGRAM_FLAGS, CasadiEngine, build_program, compiler
 from engines.states import random_states as hexapod_states
-from zveno.study import Array, Call, best_of, call, random_chain, require_agreement
+from journal import Journal, times_faster
+from zveno.study import Array, Call, call, random_chain, require_agreement
+from zveno.study import measure as timed_calls
 
 STATES = 16  # calls walk over several states, as in use
 BATCH = 10_000
@@ -48,6 +50,7 @@ SIZES = (6, 7, 20, 30)
 
 Key = tuple[str, str]  # engine, form
 Results = tuple[Array, ...]
+Task = tuple[str, Callable[[], Iterable[Any]]]
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Row:
     model: str
     function: str
     times: dict[Key, float]
+    processor: dict[Key, float] = field(default_factory=dict)
 
     def best(self, engine: str, prefix: str = "") -> tuple[float, str]:
         """Time and form; infinite where there is none."""
@@ -157,20 +161,28 @@ class CallLoop:
         return Timed(run, collect)
 
 
-def best_in_turns(timed: dict[Key, Timed], seconds: float) -> dict[Key, float]:
-    """Smallest nanoseconds per call; everybody takes turns."""
+def best_in_turns(timed: dict[Key, Timed], seconds: float) -> tuple[dict[Key, float], dict[Key, float]]:
+    """Nanoseconds per call, the smallest wall time and the mean processor time; everybody takes turns."""
     rounds = {}
     for key, item in timed.items():
         item.seconds(1)
-        rounds[key] = max(1, int(TURN / (item.seconds(1) * STATES)))
-    best = dict.fromkeys(timed, float("inf"))
+        rounds[key] = max(1, int(TURN / max(item.seconds(1) * STATES, 1e-8)))
+    best, processor = dict.fromkeys(timed, float("inf")), dict.fromkeys(timed, 0.0)
     deadline = time.perf_counter() + seconds * len(timed)
     turns = 0
     while turns < 5 or time.perf_counter() < deadline:
         for key, item in timed.items():
+            before = time.process_time()
             best[key] = min(best[key], item.seconds(rounds[key]))
+            processor[key] += (time.process_time() - before) / (rounds[key] * STATES)
         turns += 1
-    return {key: 1e9 * value for key, value in best.items()}
+    return {key: 1e9 * x for key, x in best.items()}, {key: 1e9 * x / turns for key, x in processor.items()}
+
+
+def in_turns(calls: dict[Key, Call], seconds: float) -> tuple[dict[Key, float], dict[Key, float]]:
+    """The same for calls from Python."""
+    measured = timed_calls(calls, seconds)
+    return {k: 1e9 * t.wall for k, t in measured.items()}, {k: 1e9 * t.processor for k, t in measured.items()}
 
 
 class CompiledCase(Case):
@@ -221,7 +233,7 @@ class CompiledCase(Case):
         for (engine, form), item in timed.items():
             for value, reference in zip(item.results(), expected, strict=False):
                 require_agreement(f"C call {function}, {self.chain.name}, {engine} {form}", value, reference)
-        return Row("C call", self.chain.name, function, best_in_turns(timed, self.seconds))
+        return Row("C call", self.chain.name, function, *best_in_turns(timed, self.seconds))
 
     def python_calls(self, function: str, states: int | None) -> Iterator[Row]:
         """One state or a batch, from Python; one state also into an array that is there, as CasADi's calls do."""
@@ -243,12 +255,18 @@ class CompiledCase(Case):
         for (engine, form), item in calls.items():
             for value, reference in zip(_parts(item()), expected, strict=True):
                 require_agreement(f"{section} {function}, {self.chain.name}, {engine} {form}", value, reference)
-        times = {key: 1e9 * value for key, value in best_of(calls, self.seconds).items()}
-        yield Row(section, self.chain.name, function, {key: t for key, t in times.items() if key[0] != "out="})
+        both = in_turns(calls, self.seconds)
+
+        def kept(name: str, other: str) -> list[dict[Key, float]]:
+            """Wall and processor times with `name` as the compiled form, without the `other`."""
+            return [
+                {("compiled" if key[0] == name else key[0], key[1]): t for key, t in x.items() if key[0] != other}
+                for x in both
+            ]
+
+        yield Row(section, self.chain.name, function, *kept("compiled", "out="))
         if states is None:
-            kept = {("compiled" if engine == "out=" else engine, form): t
-                    for (engine, form), t in times.items() if engine != "compiled"}  # fmt: skip
-            yield Row(f"{section}, out=", self.chain.name, function, kept)
+            yield Row(f"{section}, out=", self.chain.name, function, *kept("out=", "compiled"))
 
     def operations(self) -> Iterator[str]:
         """Rows of a table: the shortest form of every engine."""
@@ -292,8 +310,7 @@ def hexapod_row(kind: str, states: int | None, seconds: float) -> Row:
     expected = np.array(calls["kernel", ""]().reaction)
     for (engine, form), item in calls.items():
         require_agreement(f"hexapod {kind}, {engine} {form}", item().reaction, expected)
-    times = {key: 1e9 * value for key, value in best_of(calls, seconds).items()}
-    return Row("Python call" if states is None else "batch", kind, "hexapod FD", times)
+    return Row("Python call" if states is None else "batch", kind, "hexapod FD", *in_turns(calls, seconds))
 
 
 def build_engines(build: Path) -> dict[str, str]:
@@ -310,19 +327,33 @@ def build_engines(build: Path) -> dict[str, str]:
     return flags | {"pinocchio-derivatives": " ".join(FLAGS), "CasADi (C)": " ".join(FLAGS)}
 
 
-def measure(build: Path, cases: Sequence[CompiledCase], seconds: float) -> Iterator[Row]:
+def measure(build: Path, cases: Sequence[CompiledCase], seconds: float) -> Iterator[Task]:
     """All comparisons."""
     loop = CallLoop(build)
     for case in cases:
         case.seconds = seconds
+        name = case.chain.name
         for function in METHODS:
-            yield case.c_calls(loop, build, function)
+            yield f"C call {function} {name}", lambda c=case, f=function: [c.c_calls(loop, build, f)]
         for states in (None, BATCH):
             for function in METHODS:
-                yield from case.python_calls(function, states)
+                yield f"Python {function} {name}", lambda c=case, f=function, s=states: c.python_calls(f, s)
     for states in (None, BATCH):
         for kind in HEXAPODS:
-            yield hexapod_row(kind, states, seconds)
+            yield f"hexapod FD {kind}", lambda k=kind, s=states: [hexapod_row(k, s, seconds)]
+
+
+def line(row: Row) -> str:
+    """A row for people as it comes; the tables follow at the end."""
+    ours = row.best("compiled")[0]
+    rivals = [(engine, row.best(engine)[0]) for engine in ("kernel", "Pinocchio", "CasADi")]
+    ratios = [f"{engine} {times_faster(t, ours):.1f}x" for engine, t in rivals if t != float("inf")]
+    return f"{row.section:18}{row.model:8}{row.function:12}{ours:10,.0f} ns  {', '.join(ratios)}"
+
+
+def plain(row: Row) -> dict[str, Any]:
+    times = {name: {" ".join(key): t for key, t in x.items()} for name, x in vars(row).items() if isinstance(x, dict)}
+    return {"section": row.section, "model": row.model, "function": row.function} | times
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
@@ -346,7 +377,8 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
                 rivals = [row.best("Pinocchio"), row.best("CasADi")]
                 cells += map(cell, rivals)
                 for theirs, _ in rivals:
-                    cells.append("" if theirs == float("inf") else " / ".join(f"{theirs / t:.1f}x" for t in ours))
+                    ratios = (f"{times_faster(theirs, t):.1f}x" for t in ours)
+                    cells.append("" if theirs == float("inf") else " / ".join(ratios))
                 yield f"| {' | '.join(cells)} |"
 
 
@@ -377,8 +409,8 @@ def compile_times() -> Iterator[str]:
 
 def report(head: dict[str, Any], build: Path | None, seconds: float, json_file: Path | None) -> None:
     """Build, measure, print; `build` None: a temporary folder."""
-    rows = []
     times = list(compile_times())  # first: code that is in use is not compiled again
+    print("\n".join(["\nTime of compilation\n", *times]), flush=True)
     with tempfile.TemporaryDirectory() as folder:
         where = (build or Path(folder)).resolve()
         where.mkdir(parents=True, exist_ok=True)
@@ -387,18 +419,14 @@ def report(head: dict[str, Any], build: Path | None, seconds: float, json_file: 
         program = build_program(where, PREFIX)
         cases = [CompiledCase(name, where, program) for name in URDFS]
         counts = ["| | | strict | algebraic | CasADi |", "|---|---|---|---|---|"]
-        counts += [line for case in cases for line in case.operations()]
-        print("\n".join(["\nMultiplications / additions / divisions, instructions\n", *counts]))
-        for row in measure(where, cases, seconds):
-            print(f"{row.section} {row.function} {row.model}", file=sys.stderr)
-            rows.append(row)
-    print("\n".join(table(rows)))
-    print("\n".join(["\nTime of compilation\n", *times]))
-    if json_file:
-        results = [asdict(row) | {"times": {" ".join(key): t for key, t in row.times.items()}} for row in rows]
-        json_file.write_text(
-            json.dumps({"machine": head, "rows": results, "compilation": times, "operations": counts}, indent=2) + "\n"
-        )
+        counts += [text for case in cases for text in case.operations()]
+        print("\n".join(["\nMultiplications / additions / divisions, instructions\n", *counts, ""]), flush=True)
+        journal = Journal(head, json_file, line, plain)
+        journal.more = {"compilation": times, "operations": counts}
+        for task in measure(where, cases, seconds):
+            journal.attempt(*task)
+    print("\n".join(table(journal.rows)))
+    journal.finish()
 
 
 if __name__ == "__main__":

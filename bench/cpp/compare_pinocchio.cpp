@@ -21,7 +21,7 @@ namespace {
 using bench::Engine;
 using bench::Function;
 using bench::Mechanism;
-using Clock = std::chrono::steady_clock;
+using bench::Clock;
 
 constexpr int kStates = 16;          // calls walk over several states, as in use
 constexpr double kAgreement = 1e-9;  // relative

@@ -1,7 +1,6 @@
-// Processor time of a call: other work on the machine does not count.
+// Wall time of a call: the smallest of many short turns, which other work on the machine can only lengthen. A clock of
+// processor time may stand still for a whole turn, and its minimum would be too small.
 #pragma once
-
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,20 +10,17 @@
 
 namespace bench {
 
-inline double processor_seconds() {
-  timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
-}
+using Clock = std::chrono::steady_clock;
 
 // mean of call(k), k = 0 .. states - 1, over some rounds; the number that it returns is used, so that no compiler drops it
 template <class Call>
 double seconds_per_call(std::size_t states, int rounds, Call&& call) {
   [[maybe_unused]] volatile double sink = 0;
-  const double start = processor_seconds();
+  const auto start = Clock::now();
   for (int round = 0; round < rounds; ++round)
     for (std::size_t k = 0; k < states; ++k) sink = call(k);
-  return (processor_seconds() - start) / (double(rounds) * double(states));
+  const std::chrono::duration<double> spent = Clock::now() - start;
+  return std::max(spent.count(), 1e-9) / (double(rounds) * double(states));
 }
 
 // rounds of a turn: long against the clock, short against the machine's moods
@@ -38,7 +34,6 @@ int rounds_of_a_turn(std::size_t states, Call&& call) {
 // smallest time of call(k) in turns, nanoseconds
 template <class Call>
 double best_of(std::size_t states, double seconds, Call&& call) {
-  using Clock = std::chrono::steady_clock;
   const int rounds = rounds_of_a_turn(states, call);
   double best = std::numeric_limits<double>::infinity();
   const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);

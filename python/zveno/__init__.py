@@ -34,6 +34,7 @@ from .results import Derivatives, HexapodDynamics, RingPose, Singularity
 from .sim.batch import SimulationBatch
 from .sim.chain import ChainSimulation
 from .sim.simulation import HexapodSimulation, Simulation, StopEvent
+from .versions import show_versions
 
 if _TYPE_CHECKING:
     __version__: str
@@ -81,4 +82,5 @@ __all__ = [
     "laws",
     "mechanisms",
     "robots",
+    "show_versions",
 ]

@@ -359,7 +359,7 @@ def test_wrong_options_are_refused(every_operation):
     with pytest.raises(ValueError, match="real is 'half', expected 'double' or 'float'"):
         c_source(every_operation, name="f", real="half")
     for batch in (-1, 5000):
-        with pytest.raises(ValueError, match=f"batch is {batch}, expected 0 to 1024"):
+        with pytest.raises(ValueError, match=f"batch is {batch}, expected an integer from 0 to 1024"):
             c_source(every_operation, name="f", batch=batch)
 
 

@@ -20,7 +20,7 @@ from ..opcount import OpCount, fit_polynomial, operations
 from .pinocchio import to_pinocchio
 from .published import PUBLISHED, Polynomial
 from .random_chains import random_chain, random_states
-from .timing import Call, StudyError, best_of, call, host, require_agreement
+from .timing import Call, StudyError, call, host, measure, require_agreement
 
 __all__ = ["METHODS", "Fit", "Measurement", "Study", "run", "sizes_up_to", "steps", "verdict"]
 
@@ -36,13 +36,17 @@ TIE: Final = 0.05  # smaller differences of times are noise
 
 @dataclass(frozen=True)
 class Measurement:
-    """One algorithm at one N: the exact count, and seconds per state alone and in a batch."""
+    """One algorithm at one N: the exact count, and seconds per state alone and in a batch.
+
+    Wall time; `processor` is the processor time of both, a check.
+    """
 
     method: str
     n: int
     count: OpCount
     single: float
     batch: float
+    processor: tuple[float, float] = (float("nan"), float("nan"))
 
     @property
     def flops(self) -> int:
@@ -97,6 +101,7 @@ class Study:
             stages = {name: count(stage) for name, stage in item.count.stages.items()}
             row = {"method": item.method, "n": item.n, "operations": count(item.count) | {"stages": stages}}
             row["seconds"] = {"single": item.single, "batch": item.batch}
+            row["processor_seconds"] = dict(zip(("single", "batch"), item.processor, strict=True))
             if item.n in self.rival:
                 single, batch = self.rival[item.n]
                 row["times_faster_than_pinocchio"] = {"single": single / item.single, "batch": batch / item.batch}
@@ -221,10 +226,13 @@ def run(
             require_agreement(f"mass_matrix, N = {n}, crba and {method}", calls[method, False](), chain.mass_matrix(q))
         if against:
             calls |= _rival_calls(chain, q, states)
-        times = best_of(calls, seconds, repeat)
+        measured = measure(calls, seconds, repeat)
+        times = {key: item.wall for key, item in measured.items()}
         for method in METHODS:
             count = operations(chain, "mass_matrix", method)
-            measurements[method, n] = Measurement(method, n, count, times[method, False], times[method, True])
+            alone, many = measured[method, False], measured[method, True]
+            processor = alone.processor, many.processor
+            measurements[method, n] = Measurement(method, n, count, alone.wall, many.wall, processor)
         if against:
             single, batch = (
                 min(t for (k, b), t in times.items() if b is kind and k.startswith(RIVAL)) for kind in (False, True)
@@ -239,7 +247,7 @@ def _span(sizes: Sequence[int]) -> str:
 
 
 def verdict(study: Study) -> list[str]:
-    """Plain sentences: who needs the fewest operations, who is fastest, and whether the claim of (002) holds."""
+    """Plain sentences: who needs the fewest operations, who is fastest, and whether the claim of Yaskevich holds."""
     winners = {
         "Fewest operations": study.winners(lambda m: m.flops),
         "Fastest, one state": study.winners(lambda m: m.single, TIE),
@@ -263,12 +271,12 @@ def _claim(study: Study, winners: Mapping[str, list[tuple[str, list[int]]]]) -> 
         f"{what.lower()} for {_span(sizes)}" for what, ranges in winners.items() for m, sizes in ranges if m == ours
     ]
     if wins:
-        yield f"Yaskevich (002) calls {ours} more efficient than others; here it is: {', '.join(wins)}."
+        yield f"Yaskevich calls {ours} more efficient than others; here it is: {', '.join(wins)}."
     else:
         best = min(METHODS, key=lambda m: study[m, last].flops)
         factor = study[ours, last].flops / study[best, last].flops
         yield (
-            "The claim of Yaskevich (002) that its recurrent algorithm is more efficient than others does not hold: "
+            "The claim of Yaskevich that its recurrent algorithm is more efficient than others does not hold: "
             f"for {_span(study.sizes)} {ours} is nowhere the cheapest or the fastest; at N = {last} it needs "
             f"{factor:.1f} times the operations of {best}."
         )

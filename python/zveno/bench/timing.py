@@ -10,13 +10,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
 from .._dispatch import cpu_features
 
-__all__ = ["RELATIVE_AGREEMENT", "Call", "StudyError", "best_of", "call", "deviation", "host", "require_agreement"]
+__all__ = [
+    "RELATIVE_AGREEMENT",
+    "Call",
+    "StudyError",
+    "Times",
+    "best_of",
+    "call",
+    "deviation",
+    "host",
+    "measure",
+    "require_agreement",
+]
 
 K = TypeVar("K")
 
@@ -40,7 +51,7 @@ class Call:
     def __call__(self) -> Any:
         return self.function(*self.args, **self.kwargs)
 
-    def timer(self, clock: Callable[[], float]) -> timeit.Timer:
+    def timer(self, clock: Callable[[], float] = time.perf_counter) -> timeit.Timer:
         """A timer whose loop makes this very call on local variables, without a wrapper function around it."""
         names = {f"a{k}": value for k, value in enumerate(self.args)} | {f"k_{k}": v for k, v in self.kwargs.items()}
         arguments = [*(f"a{k}" for k in range(len(self.args))), *(f"{k}=k_{k}" for k in self.kwargs)]
@@ -54,13 +65,23 @@ def call(function: Callable[..., Any], *args: Any, states: int = 1, **kwargs: An
     return Call(function, args, kwargs, states)
 
 
-def best_of(
-    calls: Mapping[K, Call], seconds: float = 0.1, repeat: int = 5, clock: Callable[[], float] = time.process_time
-) -> dict[K, float]:
-    """Smallest time per state of each call, in seconds; the calls take turns, so that all meet the same machine.
+class Times(NamedTuple):
+    """Seconds per state of one call: the smallest wall time of a turn, and the mean processor time of all turns.
 
-    Processor time by default: on a busy machine long calls are always interrupted and short ones are not, and wall
-    time would favour the engine with the shorter calls.
+    Processor time is a check: where it is far above the wall time several threads worked, where it is far below the
+    mean wall time (`busy`) others did.
+    """
+
+    wall: float
+    processor: float
+    busy: float  # mean wall time over mean processor time; nan where the clock of the processor did not move
+
+
+def measure(calls: Mapping[K, Call], seconds: float = 0.1, repeat: int = 5) -> dict[K, Times]:
+    """Wall and processor time per state of each call; the calls take turns, so that all meet the same machine.
+
+    The smallest wall time counts, because others can only lengthen a turn. The clock of the processor may stand still
+    during a turn: its minimum would be too small, its sum over all turns is not.
 
     Parameters
     ----------
@@ -69,26 +90,45 @@ def best_of(
         Time to spend on each call.
     repeat : int
         Smallest number of turns, whatever they cost.
-    clock : Callable[[], float]
-        ``time.perf_counter`` where several threads work.
 
     Returns
     -------
-    dict[K, float]
+    dict[K, Times]
     """
     timers = {}
     for key, item in calls.items():
-        timer = item.timer(clock)
+        timer = item.timer()
         once = max(min(timer.timeit(1), timer.timeit(1)), 1e-8)
         timers[key] = timer, max(1, int(TURN / once))
     best = dict.fromkeys(calls, float("inf"))
+    wall, processor = dict.fromkeys(calls, 0.0), dict.fromkeys(calls, 0.0)
     deadline = timeit.default_timer() + seconds * len(calls)
     turns = 0
     while turns < repeat or timeit.default_timer() < deadline:
         for key, (timer, number) in timers.items():
-            best[key] = min(best[key], timer.timeit(number) / number)
+            before = time.process_time()
+            turn = timer.timeit(number)
+            processor[key] += time.process_time() - before
+            wall[key] += turn
+            best[key] = min(best[key], turn / number)
         turns += 1
-    return {key: value / calls[key].states for key, value in best.items()}
+    return {
+        key: Times(
+            # a clock that does not move in a turn cannot tell less than its own step
+            max(best[key], _TICK / number) / calls[key].states,
+            processor[key] / (turns * number) / calls[key].states,
+            wall[key] / processor[key] if processor[key] > 0 else float("nan"),
+        )
+        for key, (_, number) in timers.items()
+    }
+
+
+_TICK: Final = time.get_clock_info("perf_counter").resolution
+
+
+def best_of(calls: Mapping[K, Call], seconds: float = 0.1, repeat: int = 5) -> dict[K, float]:
+    """Smallest wall time per state of each call, in seconds, see :func:`measure`."""
+    return {key: times.wall for key, times in measure(calls, seconds, repeat).items()}
 
 
 def deviation(value: Any, reference: Any) -> float:

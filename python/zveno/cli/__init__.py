@@ -1,7 +1,8 @@
-"""Command line: ``zveno bench``, ``info``, ``export`` and ``cpu``. Needs typer and rich (``zveno[cli]``)."""
+"""Command line: ``zveno demo``, ``info``, ``export``, ``bench``, ``doctor``. Needs typer and rich (``zveno[cli]``)."""
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated, Final, NoReturn
 
@@ -14,34 +15,65 @@ try:
 
     from .bench import bench
     from .cpu import cpu
+    from .demo import demo
+    from .doctor import doctor
     from .export import export
     from .info import info
+    from .output import MODELS, complain
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in {"typer", "rich"}:
         raise
+    if sys.argv[1:2] == ["doctor"]:  # the one command that must work without extras
+        from ..versions import show_versions
+
+        show_versions(as_json="--json" in sys.argv)
     raise SystemExit(f"zveno: the command line needs {error.name}, install it with: {INSTALL}") from None
 
 app = typer.Typer(
     name="zveno",
-    help="Rigid-body dynamics of chains: compare the algorithms, look into a model, get C code for it.",
-    add_completion=False,
+    help="Dynamics of manipulators and docking mechanisms: look into a model, get C code for it, compare algorithms.",
+    epilog="Completion of commands and options with Tab: zveno --install-completion, then a new shell.",
     pretty_exceptions_enable=False,
 )
-for _command in (bench, info, export, cpu):
+for _command in (demo, info, export, bench, doctor):
     app.command()(_command)
+app.command(hidden=True)(cpu)  # part of doctor
 
 
 def main() -> NoReturn:
     """Entry point of the console script; a wrong option is one line on stderr and exit code 2."""
+    arguments = sys.argv[1:]
+    if "--no-color" in arguments:  # anywhere, not only before the command
+        arguments.remove("--no-color")
+        os.environ["NO_COLOR"] = "1"
     try:
-        code = app(sys.argv[1:] or ["--help"], prog_name="zveno", standalone_mode=False)
+        code = app(arguments, prog_name="zveno", standalone_mode=False)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        complain("zveno: interrupted")
+        code = 130
+    except BrokenPipeError:  # the reader has seen enough
+        _drop_output()
+        code = 0
+    except OSError as error:
+        _drop_output()
+        complain(f"zveno: cannot write: {error.strerror or error}")
+        code = 1
     except Exception as error:
+        if type(error).__name__ == "Abort":  # Ctrl-C as typer tells it
+            complain("zveno: interrupted")
+            sys.exit(130)
         # typer's own usage errors, whichever module its version keeps them in
         if not hasattr(error, "format_message"):
             raise
-        typer.echo(f"zveno: {error.format_message()}", err=True)
+        complain(f"zveno: {error.format_message()}")
         code = getattr(error, "exit_code", 2)
     sys.exit(code)
+
+
+def _drop_output() -> None:
+    """What is left in the buffer of stdout cannot be written: the interpreter must not try it again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _version(show: bool) -> None:
@@ -50,10 +82,39 @@ def _version(show: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    no_color: Annotated[
+        bool, typer.Option("--no-color", help="Plain text; the variable NO_COLOR does the same.")
+    ] = False,
 ) -> None:
-    pass
+    if no_color:
+        os.environ["NO_COLOR"] = "1"
+    if context.invoked_subcommand is None:
+        typer.echo(_WELCOME.format(version=__version__, models="\n  ".join(MODELS)))
+
+
+_WELCOME: Final = """\
+zveno {version}: dynamics of manipulators and docking mechanisms
+
+Start here
+  zveno demo                     the main jobs in a minute, one page to look at
+  zveno info arm.urdf            joints, links, masses, warnings of your model
+  zveno export arm.urdf -f inverse_dynamics -f mass_matrix -o arm_c
+                                 C code for a controller, with its self-test
+  zveno bench                    which mass-matrix algorithm is fastest here
+  zveno doctor                   what is installed, what is missing
+
+Models are URDF files, JSON files of zveno, or built-in
+  {models}
+
+In Python
+  >>> import zveno as zv
+  >>> arm = zv.robots.puma560()
+  >>> arm.mass_matrix([0, 0.3, -0.5, 0, 0.2, 0])
+
+zveno --help lists options, zveno COMMAND --help those of a command."""

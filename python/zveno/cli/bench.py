@@ -17,10 +17,9 @@ from ..bench import mass_matrix as study
 from ..bench.published import PUBLISHED, Polynomial
 from ..bench.timing import StudyError
 from ..opcount import OpCount, format_polynomial
-from . import INSTALL
-from .output import bullets, fail, new_console, new_table, show, write_json
+from .output import bullets, fail, new_console, new_table, require_file, show, write_json
 
-DEFAULT_FIGURE: Final = Path("zveno-bench.png")
+VERDICT: Final = 3  # lines of the verdict that stand first
 
 
 def bench(
@@ -28,11 +27,9 @@ def bench(
         study.DEFAULT_MAX_N
     ),
     against: Annotated[str | None, typer.Option(help="Also time another engine: pinocchio.")] = None,
-    json_file: Annotated[
-        str | None, typer.Option("--json", help="Write everything to this file; - for stdout.")
-    ] = None,
-    figure: Annotated[Path | None, typer.Option(help=f"Figure, .png or .svg (default {DEFAULT_FIGURE}).")] = None,
-    no_figure: Annotated[bool, typer.Option("--no-figure", help="Draw no figure.")] = False,
+    json_output: Annotated[bool, typer.Option("--json", help="Everything as JSON on stdout, nothing else.")] = False,
+    plot: Annotated[str | None, typer.Option("--plot", help="Draw the figure to this file, .png or .svg.")] = None,
+    details: Annotated[bool, typer.Option("--details", help="Also exact operation counts and polynomials.")] = False,
     seconds: Annotated[float, typer.Option(help="Time to spend on each measurement, s.")] = 0.1,
     repeat: Annotated[int, typer.Option(help="Smallest number of turns of each measurement.")] = 5,
     seed: Annotated[int, typer.Option(help="Seed of the random chains and states.")] = 0,
@@ -49,16 +46,18 @@ def bench(
             "and a seed of at least 0",
             2,
         )
-    picture, note = _figure_path(figure, no_figure)
-    if json_file not in (None, "-"):
-        _require_writable("--json", Path(json_file or ""))
+    picture = _figure_path(plot)
     try:
         steps = study.steps(max_n)
     except StudyError as error:
         fail(f"bench: --max-n: {error}", 2)
 
+    if json_output:
+        quiet = True
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=new_console(stderr=True), transient=True, disable=quiet) as progress:
+    console = new_console(stderr=True)
+    hidden = quiet or not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         task = progress.add_task("", total=steps)
 
         def report(what: str) -> None:
@@ -72,51 +71,41 @@ def bench(
         except StudyError as error:
             fail(f"bench: {error}", 1)
 
-    if not quiet and json_file != "-":
+    if json_output:
+        write_json(result.to_dict())
+    elif not quiet:
         console = new_console()
-        show(console, _bench_report(result, ascii_only=not console.encoding.startswith("utf")))
-    messages = new_console(stderr=json_file == "-")
+        show(console, _bench_report(result, details, ascii_only=not console.encoding.startswith("utf")))
+    if picture is None:
+        return
+    from ..plot.bench import save_bench_figure
+
+    existed = picture.exists()
     try:
-        if json_file is not None:
-            write_json(result.to_dict(), json_file)
-        if picture is not None:
-            from ..plot.bench import save_bench_figure
-
-            save_bench_figure(result, picture)
-            note = f"Figure: {picture}"
+        save_bench_figure(result, picture)
     except OSError as error:
-        fail(f"bench: cannot write {error.filename or picture}: {error.strerror}", 1)
-    if note and not quiet:
-        messages.print(note, soft_wrap=True)
+        if not existed:
+            picture.unlink(missing_ok=True)
+        fail(f"bench: cannot write {str(error.filename or picture)!r}: {error.strerror or error}", 1)
+    if not quiet:
+        new_console().print(f"Figure: {picture}", soft_wrap=True)
 
 
-def _figure_path(figure: Path | None, no_figure: bool) -> tuple[Path | None, str]:
-    """Where to draw, checked before anything is measured, and a note where nothing is drawn."""
-    if no_figure:
-        return None, ""
+def _figure_path(plot: str | None) -> Path | None:
+    """Where to draw, checked before anything is measured."""
+    if plot is None:
+        return None
     if importlib.util.find_spec("matplotlib") is None:
-        if figure is not None:
-            fail(f"bench: --figure needs matplotlib, install it with: {INSTALL}", 2)
-        return None, f"No figure: matplotlib is not installed ({INSTALL})."
-    path = figure or DEFAULT_FIGURE
-    if path.suffix not in {".png", ".svg"}:
-        fail(f"bench: --figure is {str(path)!r}, expected a name ending in .png or .svg", 2)
-    _require_writable("--figure", path)
-    return path, ""
+        fail('bench: --plot needs matplotlib, install it with: pip install "zveno[plot]"', 2)
+    if Path(plot).suffix not in {".png", ".svg"}:
+        fail(f"bench: --plot is {plot!r}, expected a name ending in .png or .svg", 2)
+    require_file("bench", "--plot", plot)
+    return Path(plot)
 
 
-def _require_writable(option: str, path: Path) -> None:
-    existed = path.exists()
-    try:
-        with path.open("ab"):
-            pass
-    except OSError as error:
-        fail(f"bench: {option}: cannot write {str(path)!r}: {error.strerror}", 2)
-    if not existed:
-        path.unlink()
-
-
-def _bench_report(result: study.Study, *, ascii_only: bool) -> Iterable[Table | Text]:
+def _bench_report(result: study.Study, details: bool, *, ascii_only: bool) -> Iterable[Table | Text]:
+    sentences = study.verdict(result)
+    yield bullets("Verdict", sentences[:VERDICT], "bold")
     machine = result.machine
     features = machine["features"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
@@ -125,13 +114,17 @@ def _bench_report(result: study.Study, *, ascii_only: bool) -> Iterable[Table | 
         f"({features['lanes']} lanes)\n{versions}\n"
         f"Mass matrix of all-revolute chains of general geometry, N joints, seed {result.seed}"
     )
-    yield _operations_table(result)
-    yield from _polynomial_tables(result, ascii_only=ascii_only)
+    if details:
+        yield _operations_table(result)
+        yield from _polynomial_tables(result, ascii_only=ascii_only)
     yield _time_table(result, "Time of one call from Python, one state, microseconds", lambda m: m.single)
     yield _time_table(result, "Time per state in a batch, one thread, microseconds", lambda m: m.batch)
     if result.rival:
         yield _rival_table(result)
-    yield bullets("Verdict", study.verdict(result), "bold")
+    notes = (
+        sentences[VERDICT:] if details else [*sentences[VERDICT:], "Operation counts: --details; figure: --plot FILE."]
+    )
+    yield bullets("Notes", notes, "bold")
 
 
 def _method_headers() -> list[str]:
@@ -164,7 +157,7 @@ def _polynomial_tables(result: study.Study, *, ascii_only: bool) -> Iterable[Tab
     def show(polynomial: Polynomial | None) -> str:
         return "-" if polynomial is None else format_polynomial(polynomial, compact=not ascii_only)
 
-    total = new_table("mul + add with kinematics, exactly", ["", "printed in (002)", "corrected", "our kernel"], gap=1)
+    total = new_table("mul + add with kinematics, exactly", ["", "printed", "corrected", "our kernel"], gap=1)
     own = new_table("Own part, exactly", ["", "", "corrected", "our kernel"], left=2)
     for method, fit in result.fits.items():
         published = PUBLISHED[method]
@@ -172,8 +165,8 @@ def _polynomial_tables(result: study.Study, *, ascii_only: bool) -> Iterable[Tab
         own.add_row(method, "mul", show(published.own_mul), show(fit.own_mul))
         own.add_row("", "add", show(published.own_add), show(fit.own_add))
     total.caption = (
-        "Kinematics in base axes: 246N in (002), corrected 243N. kosynka: only its cost is published, the corrected "
-        "column counts a reconstruction."
+        "Printed: the table of Yaskevich. Kinematics in base axes: 246N there, corrected 243N. kosynka: only its cost "
+        "is published, the corrected column counts a reconstruction."
     )
     total.caption_justify = "left"
     yield total

@@ -2,56 +2,94 @@
 
 from __future__ import annotations
 
+import shlex
+import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from .. import Error
-from ..codegen.export import compile_command
-from ..codegen.export import export as export_code
+from .. import Chain, Error, Hexapod, _core
+from ..codegen.export import compile_command, prepare
 from .output import MODEL_HELP, SNAP, fail, load, new_console, new_table, one_line, show
 
 if TYPE_CHECKING:
-    from ..codegen.function import Level, TracedFunction
+    from ..codegen.function import TracedFunction
+
+DEFAULT: Final = {"chain": "inverse_dynamics", "hexapod": "forward_dynamics"}
 
 
 def export(
     model: Annotated[str, typer.Argument(help=MODEL_HELP)],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Directory to write to.")],
-    function: Annotated[str, typer.Option(help="What to compute: any numeric method of Chain.")] = "inverse_dynamics",
+    out: Annotated[str, typer.Option("--out", "-o", help="Directory to write to.")],
+    function: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--function",
+            "-f",
+            help="What to compute: a numeric method of Chain or Hexapod; repeat it for several in one library. "
+            "Default: inverse_dynamics, of rings forward_dynamics.",
+        ),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Of files and library; default: after function or model.")] = None,
     lang: Annotated[str, typer.Option(help="Language: c.")] = "c",
     method: Annotated[str | None, typer.Option(help="Algorithm, where there is a choice.")] = None,
-    link: Annotated[str | None, typer.Option(help="Link, for pose, jacobian and jacobian_rate.")] = None,
+    link: Annotated[str | None, typer.Option(help="Link, for pose, jacobian, velocity and the like.")] = None,
+    point: Annotated[str | None, typer.Option(help="Point of that link in its axes, m: x,y,z.")] = None,
     frame: Annotated[str | None, typer.Option(help="Axes of the result, where there is a choice.")] = None,
+    about: Annotated[str | None, typer.Option(help="Point of momentum, where there is a choice.")] = None,
+    external: Annotated[
+        list[str] | None, typer.Option(help="Link with an external wrench as an argument; repeat it for several.")
+    ] = None,
+    arguments: Annotated[
+        str | None, typer.Option(help="Arrays that calls give, as q,qd,qdd,base_motion; the others are zero.")
+    ] = None,
+    outputs: Annotated[str | None, typer.Option(help="Which of several results, as acceleration,reaction.")] = None,
     parameters: Annotated[
-        str, typer.Option(help="fixed: inertial parameters are numbers in the code; symbolic: arguments of it.")
+        str,
+        typer.Option(help="fixed: inertial parameters are numbers in the code; symbolic, or links a,b: arguments."),
     ] = "fixed",
     level: Annotated[str, typer.Option(help="strict: the bits of the kernel; algebraic: fewer operations.")] = "strict",
     snap: Annotated[
         float,
-        typer.Option(help="Angles of the file so close to a right angle, rad, are one: 1e-5 if it prints 1.5708."),
+        typer.Option(help="Angles of a URDF so close to a right angle, rad, are one: 1e-5 if it prints 1.5708."),
     ] = SNAP,
     single: Annotated[bool, typer.Option("--float", help="float instead of double.")] = False,
     batch: Annotated[int, typer.Option(help="Also a function for so many states at once.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
-    """Write one function of a model as C99 without branches: source, header, self-test, CMake file, description."""
+    """Write functions of a model as C99 without branches: one header, source, self-test, CMake target, description.
+
+    zveno export puma560 -f inverse_dynamics -f mass_matrix -o arm_c
+    """
     if lang != "c":
         fail(f"export: --lang is {lang!r}, expected 'c'", 2)
-    chain, warned = load("export", model, snap=snap)
+    if not out:
+        fail("export: -o is '', expected the name of a directory ('.' is this one)", 2)
+    mechanism, warned = load("export", model, snap=snap)
+    given = {
+        "method": method,
+        "link": link,
+        "point": None if point is None else _vector(point),
+        "frame": frame,
+        "about": about,
+        "external": external or None,
+        "arguments": None if arguments is None else arguments.split(","),
+        "outputs": None if outputs is None else outputs.split(","),
+        "level": level,
+    }
+    if parameters != "fixed":
+        given["parameters"] = parameters if parameters == "symbolic" else parameters.split(",")
+    wanted = function or [DEFAULT[_kind(mechanism)]]
     try:
-        traced = chain.trace(
-            function,
-            method=method,
-            link=link,
-            frame=frame,
-            parameters=parameters if parameters in ("fixed", "symbolic") else parameters.split(","),
-            level=cast("Level", level),
-        )
-        paths = export_code(traced, out, real="float" if single else "double", batch=batch, overwrite=force)
+        traced = [
+            mechanism.trace(one, **options)
+            for one, options in zip(wanted, _shared(mechanism, wanted, given), strict=True)
+        ]
+        package = prepare(traced, name=name, real="float" if single else "double", batch=batch)
+        paths = package.write(out, overwrite=force)
     except FileExistsError as error:
         fail(f"export: {error.filename} exists; give another directory with -o, or --force", 1)
     except OSError as error:
@@ -62,16 +100,74 @@ def export(
         fail(f"export: {one_line(error)}", 2)
     for line in warned:
         typer.echo(f"Warning: {line}", err=True)
-    show(new_console(), [Text(traced.title, "bold"), _export_table(traced)])
+    titles = [Text(item.title, "bold") for item in traced]
+    sizes = new_table("Size, bytes", ["", "code", "stack"])
+    for one, code in package.footprint.code.items():
+        sizes.add_row(one, f"{code:,}", f"{package.footprint.stack[one]:,}")
+    sizes.caption, sizes.caption_justify = package.footprint.how.replace("`", ""), "left"
+    show(new_console(), [Text("\n").join(titles), _export_table(traced), sizes])
     typer.echo("\n".join(["Written", *(f"  {path}" for path in paths), ""]))
-    typer.echo(f"Compile and test\n  {compile_command(paths[0], paths[2])}")
+    command = f"{compile_command(Path(paths[0].name), Path(paths[2].name))} && ./{paths[2].stem}"
+    typer.echo("Compile and test")
+    typer.echo(_continued(f"cd {shlex.quote(str(paths[0].parent))} && {command}"))
 
 
-def _export_table(traced: TracedFunction) -> Table:
+def _continued(command: str) -> str:
+    """A shell command on several lines that fit 80 columns."""
+    lines = textwrap.wrap(command, 76, break_long_words=False, break_on_hyphens=False)
+    return " \\\n".join(f"  {line}" for line in lines)
+
+
+def _kind(mechanism: Chain | Hexapod) -> str:
+    return "chain" if isinstance(mechanism, Chain) else "hexapod"
+
+
+def _shared(mechanism: Chain | Hexapod, functions: list[str], given: dict[str, Any]) -> list[Any]:
+    """Of the options each function's own: those that no function takes are refused."""
+    rows = {row["name"]: row for row in _core.functions(_kind(mechanism)) if row["name"][:1] != "_"}
+    for function in functions:
+        if function not in rows:
+            raise ValueError(f"--function is {function!r}, expected one of {', '.join(rows)}")
+    takes = {name: {slot["name"] for slot in row["parameters"]} for name, row in rows.items()}
+    general = {"level"} | ({"parameters"} if isinstance(mechanism, Chain) else set())
+    chosen = {key: value for key, value in given.items() if value is not None}
+
+    def applies(key: str, function: str) -> bool:
+        if key == "arguments":
+            return set(chosen[key]) <= takes[function]
+        if key == "outputs":
+            return set(chosen[key]) <= {slot["name"] for slot in rows[function]["outputs"]}
+        return key in general or key in takes[function]
+
+    for key, value in chosen.items():
+        if not any(applies(key, function) for function in functions):
+            of = " and ".join(functions)
+            raise ValueError(f"--{key} is {_text(value)!r}, which {of} of {mechanism.name!r} cannot have")
+    return [{key: value for key, value in chosen.items() if applies(key, one)} for one in functions]
+
+
+def _text(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _vector(text: str) -> list[float]:
+    try:
+        numbers = [float(word) for word in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) != 3:
+        fail(f"export: --point is {text!r}, expected three numbers: x,y,z", 2)
+    return numbers
+
+
+def _export_table(functions: list[TracedFunction]) -> Table:
     table = new_table("Operations of one call", ["", "mul", "add", "div", "sqrt", "trig", "total"])
-    counts = {"kernel as written": traced.kernel_operations, f"generated code, {traced.level}": traced.operations}
-    for name, count in counts.items():
-        if count is not None:
-            parts = (count.mul, count.add, count.div, count.sqrt, count.trig, count.total)
-            table.add_row(name, *(f"{part:,}" for part in parts))
+    for traced in functions:
+        if len(functions) > 1:
+            table.add_row(Text(traced.function, "bold"))
+        counts = {"kernel as written": traced.kernel_operations, f"generated code, {traced.level}": traced.operations}
+        for name, count in counts.items():
+            if count is not None:
+                parts = (count.mul, count.add, count.div, count.sqrt, count.trig, count.total)
+                table.add_row(name, *(f"{part:,}" for part in parts))
     return table

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Final
 
+import numpy as np
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from .. import Chain
+from .. import Chain, Hexapod, OpCount
 from ..opcount import operations
 from .output import MODEL_HELP, bullets, load, new_console, new_table, show, write_json
 
 FUNCTIONS: Final = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics")
+COUNTED: Final = ("mul", "add", "div", "sqrt", "trig", "total")
 
 
 def info(
@@ -21,18 +23,23 @@ def info(
     strict: Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")] = False,
     json_output: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
-    """Show the joints, links, totals, operation counts and warnings of a model file."""
-    data = _describe(*load("info", model, strict=strict))
+    """Show joints or legs, links, totals, operation counts and warnings of a model."""
+    mechanism, messages = load("info", model, strict=strict)
+    chain = isinstance(mechanism, Chain)
+    data = _describe(mechanism, messages) if isinstance(mechanism, Chain) else _describe_ring(mechanism, messages)
     if json_output:
-        write_json(data, "-")
+        write_json(data)
     else:
-        show(new_console(), _info_report(data))
+        show(new_console(), _info_report(data) if chain else _ring_report(data))
+
+
+def _counts(count: OpCount) -> dict[str, int]:
+    return {name: getattr(count, name) for name in COUNTED}
 
 
 def _describe(chain: Chain, messages: list[str]) -> dict[str, Any]:
-    counts = {name: operations(chain, name) for name in FUNCTIONS}
-    names = ("mul", "add", "div", "sqrt", "trig", "total")
     return {
+        "kind": "chain",
         "name": chain.name,
         "base": chain.base_name,
         "n": chain.n,
@@ -40,9 +47,76 @@ def _describe(chain: Chain, messages: list[str]) -> dict[str, Any]:
         "total_mass": float(chain.total_mass),
         "gravity": list(map(float, chain.gravity)),
         "links": [link.to_dict() for link in chain.links],
-        "operations": {key: {name: getattr(count, name) for name in names} for key, count in counts.items()},
+        "operations": {name: _counts(operations(chain, name)) for name in FUNCTIONS},
         "warnings": messages,
     }
+
+
+def _describe_ring(ring: Hexapod, messages: list[str]) -> dict[str, Any]:
+    pose = None
+    if ring.nominal is not None:
+        r, R = ring.nominal
+        quality = ring.singularity(r, R)
+        coordinates = ring.closure(r, R)[np.arange(6), ring.actuated]
+        pose = {
+            "r": r.tolist(),
+            "R": R.tolist(),
+            "actuated": coordinates.tolist(),
+            "condition": float(quality.condition),
+        }
+    data = ring.to_dict()
+    return {
+        "kind": "hexapod",
+        "name": ring.name,
+        "leg_types": [leg.type for leg in ring.legs],
+        "units": [leg.unit for leg in ring.legs],
+        "platform": data["platform"],
+        "legs": data["legs"],
+        "masses": {"platform": float(ring.platform.mass), "legs": [float(leg.mass) for leg in ring.legs]},
+        "gravity": list(map(float, ring.gravity)),
+        "nominal": pose,
+        "operations": {"forward_dynamics": _counts(ring.operations(moving=bool(ring.gravity.any())))},
+        "warnings": messages,
+    }
+
+
+def _ring_report(data: dict[str, Any]) -> Iterable[Table | Text]:
+    types = ", ".join(dict.fromkeys(data["leg_types"]))
+    gravity = ", ".join(f"{g:g}" for g in data["gravity"])
+    masses = data["masses"]
+    inertia = np.diagonal(np.asarray(data["platform"]["inertia"]))
+    lines = [
+        f": hexapod, six legs ({types})",
+        f"ring {masses['platform']:.6g} kg, legs {sum(masses['legs']):.6g} kg, gravity ({gravity}) m/s^2",
+        f"ring inertia about its axes {_vector(inertia)} kg m^2",
+    ]
+    pose = data["nominal"]
+    lines.append(
+        "no nominal pose"
+        if pose is None
+        else f"nominal pose r = ({', '.join(f'{x:.4g}' for x in pose['r'])}) m, condition {pose['condition']:.3g}"
+    )
+    yield Text.assemble((data["name"], "bold"), "\n".join(lines))
+
+    table = new_table(
+        "Legs", ["leg", "type", "base hinge, m", "ring hinge, m", "range", "nominal", "kg"], left=2, gap=1
+    )
+    for k, leg in enumerate(data["legs"]):
+        unit = data["units"][k]
+        bounds = [leg["lower"], leg["upper"]]
+        limited = any(x is not None for x in bounds)
+        table.add_row(
+            str(leg["name"]),
+            data["leg_types"][k],
+            _vector(leg["base"]),
+            _vector(leg["ring"]),
+            " .. ".join("-" if x is None else f"{x:.3g}" for x in bounds) + f" {unit}" if limited else "unlimited",
+            "-" if pose is None else f"{pose['actuated'][k] + 0.0:.3g} {unit}",
+            f"{masses['legs'][k]:.3g}",
+        )
+    yield table
+    yield _operation_table(data)
+    yield _warnings(data)
 
 
 def _info_report(data: dict[str, Any]) -> Iterable[Table | Text]:
@@ -77,12 +151,20 @@ def _info_report(data: dict[str, Any]) -> Iterable[Table | Text]:
     yield joints
     yield links
 
-    counts = new_table("Operations of one call", ["", "mul", "add", "div", "trig", "total"])
+    yield _operation_table(data)
+    yield _warnings(data)
+
+
+def _operation_table(data: dict[str, Any]) -> Table:
+    counts = new_table("Operations of one call", ["", *COUNTED])
     for name, count in data["operations"].items():
-        counts.add_row(name, *(f"{count[key]:,}" for key in ("mul", "add", "div", "trig", "total")))
-    yield counts
+        counts.add_row(name, *(f"{count[key]:,}" for key in COUNTED))
+    return counts
+
+
+def _warnings(data: dict[str, Any]) -> Table | Text:
     warned = data["warnings"]
-    yield bullets(f"Warnings ({len(warned)})", warned, "bold yellow") if warned else Text("No warnings.")
+    return bullets(f"Warnings ({len(warned)})", warned, "bold yellow") if warned else Text("No warnings.")
 
 
 def _vector(values: Iterable[float]) -> str:

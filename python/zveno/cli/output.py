@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import re
+import shutil
 import sys
+import textwrap
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,20 +20,34 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .. import Chain, Error, robots
+from .. import Chain, Error, Hexapod, robots
+from ..files import open_model
+from ..model.leg import STANDARD
 
 SNAP: Final = 1e-11  # as in Chain.from_urdf
-MODEL_HELP: Final = f"URDF file, or a built-in robot: {', '.join(robots.__all__)}."
+MODELS: Final = (", ".join(robots.__all__), f"docking_ring:{'|'.join(STANDARD)}")
+MODEL_HELP: Final = f"URDF file, JSON file of zveno, or a built-in model: {', '.join(MODELS)}."
+
+
+def complain(message: str) -> None:
+    """One line on stderr; on a terminal it is broken between words, which a terminal would not do."""
+    text = message
+    if sys.stderr.isatty():
+        width = max(20, shutil.get_terminal_size().columns)
+        lines = textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        text = "\n".join(lines)
+    typer.echo(text, err=True)
 
 
 def fail(message: str, code: int) -> NoReturn:
-    typer.echo(f"zveno {message}", err=True)
+    complain(f"zveno {message}")
     raise typer.Exit(code)
 
 
 def new_console(*, stderr: bool = False) -> Console:
     # names from model files are data, never markup
-    return Console(stderr=stderr, markup=False, highlight=False)
+    plain = {"color_system": None} if os.environ.get("NO_COLOR") else {}
+    return Console(stderr=stderr, markup=False, highlight=False, **plain)  # type: ignore[arg-type]
 
 
 def new_table(title: str, columns: Iterable[str], *, left: int = 1, gap: int = 2) -> Table:
@@ -54,33 +72,45 @@ def show(console: Console, parts: Iterable[Table | Text]) -> None:
         console.print()
 
 
-def write_json(data: dict[str, Any], target: str) -> None:
-    text = json.dumps(data, indent=2, allow_nan=False) + "\n"
-    if target == "-":
-        sys.stdout.write(text)
-    else:
-        Path(target).write_text(text, encoding="utf-8")
+def write_json(data: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(data, indent=2, allow_nan=False) + "\n")
 
 
-def load(command: str, model: str, *, strict: bool = False, snap: float = SNAP) -> tuple[Chain, list[str]]:
-    """The chain of a file, or a built-in one, and the warnings about it."""
+def load(command: str, model: str, *, strict: bool = False, snap: float = SNAP) -> tuple[Chain | Hexapod, list[str]]:
+    """The model of a file, or a built-in one, and the warnings about it."""
+    if not (math.isfinite(snap) and 0 <= snap < 0.1):
+        fail(f"{command}: --snap is {snap:g}, expected 0 to 0.1 rad", 2)
+    if not model:
+        fail(f"{command}: the model is '', expected a file or a built-in model: {', '.join(MODELS)}", 2)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            if Path(model).exists():
-                chain = Chain.from_urdf(Path(model), strict=strict, snap=snap)
-            elif model in robots.__all__:
-                chain = getattr(robots, model)()
-            else:
-                names = ", ".join(robots.__all__)
-                fail(f"{command}: there is no file {model!r}, nor is it a built-in robot: {names}", 1)
+            found = open_model(model, strict=strict, snap=snap)
         except OSError as error:
-            fail(f"{command}: cannot read {model!r}: {error.strerror or error}", 1)
-        except (Error, ValueError) as error:
-            fail(f"{command}: {model}: {one_line(error)}", 1)
-    return chain, [str(item.message) for item in caught]
+            fail(f"{command}: cannot read {model!r}: {error.strerror or one_line(error)}", 1)
+        except (Error, ValueError, TypeError, RecursionError) as error:
+            text = one_line(error)
+            fail(f"{command}: {text if model in text else f'{model}: {text}'}", 1)
+    return found, [str(item.message) for item in caught]
+
+
+def require_file(command: str, option: str, text: str | None) -> None:
+    """Refuse a file that cannot be written before any work is done; nothing is left behind."""
+    if text is None:
+        return
+    if not text:
+        fail(f"{command}: {option} is '', expected the name of a file", 2)
+    path = Path(text)
+    existed = path.exists()
+    try:
+        with path.open("ab"):
+            pass
+    except OSError as error:
+        fail(f"{command}: {option}: cannot write {text!r}: {error.strerror}", 2)
+    if not existed:
+        path.unlink()
 
 
 def one_line(error: Exception) -> str:
     """What went wrong, without the name of the function that noticed it."""
-    return re.sub(r"^(compile|c_source|export): ", "", " ".join(str(error).split()))
+    return re.sub(r"^(compile|trace|c_source|c_library|export|open_model|load): ", "", " ".join(str(error).split()))

@@ -10,10 +10,11 @@ from typing import Final, Literal
 
 import numpy as np
 
+from .._check import _show, as_integer
 from .graph import INPUT, Argument, Graph, Operation
 from .text import expression, names
 
-__all__ = ["CSource", "Real", "c_source", "identifier", "literal", "plain"]
+__all__ = ["CLibrary", "CSource", "Real", "c_library", "c_source", "identifier", "literal", "plain"]
 
 Real = Literal["double", "float"]
 
@@ -22,6 +23,8 @@ LONGEST_NAME: Final = 40
 LONGEST_PARAMETER: Final = 19
 BATCH_LIMIT: Final = 1024
 STACK_LIMIT: Final = 1 << 20
+# `Argument.above` holds in doubles, 45 of their last digits; as many last digits of a float
+ABOVE_FLOAT: Final = float(np.finfo(np.float32).eps / np.finfo(np.float64).eps)
 # operations that are calls: the macro behind which a rig may put its own function, and the one of the C library
 CALLED: Final = {"sin": "sin", "cos": "cos", "angle": "atan2", "sqrt": "sqrt", "fma": "fma"}
 LEAVES: Final = ("input", "constant")
@@ -62,6 +65,12 @@ class CSource:
         Names of the parameters.
     sizes : Mapping[str, str]
         For each of them the macro in the header that is its number of elements.
+    parts : Mapping[str, str]
+        For each part of an array of several quantities the macro that finds its elements, as it is written.
+    judged : str or None
+        The parameter that ``<name>_ok`` judges.
+    pieces : Pieces
+        What `c_library` puts together.
     """
 
     name: str
@@ -71,11 +80,140 @@ class CSource:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     sizes: Mapping[str, str]
+    parts: Mapping[str, str]
+    judged: str | None
+    pieces: Pieces
 
     @property
     def single_file(self) -> str:
         """Header and source in one file."""
         return self.header + "\n" + self.source.partition(f'#include "{self.name}.h"\n\n')[2]
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Lines of a function in header and source; `macros` are preprocessor lines that other functions may need too."""
+
+    real: Real
+    comment: list[str]
+    defines: list[str]
+    prototypes: list[str]
+    macros: dict[str, list[str]]
+    bodies: list[list[str]]
+    judge: tuple[float, int] | None  # what all numbers must be above, and how many there are
+
+
+@dataclass(frozen=True)
+class CLibrary:
+    """Several generated functions with one header and one source.
+
+    Attributes
+    ----------
+    name : str
+        Of the files.
+    header, source : str
+        Contents of ``<name>.h`` and ``<name>.c``.
+    functions : tuple of CSource
+        Their names, prototypes and macros.
+    ok : str or None
+        Name of the function that judges the measures of the legs of a hexapod.
+    """
+
+    name: str
+    header: str
+    source: str
+    functions: tuple[CSource, ...]
+    ok: str | None
+
+
+def c_library(sources: Sequence[CSource], *, name: str, description: str = "") -> CLibrary:
+    """Several functions in one pair of files.
+
+    Parameters
+    ----------
+    sources : sequence of CSource
+        As `c_source` gives them, of one type of numbers; their names differ.
+    name : str
+        Of the files; made an identifier where it is none.
+    description : str
+        Of the library, one line.
+
+    Returns
+    -------
+    CLibrary
+    """
+    if not sources:
+        raise ValueError("c_library: sources is empty, expected at least one function")
+    names = [source.name for source in sources]
+    if len(set(names)) < len(names):
+        raise ValueError(f"c_library: two functions have the name {max(names, key=names.count)}")
+    if len({source.pieces.real for source in sources}) > 1:
+        raise ValueError("c_library: some functions are in double, some in float, expected one type")
+    word = identifier(name)
+    if len(sources) > 1 and word in names:
+        word = identifier(f"{word}_library")
+    return _library(tuple(source.pieces for source in sources), word, plain(description), tuple(sources))
+
+
+def _library(
+    pieces: Sequence[Pieces], name: str, description: str = "", functions: tuple[CSource, ...] = ()
+) -> CLibrary:
+    judges = [piece.judge for piece in pieces if piece.judge]
+    ok, judge = (f"{name}_ok", judges[0]) if judges else (None, None)
+    return CLibrary(
+        name, _header(name, description, pieces, ok, judge), _source(name, pieces, ok, judge), functions, ok
+    )
+
+
+def _header(
+    name: str, description: str, pieces: Sequence[Pieces], ok: str | None, judge: tuple[float, int] | None
+) -> str:
+    guard = f"{name}_H".upper()
+    several = len(pieces) > 1
+    head = ["/*", f" * {name}: {description}".removesuffix(": "), " */"] if several else pieces[0].comment
+    lines = [*head, f"#ifndef {guard}", f"#define {guard}", ""]
+    if not several:
+        lines += [*pieces[0].defines, ""]
+    lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
+    for piece in pieces:
+        lines += [*([*piece.comment, *piece.defines, ""] if several else []), *piece.prototypes, ""]
+    if ok and judge:
+        lines += [
+            f"/* 1 if the legs can take the pose: all of `measures` are above {judge[0]:.1g}; 0 for NaN too */",
+            f"int {ok}(const {pieces[0].real} measures[{judge[1]}]);",
+            "",
+        ]
+    lines += ["#ifdef __cplusplus", "}", "#endif", "", "#endif"]
+    return "\n".join(lines) + "\n"
+
+
+def _source(name: str, pieces: Sequence[Pieces], ok: str | None, judge: tuple[float, int] | None) -> str:
+    macros = {key: lines for piece in pieces for key, lines in piece.macros.items()}
+    lines = [f"/* {name}: generated code, see the header. */", f'#include "{name}.h"', ""]
+    if macros:
+        lines += ["#ifdef ZVENO_MATH_HEADER", "#include ZVENO_MATH_HEADER", "#else", "#include <math.h>", "#endif"]
+    for op in CALLED:
+        lines += macros.get(op, ())
+    lines += [""] if macros else []
+    lines += ["#ifdef __clang__", "#pragma STDC FP_CONTRACT OFF", "#endif"]
+    for piece in pieces:
+        for body in piece.bodies:
+            lines += ["", *body]
+    if ok and judge:
+        above, size = judge
+        real = pieces[0].real
+        lines += [
+            "",
+            f"int {ok}(const {real} measures[{size}])",
+            "{",
+            "  int good = 1;",
+            f"  for (int k = 0; k < {size}; ++k) {{",
+            f"    good &= measures[k] > {literal(above, real)};",
+            "  }",
+            "  return good;",
+            "}",
+        ]
+    return "\n".join(lines) + "\n"
 
 
 def c_source(
@@ -114,9 +252,8 @@ def c_source(
     CSource
     """
     if real not in ("double", "float"):
-        raise ValueError(f"c_source: real is {real!r}, expected 'double' or 'float'")
-    if not 0 <= batch <= BATCH_LIMIT:
-        raise ValueError(f"c_source: batch is {batch}, expected 0 to {BATCH_LIMIT}")
+        raise ValueError(f"c_source: real is {_show(real)}, expected 'double' or 'float'")
+    batch = as_integer("c_source", "batch", batch, 0, BATCH_LIMIT)
     empty = [x.name for x in (*graph.inputs, *graph.outputs) if x.size == 0]
     if empty:
         raise ValueError(f"c_source: {empty[0]} has no elements, C has no empty arrays")
@@ -180,11 +317,38 @@ class _Writer:
         self.order = list(_sines_beside_cosines(graph))
 
     def result(self) -> CSource:
-        functions = [self._function()] + ([self._batch_function()] if self.batch else [])
-        prototype = self._signature("", "{size}") + ";"
-        return CSource(
-            self.name, self._header(), self._source(functions), prototype, self.inputs, self.outputs, self.sizes
+        judged = [p for p, x in zip(self.parameters, self.arguments, strict=True) if x.above is not None]
+        pieces = Pieces(
+            self.real,
+            self._comment(),
+            self._defines(),
+            self._prototypes(),
+            self._macros(),
+            [self._function()] + ([self._batch_function()] if self.batch else []),
+            self._judge(),
         )
+        files = _library([pieces], self.name)
+        prototype = self._signature("", "{size}") + ";"
+        named = self.inputs, self.outputs, self.sizes
+        places = {f"{p}.{part}": f"{macro}(leg, k)" for p, part, macro, _, _, _ in self._places()}
+        return CSource(
+            self.name, files.header, files.source, prototype, *named, places, judged[0] if judged else None, pieces
+        )
+
+    def _judge(self) -> tuple[float, int] | None:
+        for argument in self.arguments:
+            if argument.above is not None:
+                return argument.above * (ABOVE_FLOAT if self.real == "float" else 1.0), argument.size
+        return None
+
+    def _places(self) -> Iterator[tuple[str, str, str, int, int, int]]:
+        """Of each part of an array whose rows hold several quantities: array, part, macro, row, offset, size."""
+        for parameter, argument in zip(self.parameters, self.arguments, strict=True):
+            offset = 0
+            for part, size in argument.parts:
+                macro = f"{self.name}_{part}".upper()
+                yield parameter, part, macro, argument.shape[-1], offset, size
+                offset += size
 
     def _element(self, parameter: str, k: int, *, side_by_side: bool) -> str:
         if side_by_side:
@@ -289,25 +453,27 @@ class _Writer:
         ]
         return ["/*", *(f" * {line}".rstrip() for line in lines), " */"]
 
-    def _header(self) -> str:
-        guard = f"{self.name}_H".upper()
+    def _defines(self) -> list[str]:
         sizes = [f"#define {self.sizes[p]} {x.size}" for p, x in zip(self.parameters, self.arguments, strict=True)]
-        prototypes = [self._signature("", "{macro}") + ";"]
         if self.batch:
             sizes.append(f"#define {self.name.upper()}_BATCH {self.batch}")
-            prototypes += ["", self._signature("_batch", self._batch_extent) + ";"]
-        lines = [*self._comment(), f"#ifndef {guard}", f"#define {guard}", "", *sizes, ""]
-        lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif", "", *prototypes, ""]
-        lines += ["#ifdef __cplusplus", "}", "#endif", "", "#endif"]
-        return "\n".join(lines) + "\n"
+        places = list(self._places())
+        if places:
+            sizes += ["", f"/* element k of a quantity of leg 0 to 5: {places[0][0]}[{places[0][2]}(leg, k)] */"]
+        for _, part, macro, row, offset, size in places:
+            meaning = f"/* {plain(part)}, k < {size} */"
+            sizes.append(f"#define {macro}(leg, k) ({row} * (leg) + {offset} + (k)) {meaning}")
+        return sizes
 
-    def _source(self, functions: Iterable[list[str]]) -> str:
+    def _prototypes(self) -> list[str]:
+        lines = [self._signature("", "{macro}") + ";"]
+        return [*lines, "", self._signature("_batch", self._batch_extent) + ";"] if self.batch else lines
+
+    def _macros(self) -> dict[str, list[str]]:
+        """For each operation that is a call: what it is called by."""
         used = {node.op for node in self.order}
-        calls = [op for op in CALLED if op in used]
-        lines = [f"/* {self.name}: generated code, see the header. */", f'#include "{self.name}.h"', ""]
-        if calls:
-            lines += ["#ifdef ZVENO_MATH_HEADER", "#include ZVENO_MATH_HEADER", "#else", "#include <math.h>", "#endif"]
-        for op in calls:
+        macros = {}
+        for op in (op for op in CALLED if op in used):
             define = [f"#define {self.macros[op]} {self.library[op]}"]
             if op == "fma":
                 fast = f"defined(FP_FAST_{self.library[op].upper()}) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)"
@@ -318,12 +484,8 @@ class _Writer:
                     f"#define {self.macros[op]}(a, b, c) (((a) * (b)) + (c))",
                     "#endif",
                 ]
-            lines += [f"#ifndef {self.macros[op]}", *define, "#endif"]
-        lines += [""] if calls else []
-        lines += ["#ifdef __clang__", "#pragma STDC FP_CONTRACT OFF", "#endif"]
-        for function in functions:
-            lines += ["", *function]
-        return "\n".join(lines) + "\n"
+            macros[op] = [f"#ifndef {self.macros[op]}", *define, "#endif"]
+        return macros
 
 
 def _sines_beside_cosines(graph: Graph) -> Iterator[Operation]:

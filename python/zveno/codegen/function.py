@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _core
-from .._check import Array, refuse_masked
+from .._check import Array, _show, as_integer, refuse_masked
 from .._dispatch import cpu_features
 from .._interrupt import interruptible
 from .._rotation import from_quaternion
@@ -46,6 +46,7 @@ Arrays = tuple[Array, ...]
 LEVELS: Final = ("strict", "algebraic")
 LIMIT: Final = 200_000
 UNLIMITED: Final = 1 << 22  # for what has been compiled before
+MOST: Final = (1 << 31) - 1  # nodes have 32-bit numbers
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ class _HexapodKind:
     name = "hexapod"
     methods: Final[dict[str, tuple[tuple[str, float], ...]]] = {}
     measures: Final = Argument(
-        "measures", (6, 4), "of each leg: it cannot take the pose unless all four are above 1e-14"
+        "measures", (6, 4), "of each leg: it cannot take the pose unless all four are above 1e-14", above=1e-14
     )
     # At the strict level, where the bits are the same, single states are left to the kernels: six legs in lanes beat
     # scalar code. Not so for these: little is left of them, or the kernel computes more than they need.
@@ -204,11 +205,12 @@ class _HexapodKind:
         results = wanted
         if row["block"]:
             head = [x for x in wanted if len(x.shape) == 1]
-            per_leg = sum(x.shape[1] for x in wanted if len(x.shape) == 2)
-            legs = "of each leg: " + ", ".join(x.name for x in wanted if len(x.shape) == 2)
+            parts = tuple((x.name, x.shape[1]) for x in wanted if len(x.shape) == 2)
+            per_leg = sum(size for _, size in parts)
+            legs = "of each leg: " + ", ".join(name for name, _ in parts)
             # what a free base is given has the same name
             results = [Argument("base_load", x.shape, x.unit) if x.name == "base_wrench" else x for x in head]
-            results += [Argument("legs", (6, per_leg), legs)] if per_leg else []
+            results += [Argument("legs", (6, per_leg), legs, parts)] if per_leg else []
         elif row["name"] == "inverse_dynamics":
             results = [Argument("load", (6,), "jacobian' forces, base axes, N and N m")]
         results = [*results, cls.measures]
@@ -542,7 +544,7 @@ def _recompile(model: Any, function: str, options: Mapping[str, Any], level: Lev
 
 def _meaning(slot: Mapping[str, Any]) -> str:
     """Text and unit of a slot for people who read generated code."""
-    text = slot["text"].rstrip(".")
+    text = re.sub(r", or an object with as_matrix\(\).*", "", slot["text"].rstrip("."))  # no matter in C
     text = text[:1].lower() + text[1:] if text[1:2].islower() else text
     return text if slot["unit"] in ("", "1") else f"{text}, {slot['unit']}"
 
@@ -639,12 +641,10 @@ def _traced(model: Any, function: str, options: Mapping[str, Any], who: str) -> 
     if unknown := options.keys() - _COMMON - _OWN[kind.name]:
         raise TypeError(f"{who}: unknown argument {min(unknown)!r}")
     if not isinstance(function, str):
-        raise TypeError(f"{who}: function is {function!r}, expected the name of a method")
-    limit, level = options.get("limit", LIMIT), options.get("level", "strict")
-    if not isinstance(limit, int) or limit < 1:
-        raise ValueError(f"{who}: limit is {limit!r}, expected a number of nodes")
+        raise TypeError(f"{who}: function is {_show(function)}, expected the name of a method")
+    limit, level = as_integer(who, "limit", options.get("limit", LIMIT), 1, MOST), options.get("level", "strict")
     if level not in LEVELS:
-        raise ValueError(f"{who}: level is {level!r}, expected 'strict' or 'algebraic'")
+        raise ValueError(f"{who}: level is {_show(level)}, expected 'strict' or 'algebraic'")
     row = _rows(kind.name).get(function)
     arguments = _sequence(who, "arguments", options.get("arguments"))
     if arguments is None:

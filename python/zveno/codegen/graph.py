@@ -34,11 +34,17 @@ class Argument:
         Of one state; the numbers are stored row by row.
     unit : str
         What the numbers mean, in words.
+    parts : tuple of (str, int)
+        Names and sizes of what stands side by side in a row of the last axis, if that is several quantities.
+    above : float, optional
+        All numbers must be larger than this; otherwise the results mean nothing.
     """
 
     name: str
     shape: tuple[int, ...]
     unit: str = ""
+    parts: tuple[tuple[str, int], ...] = ()
+    above: float | None = None
 
     @property
     def size(self) -> int:

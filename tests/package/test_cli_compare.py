@@ -1,0 +1,124 @@
+"""The scripts of bench/: what was measured is kept, clocks that stand still do no harm, missing tools are named."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from zveno.bench.timing import Times, call, measure
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+
+@pytest.fixture(autouse=True)
+def bench_path(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCH))
+
+
+def script(code, *arguments):
+    """Python code in a new process that finds the scripts."""
+    head = f"import sys; sys.path.insert(0, {str(BENCH)!r})\n"
+    return subprocess.run([sys.executable, "-c", head + code, *arguments], capture_output=True, text=True, check=False)
+
+
+def test_a_row_that_fails_does_not_lose_the_others(tmp_path, capsys):
+    from compare import Row, line
+    from journal import Journal
+
+    path = tmp_path / "rows.json"
+    journal = Journal({"cpu": "slow"}, path, line)
+
+    def rows(name):
+        yield Row("single", name, "RNEA", 10.0, "Pinocchio", 50.0)
+        if name == "b":
+            raise ZeroDivisionError("float division by zero")
+        yield Row("single", name, "CRBA", 10.0, "Pinocchio", 30.0)
+
+    for name in "abc":
+        journal.attempt(f"task {name}", lambda name=name: rows(name))
+        # complete after every measurement
+        assert json.loads(path.read_text())["rows"][-1]["model"] == name
+    data = json.loads(path.read_text())
+    assert [(row["model"], row["function"]) for row in data["rows"]] == [
+        ("a", "RNEA"),
+        ("a", "CRBA"),
+        ("b", "RNEA"),
+        ("c", "RNEA"),
+        ("c", "CRBA"),
+    ]
+    assert data["failures"] == [{"what": "task b", "error": "ZeroDivisionError: float division by zero"}]
+    assert data["rows"][0]["ours_processor"] is None
+    shown = capsys.readouterr()
+    assert shown.out.count("5.00x") == 3
+    assert "task b: failed" in shown.err
+    with pytest.raises(SystemExit):
+        journal.finish()
+    assert [item.name for item in tmp_path.iterdir()] == ["rows.json"]
+
+
+def test_rows_are_on_disk_when_the_process_is_killed(tmp_path):
+    code = """
+import os, sys
+from pathlib import Path
+from compare import Row, line
+from journal import Journal
+def rows():
+    yield Row("single", "a", "RNEA", 10.0, "Pinocchio", 50.0)
+    os._exit(9)
+Journal({}, Path(sys.argv[1]), line).attempt("task", rows)
+"""
+    done = script(code, str(tmp_path / "rows.json"))
+    assert done.returncode == 9
+    assert "5.00x" in done.stdout
+    assert len(json.loads((tmp_path / "rows.json").read_text())["rows"]) == 1
+
+
+def test_a_clock_of_processor_time_that_stands_still_is_no_division_by_zero(monkeypatch):
+    monkeypatch.setattr(time, "process_time", lambda: 0.0)
+    found = measure({"a": call(sum, [1, 2, 3])}, seconds=1e-3)["a"]
+    assert found.wall > 0
+    assert found.processor == 0.0
+    assert found.busy != found.busy
+
+
+def test_times_are_wall_times_with_the_processor_beside_them():
+    found = measure({"sleep": call(time.sleep, 2e-3), "work": call(sum, range(10_000))}, seconds=0.05)
+    assert found["sleep"].wall > 2e-3
+    assert found["sleep"].processor < 0.5 * found["sleep"].wall
+    assert found["work"].processor > 0
+
+
+def test_a_loop_in_c_that_takes_no_time_is_no_division_by_zero():
+    pytest.importorskip("casadi")
+    from compiled_table import Row, Timed, best_in_turns, line, plain, table
+
+    still = Timed(lambda rounds: 0.0, lambda: ())
+    times, processor = best_in_turns({("compiled", "strict"): still, ("compiled", "algebraic"): still}, 1e-3)
+    assert set(times.values()) == {0.0}
+    row = Row("C call", "Panda", "RNEA", times | {("Pinocchio", "native"): 5.0}, processor)
+    assert "nanx" in line(row)
+    assert any("nanx" in text for text in table([row]))
+    assert plain(row)["times"]["Pinocchio native"] == 5.0
+
+
+def test_a_row_of_a_disturbed_turn_is_marked():
+    from compare import line, row_of
+
+    def row(ours):
+        return line(row_of("batch", "Panda", "RNEA", ours, "Pinocchio", Times(1e-6, 1e-6, 1.0)))
+
+    assert "disturbed" not in row(Times(1e-7, 1e-7, 1.0))
+    assert "disturbed" in row(Times(2e-7, 1e-7, 2.0))
+
+
+def test_what_cpp_needs_is_asked_for_before_anything_is_measured(monkeypatch, tmp_path):
+    import compare
+
+    monkeypatch.setattr(compare, "PREFIX", tmp_path)
+    compare.require_tools(compiled=False, cpp=False)
+    with pytest.raises(SystemExit, match=r"--cpp needs .*\(cmeel-eigen\).*pip install \"zveno\[bench\]\""):
+        compare.require_tools(compiled=False, cpp=True)
