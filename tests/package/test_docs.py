@@ -114,7 +114,7 @@ def test_hexapods_page_explains_every_cause_of_an_error():
     assert "straight elbow" in causes
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/hexapods.md", "docs/generated-code.md", "docs/simulation.md"])
+@pytest.mark.parametrize("name", ["docs/hexapods.md", "docs/generated-code.md", "docs/simulation.md"])
 def test_page_shows_what_its_examples_print(name, capsys):
     examples = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", page(name), re.DOTALL)
     assert len(examples) == page(name).count("```python")
