@@ -135,7 +135,13 @@ class Chain(Mechanism, _core.Chain):
         Read: revolute, continuous, prismatic and fixed joints, origins, axes, limits, damping, inertials. A mimic
         joint becomes an independent joint. Transmissions, Coulomb friction, meshes, materials, collision shapes,
         safety controllers and extensions are ignored; those that matter for dynamics are named in a `ModelWarning`.
-        Floating and planar joints are a `ModelError`: the base is fixed.
+        Floating and planar joints are a `ModelError`: the base is fixed. A root link with mass is named in the warning:
+        the world carries it, so its mass enters no result.
+
+        Small mistakes of real files are mended, and the warning names line, element and number: limits in the wrong
+        order are exchanged, a negative eigenvalue of an inertia and absent products of inertia become zero, an element
+        that stands twice with the same content counts once, what is left of xacro is ignored. NaN, a negative mass and
+        two different elements where one is expected are errors.
 
         Examples
         --------
