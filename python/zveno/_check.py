@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
 from typing import Final, NoReturn
 
@@ -27,6 +27,8 @@ def _show(value: object) -> str:
         text = repr(value)
     except Exception:  # an object that cannot even be printed must not hide the error
         text = f"a {type(value).__name__}"
+    if "\n" in text:  # of arrays: a message is one line
+        text = " ".join(text[:200].split())
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -93,6 +95,17 @@ def as_array(value: object, fail: Fail, what: str, *shapes: tuple[int, ...]) -> 
     return array
 
 
+def as_states(value: object, fail: Fail, what: str, n: int) -> Array:
+    """Finite float64 numbers of shape (..., n)."""
+    try:
+        shape = np.asarray(value).shape
+    except Exception as error:  # ragged lists, hostile __array__
+        fail(f"{what} is {_show(value)}, expected numbers of shape (..., {n}) ({error})")
+    if not shape or shape[-1] != n:
+        fail(f"{what} has shape {shape}, expected ({n},) or (..., {n})")
+    return as_array(value, fail, what, shape)
+
+
 def as_vector(value: object, fail: Fail, what: str) -> Array:
     """Three numbers that can be squared."""
     vector = as_array(value, fail, what, (3,))
@@ -132,3 +145,16 @@ def as_integer(function: str, name: str, value: object, least: int, most: int) -
     if number is None or not least <= number <= most:
         raise ValueError(f"{function}: {name} is {_show(value)}, expected an integer from {least} to {most}")
     return number
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the nearest of the known ones, or nothing."""
+    if not isinstance(word, str) or len(word) > 200:
+        return ""
+    import difflib  # 3 ms that no import of the package should wait for
+
+    names = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6)
+    if not near:  # a part of a name, if it is part of one only
+        near = [name for name in names if len(word) > 2 and word.lower() in name]
+    return f"; did you mean {_show(names[near[0]])}?" if len(near) == 1 else ""

@@ -13,7 +13,7 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._check import LARGEST, report
+from .._check import LARGEST, _show, report
 from .._rotation import about_axis, rotated
 from ..errors import ModelError
 from .chain import Chain
@@ -61,6 +61,11 @@ class _Element:
         return True
 
 
+def check_snap(function: str, snap: object) -> None:
+    if isinstance(snap, bool) or not isinstance(snap, Real) or not 0 <= float(snap) < 0.1:
+        raise ValueError(f"{function}: snap is {_show(snap)}, expected 0 to 0.1 rad")
+
+
 def read(
     model: type[_Model],
     source: str | os.PathLike[str] | bytes,
@@ -72,8 +77,7 @@ def read(
     strict: bool,
 ) -> _Model:
     """Build a `Chain` (or the subclass `model`) from URDF; see `Chain.from_urdf`."""
-    if isinstance(snap, bool) or not isinstance(snap, Real) or not 0 <= float(snap) < 0.1:
-        raise ValueError(f"from_urdf: snap is {snap!r}, expected 0 to 0.1 rad")
+    check_snap("from_urdf", snap)
     where, data, encoding = _fetch(source)
     return _Reader(where, _parse(where, data, encoding), friction, float(snap)).build(model, gravity, name, strict)
 
