@@ -16,7 +16,7 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("zveno's compiled core is missing: install the package with `pip install .`") from error
 
-from . import _types, errors, graph, laws, mechanisms, results, robots  # noqa: F401
+from . import _types, errors, graph, laws, mechanisms, model, opcount, results, robots, sim  # noqa: F401
 from ._dispatch import cpu_features
 from .codegen.function import CompiledFunction, TracedFunction
 from .errors import Error, GraphSizeError, ModelError, ModelWarning, SingularityError, UnreachableError
@@ -93,5 +93,15 @@ __all__ = [
     "robots",
 ]
 
-for _module in (errors, graph, laws, mechanisms, results, robots):  # what tab completion shows
+for _module in (
+    errors,
+    graph,
+    laws,
+    mechanisms,
+    model,
+    opcount,
+    results,
+    robots,
+    sim.laws,
+):  # what tab completion shows
     _module.__dir__ = _partial(sorted, _module.__all__)  # type: ignore[method-assign]

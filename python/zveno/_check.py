@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
@@ -123,10 +124,10 @@ def as_direction(value: object, fail: Fail, what: str) -> Array:
     return vector if abs(length - 1) < 1e-14 else frozen(vector / length)
 
 
-def report(texts: Sequence[str], who: str, strict: bool, *, stacklevel: int = 3) -> None:
+def report(texts: Sequence[str], who: str, strict: bool) -> None:
     """Emit one `ModelWarning` that lists `texts`, or with `strict` raise it as a `ModelError`.
 
-    The warning points at the caller of the function that calls this one.
+    The warning points at the line that called the package.
     """
     if not texts:
         return
@@ -134,7 +135,10 @@ def report(texts: Sequence[str], who: str, strict: bool, *, stacklevel: int = 3)
     message = f"{who}: " + "; ".join(shown)
     if strict:
         raise ModelError(f"{message} (strict=True)")
-    warnings.warn(message, ModelWarning, stacklevel=stacklevel)
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, ModelWarning, stacklevel=level)
 
 
 def as_integer(function: str, name: str, value: object, least: int, most: int) -> int:

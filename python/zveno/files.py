@@ -136,10 +136,10 @@ def open_model(text: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hex
     >>> from zveno.files import open_model
     >>> open_model("docking_ring") == open_model("docking_ring:UPS")
     True
-    >>> open_model("pumma560")
+    >>> open_model("pumma")
     Traceback (most recent call last):
     ...
-    zveno.errors.ModelError: open_model: 'pumma560' is neither a file nor a built-in model; did you mean 'puma560'?
+    zveno.errors.ModelError: open_model: there is no file 'pumma', nor is it a built-in model; did you mean 'puma560'?
     """
     _check_options("open_model", urdf_options)
     if not isinstance(text, str | os.PathLike):
@@ -157,8 +157,8 @@ def open_model(text: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hex
     if family == "docking_ring" and (not kind or kind.upper() in STANDARD):
         return mechanisms.docking_ring(kind.upper() or "UPS")
     known = (*BUILT_IN, "docking_ring", *_neighbours(word))
-    hint = did_you_mean(os.path.basename(word), known) or f", which are {', '.join(BUILT_IN)}"
-    raise ModelError(f"open_model: {_show(word)} is neither a file nor a built-in model{hint}")
+    hint = did_you_mean(os.path.basename(word), known) or f": {', '.join(BUILT_IN)}"
+    raise ModelError(f"open_model: there is no file {_show(word)}, nor is it a built-in model{hint}")
 
 
 def _check_options(function: str, options: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ import pytest
 import zveno as zv
 from engines.random_mechanisms import mechanisms, random_chain
 from helpers import json_values
+from hexapod_models import CASES, pair
 from hypothesis import given
 from hypothesis import strategies as st
 from zveno import files
@@ -62,6 +63,20 @@ def test_hexapods_come_back_to_the_last_bit(tmp_path_factory, kind, seed):
     np.testing.assert_array_equal(again.mass_matrix(r, R), ring.mass_matrix(r, R))
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_hexapods_of_every_kind_come_back_under_another_gravity_too(tmp_path, case):
+    _, ring = pair(case)
+    ring.save(tmp_path / "ring.json")
+    again = zv.load(tmp_path / "ring.json")
+    assert same_bits(again, ring)
+    r, R = ring.nominal
+    rest = np.zeros(6)
+    light = again.with_gravity((0, 0, 0))
+    assert not light.gravity.any() and light.legs == ring.legs
+    np.testing.assert_array_equal(light.mass_matrix(r, R), ring.mass_matrix(r, R))
+    np.testing.assert_allclose(light.inverse_dynamics(r, R, rest, rest), 0, atol=1e-12)
+
+
 def test_numbers_at_the_edge_of_what_can_be_written_come_back(tmp_path):
     rod = {"mass": 5e-324, "com": (1 / 3, 1e-300, 0), "inertia": (0.1 + 0.2, 0.4, 0.4)}
     link = zv.Link('a"\\\n é 𝄞', lower=-1.7976931348623157e308, rotor_inertia=2**-1074, **rod)
@@ -92,8 +107,11 @@ def test_urdf_is_read_with_its_options():
 
 def test_strict_holds_for_chains_in_json(tmp_path):
     zv.robots.puma560().save(tmp_path / "puma.json")
-    with pytest.warns(zv.ModelWarning, match="triangle inequality"):
+    with pytest.warns(zv.ModelWarning, match="triangle inequality") as caught:
         assert zv.load(tmp_path / "puma.json").n == 6
+        assert files.open_model(tmp_path / "puma.json").n == 6
+        assert files.open_model(DATA / "suspicious.urdf").n == 2
+    assert [item.filename for item in caught] == 3 * [__file__]
     with pytest.raises(zv.ModelError, match=r"load: puma\.json: .*triangle inequality.*strict=True"):
         zv.load(tmp_path / "puma.json", strict=True)
 
@@ -282,13 +300,13 @@ def test_every_listed_name_opens():
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("pma560", r"'pma560' is neither a file nor a built-in model; did you mean 'puma560'\?"),
+        ("pma560", r"there is no file 'pma560', nor is it a built-in model; did you mean 'puma560'\?"),
         ("PUMA560", "did you mean 'puma560'"),
         ("docking_ring:UPX", "did you mean 'docking_ring:UPS'"),
         ("dockingring", "did you mean 'docking_ring'"),
-        ("", "is neither a file nor a built-in model, which are .*puma560"),
-        ("qqqq", "which are .*puma560.*docking_ring:RSU"),
-        ("a\0b", "is neither a file"),
+        ("", "nor is it a built-in model: .*puma560"),
+        ("qqqq", "built-in model: .*puma560.*docking_ring:RSU"),
+        ("a\0b", "there is no file"),
     ],
 )
 def test_an_unknown_name_is_answered_with_the_nearest(word, message, tmp_path, monkeypatch):

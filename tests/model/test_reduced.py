@@ -204,6 +204,7 @@ def test_a_part_of_a_chain_moves_as_in_the_whole(made, data):
     [
         ({"to": "panda_hnad"}, r"to: no link 'panda_hnad'; did you mean 'panda_hand'\?"),
         ({"to": 3}, "to: no link 3"),
+        ({"to": ["panda_hand"]}, r"to: no link \['panda_hand'\]"),
         ({"to": "panda_hand", "base": "panda_lnik0"}, "base: no link 'panda_lnik0'; did you mean 'panda_link0'"),
         ({"to": "panda_link3", "base": "panda_link5"}, "base 'panda_link5' does not carry the link 'panda_link3'"),
         ({"to": "panda_hand", "base": "panda_link7"}, "no joint moves between 'panda_link7' and 'panda_hand'"),

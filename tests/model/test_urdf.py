@@ -376,6 +376,12 @@ BROKEN = {
     "no child": (robot("<joint name='j' type='fixed'><parent link='b'/></joint>"), "joint 'j': <joint> has no <child>"),
     "unnamed parent": (robot("<joint name='j' type='fixed'><parent/></joint>"), "joint 'j': <parent> has no link"),
     "unknown parent": (robot(joint("j", "z", "b")), "joint 'j': <parent link=\"z\"> is not a link of this file"),
+    "nearest link": (
+        robot(joint("j", "shoulder", "elbwo"), ["shoulder", "elbow"]),
+        "<child link=\"elbwo\"> is not a link of this file; did you mean 'elbow'?",
+    ),
+    "nearest type": (robot(joint("j", "a", "b", "revolut")), "is not a joint type; did you mean 'revolute'?"),
+    "long name": (robot("", ["x" * 10**5] * 2), "xxx...': defined before, on line 1"),
     "unknown child": (robot(joint("j", "a", "z")), "joint 'j': <child link=\"z\"> is not a link of this file"),
     "two parents": (robot(J + joint("k", "c", "b")), "link 'b': has two parents, joints 'j' and 'k'"),
     "two roots": (robot(J), "link 'c': not connected; 2 links have no parent: 'a', 'c'"),

@@ -183,7 +183,7 @@ def test_a_part_that_has_no_name_is_found_by_its_place():
 
 
 def test_modules_show_their_public_names_only():
-    for module in (zv, zv.laws, zv.robots, zv.mechanisms, zv.graph, zv.errors, zv.results, zv.files):
+    for module in (zv, zv.laws, zv.robots, zv.mechanisms, zv.graph, zv.errors, zv.results, zv.files, zv.model):
         assert dir(module) == sorted(module.__all__)
         assert all(hasattr(module, name) for name in module.__all__)
     assert "np" not in dir(zv.mechanisms) and {"load", "files", "robots"} <= set(dir(zv))

@@ -390,7 +390,7 @@ class Chain(Mechanism, _core.Chain):
         chain = self._with(**changes)
         known = set(self.suspicions)
         texts = [text for who, text in chain.suspicions if (who, text) not in known]
-        report(texts, f"Chain '{self._name}'", strict=False, stacklevel=4)
+        report(texts, f"Chain '{self._name}'", strict=False)
         return chain
 
     def with_inertial_parameters(self, theta: ArrayLike) -> Self:

@@ -109,9 +109,9 @@ def path_links(links: Sequence[Link], root: str, base: object, to: object, fail:
     """The links after `base` up to `to`, in their order."""
     by_name = {link.name: link for link in links}
     for key, name in (("to", to), ("base", base)):
-        if name not in by_name and name != root:
+        if not isinstance(name, str) or (name not in by_name and name != root):
             fail(f"{key}: no link {_show(name)}{did_you_mean(name, [root, *by_name])}")
-    assert isinstance(to, str)
+    assert isinstance(to, str)  # for type checkers
     path: set[str] = set()
     name = to
     while name != base:

@@ -13,7 +13,7 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._check import LARGEST, _show, report
+from .._check import LARGEST, _show, did_you_mean, report
 from .._rotation import about_axis, rotated
 from ..errors import ModelError
 from .chain import Chain
@@ -217,7 +217,9 @@ class _Reader:
 
     def fail(self, element: _Element, owner: str, text: str) -> NoReturn:
         link = owner[6:-1] if owner.startswith("link '") else None
-        raise ModelError(": ".join(filter(None, (f"{self.where}:{element.line}", owner, text))), link)
+        shown = owner if len(owner) <= 80 else f"{owner[:76]}...'"
+        parts = (f"{self.where}:{element.line}", shown, text if len(text) <= 500 else f"{text[:497]}...")
+        raise ModelError(": ".join(filter(None, parts)), link)
 
     def only(self, element: _Element, tag: str, owner: str) -> _Element | None:
         """The child `tag`, None if absent; choosing between two different ones would be a guess."""
@@ -317,13 +319,15 @@ class _Reader:
         if kind in ("floating", "planar"):
             self.fail(element, owner, f"{kind} joints are not supported, only chains on a fixed base are")
         if kind not in ("revolute", "continuous", "prismatic", "fixed"):
-            self.fail(element, owner, f'type="{kind[:60]}" is not a joint type')
+            hint = did_you_mean(kind, ("revolute", "continuous", "prismatic", "fixed"))
+            self.fail(element, owner, f'type="{kind[:60]}" is not a joint type{hint}')
         ends = []
         for tag in ("parent", "child"):
             end = self.needed(element, tag, owner)
             ends.append(self.attribute(end, "link", owner))
             if ends[-1] not in links:
-                self.fail(end, owner, f'<{tag} link="{ends[-1][:60]}"> is not a link of this file')
+                hint = did_you_mean(ends[-1], links)
+                self.fail(end, owner, f'<{tag} link="{ends[-1][:60]}"> is not a link of this file{hint}')
         position, rotation = self.origin(element, owner)
         keywords: dict[str, object] = {"joint": kind, "joint_name": name, "position": position, "rotation": rotation}
         if kind == "fixed":  # axis, limits and damping of a weld mean nothing
@@ -437,7 +441,7 @@ class _Reader:
             else []
         )
         doubts = [text for _, text in chain.suspicions]
-        report([*_few(self.repairs), *welded, *self.ignored(), *doubts], self.where, strict, stacklevel=5)
+        report([*_few(self.repairs), *welded, *self.ignored(), *doubts], self.where, strict)
         return chain
 
     def link(self, name: str, element: _Element, keywords: dict[str, object]) -> Link:
