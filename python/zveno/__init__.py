@@ -8,6 +8,7 @@ Examples
 (2, 2)
 """
 
+from functools import partial as _partial
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 try:
@@ -15,7 +16,7 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("zveno's compiled core is missing: install the package with `pip install .`") from error
 
-from . import _types, graph, laws, mechanisms, robots  # noqa: F401
+from . import _types, errors, graph, laws, mechanisms, model, opcount, results, robots, sim  # noqa: F401
 from ._dispatch import cpu_features
 from .codegen.function import CompiledFunction, TracedFunction
 from .errors import (
@@ -37,17 +38,35 @@ from .sim.simulation import HexapodSimulation, Simulation, StopEvent
 from .versions import show_versions
 
 if _TYPE_CHECKING:
+    from . import files
+    from .files import load
+
     __version__: str
 else:
 
-    def __getattr__(name: str) -> str:
-        """The version, when somebody asks: reading it takes a fifth of the time of the import."""
-        if name != "__version__":
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib.metadata import version
+    def __getattr__(name: str) -> object:
+        """What takes longer than the rest of the import, when somebody asks: the version, files."""
+        if name == "__version__":
+            from importlib.metadata import version
 
-        found = globals()[name] = version("zveno")
+            found: object = version("zveno")
+        elif name in ("files", "load"):
+            from importlib import import_module
+
+            module = import_module(".files", __name__)
+            found = module if name == "files" else module.load
+        else:
+            from ._check import did_you_mean
+
+            raise AttributeError(
+                f"module {__name__!r} has no attribute {name!r}{did_you_mean(name, __all__)}", name=name
+            )
+        globals()[name] = found
         return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 __all__ = [
@@ -78,9 +97,26 @@ __all__ = [
     "UnreachableError",
     "__version__",
     "cpu_features",
+    "errors",
+    "files",
     "graph",
     "laws",
+    "load",
     "mechanisms",
+    "results",
     "robots",
     "show_versions",
 ]
+
+for _module in (
+    errors,
+    graph,
+    laws,
+    mechanisms,
+    model,
+    opcount,
+    results,
+    robots,
+    sim.laws,
+):  # what tab completion shows
+    _module.__dir__ = _partial(sorted, _module.__all__)  # type: ignore[method-assign]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
 from typing import Final, NoReturn
 
@@ -27,6 +28,8 @@ def _show(value: object) -> str:
         text = repr(value)
     except Exception:  # an object that cannot even be printed must not hide the error
         text = f"a {type(value).__name__}"
+    if "\n" in text:  # of arrays: a message is one line
+        text = " ".join(text[:200].split())
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -113,6 +116,17 @@ def as_array(value: object, fail: Fail, what: str, *shapes: tuple[int, ...]) -> 
     return array
 
 
+def as_states(value: object, fail: Fail, what: str, n: int) -> Array:
+    """Finite float64 numbers of shape (..., n)."""
+    try:
+        shape = np.asarray(value).shape
+    except Exception as error:  # ragged lists, hostile __array__
+        fail(f"{what} is {_show(value)}, expected numbers of shape (..., {n}) ({error})")
+    if not shape or shape[-1] != n:
+        fail(f"{what} has shape {shape}, expected ({n},) or (..., {n})")
+    return as_array(value, fail, what, shape)
+
+
 def as_vector(value: object, fail: Fail, what: str) -> Array:
     """Three numbers that can be squared."""
     vector = as_array(value, fail, what, (3,))
@@ -130,10 +144,10 @@ def as_direction(value: object, fail: Fail, what: str) -> Array:
     return vector if abs(length - 1) < 1e-14 else frozen(vector / length)
 
 
-def report(texts: Sequence[str], who: str, strict: bool, *, stacklevel: int = 3) -> None:
+def report(texts: Sequence[str], who: str, strict: bool) -> None:
     """Emit one `ModelWarning` that lists `texts`, or with `strict` raise it as a `ModelError`.
 
-    The warning points at the caller of the function that calls this one.
+    The warning points at the line that called the package.
     """
     if not texts:
         return
@@ -141,7 +155,10 @@ def report(texts: Sequence[str], who: str, strict: bool, *, stacklevel: int = 3)
     message = f"{who}: " + "; ".join(shown)
     if strict:
         raise ModelError(f"{message} (strict=True)")
-    warnings.warn(message, ModelWarning, stacklevel=stacklevel)
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, ModelWarning, stacklevel=level)
 
 
 def as_integer(function: str, name: str, value: object, least: int, most: int) -> int:
@@ -152,3 +169,16 @@ def as_integer(function: str, name: str, value: object, least: int, most: int) -
     if number is None or not least <= number <= most:
         raise ValueError(f"{function}: {name} is {_show(value)}, expected an integer from {least} to {most}")
     return number
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the nearest of the known ones, or nothing."""
+    if not isinstance(word, str) or len(word) > 200:
+        return ""
+    import difflib  # 3 ms that no import of the package should wait for
+
+    names = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6)
+    if not near:  # a part of a name, if it is part of one only
+        near = [name for name in names if len(word) > 2 and word.lower() in name]
+    return f"; did you mean {_show(names[near[0]])}?" if len(near) == 1 else ""

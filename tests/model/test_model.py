@@ -38,7 +38,10 @@ def test_a_link_keeps_its_data_and_fills_the_defaults():
     np.testing.assert_array_equal(link.inertia, np.diag([1.0, 2, 3]))
     np.testing.assert_array_equal(link.rotation, np.eye(3))
     assert (link.lower, link.upper, link.velocity, link.effort) == (-math.inf, math.inf, math.inf, math.inf)
-    assert repr(link) == "Link('a', revolute, 2 kg)"
+    assert repr(link) == "Link('a', revolute about (0, 0, 1) at (0, 0, 0), 2 kg, com (1, 2, 3))"
+    slide = zv.Link("b", parent="a", joint="prismatic", axis=(1, 0, 0), position=(0, 0.25, 1 / 3))
+    assert repr(slide) == "Link('b', prismatic along (1, 0, 0) at (0, 0.25, 0.3333) of 'a', 0 kg)"
+    assert len(repr(zv.Link("x" * 10**6, joint="fixed", parent="y" * 10**6))) < 250
 
 
 def test_a_link_is_immutable():

@@ -7,16 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NoReturn, Self, Unpack, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Array, _is_name, _show, as_array, frozen, report
+from .._check import Array, _is_name, _show, as_array, as_states, did_you_mean, frozen, report
+from .._rotation import applied
 from ..errors import ModelError
 from ..opcount import operations as _operations
 from ..sim.chain import simulate_chain
 from . import dh
 from .link import KINDS, Link
 from .mechanism import Mechanism
+from .reduced import LinkPoses, locked_links, path_links
 
 if TYPE_CHECKING:
     from ..codegen.function import CompiledFunction, TraceOptions
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Chain"]
 
 GRAVITY: Final = (0.0, 0.0, -9.81)
+_HTML_ROWS: Final = 60
 
 
 class Chain(Mechanism, _core.Chain):
@@ -100,7 +103,7 @@ class Chain(Mechanism, _core.Chain):
                 raise ModelError(f"Chain: {key} is {_show(text)}, expected a non-empty string")
 
         def fail(text: str) -> NoReturn:
-            raise ModelError(f"Chain '{name}': {text}")
+            raise ModelError(f"Chain {_show(name)}: {text}")
 
         if isinstance(links, str | bytes | Mapping) or not isinstance(links, Iterable):
             fail(f"links is {_show(links)}, expected a list of Link")
@@ -111,6 +114,11 @@ class Chain(Mechanism, _core.Chain):
                 fail(f"links[{len(resolved)}] is {_show(item)}, expected a Link")
             resolved.append(item._child_of(item.parent or previous))
             previous = item.name
+        names = {base, *(link.name for link in resolved)}
+        for link in resolved:
+            if link.parent not in names:
+                text = f"unknown parent {_show(link.parent)}{did_you_mean(link.parent, names - {link.name})}"
+                raise ModelError(f"link {_show(link.name)}: {text}", link.name)
         g = as_array(gravity, fail, "gravity", (3,))
         _core.Chain.__init__(self, name, base, g, resolved)
         self._links = tuple(resolved)
@@ -156,7 +164,13 @@ class Chain(Mechanism, _core.Chain):
         Read: revolute, continuous, prismatic and fixed joints, origins, axes, limits, damping, inertials. A mimic
         joint becomes an independent joint. Transmissions, Coulomb friction, meshes, materials, collision shapes,
         safety controllers and extensions are ignored; those that matter for dynamics are named in a `ModelWarning`.
-        Floating and planar joints are a `ModelError`: the base is fixed.
+        Floating and planar joints are a `ModelError`: the base is fixed. A root link with mass is named in the warning:
+        the world carries it, so its mass enters no result.
+
+        Small mistakes of real files are mended, and the warning names line, element and number: limits in the wrong
+        order are exchanged, a negative eigenvalue of an inertia and absent products of inertia become zero, an element
+        that stands twice with the same content counts once, what is left of xacro is ignored. NaN, a negative mass and
+        two different elements where one is expected are errors.
 
         Examples
         --------
@@ -318,27 +332,87 @@ class Chain(Mechanism, _core.Chain):
         array([-19.62,  -9.81])
         """
         if link not in self.link_names:
-            raise ModelError(f"with_payload: no link {_show(link)} in chain '{self._name}'")
+            hint = did_you_mean(link, self.link_names)
+            raise ModelError(f"with_payload: no link {_show(link)} in chain '{self._name}'{hint}")
         load = Link(name, parent=link, joint="fixed", mass=mass, com=com, inertia=inertia)
         chain = self._with(links=(*self._links, load))
         texts = [text for who, text in chain.suspicions if who == name]
         report(texts, f"Chain '{self._name}'", strict=False)
         return chain
 
-    def with_gravity(self, gravity: ArrayLike) -> Self:
-        """Return a new chain under another gravity, (3,) m/s^2 in base axes.
+    def with_locked(self, joints: Mapping[str, float]) -> Self:
+        """Return a new chain with joints held where they are told: fewer joints, the same links and masses.
+
+        A locked joint becomes a fixed one: its link keeps name, frame and mass, and stays a place for wrenches, poses
+        and payloads. Rotor inertia, friction, spring and limits of the joint are dropped.
+
+        Parameters
+        ----------
+        joints : dict of str to float, rad or m
+            Positions by the names of joints (`joint_names`). Limits are not enforced.
+
+        Raises
+        ------
+        ModelError
+            An unknown joint, a position that is not a finite number, no joint left to move.
 
         Examples
         --------
         >>> import numpy as np, zveno as zv
-        >>> arm = zv.robots.two_link()
-        >>> space = arm.with_gravity((0, 0, 0))
-        >>> space.bias([0.3, 0.4], [0, 0]).round(3) + 0.0
-        array([0., 0.])
-        >>> np.array_equal(space.mass_matrix([0.3, 0.4]), arm.mass_matrix([0.3, 0.4]))
+        >>> arm = zv.robots.scara()
+        >>> planar = arm.with_locked({arm.joint_names[2]: 0.1, arm.joint_names[3]: 0.0})
+        >>> arm.n, planar.n
+        (4, 2)
+        >>> bool(np.allclose(planar.mass_matrix([0.2, 0.3]), arm.mass_matrix([0.2, 0.3, 0.1, 0.0])[:2, :2]))
         True
         """
-        return self._with(gravity=gravity)
+
+        def fail(text: str) -> NoReturn:
+            raise ModelError(f"with_locked: {text} for chain '{self._name}'")
+
+        return self._reported(links=locked_links(self._links, joints, fail))
+
+    def subchain(self, to: str, base: str | None = None) -> Self:
+        """Return the chain of the links that carry `to`, and of `to` itself: other branches are left out.
+
+        What hangs on a link beside the way is left out with its mass, even if it is welded to it; to keep a gripper's
+        mass and hold its fingers, use `with_locked`.
+
+        Parameters
+        ----------
+        to : str
+            Name of the last link.
+        base : str, optional
+            Link that becomes the base of the new chain; it must carry `to`. Its frame becomes the world frame, and
+            gravity is turned into its axes as they are at q = 0. Default: the base.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.puma560()
+        >>> wrist = arm.subchain(to="link6", base="link3")
+        >>> wrist.joint_names
+        ('link4_joint', 'link5_joint', 'link6_joint')
+        >>> arm.subchain(to="link3")
+        Chain 'puma560': 3 joints (3 revolute), 3 links, 35.2 kg
+        """
+
+        def fail(text: str) -> NoReturn:
+            raise ModelError(f"subchain: {text} for chain '{self._name}'")
+
+        start = self._base if base is None else base
+        links = path_links(self._links, self._base, start, to, fail)
+        turn = self.pose(np.zeros(self.n), start)[:3, :3]
+        gravity = self._gravity if start == self._base else applied(turn.T, self._gravity)
+        return self._reported(base=start, gravity=gravity, links=links)
+
+    def _reported(self, **changes: Any) -> Self:
+        """The chain with other values; what looks suspicious only now is reported."""
+        chain = self._with(**changes)
+        known = set(self.suspicions)
+        texts = [text for who, text in chain.suspicions if (who, text) not in known]
+        report(texts, f"Chain '{self._name}'", strict=False)
+        return chain
 
     def with_inertial_parameters(self, theta: ArrayLike) -> Self:
         """Return a new chain with other inertial parameters; a link whose row is unchanged stays as it is.
@@ -378,11 +452,149 @@ class Chain(Mechanism, _core.Chain):
             except ModelError as error:
                 raise ModelError(f"link '{link.name}': {error}", link.name) from None
             links[i] = type(link)(**link._values() | {"mass": mass, "com": com, "inertia": inertia})
-        chain = self._with(links=links)
-        known = set(self.suspicions)
-        texts = [text for who, text in chain.suspicions if (who, text) not in known]
-        report(texts, f"Chain '{self._name}'", strict=False)
-        return chain
+        return self._reported(links=links)
+
+    def poses(self, q: ArrayLike) -> LinkPoses:
+        """Poses of all links in the base in one call.
+
+        Parameters
+        ----------
+        q : (..., n) array, rad or m
+
+        Returns
+        -------
+        poses : LinkPoses
+            ``poses["hand"]`` is what ``pose(q, "hand")`` gives, (..., 4, 4); ``poses.positions`` (..., N, 3) in m and
+            ``poses.rotations`` (..., N, 3, 3), link axes to base axes, have the links in the order of `links`.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> poses = arm.poses([0.0, np.pi / 2])
+        >>> for link, (x, y, z) in zip(poses, poses.positions.round(3) + 0.0):
+        ...     print(link, x, z)
+        upper 0.0 0.0
+        lower 1.0 0.0
+        tip 1.0 -1.0
+        >>> bool((poses["tip"] == arm.pose([0.0, np.pi / 2], "tip")).all())
+        True
+        """
+        names = self.link_names
+        first = self.pose(q, names[0])
+        matrices = np.empty((*first.shape[:-2], len(names), 4, 4))
+        matrices[..., 0, :, :] = first
+        for i, name in enumerate(names[1:], 1):
+            matrices[..., i, :, :] = self.pose(q, name)
+        return LinkPoses(names, matrices)
+
+    @overload
+    def within_limits(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        *,
+        per_joint: Literal[True],
+    ) -> NDArray[np.bool_]: ...
+    @overload
+    def within_limits(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        *,
+        per_joint: bool = False,
+    ) -> Any: ...
+    def within_limits(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        *,
+        per_joint: bool = False,
+    ) -> Any:
+        """Whether states respect the limits of the joints, which no other function enforces.
+
+        Parameters
+        ----------
+        q : (..., n) array, rad or m
+            Compared with `lower` and `upper`; the bounds themselves are inside. A turn of 2 pi makes a difference.
+        qd : (..., n) array, rad/s or m/s, optional
+            Its magnitude is compared with `velocity_limit`.
+        tau : (..., n) array, N m or N, optional
+            Its magnitude is compared with `effort_limit`.
+        per_joint : bool
+            Answer for each joint instead of each state.
+
+        Returns
+        -------
+        inside : bool or (...) array of bool, (..., n) with `per_joint`
+            One answer per state; the leading shapes of q, qd and tau are broadcast.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> link = zv.Link("arm", lower=-1.0, upper=1.0, velocity=2.0, mass=1.0, com=(0.5, 0, 0))
+        >>> arm = zv.Chain([link, zv.Link("hand", position=(1, 0, 0), mass=1.0)])
+        >>> arm.within_limits([0.5, 9.0])
+        True
+        >>> arm.within_limits([[0.5, 0.0], [1.5, 0.0]])
+        array([ True, False])
+        >>> [name for name, ok in zip(arm.joint_names, arm.within_limits([1.5, 0.0], per_joint=True)) if not ok]
+        ['arm_joint']
+        """
+
+        def fail(text: str) -> NoReturn:
+            raise ValueError(f"within_limits: {text} for chain '{self._name}'")
+
+        given = as_states(q, fail, "q", self.n)
+        inside = (self.lower <= given) & (given <= self.upper)
+        for value, name, limit in ((qd, "qd", self.velocity_limit), (tau, "tau", self.effort_limit)):
+            if value is None:
+                continue
+            size = np.abs(as_states(value, fail, name, self.n))
+            try:
+                inside = inside & (size <= limit)
+            except ValueError:
+                fail(f"{name} has shape {size.shape}, which does not broadcast with {inside.shape} of the others")
+        if per_joint:
+            return inside
+        answer = inside.all(axis=-1)
+        return bool(answer) if answer.ndim == 0 else answer
+
+    def plot(self, q: ArrayLike | None = None, ax: Any = None, *, frames: bool = True) -> Any:
+        """Draw the chain in space. Needs matplotlib (``zveno[plot]``).
+
+        Parameters
+        ----------
+        q : (n,) array, rad or m, optional
+            Default: zero.
+        ax : Axes3D, optional
+            Default: new ones in a new figure.
+        frames : bool
+            Draw the frame of the base and of every last link: x red, y green, z blue.
+
+        Returns
+        -------
+        ax : Axes3D
+            ``ax.figure.savefig("arm.png")`` writes the picture.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> ax = zv.robots.puma560().plot([0.3, -0.5, 0.8, 0, 0.6, 0])
+        >>> ax.get_title()
+        'puma560'
+        """
+        try:
+            from ..plot.mechanism import draw_chain
+        except ImportError as error:
+            if (error.name or "").partition(".")[0] not in ("matplotlib", "mpl_toolkits"):
+                raise
+            text = "Chain.plot needs matplotlib: install it with `pip install zveno[plot]`"
+            raise ImportError(text, name="matplotlib") from error
+        return draw_chain(self, q, ax, frames=frames)
 
     @property
     def base_name(self) -> str:
@@ -451,6 +663,26 @@ class Chain(Mechanism, _core.Chain):
     def rest(self) -> Array:
         """Positions of the joints in which their springs are unloaded, (n,) rad or m."""
         return self._column("rest")
+
+    def _repr_html_(self) -> str:
+        """Joints and links as a table, for notebooks."""
+        import html
+
+        rows = []
+        for link in self._links[:_HTML_ROWS]:
+            unit = {"revolute": "rad", "prismatic": "m"}.get(link.joint, "")
+            limits = f"{link.lower:.4g} to {link.upper:.4g} {unit}" if unit else ""
+            name = link.joint_name if unit else ""
+            rows.append((link.name, link.parent or "", name, link.joint, limits, f"{link.mass:.4g}"))
+        cells = ("".join(f"<td>{html.escape(text[:80])}</td>" for text in row) for row in rows)
+        more = len(self._links) - len(rows)
+        head = "".join(f"<th>{text}</th>" for text in ("link", "carried by", "joint", "type", "limits", "mass, kg"))
+        return (
+            f"<p>{html.escape(repr(self))}</p><table><thead><tr>{head}</tr></thead><tbody>"
+            + "".join(f"<tr>{row}</tr>" for row in cells)
+            + "</tbody></table>"
+            + (f"<p>and {more} more links</p>" if more else "")
+        )
 
     def __repr__(self) -> str:
         counts = ((sum(t == kind for t in self.joint_types), kind) for kind in KINDS[:2])

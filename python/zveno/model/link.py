@@ -22,7 +22,7 @@ _FIELDS: Final = (
     "name", "parent", "joint", "joint_name", "axis", "position", "rotation", "mass", "com", "inertia",
     "lower", "upper", "velocity", "effort", "rotor_inertia", "friction", "stiffness", "rest",
 )  # fmt: skip
-_NO_JOINT: Final = {
+NO_JOINT: Final = {
     "lower": -math.inf,
     "upper": math.inf,
     "velocity": math.inf,
@@ -75,7 +75,7 @@ class Link(Record):
     Examples
     --------
     >>> Link("arm", axis=(0, 1, 0), position=(0, 0, 0.3), mass=4.0, com=(0, 0, 0.2), inertia=(0.1, 0.1, 0.02))
-    Link('arm', revolute, 4 kg)
+    Link('arm', revolute about (0, 1, 0) at (0, 0, 0.3), 4 kg, com (0, 0, 0.2))
     """
 
     __slots__ = _FIELDS
@@ -126,7 +126,7 @@ class Link(Record):
             raise ModelError(f"Link: name is {_show(name)}, expected a non-empty string")
 
         def fail(text: str) -> NoReturn:
-            raise ModelError(f"link '{name}': {text}", name)
+            raise ModelError(f"link {_show(name)}: {text}", name)
 
         for key, text in (("parent", parent), ("joint_name", joint_name)):
             if text is not None and not _is_name(text):
@@ -165,7 +165,7 @@ class Link(Record):
         if joint == "continuous" and (values["lower"], values["upper"]) != (-math.inf, math.inf):
             fail("a continuous joint has no lower or upper limit; use 'revolute'")
         if joint == "fixed":
-            for key, default in _NO_JOINT.items():
+            for key, default in NO_JOINT.items():
                 if values[key] != default:
                     fail(f"{key} is {values[key]:g}, but the joint is fixed")
 
@@ -193,4 +193,13 @@ class Link(Record):
         return self if self.parent == parent else self._with(parent=parent)
 
     def __repr__(self) -> str:
-        return f"Link({self.name!r}, {self.joint}, {self.mass:g} kg)"
+        how = {"revolute": f" about {_row(self.axis)}", "prismatic": f" along {_row(self.axis)}", "fixed": ""}[
+            self.joint
+        ]
+        where = f" at {_row(self.position)}" + (f" of {_show(self.parent)}" if self.parent else "")
+        com = f", com {_row(self.com)}" if self.mass else ""
+        return f"Link({_show(self.name)}, {self.joint}{how}{where}, {self.mass:g} kg{com})"
+
+
+def _row(vector: Array) -> str:
+    return "(" + ", ".join(f"{x:.4g}" for x in vector.tolist()) + ")"

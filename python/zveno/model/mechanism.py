@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final, Self, SupportsIndex, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, SupportsIndex, Unpack
+
+from numpy.typing import ArrayLike
 
 from .._check import Array, _show
+from .._output import checked_path, replacing
 from .._record import Record, Value, plain, require_keys
 from .._status import in_words
 from ..codegen.function import CompiledFunction, TracedFunction, TraceOptions, compile_function, trace_function
@@ -80,18 +85,93 @@ class Mechanism(Value):
         what = f"{cls._kind.__name__}.from_dict"
         if not isinstance(data, Mapping):
             raise ModelError(f"{what}: got {_show(data)}, expected a dictionary")
-        if data.get("format") != cls._format:
-            raise ModelError(f"{what}: format is {_show(data.get('format'))}, expected '{cls._format}'")
-        if data.get("version") != _VERSION or isinstance(data["version"], bool):
-            raise ModelError(f"{what}: version is {_show(data.get('version'))}, expected {_VERSION}")
+        kind, version = data.get("format"), data.get("version")
+        if not isinstance(kind, str) or kind != cls._format:
+            raise ModelError(f"{what}: format is {_show(kind)}, expected '{cls._format}'")
+        number = version if isinstance(version, int | float) and not isinstance(version, bool) else 0
+        if number != _VERSION:
+            newer = ": a newer zveno has written it" if number > _VERSION else ""
+            raise ModelError(f"{what}: version is {_show(version)}, expected {_VERSION}{newer}")
         require_keys(what, data, ("format", "version", *cls._fields), cls._fields)
         values = {key: data[key] for key in cls._fields}
         if not isinstance(values[cls._many], list | tuple):
             raise ModelError(f"{what}: {cls._many} is {_show(values[cls._many])}, expected a list")
         for key, part in cls._parts.items():
-            item = values[key]
-            values[key] = [part.from_dict(one) for one in item] if key == cls._many else part.from_dict(item)
+            if key != cls._many:
+                values[key] = _part_of(part, values[key], f"{what}: {key}")
+            else:
+                listed = enumerate(values[key])
+                values[key] = [_part_of(part, item, f"{what}: {key}[{i}]") for i, item in listed]
         return cls._made(**values)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as JSON; `zveno.load` reads it back, equal to the last bit.
+
+        The file is written whole or not at all: what was there stays until the new one is complete. `zveno.files`
+        describes its fields.
+
+        Parameters
+        ----------
+        path : path
+            It must end in ``.json``.
+
+        Examples
+        --------
+        >>> import os, tempfile, zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "ring.json")
+        ...     ring.save(path)
+        ...     zv.load(path) == ring
+        True
+        """
+        target = checked_path("save", path, ".json")
+        lines = []
+        for key, value in self.to_dict().items():
+            if key == self._many:  # a line for each: differences of two files can be read
+                items = ",\n    ".join(json.dumps(item, allow_nan=False) for item in value)
+                lines.append(f'"{key}": [\n    {items}\n  ]')
+            else:
+                lines.append(f'"{key}": {json.dumps(value, allow_nan=False)}')
+        text = "{\n  " + ",\n  ".join(lines) + "\n}\n"
+        with replacing(target) as file:
+            file.write(text.encode())
+
+    def with_gravity(self, gravity: ArrayLike) -> Self:
+        """Return a new mechanism under another gravity, (3,) m/s^2 in base axes.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> space = arm.with_gravity((0, 0, 0))
+        >>> space.bias([0.3, 0.4], [0, 0]).round(3) + 0.0
+        array([0., 0.])
+        >>> np.array_equal(space.mass_matrix([0.3, 0.4]), arm.mass_matrix([0.3, 0.4]))
+        True
+        >>> zv.mechanisms.docking_ring("UPS").with_gravity((-9.81, 0, 0)).gravity
+        array([-9.81,  0.  ,  0.  ])
+        """
+        return self._with(gravity=gravity)
+
+    def __setattr__(self, key: str, value: object) -> None:
+        if not key.startswith("_") and hasattr(self._kind, key):
+            own = getattr(type(self), key)
+            if getattr(own, "fset", None) is None:  # a subclass may know what it does
+                changed = f"with_{key}"
+                hint = f"; {changed}(...) returns a changed copy" if hasattr(type(self), changed) else ""
+                raise AttributeError(f"{self._kind.__name__} is immutable, cannot set '{key}'{hint}", name=key)
+        super().__setattr__(key, value)
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Called for what does not exist: answers the words of other libraries with ours."""
+            if name.startswith("_"):  # probes of pickle, copy, numpy, notebooks
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name)
+            from .other_names import answer
+
+            raise AttributeError(answer(type(self), name), name=name)
 
     def explain(self, status: SupportsIndex) -> str:
         """A status of a row in words, with the name of the joint or leg.
@@ -190,3 +270,13 @@ class Mechanism(Value):
         True
         """
         return compile_function(self, function, options)
+
+
+def _part_of(part: type[Record], data: Any, where: str) -> Record:
+    """The part of a dictionary; an error that does not name the part by itself says where it stands."""
+    try:
+        return part.from_dict(data)
+    except ModelError as error:
+        if error.link is not None:
+            raise
+        raise ModelError(f"{where}: {error}") from None

@@ -13,7 +13,7 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._check import report
+from .._check import LARGEST, _show, did_you_mean, report
 from .._rotation import about_axis, rotated
 from ..errors import ModelError
 from .chain import Chain
@@ -45,6 +45,26 @@ class _Element:
     def all(self, tag: str) -> Iterator[_Element]:
         return (child for child in self.children if child.tag == tag)
 
+    def same(self, other: _Element) -> bool:
+        """Whether two elements say the same, wherever they stand."""
+        pairs = [(self, other)]
+        while pairs:
+            a, b = pairs.pop()
+            if (a.tag, a.attributes, a.text.strip(), len(a.children)) != (
+                b.tag,
+                b.attributes,
+                b.text.strip(),
+                len(b.children),
+            ):
+                return False
+            pairs.extend(zip(a.children, b.children, strict=True))
+        return True
+
+
+def check_snap(function: str, snap: object) -> None:
+    if isinstance(snap, bool) or not isinstance(snap, Real) or not 0 <= float(snap) < 0.1:
+        raise ValueError(f"{function}: snap is {_show(snap)}, expected 0 to 0.1 rad")
+
 
 def read(
     model: type[_Model],
@@ -57,10 +77,24 @@ def read(
     strict: bool,
 ) -> _Model:
     """Build a `Chain` (or the subclass `model`) from URDF; see `Chain.from_urdf`."""
-    if isinstance(snap, bool) or not isinstance(snap, Real) or not 0 <= float(snap) < 0.1:
-        raise ValueError(f"from_urdf: snap is {snap!r}, expected 0 to 0.1 rad")
+    check_snap("from_urdf", snap)
     where, data, encoding = _fetch(source)
     return _Reader(where, _parse(where, data, encoding), friction, float(snap)).build(model, gravity, name, strict)
+
+
+_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")  # byte order marks: UTF-8, UTF-16 in both orders
+
+
+def _stripped(data: bytes) -> tuple[bytes, int]:
+    """The document without the white space before it, which XML does not allow before its declaration; lines of it."""
+    mark = next((mark for mark in _MARKS if data.startswith(mark)), b"")
+    rest = data[len(mark) :]
+    if len(mark) == 2:
+        blanks = tuple(blank.encode("utf-16-le" if mark == _MARKS[1] else "utf-16-be") for blank in " \t\r\n")
+        start = next((i for i in range(0, len(rest), 2) if rest[i : i + 2] not in blanks), len(rest))
+    else:
+        start = len(rest) - len(rest.lstrip(b" \t\r\n"))
+    return mark + rest[start:], rest[:start].count(b"\n")
 
 
 def _fetch(source: object) -> tuple[str, bytes, str | None]:
@@ -68,8 +102,8 @@ def _fetch(source: object) -> tuple[str, bytes, str | None]:
     where, encoding = "URDF text", None
     if isinstance(source, bytes | bytearray):
         data = bytes(source)
-    elif isinstance(source, str) and (text := source.lstrip("\ufeff \t\r\n")).startswith("<"):
-        data, encoding = text.encode("utf-8", "surrogatepass"), "utf-8"
+    elif isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
+        data, encoding = source.lstrip("\ufeff").encode("utf-8", "surrogatepass"), "utf-8"
     elif isinstance(source, str | os.PathLike):
         where, data = _load(os.fsdecode(source))
     else:
@@ -102,13 +136,14 @@ def _load(path: str) -> tuple[str, bytes]:
 
 def _parse(where: str, data: bytes, encoding: str | None) -> _Element:
     """Return the root of the element tree; no DTD, hence no entities, is let through."""
+    data, skipped = _stripped(data)
     parser = expat.ParserCreate(encoding)
     top = _Element("", {}, 0)
     stack = [top]
     count = 0
 
     def fail(text: str) -> NoReturn:
-        raise ModelError(f"{where}:{parser.CurrentLineNumber}: {text}")
+        raise ModelError(f"{where}:{skipped + parser.CurrentLineNumber}: {text}")
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal count
@@ -117,7 +152,7 @@ def _parse(where: str, data: bytes, encoding: str | None) -> _Element:
             fail(f"more than {MAX_ELEMENTS} elements")
         if len(stack) > MAX_DEPTH:
             fail(f"<{tag}> is nested deeper than {MAX_DEPTH} elements")
-        element = _Element(tag, attributes, parser.CurrentLineNumber)
+        element = _Element(tag, attributes, skipped + parser.CurrentLineNumber)
         stack[-1].children.append(element)
         stack.append(element)
 
@@ -140,7 +175,10 @@ def _parse(where: str, data: bytes, encoding: str | None) -> _Element:
         parser.Parse(data, True)
     except ModelError:
         raise
-    except (expat.ExpatError, LookupError, ValueError) as error:  # unknown encodings are the latter two
+    except expat.ExpatError as error:
+        text = f"{expat.ErrorString(error.code)}: line {skipped + error.lineno}, column {error.offset}"
+        raise ModelError(f"{where}: is not well-formed XML ({text})") from None
+    except (LookupError, ValueError) as error:  # unknown encodings
         raise ModelError(f"{where}: is not well-formed XML ({error})") from None
     root = top.children[0]
     if root.tag != "robot":
@@ -162,13 +200,14 @@ class _Joint:
 
 
 class _Reader:
-    """One document on its way to a chain; remembers what was ignored."""
+    """One document on its way to a chain; remembers what was ignored or repaired."""
 
     def __init__(self, where: str, robot: _Element, friction: bool, snap: float) -> None:
         self.where = where
         self.robot = robot
         self.friction = friction
         self.snap = snap
+        self.repairs: list[str] = []
         self.mimics: list[str] = []
         self.unlimited: list[str] = []
         self.damped = 0
@@ -178,14 +217,22 @@ class _Reader:
 
     def fail(self, element: _Element, owner: str, text: str) -> NoReturn:
         link = owner[6:-1] if owner.startswith("link '") else None
-        raise ModelError(": ".join(filter(None, (f"{self.where}:{element.line}", owner, text))), link)
+        shown = owner if len(owner) <= 80 else f"{owner[:76]}...'"
+        parts = (f"{self.where}:{element.line}", shown, text if len(text) <= 500 else f"{text[:497]}...")
+        raise ModelError(": ".join(filter(None, parts)), link)
 
     def only(self, element: _Element, tag: str, owner: str) -> _Element | None:
-        """The child `tag`, None if absent; two of them would be a guess."""
+        """The child `tag`, None if absent; choosing between two different ones would be a guess."""
         found = list(element.all(tag))
-        if len(found) > 1:
-            self.fail(found[1], owner, f"a second <{tag}>")
+        for other in found[1:]:
+            if not other.same(found[0]):
+                self.fail(other, owner, f"a second <{tag}>, other than that on line {found[0].line}")
+            self.repair(other, owner, f"a second <{tag}>, the same as that on line {found[0].line}, is ignored")
         return found[0] if found else None
+
+    def repair(self, element: _Element, owner: str, text: str) -> None:
+        """Remember what the warning will name."""
+        self.repairs.append(": ".join(filter(None, (f"line {element.line}", owner, text))))
 
     def needed(self, element: _Element, tag: str, owner: str) -> _Element:
         found = self.only(element, tag, owner)
@@ -245,8 +292,25 @@ class _Reader:
         com, R = self.origin(inertial, owner)
         mass = self.number(self.needed(inertial, "mass", owner), "value", owner)
         tensor = self.needed(inertial, "inertia", owner)
-        xx, xy, xz, yy, yz, zz = (self.number(tensor, f"i{k}", owner) for k in ("xx", "xy", "xz", "yy", "yz", "zz"))
-        return mass, com, rotated(R, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+        xx, yy, zz = (self.number(tensor, key, owner) for key in ("ixx", "iyy", "izz"))
+        xy, xz, yz = (self.number(tensor, key, owner, 0.0) for key in ("ixy", "ixz", "iyz"))
+        absent = [key for key in ("ixy", "ixz", "iyz") if key not in tensor.attributes]
+        if absent:
+            self.repair(tensor, owner, f"<inertia> has no {', '.join(absent)}: 0 is taken")
+        about_com = self.possible(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), mass, tensor, owner)
+        return mass, com, rotated(R, about_com)
+
+    def possible(self, tensor: NDArray[np.float64], mass: float, element: _Element, owner: str) -> NDArray[np.float64]:
+        """The nearest inertia without a negative eigenvalue: a body with one could have negative kinetic energy."""
+        size = float(np.abs(tensor).max())
+        if not 0 < size <= LARGEST:
+            return tensor
+        values, axes = np.linalg.eigh(tensor)
+        if values[0] >= -(1e-12 * size + 1e-18 * abs(mass)):  # what `Chain` takes for rounding
+            return tensor
+        kept = np.maximum(values, 0.0)
+        self.repair(element, owner, f"inertia eigenvalue {values[0]:.6g} kg m^2 is negative: 0 is taken")
+        return np.asarray(tensor - (axes * (values - kept)) @ axes.T)
 
     def joint(self, element: _Element, links: dict[str, _Element]) -> _Joint:
         name = self.attribute(element, "name", "")
@@ -255,13 +319,15 @@ class _Reader:
         if kind in ("floating", "planar"):
             self.fail(element, owner, f"{kind} joints are not supported, only chains on a fixed base are")
         if kind not in ("revolute", "continuous", "prismatic", "fixed"):
-            self.fail(element, owner, f'type="{kind[:60]}" is not a joint type')
+            hint = did_you_mean(kind, ("revolute", "continuous", "prismatic", "fixed"))
+            self.fail(element, owner, f'type="{kind[:60]}" is not a joint type{hint}')
         ends = []
         for tag in ("parent", "child"):
             end = self.needed(element, tag, owner)
             ends.append(self.attribute(end, "link", owner))
             if ends[-1] not in links:
-                self.fail(end, owner, f'<{tag} link="{ends[-1][:60]}"> is not a link of this file')
+                hint = did_you_mean(ends[-1], links)
+                self.fail(end, owner, f'<{tag} link="{ends[-1][:60]}"> is not a link of this file{hint}')
         position, rotation = self.origin(element, owner)
         keywords: dict[str, object] = {"joint": kind, "joint_name": name, "position": position, "rotation": rotation}
         if kind == "fixed":  # axis, limits and damping of a weld mean nothing
@@ -276,8 +342,11 @@ class _Reader:
             for key in ("velocity", "effort"):
                 keywords[key] = self.number(limit, key, owner, math.inf)
             if kind != "continuous":  # absent bounds are zero in URDF
-                for key in ("lower", "upper"):
-                    keywords[key] = self.number(limit, key, owner, 0.0)
+                lower, upper = (self.number(limit, key, owner, 0.0) for key in ("lower", "upper"))
+                if lower > upper:
+                    self.repair(limit, owner, f"lower = {lower:g} is above upper = {upper:g}: they are exchanged")
+                    lower, upper = upper, lower
+                keywords["lower"], keywords["upper"] = lower, upper
         elif kind != "continuous":
             self.unlimited.append(name)
         damping = 0.0
@@ -295,16 +364,19 @@ class _Reader:
     def tree(self) -> tuple[str, dict[str, _Element], list[_Joint]]:
         """Root, links and the joints depth-first, children in the order of the document."""
         links: dict[str, _Element] = {}
+        xacro = [element for element in self.robot.children if element.tag.startswith("xacro:")]
         for element in self.robot.children:
-            if element.tag.startswith("xacro:"):
-                self.fail(element, "", f"<{element.tag}>: this is a xacro file, expand it to URDF first")
             if element.tag == "link":
                 name = self.attribute(element, "name", "")
                 if name in links:
                     self.fail(element, f"link '{name}'", f"defined before, on line {links[name].line}")
                 links[name] = element
+        if xacro and not (links and any(self.robot.all("joint"))):
+            self.fail(xacro[0], "", f"<{xacro[0].tag[:60]}>: this is a xacro file, expand it to URDF first")
         if not links:
             self.fail(self.robot, "", "<robot> has no <link>")
+        for element in xacro:
+            self.repair(element, "", f"<{element.tag[:60]}> is ignored; a xacro file must be expanded to URDF first")
 
         carrier: dict[str, _Joint] = {}
         children: dict[str, list[_Joint]] = {}
@@ -347,6 +419,9 @@ class _Reader:
             if base.mass or base.inertia.any():
                 ground = f"ground of {root}"  # it never moves, but must be a body
                 Chain._made(name=name, base=ground, gravity=gravity, links=[base])
+            if not order:
+                where, text = elements[root], "the file has one link and no joint, expected a joint that moves"
+                self.fail(where, f"link '{root}'", text)
             links = [
                 self.link(
                     joint.child,
@@ -360,7 +435,13 @@ class _Reader:
             if str(error).startswith(self.where):
                 raise
             raise ModelError(f"{self.where}: {error}", error.link) from None
-        report([*self.ignored(), *(text for _, text in chain.suspicions)], self.where, strict, stacklevel=5)
+        welded = (
+            [f"root link '{root}' ({base.mass:g} kg) is fixed to the world: its mass enters no result"]
+            if base.mass
+            else []
+        )
+        doubts = [text for _, text in chain.suspicions]
+        report([*_few(self.repairs), *welded, *self.ignored(), *doubts], self.where, strict)
         return chain
 
     def link(self, name: str, element: _Element, keywords: dict[str, object]) -> Link:
@@ -382,6 +463,11 @@ class _Reader:
         geared = sum(map(_geared, self.robot.all("transmission")))
         if geared:
             yield f"reductions and rotor inertias of {geared} transmission{'s' * (geared > 1)} are ignored"
+
+
+def _few(texts: list[str]) -> list[str]:
+    """The first ones and how many there are: what else the warning says must not be lost behind them."""
+    return texts if len(texts) <= 4 else [*texts[:3], f"and {len(texts) - 3} more of this sort"]
 
 
 def _joints(count: int) -> str:

@@ -1,0 +1,46 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import IO
+
+from ._check import _show
+
+__all__ = ["checked_path", "replacing"]
+
+
+def checked_path(function: str, path: object, suffix: str) -> str:
+    """`path` as text, if it ends in `suffix` and is no directory."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"{function}: path is {_show(path)}, expected a path")
+    text = os.fsdecode(path)
+    if not text.lower().endswith(suffix) or os.path.basename(text).lower() == suffix:
+        raise ValueError(f"{function}: path is {_show(text)}, expected a name that ends in '{suffix}'")
+    if "\0" in text:
+        raise ValueError(f"{function}: path is {_show(text)}, a name cannot hold a null character")
+    if os.path.isdir(text):
+        raise IsADirectoryError(f"{function}: {_show(text)} is a directory")
+    return text
+
+
+@contextlib.contextmanager
+def replacing(path: str) -> Iterator[IO[bytes]]:
+    """A new file beside `path` that takes its place at the end; after an error `path` is what it was."""
+    target = os.path.realpath(path)  # a link stays a link
+    beside = f"{target}.{os.urandom(4).hex()}.part"
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(handle)
+        with contextlib.suppress(OSError):
+            os.chmod(beside, os.stat(target).st_mode & 0o7777)
+        os.replace(beside, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise

@@ -1,0 +1,81 @@
+"""What other libraries call things: answers to attributes that a mechanism does not have."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .._check import _show, did_you_mean
+
+__all__ = ["OTHER_NAMES", "answer"]
+
+_FK: Final = ("pose(q, link)", "forward_kinematics(strokes)")
+_ID: Final = ("inverse_dynamics",)
+_FD: Final = ("forward_dynamics",)
+_BIAS: Final = ("bias(q, qd)",)
+_GRAVITY: Final = ("inverse_dynamics(q, 0 * q, 0 * q)",)
+_M: Final = ("mass_matrix",)
+_J: Final = ("jacobian(q, link)", "jacobian")
+_COUNT: Final = ("n", "nj (coordinates of a leg; the ring has 6)")
+_SAVE: Final = ("save(path)",)
+
+# name elsewhere: texts, the first one whose first word the mechanism has is told
+OTHER_NAMES: Final[dict[str, tuple[str, ...]]] = {
+    # Pinocchio
+    "rnea": _ID, "crba": _M, "aba": _FD, "nle": _BIAS, "nonLinearEffects": _BIAS, "nq": _COUNT, "nv": _COUNT,
+    "njoints": _COUNT, "forwardKinematics": _FK, "framesForwardKinematics": ("poses(q)",), "oMf": ("poses(q)",),
+    "oMi": ("poses(q)",), "updateFramePlacements": ("poses(q)",), "computeGeneralizedGravity": _GRAVITY,
+    "computeFrameJacobian": ("jacobian(q, link, frame='link' or 'world')", "jacobian"), "getFrameJacobian": _J,
+    "computeJointJacobian": _J, "computeJointJacobians": _J, "computeCoriolisMatrix": ("coriolis_matrix(q, qd)",),
+    "computeJointJacobiansTimeVariation": ("jacobian_rate(q, qd, link)",), "computeRNEADerivatives": ("derivatives",),
+    "computeJointTorqueRegressor": ("regressor(q, qd, qdd)",), "centerOfMass": ("com(q)",),
+    "computeCentroidalMomentum": ("momentum(q, qd)", "momentum"), "computeKineticEnergy": ("kinetic_energy",),
+    "computeCentroidalMap": ("momentum_matrix(q)",), "computePotentialEnergy": ("potential_energy",),
+    "lowerPositionLimit": ("lower",), "upperPositionLimit": ("upper",), "velocityLimit": ("velocity_limit",),
+    "upperVelocityLimit": ("velocity_limit",), "effortLimit": ("effort_limit",), "upperEffortLimit": ("effort_limit",),
+    "armature": ("rotor_inertia",), "frames": ("link_names", "leg_names"), "names": ("joint_names", "leg_names"),
+    "joints": ("joint_names", "leg_names"), "inertias": ("inertial_parameters", "platform"),
+    "buildReducedModel": ("with_locked({joint: position})",), "computeTotalMass": ("total_mass",),
+    # MuJoCo
+    "mj_inverse": _ID, "mj_forward": _FD, "mj_fullM": _M, "mj_rne": _BIAS, "mj_step": ("simulate(t_end, dt)",),
+    "mj_jac": _J, "mj_jacBody": _J, "mj_kinematics": ("poses(q)", "forward_kinematics(strokes)"), "qM": _M,
+    "qfrc_bias": _BIAS, "xpos": ("poses(q).positions",), "xmat": ("poses(q).rotations",), "njnt": _COUNT, "nu": _COUNT,
+    "nbody": ("links", "legs"), "jnt_range": ("lower, upper",), "dof_armature": ("rotor_inertia",),
+    "dof_damping": ("friction",), "body_mass": ("inertial_parameters", "platform"), "subtree_com": ("com(q)",),
+    "mj_saveLastXML": _SAVE, "step": ("simulate(t_end, dt)",),
+    # roboticstoolbox
+    "fkine": _FK, "fkine_all": ("poses(q)",), "jacob0": ("jacobian(q, link, frame='world')", "jacobian"),
+    "jacobe": ("jacobian(q, link, frame='link')", "jacobian"), "jacob0_dot": ("jacobian_rate(q, qd, link)",),
+    "rne": _ID, "accel": _FD, "inertia": _M, "coriolis": ("coriolis_matrix(q, qd)",), "gravload": _GRAVITY,
+    "qlim": ("lower, upper",), "islimit": ("within_limits(q)",), "payload": ("with_payload(link, mass)",),
+    "teach": ("plot(q)",),
+    # Drake
+    "CalcMassMatrix": _M, "CalcMassMatrixViaInverseDynamics": _M, "CalcInverseDynamics": _ID, "CalcBiasTerm": _BIAS,
+    "CalcGravityGeneralizedForces": _GRAVITY, "CalcJacobianSpatialVelocity": _J, "CalcTotalMass": ("total_mass",),
+    "CalcCenterOfMassPositionInWorld": ("com(q)",), "CalcPotentialEnergy": ("potential_energy",),
+    "CalcKineticEnergy": ("kinetic_energy",), "EvalBodyPoseInWorld": _FK, "CalcRelativeTransform": _FK,
+    "num_positions": _COUNT, "num_velocities": _COUNT, "num_joints": _COUNT, "num_bodies": ("links", "legs"),
+    "GetPositionLowerLimits": ("lower",), "GetPositionUpperLimits": ("upper",), "gravity_field": ("gravity",),
+    "GetVelocityUpperLimits": ("velocity_limit",), "GetEffortUpperLimits": ("effort_limit",),
+    "GetBodyByName": ("links", "legs"), "GetJointByName": ("links", "legs"),
+    "CalcSpatialMomentumInWorldAboutPoint": ("momentum(q, qd)", "momentum"),
+    # anybody
+    "dof": _COUNT, "ndof": _COUNT, "dofs": _COUNT, "M": _M, "H": _M, "C": ("coriolis_matrix(q, qd)",),
+    "G": _GRAVITY, "fk": _FK, "ik": ("closure(r, R)",), "inverse_kinematics": ("closure(r, R)",),
+    "forward_kinematics": _FK, "mass": ("total_mass", "platform"), "bodies": ("links", "legs"),
+    "g": ("gravity",), "torque": _ID, "dump": _SAVE, "to_json": _SAVE, "write": _SAVE,
+}  # fmt: skip
+
+
+def word_of(text: str) -> str:
+    """The first name in a text of the table."""
+    return re.split(r"\W", text, maxsplit=1)[0]
+
+
+def answer(owner: type, name: str) -> str:
+    """What to say about an attribute that `owner` lacks: our word for it, or the nearest name."""
+    text = f"{_show(owner.__name__)} object has no attribute {_show(name)}"
+    for word in OTHER_NAMES.get(name, ()):
+        if hasattr(owner, word_of(word)):
+            return f"{text}: it is called `{word}` here"
+    return text + did_you_mean(name, (known for known in dir(owner) if not known.startswith("_")))
