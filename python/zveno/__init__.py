@@ -24,6 +24,7 @@ from .opcount import OpCount
 from .results import Derivatives, HexapodDynamics, RingPose, Singularity
 from .sim.chain import ChainSimulation
 from .sim.simulation import HexapodSimulation, Simulation, StopEvent
+from .wrenches import wrench_at
 
 if _TYPE_CHECKING:
     __version__: str
@@ -68,4 +69,5 @@ __all__ = [
     "laws",
     "mechanisms",
     "robots",
+    "wrench_at",
 ]

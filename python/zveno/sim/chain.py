@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from .. import _core, errors
 from .._check import Array, _show, as_array
+from .._extras import optional as _optional
 from .laws import Law, joint_place
-from .simulation import Plan, Simulation, _optional, as_laws, as_load, refuse
+from .simulation import Plan, Simulation, as_laws, as_load, refuse
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,7 +61,7 @@ class ChainSimulation(Simulation, mechanism="chain"):
         return errors.SingularityError(f"{when} {text}", name)
 
     def plot(self) -> Figure:
-        """Draw coordinates, rates, efforts and energies in one figure. Needs matplotlib (``zveno[cli]``)."""
+        """Draw coordinates, rates, efforts and energies in one figure. Needs matplotlib (``zveno[plot]``)."""
         panels = [["q"], ["qd"], ["tau"], ["kinetic_energy", "potential_energy", "work_joints", "work_external"]]
         plots = _optional("zveno.plot.records", "Simulation.plot", "matplotlib")
         figure: Figure = plots.plot_fields(self, panels)
@@ -128,7 +129,7 @@ def simulate_chain(
     >>> arm = zv.robots.two_link()
     >>> swing = arm.simulate(1.0, 1e-3, q=[0.5, 0.0], laws=zv.laws.SpringDamper(0.0, 0.2))
     >>> swing
-    ChainSimulation('two_link (made-up inertias)', 1001 states from t = 0 to 1 s, rk4, dt = 0.001 s)
+    ChainSimulation('two_link', 1001 states from t = 0 to 1 s, rk4, dt = 0.001 s)
     >>> bool(abs(swing.energy_error).max() < 1e-9)  # energy lost to the dampers is accounted for
     True
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import json
 import math
@@ -20,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from .. import _core, errors
 from .._check import Array, _show, as_array, as_number
+from .._extras import optional as _optional
 from .._rotation import as_rotation, to_quaternion
 from .laws import Law, Place, leg_place, program
 
@@ -257,7 +257,7 @@ class Simulation(ABC):
 
     @abstractmethod
     def plot(self) -> Figure:
-        """Draw the motion in one figure. Needs matplotlib (``zveno[cli]``)."""
+        """Draw the motion in one figure. Needs matplotlib (``zveno[plot]``)."""
 
 
 class HexapodSimulation(Simulation, mechanism="hexapod"):
@@ -300,20 +300,9 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
         return error(f"{when} {who} {text}, margin {margin:.3g}", leg=leg, leg_index=index, cause=key, margin=margin)
 
     def plot(self) -> Figure:
-        """Draw ring, strokes, forces and the load on the base in one figure. Needs matplotlib (``zveno[cli]``)."""
+        """Draw ring, strokes, forces and the load on the base in one figure. Needs matplotlib (``zveno[plot]``)."""
         figure: Figure = _optional("zveno.plot.simulation", "Simulation.plot", "matplotlib").plot_simulation(self)
         return figure
-
-
-def _optional(module: str, who: str, package: str | None = None) -> Any:
-    package = package or module
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] != package:
-            raise
-        extra = "zveno[cli]" if package in ("matplotlib", "rich") else package
-        raise ImportError(f"{who} needs {package}: install it with `pip install {extra}`", name=package) from error
 
 
 _FAILURE_DATA: Final = ("leg", "leg_index", "joint", "cause", "margin", "time")
@@ -413,7 +402,7 @@ def simulate(
     >>> law = zv.laws.SpringDamper(400.0, 80.0)
     >>> sim = ring.simulate(2.0, 1e-3, u=[-0.08, 0, 0, 0, 0, 0], laws=law)
     >>> sim
-    Simulation('docking_ring UPS (made-up data)', 2001 states from t = 0 to 2 s, rk4, dt = 0.001 s)
+    Simulation('docking_ring UPS', 2001 states from t = 0 to 2 s, rk4, dt = 0.001 s)
     >>> bool(np.abs(sim.energy_error).max() < 1e-6 * sim.kinetic_energy[0])  # energy is accounted for
     True
     """
