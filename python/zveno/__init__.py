@@ -36,6 +36,7 @@ from .sim.batch import SimulationBatch
 from .sim.chain import ChainSimulation
 from .sim.simulation import HexapodSimulation, Simulation, StopEvent
 from .versions import show_versions
+from .wrenches import wrench_at
 
 if _TYPE_CHECKING:
     from . import files
@@ -106,6 +107,7 @@ __all__ = [
     "results",
     "robots",
     "show_versions",
+    "wrench_at",
 ]
 
 for _module in (

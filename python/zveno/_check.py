@@ -6,7 +6,8 @@ import math
 import operator
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from numbers import Real
 from typing import Final, NoReturn
 
@@ -31,6 +32,15 @@ def _show(value: object) -> str:
     if "\n" in text:  # of arrays: a message is one line
         text = " ".join(text[:200].split())
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def told_apart(first: float, second: float, digits: int = 6) -> tuple[str, str]:
+    """Two numbers with as many digits as show which is larger: 0.25 and 0.2499999, not twice 0.25."""
+    for count in range(digits, 18):
+        texts = f"{first:.{count}g}", f"{second:.{count}g}"
+        if first == second or texts[0] != texts[1]:
+            break
+    return texts
 
 
 def _is_name(value: object) -> bool:
@@ -65,7 +75,8 @@ def as_range(lower: object, upper: object, fail: Fail, who: str) -> tuple[float,
     """Limits, perhaps infinite, that leave `who` room to move."""
     low, high = as_number(lower, fail, "lower", infinite=True), as_number(upper, fail, "upper", infinite=True)
     if not low <= high or low == math.inf or high == -math.inf:
-        fail(f"lower = {low:g} and upper = {high:g} leave no room for the {who}")
+        below, above = told_apart(low, high)
+        fail(f"lower = {below} and upper = {above} leave no room for the {who}")
     return low, high
 
 
@@ -91,9 +102,12 @@ def refuse_masked(value: object, what: str) -> None:
         )
 
 
-def as_array(value: object, fail: Fail, what: str, *shapes: tuple[int, ...]) -> Array:
-    """Return `value` as a finite read-only float64 array of one of `shapes`, or `fail`."""
-    expected = " or ".join(str(s) for s in shapes)
+def as_array(value: object, fail: Fail, what: str, *shapes: tuple[int, ...], lead: bool = False) -> Array:
+    """Return `value` as a finite read-only float64 array of one of `shapes`, or `fail`.
+
+    `lead`: the shape may have leading dimensions; then `shapes` is one.
+    """
+    expected = " or ".join(str(s) + (f" or (..., {str(s)[1:].rstrip(',)')})" if lead else "") for s in shapes)
     if is_masked(value):
         try:
             fail(what)
@@ -105,7 +119,7 @@ def as_array(value: object, fail: Fail, what: str, *shapes: tuple[int, ...]) -> 
         fail(f"{what} is {_show(value)}, expected numbers of shape {expected} ({error})")
     if raw.dtype.kind not in "iuf":
         fail(f"{what} is {_show(value)}, expected numbers of shape {expected}")
-    if raw.shape not in shapes:
+    if (raw.shape[-len(shapes[0]) :] if lead else raw.shape) not in shapes:
         fail(f"{what} has shape {raw.shape}, expected {expected}")
     if raw.dtype.itemsize > 8:  # a long double may not fit; reported below
         with np.errstate(over="ignore"):
@@ -125,6 +139,15 @@ def as_states(value: object, fail: Fail, what: str, n: int) -> Array:
     if not shape or shape[-1] != n:
         fail(f"{what} has shape {shape}, expected ({n},) or (..., {n})")
     return as_array(value, fail, what, shape)
+
+
+def common_lead(fail: Fail, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Leading shape that those of the named arguments broadcast to, or `fail`."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        texts = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        fail(f"leading shapes of the arguments do not broadcast: {texts}")
 
 
 def as_vector(value: object, fail: Fail, what: str) -> Array:
@@ -151,7 +174,9 @@ def report(texts: Sequence[str], who: str, strict: bool) -> None:
     """
     if not texts:
         return
-    shown = list(texts[:8]) + ([f"and {len(texts) - 8} more (see Chain.suspicions)"] if len(texts) > 8 else [])
+    shown = list(texts[:8])
+    if len(texts) > 8:
+        shown.append(f"and {len(texts) - 8} more (see {who.split()[0]}.suspicions)")
     message = f"{who}: " + "; ".join(shown)
     if strict:
         raise ModelError(f"{message} (strict=True)")
@@ -165,7 +190,8 @@ def as_integer(function: str, name: str, value: object, least: int, most: int) -
     """`value` as an int from `least` to `most`."""
     number = None
     if not isinstance(value, bool | np.bool_) and hasattr(value, "__index__"):
-        number = operator.index(value)
+        with suppress(TypeError):  # an array has the method and no index
+            number = operator.index(value)
     if number is None or not least <= number <= most:
         raise ValueError(f"{function}: {name} is {_show(value)}, expected an integer from {least} to {most}")
     return number

@@ -7,13 +7,15 @@ the same bits on every machine. Those of ``@`` and ``numpy.linalg`` depend on th
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 
-from ._check import Array, Fail, as_array, frozen
+from ._check import Array, Fail, _show, as_array, frozen
 
 IDENTITY: Final = frozen(np.eye(3))
+_POSES: Final = "(r, R), an object with as_matrix() or {'r': r, 'quaternion': (w, x, y, z)}"
 
 
 def about_axis(axis: int, angle: float) -> Array:
@@ -47,11 +49,11 @@ def applied(R: Array, a: Array) -> Array:
 
 
 def product(*factors: Array) -> Array:
-    """Product of matrices (3, 3)."""
+    """Product of matrices (..., 3, 3)."""
     result = factors[0]
     for factor in factors[1:]:
-        terms = result[:, :, None] * factor[None, :, :]
-        result = terms[:, 0] + terms[:, 1] + terms[:, 2]
+        terms = result[..., :, :, None] * factor[..., None, :, :]
+        result = terms[..., :, 0, :] + terms[..., :, 1, :] + terms[..., :, 2, :]
     return result
 
 
@@ -62,27 +64,104 @@ def rotated(R: Array, tensor: Array) -> Array:
 
 
 def nearest_rotation(R: Array) -> Array:
-    """R without its rounding errors, (3, 3): Newton's method, whose error is squared in each of its steps."""
+    """R without its rounding errors, (..., 3, 3): Newton's method, whose error is squared in each of its steps."""
     for _ in range(3):
-        R = product(R, 1.5 * IDENTITY - 0.5 * product(R.T, R))
+        R = product(R, 1.5 * IDENTITY - 0.5 * product(R.swapaxes(-1, -2), R))
     return frozen(R)
 
 
-def as_rotation(value: object, fail: Fail, what: str) -> Array:
-    """Return `value` as a rotation matrix without its rounding errors, or `fail`."""
-    R = as_matrix(value, fail, what)
+def as_rotation(value: object, fail: Fail, what: str, *, lead: bool = False) -> Array:
+    """Return `value`, in any form of `as_matrix`, as a rotation matrix without its rounding errors, or `fail`."""
+    return _proper(as_matrix(value, fail, what, lead=lead), fail, what)
+
+
+def _proper(R: Array, fail: Fail, what: str) -> Array:
+    """Rotation matrices (..., 3, 3) without their rounding errors."""
     with np.errstate(over="ignore", invalid="ignore"):
-        defect = float(np.abs(R.T @ R - IDENTITY).max())
+        defects = np.abs(R.swapaxes(-1, -2) @ R - IDENTITY)
+        defect = float(defects.max(initial=0.0))
     if not defect < 1e-9:
         fail(f"{what} is not orthonormal: the largest element of |R'R - 1| is {defect:.3g}, expected a rotation matrix")
-    if np.linalg.det(R) < 0:
+    if (np.linalg.det(R) < 0).any():
         fail(f"{what} is left-handed: determinant -1, expected a rotation matrix")
     return R if defect < 1e-14 else nearest_rotation(R)
 
 
-def as_matrix(value: object, fail: Fail, what: str) -> Array:
-    """The (3, 3) numbers of a matrix or of an object with ``.as_matrix()``, as they are."""
-    return as_array(value.as_matrix() if hasattr(value, "as_matrix") else value, fail, what, (3, 3))
+def as_matrix(value: object, fail: Fail, what: str, *, lead: bool = False) -> Array:
+    """The (3, 3) numbers of a rotation as they are, or `fail`; with `lead` (..., 3, 3).
+
+    Taken are matrices, objects with ``.as_matrix()`` (SciPy's Rotation), ``{"quaternion": (w, x, y, z)}`` of length 1,
+    and 4x4 matrices that shift nothing.
+    """
+    if isinstance(value, Mapping):
+        if set(value) != {"quaternion"}:
+            fail(f"{what} is {_show(value)}, expected {{'quaternion': (w, x, y, z)}} or a rotation matrix")
+        return _of_quaternion(value["quaternion"], fail, f"quaternion of {what}", lead)
+    numbers = value.as_matrix() if hasattr(value, "as_matrix") else value
+    shape = shape_of(numbers)
+    if shape == (4,):
+        fail(f"{what} is {_show(value)}: four numbers may be scalar first or last, expected a matrix or"
+             f" {{'quaternion': (w, x, y, z)}}")  # fmt: skip
+    if shape[-2:] == (4, 4):
+        r, R = _split(numbers, fail, what, lead)
+        if r.any():
+            fail(f"{what} is a 4x4 matrix that also shifts, by {_show(r.tolist())} m, expected a rotation")
+        return R
+    return as_array(numbers, fail, what, (3, 3), lead=lead)
+
+
+def as_pose(value: object, fail: Fail, what: str, *, lead: bool = False, exact: bool = True) -> tuple[Array, Array]:
+    """Place r (3,), m, and rotation R (3, 3) of a pose in any of its forms, or `fail`; with `lead` many of them.
+
+    Taken are pairs (r, R), R any rotation of `as_matrix`; objects with attributes ``r`` and ``R``; 4x4 matrices;
+    objects with ``.as_matrix()`` that is one (SciPy's RigidTransform); ``{"r": r, "R": R}`` and
+    ``{"r": r, "quaternion": (w, x, y, z)}``. `exact`: R is checked and freed of rounding errors, else taken as it is.
+    """
+    if isinstance(value, Mapping):
+        keys = set(value)
+        if keys not in ({"r", "R"}, {"r", "quaternion"}):
+            fail(f"{what} is {_show(value)}, expected a pose: a 4x4 matrix, {_POSES}")
+        r = value["r"]
+        turn = value["R"] if "R" in keys else {"quaternion": value["quaternion"]}
+    elif hasattr(value, "r") and hasattr(value, "R"):
+        r, turn = value.r, value.R
+    elif isinstance(value, tuple | list) and len(value) == 2:
+        r, turn = value
+    else:
+        numbers = value.as_matrix() if hasattr(value, "as_matrix") else value
+        shape = shape_of(numbers)
+        if shape[-2:] != (4, 4):
+            came = f"has shape {shape}" if shape and not isinstance(value, tuple) else f"is {_show(value)}"
+            fail(f"{what} {came}, expected (4, 4) or another form of a pose: {_POSES}")
+        place, R = _split(numbers, fail, what, lead)
+        return place, _proper(R, fail, f"R of {what}") if exact else R
+    place = as_array(r, fail, f"r of {what}", (3,), lead=lead)
+    R = as_matrix(turn, fail, f"R of {what}", lead=lead)
+    return place, _proper(R, fail, f"R of {what}") if exact else R
+
+
+def shape_of(value: object) -> tuple[int, ...]:
+    """Shape of an array, () of what is none."""
+    try:
+        return np.asarray(value).shape
+    except Exception:  # ragged lists, hostile __array__; refused by whoever needs the numbers
+        return ()
+
+
+def _split(value: object, fail: Fail, what: str, lead: bool) -> tuple[Array, Array]:
+    """Translation and rotation of a homogeneous matrix."""
+    T = as_array(value, fail, what, (4, 4), lead=lead)
+    if (T[..., 3, :] != (0.0, 0.0, 0.0, 1.0)).any():
+        fail(f"the last row of {what} is {_show(T[..., 3, :].tolist())}, expected [0, 0, 0, 1]")
+    return frozen(T[..., :3, 3]), frozen(T[..., :3, :3])
+
+
+def _of_quaternion(value: object, fail: Fail, what: str, lead: bool) -> Array:
+    q = as_array(value, fail, what, (4,), lead=lead)
+    size = np.linalg.norm(q, axis=-1, keepdims=True)
+    if not (np.abs(size - 1) < 1e-6).all():
+        fail(f"{what} has length {_show(size[..., 0].tolist())}, expected 1")
+    return frozen(from_quaternion((q / size).reshape(-1, 4)).reshape(*q.shape[:-1], 3, 3))
 
 
 def from_rotation_vector(vector: Array) -> Array:

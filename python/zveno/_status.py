@@ -14,6 +14,9 @@ def in_words(status: SupportsIndex, part: str, names: Sequence[str]) -> str:
     code = as_integer("explain", "status", status, 0, len(names) << 8 | 0xFF)
     if code == 0:
         return "computed"
-    _, _, text = _core.cause(code & 0xFF)
+    try:
+        _, _, text = _core.cause(code & 0xFF)
+    except ValueError:
+        raise ValueError(f"explain: status is {code}, expected the code of a row, as .status has it") from None
     index = (code >> 8) - 1
     return f"the state {text}" if index < 0 else f"{part} {names[index]} {text}"

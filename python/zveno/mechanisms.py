@@ -1,4 +1,4 @@
-"""Parallel mechanisms, ready to use. Where data are made up, the docstring says so and the hexapod's name too."""
+"""Parallel mechanisms, ready to use. Where data are made up, the docstring and the ``note`` say so."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def docking_ring(kind: str, *, gravity: ArrayLike = (0.0, 0.0, 0.0), reflected: 
     >>> import numpy as np, zveno as zv
     >>> for legs in ("UPS", "SPU", "UCU", "RUS", "RSU"):
     ...     print(zv.mechanisms.docking_ring(legs))
-    Hexapod 'docking_ring UPS (made-up data)': 6 UPS legs, 45.0 kg ring, 39.0 kg legs
-    Hexapod 'docking_ring SPU (made-up data)': 6 SPU legs, 45.0 kg ring, 39.0 kg legs
-    Hexapod 'docking_ring UCU (made-up data)': 6 UCU legs, 45.0 kg ring, 39.0 kg legs
-    Hexapod 'docking_ring RUS (made-up data)': 6 RUS legs, 45.0 kg ring, 24.0 kg legs
-    Hexapod 'docking_ring RSU (made-up data)': 6 RSU legs, 45.0 kg ring, 24.0 kg legs
+    Hexapod 'docking_ring UPS': 6 UPS legs, 45.0 kg ring, 39.0 kg legs (made-up data)
+    Hexapod 'docking_ring SPU': 6 SPU legs, 45.0 kg ring, 39.0 kg legs (made-up data)
+    Hexapod 'docking_ring UCU': 6 UCU legs, 45.0 kg ring, 39.0 kg legs (made-up data)
+    Hexapod 'docking_ring RUS': 6 RUS legs, 45.0 kg ring, 24.0 kg legs (made-up data)
+    Hexapod 'docking_ring RSU': 6 RSU legs, 45.0 kg ring, 24.0 kg legs (made-up data)
     """
     if not isinstance(kind, str) or kind not in STANDARD:
         raise ModelError(f"docking_ring: kind is {_show(kind)}, expected 'UPS', 'SPU', 'UCU', 'RUS' or 'RSU'")
@@ -76,8 +76,8 @@ def docking_ring(kind: str, *, gravity: ArrayLike = (0.0, 0.0, 0.0), reflected: 
                 legs.append(_hunt(kind, base, ring, r, math.radians(4 * sign), leg, reflected))
             else:
                 legs.append(_strut(kind, base, ring, r, leg, reflected))
-    name = f"docking_ring {kind} (made-up data)"
-    return Hexapod(Body(45.0, (15.5, 8.2, 8.2)), legs, nominal=r, gravity=gravity, name=name)
+    made = Hexapod(Body(45.0, (15.5, 8.2, 8.2)), legs, nominal=r, gravity=gravity, name=f"docking_ring {kind}")
+    return made._noted("made-up data")
 
 
 def _on_circle(radius: float, angle: float) -> Array:

@@ -1,15 +1,49 @@
 """Named results of calls that return several arrays."""
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._html import html_table
 
 __all__ = ["Derivatives", "HexapodDynamics", "RingPose", "Singularity"]
 
 Array = NDArray[np.float64]
+
+# units of the linear and the angular half of six components; of joints and their constraints either is possible
+_UNITS: Final = {
+    "acceleration": ("m/s^2", "rad/s^2"),
+    "base_wrench": ("N", "N m"),
+    "base_acceleration": ("m/s^2", "rad/s^2"),
+    "joint_position": ("m or rad",),
+    "joint_velocity": ("m/s or rad/s",),
+    "joint_acceleration": ("m/s^2 or rad/s^2",),
+    "reaction": ("N or N m",),
+}
+
+
+def _largest(array: NDArray[Any]) -> str:
+    """The largest magnitude of what was computed."""
+    known = np.abs(array[np.isfinite(array)])
+    return f"{known.max():.4g}" if known.size else "nothing"
+
+
+def _rows(arrays: Mapping[str, NDArray[Any]]) -> list[tuple[str, str, str]]:
+    """Name, shape and peak of arrays."""
+    rows = []
+    for name, array in arrays.items():
+        units = _UNITS.get(name, ())
+        parts = np.split(array, 2, axis=-1) if len(units) == 2 else [array]
+        peaks = (_largest(part) for part in parts)
+        texts = (f"{peak} {unit}" for peak, unit in zip(peaks, units or [""], strict=True))
+        rows.append((name, str(array.shape), ", ".join(texts).strip()))
+    return rows
+
+
+_HEADER: Final = ("", "shape", "up to")
 
 
 class Derivatives(NamedTuple):
@@ -21,6 +55,10 @@ class Derivatives(NamedTuple):
     dtau_dq: NDArray[np.float64]
     dtau_dqd: NDArray[np.float64]
     dtau_dqdd: NDArray[np.float64]
+
+    def _repr_html_(self) -> str:
+        arrays = {name: array for name, array in self._asdict().items() if array is not None}
+        return html_table("Derivatives of the joint efforts", _rows(arrays), _HEADER)
 
 
 class HexapodDynamics(_core.HexapodDynamicsBase):
@@ -55,11 +93,23 @@ class HexapodDynamics(_core.HexapodDynamicsBase):
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._data, self._joints, self._free, self._outputs, self._status)
 
-    def __repr__(self) -> str:
+    def _title(self) -> str:
         shape = self._data.shape[:-1]
-        rows = f"{shape} states" if shape else f"{self.outputs[0]} {getattr(self, self.outputs[0])}"
         failed = int(np.count_nonzero(~self.ok))
-        return f"HexapodDynamics({rows}{f', {failed} failed' if failed else ''})"
+        states = f"{shape} states" if shape else "one state"
+        return f"HexapodDynamics({states}{f', {failed} failed' if failed else ''})"
+
+    def _peaks(self) -> list[tuple[str, str, str]]:
+        return _rows({name: getattr(self, name) for name in self.outputs})
+
+    def __repr__(self) -> str:
+        rows = self._peaks()
+        widths = [max(len(row[i]) for row in rows) for i in range(2)]
+        lines = (f"  {name:<{widths[0]}}  {shape:<{widths[1]}}  up to {peak}" for name, shape, peak in rows)
+        return "\n".join([self._title(), *lines])
+
+    def _repr_html_(self) -> str:
+        return html_table(self._title(), self._peaks(), _HEADER)
 
 
 def _restore(data: Array, joints: int, free: int, outputs: int, status: NDArray[np.int16] | None) -> HexapodDynamics:
@@ -72,13 +122,25 @@ class RingPose(NamedTuple):
     """Pose of the ring found by `Hexapod.forward_kinematics`.
 
     `residual` is the largest difference of an actuated coordinate, by the closed form, from the wanted one: the proof
-    that this is a solution. Rows that did not converge hold NaN with ``on_error="nan"``.
+    that this is a solution. `status` (...,) is 0 where one was found; `Hexapod.explain` puts other codes into words.
+    With ``on_error="nan"`` rows that did not converge hold NaN in `r`, `R` and `residual`.
     """
 
     r: Array
     R: Array
     residual: Array
     iterations: NDArray[np.int32]
+    status: NDArray[np.int16]
+
+    @property
+    def ok(self) -> NDArray[np.bool_]:
+        """Poses that were found (...,)."""
+        return np.asarray(self.status == 0)
+
+    def _repr_html_(self) -> str:
+        failed = int(np.count_nonzero(~self.ok))
+        title = f"RingPose({self.status.shape or 'one pose'}{f', {failed} failed' if failed else ''})"
+        return html_table(title, _rows(self._asdict()), _HEADER)
 
 
 class Singularity(NamedTuple):
@@ -97,3 +159,6 @@ class Singularity(NamedTuple):
     def ok(self) -> NDArray[np.bool_]:
         """Poses that could be evaluated (...,)."""
         return np.asarray(self.status == 0)
+
+    def _repr_html_(self) -> str:
+        return html_table("Distance from singularities", _rows(self._asdict()), _HEADER)

@@ -1,4 +1,4 @@
-"""Well-known arms, ready to use. Where inertial data are made up, the docstring says so and the chain's name too."""
+"""Well-known arms, ready to use. Where inertial data are made up, the docstring and the ``note`` say so."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def two_link() -> Chain:
     --------
     >>> import numpy as np, zveno as zv
     >>> zv.robots.two_link()
-    Chain 'two_link (made-up inertias)': 2 joints (2 revolute), 3 links, 2.0 kg
+    Chain 'two_link': 2 joints (2 revolute), 3 links, 2.0 kg (made-up inertias)
     """
 
     def rod(name: str, x: float) -> Link:
@@ -33,7 +33,7 @@ def two_link() -> Chain:
         return Link(name, axis=(0, 1, 0), position=(x, 0, 0), mass=1.0, com=(0.5, 0, 0), inertia=inertia)
 
     tip = Link("tip", joint="fixed", position=(1, 0, 0))
-    return Chain([rod("upper", 0.0), rod("lower", 1.0), tip], name="two_link (made-up inertias)")
+    return Chain([rod("upper", 0.0), rod("lower", 1.0), tip], name="two_link")._noted("made-up inertias")
 
 
 def puma560() -> Chain:
@@ -114,7 +114,7 @@ def stanford() -> Chain:
     --------
     >>> import numpy as np, zveno as zv
     >>> zv.robots.stanford()
-    Chain 'stanford (made-up inertias)': 6 joints (5 revolute, 1 prismatic), 7 links, 20.1 kg
+    Chain 'stanford': 6 joints (5 revolute, 1 prismatic), 7 links, 20.1 kg (made-up inertias)
     """
     inch = 0.0254
     return Chain.from_dh(
@@ -139,8 +139,8 @@ def stanford() -> Chain:
         ),
         lower=(-math.inf, -math.inf, 0.15, -math.inf, -math.inf, -math.inf),
         upper=(math.inf, math.inf, 0.95, math.inf, math.inf, math.inf),
-        name="stanford (made-up inertias)",
-    )
+        name="stanford",
+    )._noted("made-up inertias")
 
 
 def scara() -> Chain:
@@ -152,7 +152,7 @@ def scara() -> Chain:
     --------
     >>> import numpy as np, zveno as zv
     >>> zv.robots.scara()
-    Chain 'scara (made-up data)': 4 joints (3 revolute, 1 prismatic), 5 links, 21.0 kg
+    Chain 'scara': 4 joints (3 revolute, 1 prismatic), 5 links, 21.0 kg (made-up data)
     """
     return Chain.from_dh(
         [(0.0, 0.39, 0.325, 0.0), (0.0, 0.0, 0.275, math.pi), (0.0, 0.0, 0.0, 0.0), (0.0, 0.05, 0.0, 0.0)],
@@ -163,8 +163,8 @@ def scara() -> Chain:
         lower=(math.radians(-105), math.radians(-150), 0.0, math.radians(-360)),
         upper=(math.radians(105), math.radians(150), 0.21, math.radians(360)),
         rotor_inertia=(0.6, 0.3, 40.0, 0.01),
-        name="scara (made-up data)",
-    )
+        name="scara",
+    )._noted("made-up data")
 
 
 def kawasaki_fs020n() -> Chain:
@@ -182,7 +182,7 @@ def kawasaki_fs020n() -> Chain:
     --------
     >>> import numpy as np, zveno as zv
     >>> zv.robots.kawasaki_fs020n()
-    Chain 'kawasaki_fs020n (made-up inertias)': 6 joints (6 revolute), 7 links, 183.0 kg
+    Chain 'kawasaki_fs020n': 6 joints (6 revolute), 7 links, 183.0 kg (made-up inertias)
     """
     base_pose = np.diag([1.0, -1.0, -1.0, 1.0])
     flange = np.array([[0.0, 1.0, 0.0, 0.0], [-1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.12], [0.0, 0.0, 0.0, 1.0]])
@@ -210,5 +210,5 @@ def kawasaki_fs020n() -> Chain:
         upper=limits[:, 1],
         base_pose=base_pose,
         tool_pose=flange,
-        name="kawasaki_fs020n (made-up inertias)",
-    )
+        name="kawasaki_fs020n",
+    )._noted("made-up inertias")

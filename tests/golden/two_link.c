@@ -2,7 +2,7 @@
  * two_link
  *
  * Generated code, do not edit.
- *   model      two_link (made-up inertias)
+ *   model      two_link
  *   joints     upper_joint, lower_joint
  *   gravity    0.0, 0.0, -9.81 m/s^2, base axes
  *   function   inverse_dynamics

@@ -179,7 +179,12 @@ def test_strokes_that_no_pose_has():
     found = hx.forward_kinematics(rows, on_error="nan")
     assert np.isnan(found.r[[1, 3]]).all() and np.isnan(found.R[[1, 3]]).all()
     assert np.array_equal(found.r[[0, 2]], np.tile(hx.forward_kinematics(good).r, (2, 1)))
-    assert not (found.residual[[1, 3]] < 1e-10).any()
+    assert np.isnan(found.residual[[1, 3]]).all() and (found.residual[[0, 2]] < 1e-10).all()
+    assert found.status.dtype == np.int16 and found.status.shape == (4,)
+    assert np.array_equal(found.ok, [True, False, True, False])
+    assert hx.explain(found.status[0]) == "computed" and str(caught.value).startswith(
+        f"forward_kinematics: {hx.explain(found.status[1])}"
+    )
     assert len(hx.forward_kinematics_all(IMPOSSIBLE, tries=20).r) == 0
 
 
@@ -198,7 +203,7 @@ def test_a_start_that_a_leg_cannot_take():
         hx.forward_kinematics(strokes, (hx.nominal[0] + [1.0, 0, 0], np.eye(3)))
     assert (caught.value.leg, caught.value.leg_index, caught.value.cause) == ("leg1", 0, "out of reach")
     assert np.isfinite(caught.value.margin)
-    with pytest.raises(ValueError, match=r"forward_kinematics: .*not a rotation"):
+    with pytest.raises(ValueError, match=r"forward_kinematics: R of start is not orthonormal"):
         hx.forward_kinematics(strokes, (hx.nominal[0], 2 * np.eye(3)))
 
 
@@ -208,6 +213,11 @@ BAD_STROKES = {
     "nan": (np.full(6, np.nan), "strokes is not finite"),
     "text": ("abc", "strokes is not an array of numbers"),
     "ragged": ([[1.0], [1.0, 2.0]], "strokes is not an array of numbers"),
+    "complex": (np.full(6, 0.01 + 1j), "strokes is not an array of numbers: it has dtype complex128"),
+    "digits": (["0.01"] * 6, "strokes is not an array of numbers: it has dtype <U4"),
+    "objects": (np.full(6, 0.01, dtype=object), "strokes is not an array of numbers: it has dtype object"),
+    "bools": ([True] * 6, "strokes is not an array of numbers: it has dtype bool"),
+    "masked": (np.ma.masked_array(np.zeros(6), [1, 0, 0, 0, 0, 0]), "strokes is a masked array"),
 }
 
 
@@ -224,12 +234,16 @@ def test_bad_strokes_are_refused(function, strokes, words):
 @pytest.mark.parametrize(
     ("start", "words"),
     [
-        (3, "start is a int, expected a pair (r, R)"),
-        (np.zeros(3), "start is a ndarray, expected a pair (r, R)"),
-        ((np.zeros(3),), "start is a tuple, expected a pair (r, R)"),
+        (3, "start is 3, expected (4, 4) or another form of a pose: (r, R)"),
+        (np.zeros(3), "start has shape (3,), expected (4, 4) or another form of a pose: (r, R)"),
+        ((np.zeros(3),), "start is (array([0., 0., 0.]),), expected (4, 4) or another form of a pose: (r, R)"),
         ((np.zeros(2), np.eye(3)), "r of start has shape (2,)"),
         ((np.zeros(3), np.eye(2)), "R of start has shape (2, 2)"),
-        ((np.zeros(3), np.full((3, 3), np.inf)), "R of start is not finite"),
+        ((np.zeros(3), np.full((3, 3), np.inf)), "R of start is [[inf, inf, inf]"),
+        ((np.zeros(3), 2 * np.eye(3)), "R of start is not orthonormal: the largest element of |R'R - 1| is 3"),
+        ((np.zeros(3), np.stack([np.eye(3), -np.eye(3)])), "R of start is left-handed"),
+        ((np.zeros(3) + 1j, np.eye(3)), "r of start is array([0.+1.j"),
+        ((np.zeros(3), [["1", "0", "0"]] * 3), "R of start is [['1', '0', '0']"),
     ],
     ids=str,
 )
@@ -251,6 +265,8 @@ def test_options_of_forward_kinematics_are_checked():
             hx.forward_kinematics(np.zeros(6), threads=threads)
     with pytest.raises(ValueError, match=r"forward_kinematics_all: strokes has shape \(2, 6\), expected \(6,\)"):
         hx.forward_kinematics_all(np.zeros((2, 6)))
+    with pytest.raises(ValueError, match=r"forward_kinematics_all: reach is 1e\+308, too large to compute with"):
+        hx.forward_kinematics_all(np.zeros(6), reach=1e308)
     with pytest.raises(ValueError, match="forward_kinematics_all: tries is 0"):
         hx.forward_kinematics_all(np.zeros(6), tries=0)
     with pytest.raises(ValueError, match="forward_kinematics_all: start has more than one pose"):
@@ -419,6 +435,41 @@ def test_a_scan_has_a_centre_and_defaults():
     np.testing.assert_allclose(scan.condition[0, 2], one.condition, rtol=1e-9)
 
 
+def test_points_of_a_scan_may_be_an_array():
+    hx = zv.mechanisms.docking_ring("UPS")
+    assert hx.workspace(points=np.array([3, 4])).status.shape == (3, 4)
+    assert hx.workspace(points=np.int64(5)).status.shape == hx.workspace(points=np.array(5)).status.shape == (5, 5)
+
+
+def test_a_scan_over_roll_pitch_and_yaw_turns_about_one_axis_after_the_other():
+    hx = zv.mechanisms.docking_ring("UPS")
+    R0 = Rotation.from_rotvec([0.1, -0.05, 0.08]).as_matrix()
+    order = ("roll", "pitch", "yaw")
+    for first, second in (("roll", "pitch"), ("yaw", "roll"), ("pitch", "yaw")):
+        scan = hx.workspace((first, second), (0.3, 0.2), 3, centre=(hx.nominal[0], R0))
+        angles = np.zeros(3)
+        angles[order.index(first)], angles[order.index(second)] = 0.3, -0.2
+        R = R0 @ Rotation.from_euler("ZYX", angles[::-1]).as_matrix()
+        np.testing.assert_allclose(scan.condition[2, 0], hx.singularity(hx.nominal[0], R).condition, rtol=1e-9)
+        stroke = strokes_of(hx, hx.nominal[0], R)
+        assert_close(scan.margin[2, 0], np.minimum(stroke - hx.lower, hx.upper - stroke).min(), 100)
+    single = hx.workspace(("x", "pitch"), (0.1, 0.2), 5)
+    tilt = hx.workspace(("x", "tilt y"), (0.1, 0.2), 5)
+    np.testing.assert_allclose(single.condition, tilt.condition, rtol=1e-12)
+
+
+@pytest.mark.parametrize("type", ["UPS", "RSU"])
+def test_the_margin_of_a_scan_is_zero_at_the_border(type):
+    hx = zv.mechanisms.docking_ring(type)
+    scan = hx.workspace(("y", "z"), (0.3, 0.3), 41)
+    reached = scan.status == 0
+    assert np.array_equal(np.isnan(scan.margin), ~reached)
+    assert np.array_equal(scan.margin[reached] >= 0, scan.within[reached])
+    assert scan.usable.any() and not scan.usable.all()
+    free = zv.Hexapod(hx.platform, [leg._with(lower=-np.inf, upper=np.inf) for leg in hx.legs], nominal=hx.nominal)
+    assert np.isinf(free.workspace(points=3).margin[1, 1])
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -430,7 +481,14 @@ def test_a_scan_has_a_centre_and_defaults():
         ({"extent": (0.1,)}, "extent is (0.1,)"),
         ({"points": 1}, "points is 1, expected an integer from 2"),
         ({"points": (5, 10**9)}, "points is 1000000000, expected an integer"),
-        ({"centre": 3}, "start is a int"),
+        ({"axes": ("tilt x", "yaw")}, "axes is ('tilt x', 'yaw'): tilts and roll, pitch, yaw do not go together"),
+        ({"points": np.array([5, 6, 7])}, "points is array([5, 6, 7]), expected one or two integers"),
+        ({"points": np.ones((2, 2), int)}, "points is array([[1, 1]"),
+        ({"points": np.array([5.0, 6.0])}, "points is np.float64(5.0), expected an integer from 2"),
+        ({"extent": (0.1, 1e200)}, "extent is 1e+200, too large to compute with"),
+        ({"centre": 3}, "centre is 3, expected (4, 4) or another form of a pose"),
+        ({"centre": (np.zeros(3), 2 * np.eye(3))}, "R of centre is not orthonormal"),
+        ({"centre": (np.zeros((2, 3)), np.eye(3))}, "centre has more than one pose"),
     ],
     ids=str,
 )
@@ -462,8 +520,11 @@ def test_statuses_in_words():
     ]
     assert explain(status[1]) == "leg 1 cannot reach its hinge: crank and coupler do not meet"
     assert explain(0) == hx.explain(0) == hx.explain(np.int16(0)) == "computed"
-    with pytest.raises(ValueError, match="200"):
-        hx.explain(200)
+    for code in (200, 15, 6 << 8 | 15):
+        with pytest.raises(ValueError, match=f"explain: status is {code}, expected the code of a row"):
+            hx.explain(code)
+    with pytest.raises(ValueError, match=r"explain: status is array\(\[0, 1\]\), expected an integer"):
+        hx.explain(np.array([0, 1]))
 
 
 # ---- operations -------------------------------------------------------------------------------------------------

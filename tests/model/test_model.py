@@ -96,7 +96,7 @@ BAD_LINKS = [
     ({"position": [[1, 2], [3]]}, "position is [[1, 2], [3]]"),
     ({"position": {"x": 1}}, "expected numbers"),
     ({"position": (0, 0, 10**400)}, "expected numbers"),
-    ({"rotation": np.eye(4)}, "rotation has shape (4, 4), expected (3, 3)"),
+    ({"rotation": np.eye(5)}, "rotation has shape (5, 5), expected (3, 3)"),
     ({"rotation": "eye"}, "rotation is 'eye'"),
     ({"mass": "2 kg"}, "mass is '2 kg', expected a number"),
     ({"mass": math.nan}, "mass is nan, expected a finite number"),

@@ -24,9 +24,13 @@ def test_every_robot_is_a_serial_arm_with_a_positive_definite_mass_matrix(make):
 
 
 @pytest.mark.parametrize("make", ALL, ids=lambda f: f.__name__)
-def test_made_up_inertias_say_so_in_the_docstring_and_the_name(make):
+def test_made_up_inertias_say_so_in_the_docstring_and_the_note(make):
     invented = "made up" in make.__doc__.split("\n\n")[0] or "(made up)" in make.__doc__
-    assert invented == ("made-up" in make().name)
+    robot = make()
+    assert robot.name == make.__name__  # which becomes titles and C symbols
+    for twin in (robot, pickle.loads(pickle.dumps(robot)), robot.with_gravity((0, 0, 0))):
+        assert invented == ("made-up" in twin.note) == ("made-up" in repr(twin))
+    assert robot.to_dict().get("note", "") == robot.note
 
 
 # ---- two links: by hand --------------------------------------------------------------------------------------------

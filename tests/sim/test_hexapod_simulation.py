@@ -712,9 +712,9 @@ def test_records_become_data_frames_and_datasets(monkeypatch):
 @pytest.mark.parametrize(
     ("module", "call", "install"),
     [
-        ("pandas", lambda s: s.to_pandas(), "pip install pandas"),
-        ("xarray", lambda s: s.to_xarray(), "pip install xarray"),
-        ("matplotlib", lambda s: s.plot(), "pip install zveno[cli]"),
+        ("pandas", lambda s: s.to_pandas(), "pip install zveno[data]"),
+        ("xarray", lambda s: s.to_xarray(), "pip install zveno[data]"),
+        ("matplotlib", lambda s: s.plot(), "pip install zveno[plot]"),
         ("rich", lambda s: simulate(s.hexapod, 1.0, 1e-3, progress=True), "pip install zveno[cli]"),
     ],
 )
@@ -737,7 +737,7 @@ def test_missing_packages_are_named(module, call, install, monkeypatch):
 
 def test_the_record_prints_what_it_is():
     s = simulate(ring(), 0.02, 1e-3, u=PUSH)
-    what = "'docking_ring UPS (made-up data)', 21 states from t = 0 to 0.02 s, rk4, dt = 0.001 s"
+    what = "'docking_ring UPS', 21 states from t = 0 to 0.02 s, rk4, dt = 0.001 s"
     assert repr(s) == f"Simulation({what}, {s.energy_balance})" and len(s) == 21
     events = simulate(ring(), 0.4, 1e-3, u=[-0.6, 0, 0, 0, 0, 0])
     assert re.search(r"dt = 0\.001 s, .* J exchanged, error .*, 6 events\)$", repr(events))
@@ -821,7 +821,8 @@ def test_a_workspace_is_drawn_in_millimetres_and_degrees():
     condition = np.array([[1.0, 2.0, 3.0], [2.0, np.nan, 5.0]])
     status, within = np.isnan(condition).astype(np.int16), condition < 2.5
     x, tilt = np.array([-0.1, 0.1]), np.array([-0.5, 0.0, 0.5])
-    figure = plot_workspace(Workspace(("x", "tilt y"), x, tilt, condition, condition, within, status))
+    margin = 2.5 - condition
+    figure = plot_workspace(Workspace(("x", "tilt y"), x, tilt, condition, condition, within, status, margin))
     axes, bar = figure.axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("x, mm", "tilt y, deg")
     assert bar.get_ylabel().startswith("condition number")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, SupportsIndex, cast
 
 import numpy as np
@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from .. import errors as _errors
-from .._check import Array, _show, as_integer, as_number, refuse_masked
-from .._rotation import from_rotation_vector
+from .._check import Array, _show, as_amount, as_integer, refuse_masked
+from .._extras import optional
+from .._html import html_table
+from .._rotation import as_pose, from_rotation_vector
 from .._status import in_words
 from ..opcount import OpCount, staged
 from ..results import RingPose, Singularity
@@ -32,7 +34,7 @@ __all__ = [
     "workspace",
 ]
 
-_AXES: Final = ("x", "y", "z", "tilt x", "tilt y", "tilt z")
+_AXES: Final = ("x", "y", "z", "tilt x", "tilt y", "tilt z", "roll", "pitch", "yaw")
 _SAME: Final = 1e-6  # m and rad: closer poses are the same solution
 
 
@@ -69,36 +71,32 @@ def failure(function: str, hexapod: Hexapod, status: int, margin: float, row: in
     return FloatingPointError(text) if kind == "FloatingPointError" else ValueError(text)
 
 
-def _array(function: str, name: str, value: Any, tail: tuple[int, ...], hexapod: Hexapod) -> Array:
-    """`value` as a finite float64 array (..., *tail)."""
-    if hasattr(value, "as_matrix"):
-        value = value.as_matrix()
-    refuse_masked(value, f"{function}: {name}")
+def _strokes(function: str, value: Any, hexapod: Hexapod) -> Array:
+    """Actuated coordinates as a finite float64 array (..., 6)."""
     try:
-        array = np.ascontiguousarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{function}: {name} is not an array of numbers: {error}") from None
-    if array.shape[-len(tail) :] != tail:
-        shape = ", ".join(map(str, tail)) + ("," if len(tail) == 1 else "")
+        raw = np.asarray(value)
+    except Exception as error:  # ragged lists, hostile __array__
+        raise TypeError(f"{function}: strokes is not an array of numbers: {error}") from None
+    refuse_masked(value, f"{function}: strokes")
+    if raw.dtype.kind not in "iuf":
+        raise TypeError(f"{function}: strokes is not an array of numbers: it has dtype {raw.dtype}, expected float64")
+    if raw.shape[-1:] != (6,):
         raise ValueError(
-            f"{function}: {name} has shape {np.shape(value)}, expected ({shape}) or (..., {shape.rstrip(',')}) "
-            f"for model '{hexapod.name}'"
+            f"{function}: strokes has shape {raw.shape}, expected (6,) or (..., 6) for model '{hexapod.name}'"
         )
+    array = np.ascontiguousarray(raw, dtype=np.float64)
     if not np.isfinite(array).all():
-        raise ValueError(f"{function}: {name} is not finite")
+        raise ValueError(f"{function}: strokes is not finite")
     return array
 
 
-def _number(function: str, name: str, value: Any) -> float:
-    """`value` as a finite number >= 0."""
+def _refusal(function: str) -> Callable[[str], NoReturn]:
+    """The function that refuses an argument of `function`."""
 
     def fail(text: str) -> NoReturn:
         raise ValueError(f"{function}: {text}")
 
-    number = as_number(value, fail, name)
-    if number < 0:
-        fail(f"{name} is {number:g}, expected a number >= 0")
-    return number
+    return fail
 
 
 def _check_on_error(function: str, on_error: str) -> None:
@@ -106,18 +104,13 @@ def _check_on_error(function: str, on_error: str) -> None:
         raise ValueError(f"{function}: on_error is {on_error!r}, expected 'raise' or 'nan'")
 
 
-def _start(function: str, hexapod: Hexapod, start: Any) -> tuple[Array, Array]:
-    if start is None:
-        if hexapod.nominal is None:
-            raise ValueError(
-                f"{function}: start is missing, and model '{hexapod.name}' has no nominal pose to start from"
-            )
-        return hexapod.nominal
-    if not isinstance(start, tuple | list | RingPose) or len(start) < 2:
-        raise TypeError(f"{function}: start is a {type(start).__name__}, expected a pair (r, R)")
-    return _array(function, "r of start", start[0], (3,), hexapod), _array(
-        function, "R of start", start[1], (3, 3), hexapod
-    )
+def _pose(function: str, hexapod: Hexapod, what: str, value: Any) -> tuple[Array, Array]:
+    """A pose in any of its forms, or the nominal one; (..., 3) and (..., 3, 3)."""
+    if value is not None:
+        return as_pose(value, _refusal(function), what, lead=True)
+    if hexapod.nominal is None:
+        raise ValueError(f"{function}: {what} is missing, and model '{hexapod.name}' has no nominal pose to start from")
+    return hexapod.nominal
 
 
 def forward_kinematics(
@@ -137,8 +130,9 @@ def forward_kinematics(
     ----------
     strokes : (..., 6) array
         Actuated coordinates, m or rad.
-    start : pair (r, R), optional
-        Where to begin; default: the nominal pose.
+    start : pose, optional
+        Where to begin, (r, R) of the ring's centre of mass or any other form of a pose, see `Hexapod`; (..., 3) and
+        (..., 3, 3). Default: the nominal pose.
     on_error : {"raise", "nan"}
         What to do where it does not converge.
     threads : int, optional
@@ -146,7 +140,7 @@ def forward_kinematics(
     Returns
     -------
     RingPose
-        r (..., 3), R (..., 3, 3), residual (...), iterations (...).
+        r (..., 3), R (..., 3, 3), residual (...), iterations (...), status (...).
 
     Examples
     --------
@@ -161,8 +155,8 @@ def forward_kinematics(
     """
     name = "forward_kinematics"
     _check_on_error(name, on_error)
-    wanted = _array(name, "strokes", strokes, (6,), hexapod)
-    r0, R0 = _start(name, hexapod, start)
+    wanted = _strokes(name, strokes, hexapod)
+    r0, R0 = _pose(name, hexapod, "start", start)
     try:
         lead = np.broadcast_shapes(wanted.shape[:-1], r0.shape[:-1], R0.shape[:-2])
     except ValueError:
@@ -180,7 +174,8 @@ def forward_kinematics(
         raise failure(name, hexapod, int(status[row]), float(margin[row]), row if lead else None)
     r.reshape(-1, 3)[failed] = np.nan
     R.reshape(-1, 3, 3)[failed] = np.nan
-    return RingPose(r, R, residual.reshape(lead), iterations.reshape(lead))
+    residual[failed] = np.nan
+    return RingPose(r, R, residual.reshape(lead), iterations.reshape(lead), status.reshape(lead))
 
 
 def forward_kinematics_all(
@@ -202,7 +197,8 @@ def forward_kinematics_all(
     Parameters
     ----------
     strokes : (6,) array
-    start : pair (r, R), optional
+    start : pose, optional
+        As in `forward_kinematics`, one pose.
     reach, tilt : float, m and rad
     tries, seed : int
 
@@ -223,13 +219,14 @@ def forward_kinematics_all(
     True
     """
     name = "forward_kinematics_all"
-    wanted = _array(name, "strokes", strokes, (6,), hexapod)
+    wanted = _strokes(name, strokes, hexapod)
     if wanted.ndim != 1:
         raise ValueError(f"{name}: strokes has shape {wanted.shape}, expected (6,)")
-    r0, R0 = _start(name, hexapod, start)
+    r0, R0 = _pose(name, hexapod, "start", start)
     if r0.ndim != 1 or R0.ndim != 2:
         raise ValueError(f"{name}: start has more than one pose")
-    reach, tilt = _number(name, "reach", reach), _number(name, "tilt", tilt)
+    fail = _refusal(name)
+    reach, tilt = as_amount(reach, fail, "reach"), as_amount(tilt, fail, "tilt")
     tries = as_integer(name, "tries", tries, 1, 10**7)
     rng = np.random.default_rng(as_integer(name, "seed", seed, 0, 2**63))
     shift = rng.uniform(-reach, reach, (tries, 3))
@@ -244,7 +241,7 @@ def forward_kinematics_all(
         if not any(same):
             kept.append(int(row))
     kept.sort(key=lambda k: float(np.abs(found.r[k] - r0).max() + np.abs(found.R[k] - R0).max()))
-    return RingPose(found.r[kept], found.R[kept], found.residual[kept], found.iterations[kept])
+    return RingPose(found.r[kept], found.R[kept], found.residual[kept], found.iterations[kept], found.status[kept])
 
 
 def singularity(
@@ -364,6 +361,9 @@ class Workspace(NamedTuple):
     within : (n, m) bool array
         All actuated coordinates inside their limits.
     status : (n, m) int16 array
+    margin : (n, m) array, m or rad
+        Distance of the actuated coordinates from their limits, the smallest of the legs: negative outside, infinite
+        without limits, NaN where a leg does not reach.
     """
 
     axes: tuple[str, str]
@@ -373,6 +373,7 @@ class Workspace(NamedTuple):
     leg: Array
     within: NDArray[np.bool_]
     status: NDArray[np.int16]
+    margin: Array
 
     def __repr__(self) -> str:
         n, m = self.status.shape
@@ -384,10 +385,26 @@ class Workspace(NamedTuple):
         return np.asarray(self.within & (self.status == 0))
 
     def plot(self, ax: Any = None) -> Figure:
-        """Draw the condition number over the grid, limits of the legs as a line (extra ``zveno[cli]``)."""
-        from ..plot.workspace import plot_workspace
+        """Draw the condition number over the grid, limits of the legs as a line. Needs matplotlib (``zveno[plot]``).
 
-        return plot_workspace(self, ax)
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Default: new ones in a new figure.
+
+        Returns
+        -------
+        figure : matplotlib Figure
+        """
+        figure: Figure = optional("zveno.plot.workspace", "Workspace.plot", "matplotlib").plot_workspace(self, ax)
+        return figure
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for label, array in (("condition number", self.condition), ("leg factor", self.leg), ("margin", self.margin)):
+            known = array[np.isfinite(array)]
+            rows.append((label, f"{known.min():.3g} to {known.max():.3g}" if known.size else "none"))
+        return html_table(repr(self), rows, ("over the grid", "from the least to the largest"))
 
 
 def workspace(
@@ -403,13 +420,15 @@ def workspace(
 
     Parameters
     ----------
-    axes : two of "x", "y", "z", "tilt x", "tilt y", "tilt z"
-        Displacements along base axes, rotations about ring axes.
+    axes : two of "x", "y", "z", "tilt x", "tilt y", "tilt z", "roll", "pitch", "yaw"
+        Displacements of the centre of mass along base axes. Tilts are the components of one rotation vector in ring
+        axes; roll, pitch and yaw are the angles of Rz(yaw) Ry(pitch) Rx(roll), which follows the centre's R. The two do
+        not go together.
     extent : two floats, m or rad
         The grid runs from minus to plus extent about `centre`.
     points : int or two ints
-    centre : pair (r, R), optional
-        Default: the nominal pose.
+    centre : pose, optional
+        (r, R) of the ring's centre of mass or any other form of a pose, see `Hexapod`. Default: the nominal pose.
     threads : int, optional
 
     Returns
@@ -427,26 +446,40 @@ def workspace(
     ((21, 21), True)
     """
     name = "workspace"
+    fail = _refusal(name)
     if not isinstance(axes, Sequence) or len(axes) != 2 or axes[0] == axes[1] or any(a not in _AXES for a in axes):
-        raise ValueError(f"{name}: axes is {_show(axes)}, expected two different names of {_AXES}")
+        fail(f"axes is {_show(axes)}, expected two different names of {_AXES}")
+    groups = {_AXES.index(axis) // 3 for axis in axes}
+    if groups == {1, 2}:
+        fail(f"axes is {_show(axes)}: tilts and roll, pitch, yaw do not go together, expected two of one kind")
     if not isinstance(extent, Sequence | np.ndarray) or len(extent) != 2:
-        raise ValueError(f"{name}: extent is {_show(extent)}, expected two positive numbers, m or rad")
-    extent = [_number(name, "extent", e) for e in extent]
-    sizes = points if isinstance(points, Sequence) else (points, points)
+        fail(f"extent is {_show(extent)}, expected two positive numbers, m or rad")
+    extent = [as_amount(e, fail, "extent") for e in extent]
+    sizes = list(points) if isinstance(points, Sequence | np.ndarray) and np.ndim(points) == 1 else [points, points]
     if len(sizes) != 2:
-        raise ValueError(f"{name}: points is {_show(points)}, expected one or two integers")
+        fail(f"points is {_show(points)}, expected one or two integers")
     n, m = (as_integer(name, "points", size, 2, 10**5) for size in sizes)
     if n * m > 10**8:
-        raise ValueError(f"{name}: points is {_show(points)}, expected at most 1e8 poses")
-    r0, R0 = _start("workspace", hexapod, centre)
+        fail(f"points is {_show(points)}, expected at most 1e8 poses")
+    r0, R0 = _pose(name, hexapod, "centre", centre)
+    if r0.ndim != 1 or R0.ndim != 2:
+        fail("centre has more than one pose")
     first, second = np.linspace(-extent[0], extent[0], n), np.linspace(-extent[1], extent[1], m)
     shift, angle = np.zeros((n, m, 3)), np.zeros((n, m, 3))
-    for name, values in zip(axes, (first[:, None], second[None, :]), strict=True):
-        index = _AXES.index(name)
+    for axis, values in zip(axes, (first[:, None], second[None, :]), strict=True):
+        index = _AXES.index(axis)
         (shift if index < 3 else angle)[..., index % 3] = values
-    r, R = r0 + shift, R0 @ from_rotation_vector(angle)
+    if 2 in groups:
+        turn = np.broadcast_to(np.eye(3), (n, m, 3, 3))
+        for k in (2, 1, 0):
+            turn = turn @ from_rotation_vector(angle * np.eye(3)[k])
+    else:
+        turn = from_rotation_vector(angle)
+    r, R = r0 + shift, R0 @ turn
     found = singularity(hexapod, r, R, on_error="nan", threads=threads)
     p = hexapod.closure(r, R, on_error="nan", threads=threads)
     stroke = p[..., np.arange(6), hexapod.actuated]
-    within = np.asarray(((stroke >= hexapod.lower) & (stroke <= hexapod.upper)).all(axis=-1))
-    return Workspace((axes[0], axes[1]), first, second, found.condition, found.leg.min(axis=-1), within, found.status)
+    margin = np.minimum(stroke - hexapod.lower, hexapod.upper - stroke).min(axis=-1)
+    within = np.asarray(margin >= 0)
+    condition, leg = found.condition, found.leg.min(axis=-1)
+    return Workspace((axes[0], axes[1]), first, second, condition, leg, within, found.status, margin)

@@ -689,9 +689,8 @@ class Chain(Mechanism, _core.Chain):
         kinds = ", ".join(f"{count} {kind}" for count, kind in counts if count)
         mass = self.total_mass
         kg = f"{mass:.1f}" if mass >= 1 or mass == 0 else f"{mass:.2g}"
-        return (
-            f"Chain '{self._name}': {_plural(self.n, 'joint')} ({kinds}), {_plural(len(self._links), 'link')}, {kg} kg"
-        )
+        joints, links = _plural(self.n, "joint"), _plural(len(self._links), "link")
+        return self._with_note(f"Chain '{self._name}': {joints} ({kinds}), {links}, {kg} kg")
 
 
 def _plural(count: int, noun: str) -> str:

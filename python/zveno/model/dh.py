@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._check import Array, Fail, _show, as_array
-from .._rotation import about_axis, rotated
+from .._rotation import about_axis, as_pose, rotated
 from .link import Link
 
 __all__ = ["links"]
@@ -70,9 +70,7 @@ def links(
     return made
 
 
-def _split_pose(pose: ArrayLike | None, fail: Fail, what: str) -> tuple[Array, Array]:
-    """Rotation and translation of a homogeneous matrix; identity for None."""
-    T = np.eye(4) if pose is None else as_array(pose, fail, what, (4, 4))
-    if T[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
-        fail(f"the last row of {what} is {T[3].tolist()}, expected [0, 0, 0, 1]")
-    return T[:3, :3], T[:3, 3]
+def _split_pose(pose: Any, fail: Fail, what: str) -> tuple[Array, Array]:
+    """Rotation and translation of a pose in any form; identity for None. The rotation is checked by its link."""
+    p, R = (np.zeros(3), np.eye(3)) if pose is None else as_pose(pose, fail, what, exact=False)
+    return R, p

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from .._check import Array, Fail, as_amount, frozen
+from .._check import Array, Fail, as_amount, frozen, told_apart
 from .._rotation import IDENTITY, about_axis, applied, dot, length, nearest_rotation, product
 from .leg import FRAMES, Leg, leg_fail
 
@@ -108,7 +108,8 @@ def complete(leg: Leg, name: str, pose: NominalPose | None) -> Leg:
         if values["outer_length"] is None:
             distance = length(pose.hinge(leg) - values["base"])
             if not distance > leg.inner_length:
-                fail(f"housing_length is {leg.inner_length:g}, the nominal distance of the hinges only {distance:g} m")
+                housing, hinges = told_apart(leg.inner_length, distance)
+                fail(f"housing_length is {housing}, expected less than the nominal distance of the hinges, {hinges} m")
             values["outer_length"] = as_amount(distance - leg.inner_length, fail, "rod_length", positive=True)
         if values["base_frame"] is None:
             values["base_frame"] = pose.base_frame(leg, fail)

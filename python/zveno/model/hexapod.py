@@ -15,25 +15,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Array, Fail, _is_name, _show, as_vector, frozen
-from .._rotation import IDENTITY, as_rotation
+from .._check import Array, Fail, _is_name, _show, as_array, as_vector, common_lead, frozen, report
+from .._extras import optional
+from .._html import html_table
+from .._rotation import IDENTITY, applied, as_pose, shape_of
 from ..errors import ModelError, SingularityError, UnreachableError
 from ..kinematics import hexapods as kinematics
 from ..sim import simulation
 from .body import Body
+from .doubts import doubts
 from .frames import NominalPose, complete
-from .leg import Leg
+from .leg import Leg, point_text
 from .mechanism import Mechanism
 
 if TYPE_CHECKING:
     from ..codegen.function import CompiledFunction, TraceOptions
     from ..results import HexapodDynamics
+    from matplotlib.figure import Figure
 
 __all__ = ["Hexapod"]
 
 _MaybeNone: TypeAlias = Any  # as in typeshed: users who gave a nominal pose need not ask for None
 
 _ORIGIN: Final = (0.0, 0.0, 0.0)
+_NO_SHIFT: Final = frozen(np.zeros(3))
 
 
 def _core_leg(leg: Leg, gravity: Array) -> tuple[Any, ...]:
@@ -57,18 +62,23 @@ class Hexapod(Mechanism, _core.Hexapod):
     * ``r`` (3,), m: centre of mass of the ring in base axes; ``R`` (3, 3): ring axes to base axes,
     * ``u`` (6,): velocity of the centre of mass in base axes, m/s; angular velocity in ring axes, rad/s.
 
-    Wrenches on the ring are [force in base axes; moment about the centre of mass in ring axes].
+    Wrenches on the ring are [force in base axes; moment about the centre of mass in ring axes]; `wrench_at` makes them
+    from a force at a point.
 
     Parameters
     ----------
     platform : Body
-        The ring. Its frame has the origin at its centre of mass, so ``platform.com`` is zero.
+        The ring. Its frame may have any origin: ``platform.com`` is the centre of mass in it.
     legs : six Leg
-    nominal : (3,) array or pair of (3,) and (3, 3) arrays, optional
-        Pose r or (r, R) in which the mechanism is assembled. It must be within reach of every leg.
+        Their ``ring`` points are in the frame of the platform.
+    nominal : (3,) array or pose, optional
+        Place r or pose (r, R) of the platform's frame in which the mechanism is assembled, see Notes for the forms of a
+        pose. It must be within reach of every leg.
     gravity : (3,) array, m/s^2
         In base axes; default zero.
     name : str
+    strict : bool
+        Raise `ModelError` for suspicious data (see `suspicions`) instead of a `ModelWarning`.
 
     Raises
     ------
@@ -76,8 +86,24 @@ class Hexapod(Mechanism, _core.Hexapod):
         Not six legs, a platform without mass or inertia, a leg that does not close in the nominal pose, or a default
         that needs a nominal pose. ``.link`` is the name of the leg.
 
+    Warns
+    -----
+    ModelWarning
+        Numbers out of proportion, as lengths in millimetres make them: see `suspicions`.
+
     Notes
     -----
+    The platform's own frame counts in this call alone. The hexapod keeps its axes, puts the origin into the centre of
+    mass, and shifts ring hinges and nominal pose for you. From then on `legs`, `nominal`, every ``r`` that a function
+    takes or returns, velocities and moments refer to the centre of mass, and ``platform.com`` is zero. `origin` knows
+    where the frame's own origin is; `to_origin` and `from_origin` convert states, ``point + ring.origin`` converts
+    points of the platform.
+
+    A pose may be a pair (r, R), a 4x4 homogeneous matrix, an object whose ``.as_matrix()`` is one (SciPy's
+    ``RigidTransform``), ``{"r": r, "quaternion": (w, x, y, z)}``, or a result with ``.r`` and ``.R``. A rotation may be
+    a 3x3 matrix, an object with ``.as_matrix()`` (SciPy's ``Rotation``) or ``{"quaternion": (w, x, y, z)}``, scalar
+    first and of length 1.
+
     What a leg leaves open is chosen in the nominal pose; the axis of the mechanism runs from the centre of the base
     hinges to that of the ring hinges.
 
@@ -88,6 +114,21 @@ class Hexapod(Mechanism, _core.Hexapod):
       it, x towards the ring hinge at right angles to it.
     * `ring_frame` of SPU, UCU, RSU: along the `tip_frame` of the leg. The spin is zero.
     * `crank_frame`, `tip_frame`: identity.
+
+    Examples
+    --------
+    A ring whose drawing has its origin 50 mm above the centre of mass:
+
+    >>> import numpy as np, zveno as zv
+    >>> drawn = zv.mechanisms.docking_ring("UPS")
+    >>> c = np.array([-0.05, 0, 0])  # m, centre of mass in the frame of the drawing
+    >>> platform = zv.Body(drawn.platform.mass, drawn.platform.inertia, com=c)
+    >>> legs = [zv.Leg.from_dict(leg.to_dict() | {"ring": leg.ring + c}) for leg in drawn.legs]
+    >>> ring = zv.Hexapod(platform, legs, nominal=(0.43, 0, 0))
+    >>> ring.nominal[0].round(3)  # of the centre of mass
+    array([0.38, 0.  , 0.  ])
+    >>> ring.to_origin(*ring.nominal)[0].round(3)
+    array([0.43, 0.  , 0.  ])
     """
 
     _format = "zveno.hexapod"
@@ -95,6 +136,7 @@ class Hexapod(Mechanism, _core.Hexapod):
     _parts: ClassVar = {"platform": Body, "legs": Leg}
     _many = "legs"
     _part = "leg"
+    _extra = ("note", "origin")
 
     def __init__(
         self,
@@ -104,8 +146,10 @@ class Hexapod(Mechanism, _core.Hexapod):
         nominal: Any = None,
         gravity: ArrayLike = _ORIGIN,
         name: str = "hexapod",
+        strict: bool = False,
     ) -> None:
         self._assemble(name, gravity, nominal, platform, legs)
+        report([text for _, text in self.suspicions], f"Hexapod '{name}'", strict)
 
     if TYPE_CHECKING:
 
@@ -121,8 +165,16 @@ class Hexapod(Mechanism, _core.Hexapod):
         def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction[Any]: ...
         def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction[Any]: ...
 
-    def _assemble(self, name: str, gravity: ArrayLike, nominal: Any, platform: Body, legs: Iterable[Leg]) -> None:
-        """Check the arguments, fill in what the legs leave open, build the C++ model."""
+    def _assemble(
+        self,
+        name: str,
+        gravity: ArrayLike,
+        nominal: Any,
+        platform: Body,
+        legs: Iterable[Leg],
+        origin: ArrayLike | None = None,
+    ) -> None:
+        """Check the arguments, move to the centre of mass, fill in what the legs leave open, build the C++ model."""
         self._require_new()
         if not _is_name(name):
             raise ModelError(f"Hexapod: name is {_show(name)}, expected a non-empty string")
@@ -132,11 +184,6 @@ class Hexapod(Mechanism, _core.Hexapod):
 
         if not isinstance(platform, Body):
             fail(f"platform is {_show(platform)}, expected a Body")
-        if platform.com.any():
-            fail(
-                f"com of the platform is {_show(platform.com.tolist())}, expected zero: the origin of the ring frame is"
-                " the centre of mass, measure the ring hinges of the legs from there"
-            )
         if not platform.mass > 0:
             fail(f"mass of the platform is {platform.mass:g}, expected a number > 0")
         smallest, _, largest = np.linalg.eigvalsh(platform.inertia).tolist()
@@ -160,11 +207,21 @@ class Hexapod(Mechanism, _core.Hexapod):
 
         g = as_vector(gravity, fail, "gravity")
         pair = _as_pose(nominal, fail) if nominal is not None else None
+        start = None if origin is None else as_vector(origin, fail, "origin")
+        if platform.com.any():
+            com = platform.com
+            start = frozen(-com if start is None else start - com)
+            listed = [leg._with(ring=frozen(leg.ring - com)) for leg in listed]
+            platform = platform._with(com=frozen(np.zeros(3)))
+            pair = pair and (frozen(pair[0] + applied(pair[1], com)), pair[1])
+            if not any(leg.ring.any() for leg in listed):
+                fail("ring of every leg is the centre of mass: hinges at one point cannot hold the platform")
         pose = NominalPose(*pair, listed) if pair is not None else None
         resolved = tuple(complete(leg, text, pose) for leg, text in zip(listed, names, strict=True))
         body = platform.mass, platform.inertia
         _core.Hexapod.__init__(self, name, body, g, [_core_leg(leg, g) for leg in resolved])
         self._platform, self._legs, self._nominal, self._gravity, self._name = platform, resolved, pair, g, name
+        self._origin = start if start is not None and start.any() else None
         if pair is not None:
             try:
                 self.closure(*pair)
@@ -176,8 +233,105 @@ class Hexapod(Mechanism, _core.Hexapod):
 
     @property
     def platform(self) -> Body:
-        """The ring."""
+        """The ring; its frame has the origin at the centre of mass."""
         return self._platform
+
+    @property
+    def origin(self) -> Array:
+        """Origin of the frame in which the platform was given, from the centre of mass in ring axes, (3,) m, read-only.
+
+        Minus the ``com`` of that platform, so zero if it had none. A point p of that frame is p + ``origin`` in ours.
+        """
+        return _NO_SHIFT if self._origin is None else self._origin
+
+    def from_origin(self, r: Any, R: Any = None, u: ArrayLike | None = None) -> tuple[Array, ...]:
+        """State of the ring, as every function takes it, from that of the platform's own origin; see `origin`.
+
+        Parameters
+        ----------
+        r : (..., 3) array, m, or pose
+            Place of the origin in base axes; with a whole pose (4x4 matrix, ...) without `R`.
+        R : (..., 3, 3) array or another form of a rotation
+            Ring axes to base axes.
+        u : (..., 6) array, optional
+            Velocity of the origin in base axes, m/s; angular velocity in ring axes, rad/s.
+
+        Returns
+        -------
+        r, R : (..., 3), (..., 3, 3) arrays
+            Of the centre of mass.
+        u : (..., 6) array
+            If it was given.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> data = zv.mechanisms.docking_ring("UPS").to_dict()
+        >>> data["platform"]["com"] = [0.1, 0, 0]
+        >>> for leg in data["legs"]:
+        ...     leg["ring"][0] += 0.1
+        >>> data["nominal"] = [0.28, 0, 0]
+        >>> ring = zv.Hexapod.from_dict(data)
+        >>> r, R, u = ring.from_origin((0.3, 0, 0), np.eye(3), (0, 0, 0, 0, 0, 2))  # turns about its own origin
+        >>> r.round(3), u.round(3)
+        (array([0.4, 0. , 0. ]), array([0. , 0.2, 0. , 0. , 0. , 2. ]))
+        """
+        return self._shifted("from_origin", r, R, u, -self.origin)
+
+    def to_origin(self, r: Any, R: Any = None, u: ArrayLike | None = None) -> tuple[Array, ...]:
+        """State of the platform's own origin from that of the centre of mass; undoes `from_origin`.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")  # whose origin is the centre of mass
+        >>> ring.to_origin(*ring.nominal)[0]
+        array([0.38, 0.  , 0.  ])
+        """
+        return self._shifted("to_origin", r, R, u, self.origin)
+
+    def _shifted(self, function: str, r: Any, R: Any, u: Any, shift: Array) -> tuple[Array, ...]:
+        """State of the point of the ring that is `shift` away, ring axes."""
+
+        def fail(text: str) -> NoReturn:
+            raise ValueError(f"{function}: {text}")
+
+        place, turn = as_pose(r if R is None else (r, R), fail, "pose" if R is None else "state", lead=True)
+        rate = np.zeros(6) if u is None else as_array(u, fail, "u", (6,), lead=True)
+        shapes = {"r": place.shape[:-1], "R": turn.shape[:-2], "u": rate.shape[:-1]}
+        lead = common_lead(fail, shapes)
+        moved = np.empty((*lead, 3)), np.empty((*lead, 3, 3))
+        moved[0][...], moved[1][...] = place + turn @ shift, turn
+        if u is None:
+            return moved
+        velocity = np.empty((*lead, 6))
+        velocity[...] = rate
+        velocity[..., :3] += (turn @ np.cross(rate[..., 3:], shift)[..., None])[..., 0]
+        return *moved, velocity
+
+    @property
+    def suspicions(self) -> list[tuple[str, str]]:
+        """What looks wrong but can be computed with: (name of the leg or "", text).
+
+        Reported as one `ModelWarning` when a hexapod is made, as a `ModelError` with ``strict=True``. Looked at are
+
+        * ring hinges more than 20 m from the centre of mass: millimetres;
+        * base and ring hinges on circles whose radii differ by more than a factor of 100;
+        * a radius of gyration of the platform below 1/100 or above 300 times that of its hinges;
+        * a platform denser than any material;
+        * gravity of more than 1000 m/s^2;
+        * in a leg a stroke, a housing and rod, a centre of mass or a radius of gyration above 10 times its length;
+        * a crank that may turn by more than four turns: degrees;
+        * a drive that adds more than 10^4 times the mass of everything to a stroke, 10^3 times that to a crank;
+        * a nominal pose outside the limits of a leg: limits are those of the stroke, not of the distance of its hinges.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> zv.mechanisms.docking_ring("UPS").suspicions
+        []
+        """
+        return doubts(self)
 
     @property
     def legs(self) -> tuple[Leg, ...]:
@@ -222,7 +376,7 @@ class Hexapod(Mechanism, _core.Hexapod):
         return float(np.mean([np.linalg.norm(leg.ring) for leg in self._legs]))
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+    def from_dict(cls, data: Mapping[str, Any], *, strict: bool = False) -> Self:
         """Build the model of `to_dict`; every key is checked, an unknown one is a `ModelError`.
 
         Examples
@@ -232,9 +386,11 @@ class Hexapod(Mechanism, _core.Hexapod):
         >>> heavier = ring.to_dict()
         >>> heavier["platform"]["mass"] = 90.0
         >>> print(zv.Hexapod.from_dict(heavier))
-        Hexapod 'docking_ring UPS (made-up data)': 6 UPS legs, 90.0 kg ring, 39.0 kg legs
+        Hexapod 'docking_ring UPS': 6 UPS legs, 90.0 kg ring, 39.0 kg legs (made-up data)
         """
-        return cls._read(data)
+        made = cls._read(data)
+        report([text for _, text in made.suspicions], f"Hexapod '{made.name}'", strict)
+        return made
 
     forward_kinematics = kinematics.forward_kinematics
     forward_kinematics_all = kinematics.forward_kinematics_all
@@ -244,14 +400,55 @@ class Hexapod(Mechanism, _core.Hexapod):
     status = kinematics.status
     workspace = kinematics.workspace
 
+    def plot(self, pose: Any = None, *, ax: Any = None) -> Figure:
+        """Draw the hexapod in space. Needs matplotlib (``zveno[plot]``).
+
+        Parameters
+        ----------
+        pose : (3,) array or pose, optional
+            Place r of the ring's centre of mass, or (r, R) in any form of a pose. Default: the nominal one.
+        ax : Axes3D, optional
+            Default: new ones in a new figure.
+
+        Returns
+        -------
+        figure : matplotlib Figure
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> figure = zv.mechanisms.docking_ring("RSU").plot()
+        >>> figure.axes[0].get_title()
+        'docking_ring RSU'
+        """
+
+        def fail(text: str) -> NoReturn:
+            raise ValueError(f"plot: {text}")
+
+        if pose is None and self._nominal is None:
+            fail(f"pose is missing, and hexapod '{self._name}' has no nominal pose")
+        r, R = (None, None) if pose is None else _as_pose(pose, fail, "pose")
+        drawing = optional("zveno.plot.mechanism", "Hexapod.plot", "matplotlib")
+        figure: Figure = drawing.draw_mechanism(self, r, R, ax).figure
+        return figure
+
     def __repr__(self) -> str:
         kinds = " and ".join(f"{count} {kind}" for kind, count in Counter(leg.type for leg in self._legs).items())
         legs = sum(leg.mass for leg in self._legs)
-        return f"Hexapod '{self._name}': {kinds} legs, {self._platform.mass:.1f} kg ring, {legs:.1f} kg legs"
+        ring = f"{self._platform.mass:.1f} kg ring"
+        return self._with_note(f"Hexapod '{self._name}': {kinds} legs, {ring}, {legs:.1f} kg legs")
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for leg in self._legs:
+            base = "" if leg.base is None else point_text(leg.base)
+            rows.append((str(leg.name), leg.type, base, point_text(leg.ring), f"{leg.mass:g}", leg._drive))
+        return html_table(repr(self), rows, ("leg", "type", "base hinge, m", "ring hinge, m", "mass, kg", "drive"))
 
 
-def _as_pose(nominal: Any, fail: Fail) -> tuple[Array, Array]:
-    """The nominal pose (r, R) from r alone or both."""
-    if isinstance(nominal, list | tuple) and len(nominal) == 2:
-        return as_vector(nominal[0], fail, "r of nominal"), as_rotation(nominal[1], fail, "R of nominal")
-    return as_vector(nominal, fail, "nominal"), IDENTITY
+def _as_pose(pose: Any, fail: Fail, what: str = "nominal") -> tuple[Array, Array]:
+    """A pose (r, R) from r alone or in any of its forms."""
+    if shape_of(pose) == (3,):
+        return as_vector(pose, fail, what), IDENTITY
+    r, R = as_pose(pose, fail, what)
+    return as_vector(r, fail, f"r of {what}"), R

@@ -294,7 +294,7 @@ class Leg(Record):
         housing_length, rod_length : float, m
             Their sum is the distance of the hinges at zero stroke: L_0 of Golubev & Yaskevich (000), (17).
             `rod_length` None: the stroke is zero in the nominal pose.
-        base_frame : (3, 3) array or object with ``.as_matrix()``, optional
+        base_frame : (3, 3) array or another form of a rotation, see `Hexapod`, optional
             Local to base axes. Default: see `Hexapod`.
         rotor_inertia : float, kg m^2
         lead : float, m
@@ -346,9 +346,9 @@ class Leg(Record):
 
         Parameters
         ----------
-        ring_frame : (3, 3) array or object with ``.as_matrix()``, optional
+        ring_frame : (3, 3) array or another form of a rotation, see `Hexapod`, optional
             Local to ring axes; z is the axis of the universal joint that is fixed in the ring. Default: see `Hexapod`.
-        tip_frame : (3, 3) array or object with ``.as_matrix()``, optional
+        tip_frame : (3, 3) array or another form of a rotation, see `Hexapod`, optional
             Local to rod axes; y is the axis of the universal joint that is fixed in the rod. Default: identity.
         spin_branch : {1, -1}
             The two spins that close the leg; s of Golubev & Yaskevich (000), (27). Zero spin is on branch 1.
@@ -447,11 +447,11 @@ class Leg(Record):
         crank, coupler : Body
             Frames with x along the link; the crank's is at `base`, the coupler's at the crank's end.
         crank_length, coupler_length : float, m
-        base_frame : (3, 3) array or object with ``.as_matrix()``, optional
+        base_frame : (3, 3) array or another form of a rotation, see `Hexapod`, optional
             Local to base axes; y is the crank's axis, x the direction of the crank at zero. Default: see `Hexapod`.
         axis : (3,) array, optional
             The crank's axis in base axes, instead of `base_frame`; x then points to the nominal ring hinge.
-        crank_frame : (3, 3) array or object with ``.as_matrix()``, optional
+        crank_frame : (3, 3) array or another form of a rotation, see `Hexapod`, optional
             Universal joint on the crank, local to crank axes. Default: identity.
         elbow : {1, -1}
             The two cranks that reach a point; sigma of Golubev & Yaskevich (000), (22).
@@ -613,8 +613,23 @@ class Leg(Record):
             return self.chain.total_mass
         return sum(body.mass for body in (self.inner, self.outer) if body is not None)
 
+    @property
+    def _drive(self) -> str:
+        """The actuated coordinate with its limits, if it has any."""
+        if math.isinf(self.lower) and math.isinf(self.upper):
+            return ""
+        return f"{self.joint_names[self.actuated_index]} {self.lower:.4g} to {self.upper:.4g} {self.unit}"
+
     def __repr__(self) -> str:
-        return f"Leg({self.name!r}, {self.type}, {self.mass:g} kg)"
+        start = f"chain '{self.chain.name}'" if self.chain is not None else f"base {point_text(self.base)}"
+        limits = f", {self._drive}" if self._drive else ""
+        ends = f"{start} to ring {point_text(self.ring)} m"
+        return f"Leg({self.name!r}, {self.type}, {self.mass:g} kg, {ends}{limits})"
+
+
+def point_text(point: Array | None) -> str:
+    """A point with four digits."""
+    return "" if point is None else f"({', '.join(f'{x:.4g}' for x in point.round(12) + 0.0)})"
 
 
 def _custom_fields(

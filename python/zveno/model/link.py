@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._check import Array, _is_name, _show, as_array, as_number, as_range
 from .._record import Record
-from .._rotation import as_matrix
+from .._rotation import as_matrix, as_pose
 from ..errors import ModelError
 from .body import Body
 
@@ -53,8 +53,10 @@ class Link(Record):
         Joint axis in J (the same in link axes); any length but zero.
     position : (3,) array, m
         Origin of J in the parent frame.
-    rotation : (3, 3) array or object with ``.as_matrix()``
+    rotation : (3, 3) array, object with ``.as_matrix()`` or ``{"quaternion": (w, x, y, z)}``
         Maps components in J to components in the parent frame.
+    pose : (4, 4) array, object with ``.as_matrix()`` that is one, or pair (position, rotation), optional
+        Both in one, instead of `position` and `rotation`.
     mass : float, kg
     com : (3,) array, m
         Centre of mass in the link frame.
@@ -108,8 +110,8 @@ class Link(Record):
         joint: str = "revolute",
         joint_name: str | None = None,
         axis: ArrayLike = (0.0, 0.0, 1.0),
-        position: ArrayLike = (0.0, 0.0, 0.0),
-        rotation: Any = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+        position: ArrayLike | None = None,
+        rotation: Any = None,
         mass: float = 0.0,
         com: ArrayLike = (0.0, 0.0, 0.0),
         inertia: ArrayLike = 0.0,
@@ -121,6 +123,7 @@ class Link(Record):
         friction: float = 0.0,
         stiffness: float = 0.0,
         rest: float = 0.0,
+        pose: Any = None,
     ) -> None:
         if not _is_name(name):
             raise ModelError(f"Link: name is {_show(name)}, expected a non-empty string")
@@ -134,19 +137,22 @@ class Link(Record):
         if not isinstance(joint, str) or joint not in (*KINDS, "continuous"):
             fail(f"joint is {_show(joint)}, expected 'revolute', 'prismatic', 'fixed' or 'continuous'")
 
+        if pose is not None and (position is not None or rotation is not None):
+            fail("pose is given and so is position or rotation; expected one or the other")
+        place, turn = (position, rotation) if pose is None else as_pose(pose, fail, "pose", exact=False)
         values: dict[str, Any] = {
             "name": name,
             "parent": parent,
             "joint": "revolute" if joint == "continuous" else joint,
             "joint_name": joint_name or f"{name}_joint",
             "axis": as_array(axis, fail, "axis", (3,)),
-            "position": as_array(position, fail, "position", (3,)),
+            "position": as_array((0.0, 0.0, 0.0) if place is None else place, fail, "position", (3,)),
             "mass": as_number(mass, fail, "mass"),
             "com": as_array(com, fail, "com", (3,)),
         }
         if not values["axis"].any():
             fail("axis is zero, expected a direction")
-        values["rotation"] = as_matrix(rotation, fail, "rotation")
+        values["rotation"] = as_matrix(np.eye(3) if turn is None else turn, fail, "rotation")
         tensor = as_array(inertia, fail, "inertia", (3, 3), (3,), ())
         if tensor.ndim < 2:
             tensor = np.diag(np.broadcast_to(tensor, 3))

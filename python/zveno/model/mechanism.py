@@ -29,9 +29,11 @@ class Mechanism(Value):
     _parts: ClassVar[Mapping[str, type[Record]]]  # classes of fields that are dictionaries in a dictionary
     _many: ClassVar[str]  # the one of them that is a list
     _part: ClassVar[str]  # what a status names
+    _extra: ClassVar[tuple[str, ...]] = ("note",)  # fields that a dictionary has only where they are not empty
 
     _name: str
     _gravity: Array
+    _note: str = ""
 
     def _assemble(self, *values: Any, **named: Any) -> None:
         """Check the values, build the C++ model."""
@@ -45,12 +47,31 @@ class Mechanism(Value):
     @classmethod
     def _made(cls, **values: Any) -> Self:
         """Suspicions are not reported: those of a copy were reported when the original was made."""
+        note = values.pop("note", "")
+        if not isinstance(note, str):
+            raise ModelError(f"{cls._kind.__name__}: note is {_show(note)}, expected a string")
         made = cls.__new__(cls)
         made._assemble(**values)
-        return made
+        return made._noted(note)
+
+    def _noted(self, note: str) -> Self:
+        """The same object with a note; for whoever has just made it."""
+        self._note = note
+        return self
 
     def _values(self) -> dict[str, Any]:
-        return {key: getattr(self, f"_{key}") for key in self._fields}
+        extra = {key: getattr(self, f"_{key}") for key in self._extra}
+        values = {key: getattr(self, f"_{key}") for key in self._fields}
+        return values | {key: value for key, value in extra.items() if value is not None and len(value)}
+
+    @property
+    def note(self) -> str:
+        """What a reader should know about the data, as "made-up data"; shown by ``repr``, empty by default."""
+        return self._note
+
+    def _with_note(self, text: str) -> str:
+        """The text of ``repr``."""
+        return f"{text} ({self._note})" if self._note else text
 
     @property
     def name(self) -> str:
@@ -92,8 +113,8 @@ class Mechanism(Value):
         if number != _VERSION:
             newer = ": a newer zveno has written it" if number > _VERSION else ""
             raise ModelError(f"{what}: version is {_show(version)}, expected {_VERSION}{newer}")
-        require_keys(what, data, ("format", "version", *cls._fields), cls._fields)
-        values = {key: data[key] for key in cls._fields}
+        require_keys(what, data, ("format", "version", *cls._fields, *cls._extra), cls._fields)
+        values = {key: data[key] for key in (*cls._fields, *cls._extra) if key in data}
         if not isinstance(values[cls._many], list | tuple):
             raise ModelError(f"{what}: {cls._many} is {_show(values[cls._many])}, expected a list")
         for key, part in cls._parts.items():

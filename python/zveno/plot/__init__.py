@@ -1,1 +1,1 @@
-"""Figures. Needs matplotlib (``zveno[cli]``); nothing else in the package needs this."""
+"""Figures. Needs matplotlib (``zveno[plot]``); nothing else in the package needs this."""

@@ -11,6 +11,8 @@ from matplotlib.colors import LogNorm
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from .._check import Array
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -18,6 +20,25 @@ if TYPE_CHECKING:
     from ..kinematics.hexapods import Workspace
 
 __all__ = ["plot_workspace"]
+
+
+def _beyond_reach(margin: Array) -> Array:
+    """The margin continued by one point into poses out of reach, so that its line of zeros does not end at them.
+
+    Linear from the two points before it and below zero, the least of all eight directions: a border that limits set
+    stays where it is, one that reach sets comes to lie between the points.
+    """
+    known = np.where(np.isinf(margin), 1.0, margin)
+    padded = np.pad(known, 2, constant_values=np.nan)
+    rows, columns = margin.shape
+
+    def shifted(i: int, j: int) -> Array:
+        return padded[2 + i : 2 + i + rows, 2 + j : 2 + j + columns]
+
+    steps = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
+    near = [(shifted(i, j), shifted(2 * i, 2 * j)) for i, j in steps]
+    guesses = [np.fmin(2 * one - two, -np.abs(one)) for one, two in near]
+    return np.asarray(np.where(np.isnan(known), np.fmin.reduce(guesses), known))
 
 
 def plot_workspace(workspace: Workspace, ax: Axes | None = None) -> Figure:
@@ -34,7 +55,7 @@ def plot_workspace(workspace: Workspace, ax: Axes | None = None) -> Figure:
     figure : matplotlib Figure
     """
     axes = ax if ax is not None else plt.subplots(figsize=(6.4, 5.0), layout="constrained")[1]
-    scales = [(180 / math.pi, "deg") if name.startswith("tilt") else (1e3, "mm") for name in workspace.axes]
+    scales = [(1e3, "mm") if name in ("x", "y", "z") else (180 / math.pi, "deg") for name in workspace.axes]
     first, second = workspace.first * scales[0][0], workspace.second * scales[1][0]
     values = np.ma.masked_invalid(workspace.condition.T)
     handles: list[Line2D | Patch] = []
@@ -49,9 +70,9 @@ def plot_workspace(workspace: Workspace, ax: Axes | None = None) -> Figure:
         bar.ax.yaxis.set_minor_formatter("{x:g}")
     if values.count() < values.size:
         handles.append(Patch(color="0.8", label="out of reach"))
-    inside = workspace.usable.T
-    if inside.any() and not inside.all():
-        axes.contour(first, second, inside.astype(float), levels=[0.5], colors="#D55E00", linewidths=2.0)
+    margin = np.ma.masked_invalid(_beyond_reach(workspace.margin.T))
+    if margin.count() and margin.min() < 0 < margin.max():
+        axes.contour(first, second, margin, levels=[0.0], colors="#D55E00", linewidths=2.0)
         handles.append(Line2D([], [], color="#D55E00", lw=2.0, label="limits of the legs"))
     if handles:
         axes.legend(handles=handles, loc="upper right", fontsize="small", framealpha=0.9)

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._check import Array
+from .._extras import optional
 from . import plan as _plan
-from .plan import Plan, Run, optional, progress_bar
+from .plan import Plan, Run, progress_bar
 from .stability import Linearised
 
 if TYPE_CHECKING:

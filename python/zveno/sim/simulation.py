@@ -31,12 +31,12 @@ from numpy.typing import ArrayLike
 
 from .. import _core, errors
 from .._check import Array, _show, as_array
+from .._extras import optional as _optional
 from .._rotation import as_rotation, from_quaternion, to_quaternion
 from . import output, stability
 from .batch import SimulationBatch, common_shape, rows_of, run_batch
 from .laws import Law, Place, leg_place, program
 from .plan import Plan, Run, advance, doubts, limit_of, percent, progress_bar, refuse, warn
-from .plan import optional as _optional
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -495,7 +495,7 @@ class Simulation(ABC):
 
     @abstractmethod
     def plot(self) -> Figure:
-        """Draw the motion in one figure. Needs matplotlib (``zveno[cli]``)."""
+        """Draw the motion in one figure. Needs matplotlib (``zveno[plot]``)."""
 
 
 class HexapodSimulation(Simulation, mechanism="hexapod"):
@@ -567,7 +567,10 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
         return error(f"{when} {who} {text}, margin {margin:.3g}", leg=leg, leg_index=index, cause=key, margin=margin)
 
     def plot(self) -> Figure:
-        """Draw ring, strokes, forces, the load on the base and the energy in one figure. Needs matplotlib."""
+        """Draw ring, strokes, forces, the load on the base and the energy in one figure.
+
+        Needs matplotlib (``zveno[plot]``).
+        """
         figure: Figure = _optional("zveno.plot.simulation", "Simulation.plot", "matplotlib").plot_simulation(self)
         return figure
 
@@ -799,7 +802,7 @@ def simulate(
     >>> law = zv.laws.SpringDamper(400.0, 80.0)
     >>> sim = ring.simulate(2.0, 1e-3, u=[-0.08, 0, 0, 0, 0, 0], laws=law)
     >>> sim
-    Simulation('docking_ring UPS (made-up data)', 2001 states from t = 0 to 2 s, rk4, dt = 0.001 s, 1.07 J exchanged,
+    Simulation('docking_ring UPS', 2001 states from t = 0 to 2 s, rk4, dt = 0.001 s, 1.07 J exchanged,
     error < 1e-9 of it)
     >>> bool(np.abs(sim.energy_error).max() < 1e-6 * sim.kinetic_energy[0])  # energy is accounted for
     True
