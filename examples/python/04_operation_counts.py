@@ -1,4 +1,9 @@
-"""Operations that an algorithm needs, counted exactly by running it; then as a polynomial in the number of joints."""
+"""
+Operation counts
+================
+
+Operations that an algorithm needs, counted exactly by running it; then as a polynomial in the number of joints.
+"""
 
 import zveno as zv
 from zveno.opcount import fit_polynomial, format_polynomial

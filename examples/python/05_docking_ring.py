@@ -1,4 +1,9 @@
-"""First contact of a docking ring: strokes, accelerations and loads on the spacecraft, once and ten thousand times."""
+"""
+First contact of a docking ring
+===============================
+
+Strokes, accelerations and loads on the spacecraft, once and ten thousand times.
+"""
 
 import numpy as np
 import zveno as zv

@@ -239,7 +239,7 @@ def _span(sizes: Sequence[int]) -> str:
 
 
 def verdict(study: Study) -> list[str]:
-    """Plain sentences: who needs the fewest operations, who is fastest, and whether the claim of (002) holds."""
+    """Plain sentences: who needs the fewest operations, who is fastest, and whether the claim of Yaskevich holds."""
     winners = {
         "Fewest operations": study.winners(lambda m: m.flops),
         "Fastest, one state": study.winners(lambda m: m.single, TIE),
@@ -263,12 +263,12 @@ def _claim(study: Study, winners: Mapping[str, list[tuple[str, list[int]]]]) -> 
         f"{what.lower()} for {_span(sizes)}" for what, ranges in winners.items() for m, sizes in ranges if m == ours
     ]
     if wins:
-        yield f"Yaskevich (002) calls {ours} more efficient than others; here it is: {', '.join(wins)}."
+        yield f"Yaskevich calls {ours} more efficient than others; here it is: {', '.join(wins)}."
     else:
         best = min(METHODS, key=lambda m: study[m, last].flops)
         factor = study[ours, last].flops / study[best, last].flops
         yield (
-            "The claim of Yaskevich (002) that its recurrent algorithm is more efficient than others does not hold: "
+            "The claim of Yaskevich that the recurrent algorithm is more efficient than others does not hold: "
             f"for {_span(study.sizes)} {ours} is nowhere the cheapest or the fastest; at N = {last} it needs "
             f"{factor:.1f} times the operations of {best}."
         )

@@ -1,4 +1,4 @@
-"""Operation counts of mass-matrix algorithms as polynomials in N: printed in Yaskevich (002), and corrected."""
+"""Operation counts of mass-matrix algorithms as polynomials in N: printed in Yaskevich, and corrected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Polynomial = tuple[Fraction, ...]
 class Published:
     """Polynomials in N for the mass matrix of an all-revolute chain, ascending powers.
 
-    ``printed`` is the total of Yaskevich (002) as printed; ``common_mul`` ... ``own_add`` are the corrected counts of
+    ``printed`` is the total of Yaskevich as printed; ``common_mul`` ... ``own_add`` are the corrected counts of
     its formulas: the shared kinematics, and the algorithm's own part.
     """
 
