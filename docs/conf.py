@@ -7,7 +7,6 @@ API and of the command line are written into ``reference/api`` at every build, t
 from __future__ import annotations
 
 import inspect
-import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,9 +31,10 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["gallery/*.py", "gallery/*.ipynb", "gallery/*.codeobj.json", "**/sg_execution_times.rst"]
+exclude_patterns = ["gallery/*.py", "gallery/*.ipynb", "gallery/*.codeobj.json"]
 templates_path = ["_templates"]
 default_role = "py:obj"
 highlight_language = "none"
@@ -65,7 +65,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
-    "min_reported_time": 1e9,
+    "write_computation_times": False,
     "remove_config_comments": True,
     "reset_modules": ("matplotlib",),
 }
@@ -148,7 +148,7 @@ def write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def write_api(app: Any) -> None:
+def write_api(app: Any, config: Any) -> None:
     """One page per topic; a public name that no topic lists comes under "Other"."""
     folder = HERE / "reference" / "api"
     public = documented(zv, [name for name in zv.__all__ if not name.startswith("_")])
@@ -161,24 +161,35 @@ def write_api(app: Any) -> None:
         if find_spec(f"zveno.{key}") is None:
             continue
         module = import_module(f"zveno.{key}")
-        pages[key] = f"# {title}\n\n{text} `zveno.{key}`\n\n{table(module.__name__, documented(module, module.__all__))}"
-    order = [key for key in ("models", "robots", "mechanisms", "simulation", "laws", "results", "files") if key in pages]
+        pages[key] = (
+            f"# {title}\n\n{text} `zveno.{key}`\n\n{table(module.__name__, documented(module, module.__all__))}"
+        )
+    order = [
+        key for key in ("models", "robots", "mechanisms", "simulation", "laws", "results", "files") if key in pages
+    ]
     order += [key for key in pages if key not in order]
     contents = "\n".join(["```{toctree}", ":maxdepth: 1", "", *order, "```"])
-    head = "Every public name, from the docstrings of the installed package. `import zveno as zv`; what `zv` offers:\n\n"
+    head = (
+        "Every public name, from the docstrings of the installed package. `import zveno as zv`; what `zv` offers:\n\n"
+    )
     write(folder / "index.md", f"# Python API\n\n{head}{contents}\n")
     for key, text in pages.items():
         write(folder / f"{key}.md", text)
 
 
-def write_commands(app: Any) -> None:
+def write_commands(app: Any, config: Any) -> None:
     """The command line as it describes itself."""
     import typer
     from zveno.cli import app as cli
 
     root = typer.main.get_command(cli)
     assert hasattr(root, "commands")
-    text = ["# Command line", "", "`pip install \"zveno[cli]\"` brings `zveno`; `zveno COMMAND --help` prints what is here.", ""]
+    text = [
+        "# Command line",
+        "",
+        '`pip install "zveno[cli]"` brings `zveno`; `zveno COMMAND --help` prints what is here.',
+        "",
+    ]
     for name, command in sorted(root.commands.items()):
         text += [f"## zveno {name}", "", inspect.cleandoc(command.help or ""), ""]
         rows = []
@@ -187,7 +198,7 @@ def write_commands(app: Any) -> None:
             shown = "" if default in (None, False, "") else f" Default: `{default}`."
             what = ", ".join(f"`{option}`" for option in parameter.opts)
             if parameter.param_type_name == "argument":
-                what = f"`{parameter.human_readable_name}`"
+                what = f"`{parameter.name.upper()}`"
             rows.append(f"| {what} | {(getattr(parameter, 'help', None) or '').replace('|', '/')}{shown} |")
         text += ["| | |", "|---|---|", *rows, ""] if rows else []
     write(HERE / "reference" / "api" / "commands.md", "\n".join(text))
@@ -201,8 +212,15 @@ def copy_mathjax(app: Any, error: Exception | None) -> None:
         (Path(app.outdir) / "_static" / MATHJAX).write_bytes(script.read_bytes())
 
 
+def without_self(app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, result: Any) -> Any:
+    """Compiled methods have their self before a slash: (/, q, ...)."""
+    if signature and signature.startswith("(/, "):
+        return "(" + signature.removeprefix("(/, "), result
+    return None
+
+
 def setup(app: Any) -> None:
-    sys.path.insert(0, str(HERE))
-    app.connect("builder-inited", write_api, priority=100)  # before autosummary looks for names
-    app.connect("builder-inited", write_commands, priority=100)
+    app.connect("config-inited", write_api)  # before the sources are listed, where autosummary looks for names
+    app.connect("config-inited", write_commands)
+    app.connect("autodoc-process-signature", without_self)
     app.connect("build-finished", copy_mathjax)

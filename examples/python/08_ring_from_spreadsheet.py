@@ -11,14 +11,15 @@ drawing would give.
 # Hinge points
 # ------------
 # One row for each leg, ``leg, base x, y, z, ring x, y, z``: base hinges in base axes, ring hinges in axes of the ring
-# that are parallel to them. NumPy reads the CSV; ``pandas.read_excel(...).to_numpy()`` reads a workbook the same way.
-# Everything inside is SI: millimetres end here.
+# that are parallel to them. A workbook is read as easily, ``pandas.read_excel("hinges.xlsx").to_numpy()``. Everything
+# inside is SI: millimetres end here.
 import csv
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import zveno as zv
+from zveno import laws
 from zveno.hexapod_plots import draw_mechanism
 
 here = Path(__file__).parent if "__file__" in globals() else Path.cwd()
@@ -26,7 +27,8 @@ with (here / "data" / "ring_hinges.csv").open() as file:
     rows = [[float(cell) for cell in row] for row in list(csv.reader(file))[1:]]
 points = 1e-3 * np.array(rows)[:, 1:]
 base, ring_side = points[:, :3], points[:, 3:]
-print("circles, m: base", np.hypot(*base[:, 1:].T).round(3), "\n            ring", np.hypot(*ring_side[:, 1:].T).round(3))
+for name, side in (("base", base), ("ring", ring_side)):
+    print(f"{name} hinges on circles of", np.hypot(side[:, 1], side[:, 2]).round(3), "m")
 
 # %%
 # Where the axes of the ring have their origin does not matter, its centre of mass does: ring points are counted from
@@ -49,8 +51,9 @@ strut = {
     "lower": -0.13,
     "upper": 0.15,
 }
-legs = [zv.Leg.ups(b, p, name=f"leg{k}", **strut) for k, (b, p) in enumerate(zip(base, ring_side, strict=True), 1)]
-ring = zv.Hexapod(zv.Body(45.0, (15.5, 8.2, 8.2)), legs, nominal=(0.38, 0, 0), name="my ring")
+legs = [zv.Leg.ups(b, p, **strut) for b, p in zip(base, ring_side, strict=True)]
+platform = zv.Body(45.0, (15.5, 8.2, 8.2))
+ring = zv.Hexapod(platform, legs, nominal=(0.38, 0, 0), name="my ring")
 lengths = np.linalg.norm(ring.nominal[0] + ring_side - base, axis=1)
 print("struts in the nominal pose, m:", lengths.round(4))
 print("condition of the drives:", ring.singularity(*ring.nominal).condition.round(2))
@@ -58,7 +61,7 @@ print("condition of the drives:", ring.singularity(*ring.nominal).condition.roun
 # %%
 # A look at it tells more than the numbers: a wrong sign or an exchanged pair of hinges is seen at once.
 figure = plt.figure(figsize=(5, 4.5))
-draw_mechanism(ring, ax=figure.add_subplot(projection="3d"))
+ax = draw_mechanism(ring, ax=figure.add_subplot(projection="3d"))
 
 # %%
 # How far it moves
@@ -73,7 +76,7 @@ figure = workspace.plot()
 # ---------
 # The ring closes in at 6 cm/s, drifts to the side at 2 cm/s, and is hit at a point of its rim for 0.3 s. The force is
 # given in base axes; its moment about the centre of mass is wanted in ring axes, which are the base axes at the start.
-law = zv.laws.SpringDamper(400.0, 80.0) + zv.laws.DryFriction(5.0, 2e-3) + zv.laws.Stops(1e5, 2e3)
+law = laws.SpringDamper(400.0, 80.0) + laws.DryFriction(5.0, 2e-3) + laws.Stops(1e5, 2e3)
 rim = np.array([0.0, 0.6 * np.cos(0.4), 0.6 * np.sin(0.4)])
 force = np.array([-120.0, 30.0, -10.0])
 hit = np.r_[force, np.cross(rim, force)]
@@ -112,7 +115,7 @@ figure = sim.plot()
 # Is the step short enough? Half of it must change nothing that matters.
 half = ring.simulate(3.0, 5e-4, u=[-0.06, 0.02, 0, 0, 0, 0], laws=law, wrench=pulse)
 peaks = [np.linalg.norm(s.base_wrench[:, :3], axis=1).max() for s in (sim, half)]
-print(f"largest force on the base with dt = 1 ms {peaks[0]:.2f} N, with 0.5 ms {peaks[1]:.2f} N")
+print(f"largest force on the base: {peaks[0]:.2f} N with 1 ms, {peaks[1]:.2f} N with 0.5 ms")
 assert abs(peaks[0] - peaks[1]) < 0.01 * peaks[1]
 
 if plt.get_backend() != "agg":

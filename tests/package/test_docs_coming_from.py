@@ -27,7 +27,8 @@ URDF = """
 <axis xyz="0.6 0 0.8"/><limit lower="-1" upper="1" effort="100" velocity="2"/></joint>
 <joint name="bend" type="revolute"><parent link="boom"/><child link="wrist"/><origin xyz="0.5 0 0"/>
 <axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="100" velocity="2"/></joint>
-<joint name="flange" type="fixed"><parent link="wrist"/><child link="tool"/><origin xyz="0 0.1 0.2" rpy="0.5 0 0.2"/></joint>
+<joint name="flange" type="fixed"><parent link="wrist"/><child link="tool"/>
+<origin xyz="0 0.1 0.2" rpy="0.5 0 0.2"/></joint>
 </robot>
 """
 q, qd, qdd, tau = np.random.default_rng(7).uniform(-1, 1, (4, 3))
@@ -193,7 +194,9 @@ PINOCCHIO = {
         lambda a: driven(a).inverse_dynamics(q, qd, qdd),
     ),
     "`model.inertias[i].toDynamicParameters()`": (
-        lambda p: np.array([p.model.inertias[i].toDynamicParameters()[[0, 1, 2, 3, 4, 5, 7, 6, 8, 9]] for i in (1, 2, 3)]),
+        lambda p: np.array(
+            [p.model.inertias[i].toDynamicParameters()[[0, 1, 2, 3, 4, 5, 7, 6, 8, 9]] for i in (1, 2, 3)]
+        ),
         lambda a: moving(a.inertial_parameters),
     ),
 }

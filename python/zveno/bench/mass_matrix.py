@@ -268,7 +268,7 @@ def _claim(study: Study, winners: Mapping[str, list[tuple[str, list[int]]]]) -> 
         best = min(METHODS, key=lambda m: study[m, last].flops)
         factor = study[ours, last].flops / study[best, last].flops
         yield (
-            "The claim of Yaskevich that the recurrent algorithm is more efficient than others does not hold: "
+            "The claim of Yaskevich that its recurrent algorithm is more efficient than others does not hold: "
             f"for {_span(study.sizes)} {ours} is nowhere the cheapest or the fastest; at N = {last} it needs "
             f"{factor:.1f} times the operations of {best}."
         )

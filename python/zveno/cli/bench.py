@@ -164,7 +164,7 @@ def _polynomial_tables(result: study.Study, *, ascii_only: bool) -> Iterable[Tab
     def show(polynomial: Polynomial | None) -> str:
         return "-" if polynomial is None else format_polynomial(polynomial, compact=not ascii_only)
 
-    total = new_table("mul + add with kinematics, exactly", ["", "printed by Yaskevich", "corrected", "our kernel"], gap=1)
+    total = new_table("mul + add with kinematics, exactly", ["", "printed", "corrected", "our kernel"], gap=1)
     own = new_table("Own part, exactly", ["", "", "corrected", "our kernel"], left=2)
     for method, fit in result.fits.items():
         published = PUBLISHED[method]
@@ -172,8 +172,8 @@ def _polynomial_tables(result: study.Study, *, ascii_only: bool) -> Iterable[Tab
         own.add_row(method, "mul", show(published.own_mul), show(fit.own_mul))
         own.add_row("", "add", show(published.own_add), show(fit.own_add))
     total.caption = (
-        "Kinematics in base axes: 246N in Yaskevich, corrected 243N. kosynka: only its cost is published, the corrected "
-        "column counts a reconstruction."
+        "Printed: the table of Yaskevich. Kinematics in base axes: 246N there, corrected 243N. kosynka: only its cost "
+        "is published, the corrected column counts a reconstruction."
     )
     total.caption_justify = "left"
     yield total
