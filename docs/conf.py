@@ -137,7 +137,8 @@ def documented(owner: ModuleType, names: list[str]) -> list[str]:
 
 
 def table(module: str, names: list[str]) -> str:
-    lines = ["```{eval-rst}", f".. currentmodule:: {module}", "", ".. autosummary::", "   :toctree: generated", ""]
+    lines = ["```{eval-rst}", f".. currentmodule:: {module}", "", ".. autosummary::", "   :toctree: generated"]
+    lines += ["   :signatures: short", ""]
     return "\n".join([*lines, *(f"   {name}" for name in names), "```", ""])
 
 

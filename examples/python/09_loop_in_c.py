@@ -11,9 +11,9 @@ It needs a C compiler (``cc``, or the one in the environment variable ``CC``).
 # %%
 # The function
 # ------------
-# ``parameters=["link6"]`` makes the ten inertial parameters of the last link an argument, so that a load in the hand can
-# change without new code; the rest of the arm is numbers in the code. Parameters of bodies that are fixed to each other
-# add up: the argument is the link's own plus those of 2 kg, 0.1 m in front of the flange.
+# ``parameters=["link6"]`` makes the ten inertial parameters of the last link an argument, so that a load in the hand
+# can change without new code; the rest of the arm is numbers in the code. Parameters of bodies that are fixed to each
+# other add up: the argument is the link's own plus those of 2 kg, 0.1 m in front of the flange.
 import os
 import subprocess
 import tempfile

@@ -1,4 +1,4 @@
-"""Code in the pages runs and prints what the pages show; links between them lead somewhere; words are those of users."""
+"""Code in the pages runs and prints what they show, links lead somewhere, works are cited by author."""
 
 import contextlib
 import io
@@ -108,7 +108,8 @@ def test_links_lead_somewhere(page):
 def test_every_page_has_its_place_in_the_order():
     placed = {ROOT / "docs" / "index.md"}
     for page in PAGES[1:]:
-        for tree in re.findall(r"^```\{toctree\}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        trees = re.findall(r"^```\{toctree\}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        for tree in trees:
             for line in tree.splitlines():
                 entry = re.sub(r".*<(.*)>", r"\1", line.strip())
                 if entry and not entry.startswith(":"):
@@ -135,7 +136,7 @@ def test_docstrings_cite_works_by_author():
 
 
 def test_install_page_lists_the_extras():
-    page = (ROOT / "docs" / "start" / "install.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/start/install.md").read_text(encoding="utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = set(project["optional-dependencies"]) - {"lint"}
     assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == extras
