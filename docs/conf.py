@@ -61,7 +61,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"[\\/]\d\d_",
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
-    "capture_repr": ("_repr_html_", "__repr__"),
+    "capture_repr": ("_repr_html_",),
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
@@ -201,7 +201,7 @@ def write_commands(app: Any, config: Any) -> None:
             if parameter.param_type_name == "argument":
                 what = f"`{parameter.name.upper()}`"
             rows.append(f"| {what} | {(getattr(parameter, 'help', None) or '').replace('|', '/')}{shown} |")
-        text += ["| | |", "|---|---|", *rows, ""] if rows else []
+        text += ["| option | meaning |", "|---|---|", *rows, ""] if rows else []
     write(HERE / "reference" / "api" / "commands.md", "\n".join(text))
 
 

@@ -15,6 +15,7 @@ drawing would give.
 # inside is SI: millimetres end here.
 import csv
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -42,7 +43,7 @@ ring_side = ring_side - centre
 # A UPS leg is a strut: universal joint on the base, screw, ball joint on the ring. Housing and rod are cylinders along
 # the leg; the rotor of the screw counts much more than the rod. What is left out (frames, rod length, zero of the
 # stroke) follows from the nominal pose.
-strut = {
+strut: dict[str, Any] = {
     "housing": zv.Body.cylinder(4.0, 0.03, 0.30),
     "rod": zv.Body.cylinder(2.5, 0.018, 0.28),
     "housing_length": 0.25,
