@@ -7,6 +7,7 @@ API and of the command line are written into ``reference/api`` at every build, t
 from __future__ import annotations
 
 import inspect
+import re
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -220,8 +221,14 @@ def without_self(app: Any, what: str, name: str, obj: Any, options: Any, signatu
     return None
 
 
+def keep_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """|v| is an absolute value here, no substitution of reStructuredText."""
+    lines[:] = [line if ">>>" in line else re.sub(r"(?<!`)\|(\w+)\|(?!`)", r"\|\1\|", line) for line in lines]
+
+
 def setup(app: Any) -> None:
     app.connect("config-inited", write_api)  # before the sources are listed, where autosummary looks for names
     app.connect("config-inited", write_commands)
     app.connect("autodoc-process-signature", without_self)
+    app.connect("autodoc-process-docstring", keep_bars)
     app.connect("build-finished", copy_mathjax)

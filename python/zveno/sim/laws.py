@@ -257,7 +257,7 @@ class LuGre(Law):
     """Friction with true sticking (Canudas de Wit et al. 1995).
 
     Bristles between the surfaces have the deflection z, an internal state that `simulate` integrates:
-    z' = v - stiffness ``|v|`` z / g(v) with g(v) = force + (breakaway - force) exp(-(v / speed)^2); the force is
+    z' = v - stiffness |v| z / g(v) with g(v) = force + (breakaway - force) exp(-(v / speed)^2); the force is
     -(stiffness z + damping z' + viscous v). A simulation starts with the deflection of steady sliding at the initial
     rate, zero at rest. At most four of them in one law.
 
@@ -277,7 +277,7 @@ class LuGre(Law):
 
     Notes
     -----
-    Bristles relax with the rate stiffness ``|v|`` / g(v); its product with the step must be below 2.7 for "rk4".
+    Bristles relax with the rate stiffness |v| / g(v); its product with the step must be below 2.7 for "rk4".
 
     Examples
     --------
@@ -538,7 +538,7 @@ class Servo(Law):
 
 @dataclass(frozen=True)
 class SlipClutch(Law):
-    """A law whose force is limited to `limit` in either direction.
+    """A law whose force is limited: |force| <= limit.
 
     Parameters
     ----------
