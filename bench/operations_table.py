@@ -27,15 +27,16 @@ are not listed. *Own part* is the algorithm without the kinematics it starts fro
 
 ## Mass matrix
 
-Total M + A, kinematics included. *Printed* is the table of Yaskevich (002); *corrected* counts its formulas, or the
+Total M + A, kinematics included. *Printed* is the table of Yaskevich; *corrected* counts its formulas, or the
 textbook form of the algorithm, with dense kinematics; *measured* is our kernel, whose joint axes are aligned with z.
 """
 READING = """\
-The own parts of the five algorithms of 002 equal the corrected polynomials as integers
+The own parts of the five algorithms of Yaskevich equal the corrected polynomials as integers
 (`tests/chain/test_operations.py`). `crba` and `crba-columns` are cheaper than the textbook forms because the joint axis
 is z, and because `crba` moves the wrench of a unit acceleration once to the base instead of walking it from body to
-body; `crba-walk` walks, which takes fewer operations up to N = 8. The claim of 002 that its recurrent algorithm is the
-most efficient does not hold: `kane-triangular`, `kane-collapsed` and `crba` need fewer operations for every N >= 3.
+body; `crba-walk` walks, which takes fewer operations up to N = 8. The claim of Yaskevich that the recurrent algorithm
+is the most efficient does not hold: `kane-triangular`, `kane-collapsed` and `crba` need fewer operations for every
+N >= 3.
 """
 
 
@@ -53,7 +54,7 @@ def polynomial(function: str, method: str | None, part: str) -> str:
 def lines() -> Iterator[str]:
     """The page, line by line."""
     yield HEAD
-    yield "| algorithm | printed in 002 | corrected | measured | own part, M | own part, A |"
+    yield "| algorithm | printed by Yaskevich | corrected | measured | own part, M | own part, A |"
     yield "|---|---|---|---|---|---|"
     for method, published in PUBLISHED.items():
         printed = format_polynomial(published.printed) if published.printed else ""

@@ -1,4 +1,9 @@
-"""A planar arm of two links: what it weighs, what holds it, how it falls."""
+"""
+A first arm
+===========
+
+A planar arm of two links: what it weighs, what holds it, how it falls.
+"""
 
 import numpy as np
 import zveno as zv

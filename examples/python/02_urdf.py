@@ -1,4 +1,9 @@
-"""A model from URDF: path or text. What looks wrong is said in a warning that names the link."""
+"""
+A model from URDF
+=================
+
+From a path or from text. What looks wrong is said in a warning that names the link.
+"""
 
 import warnings
 

@@ -1,4 +1,9 @@
-"""Many states in one call: any leading shape, broadcasting, results written in place, threads."""
+"""
+Many states in one call
+=======================
+
+Any leading shape, broadcasting, results written in place, threads.
+"""
 
 import numpy as np
 import zveno as zv

@@ -1,4 +1,11 @@
-"""Operations that an algorithm needs, counted exactly by running it; then as a polynomial in the number of joints."""
+"""
+Operation counts
+================
+
+Operations that an algorithm needs, counted exactly by running it; then as a polynomial in the number of joints.
+"""
+
+from typing import Any
 
 import zveno as zv
 from zveno.opcount import fit_polynomial, format_polynomial
@@ -6,7 +13,7 @@ from zveno.opcount import fit_polynomial, format_polynomial
 
 def chain(n: int) -> zv.Chain:
     """n revolute joints in general position."""
-    body = {"mass": 1.0, "com": (0.1, 0.2, 0.3), "inertia": (0.3, 0.4, 0.5)}
+    body: dict[str, Any] = {"mass": 1.0, "com": (0.1, 0.2, 0.3), "inertia": (0.3, 0.4, 0.5)}
     return zv.Chain([zv.Link(f"l{i}", axis=(1, 2, 3), position=(0.4, 0.5, 0.6), **body) for i in range(n)])
 
 

@@ -1,7 +1,13 @@
-"""First contact of a docking ring: strokes, accelerations and loads on the spacecraft, once and ten thousand times."""
+"""
+First contact of a docking ring
+===============================
+
+Strokes, accelerations and loads on the spacecraft, once and ten thousand times.
+"""
 
 import numpy as np
 import zveno as zv
+from numpy.typing import NDArray
 
 ring = zv.mechanisms.docking_ring("UPS")
 print(ring)
@@ -17,7 +23,7 @@ print("strokes, mm                   ", (1e3 * stroke).round(1))
 print("drives, N                     ", drives.round(1))
 
 
-def contact(angle, force):
+def contact(angle: NDArray[np.float64], force: NDArray[np.float64]) -> NDArray[np.float64]:
     """Wrench of a force (base axes) at a point of the rim: moments in ring axes."""
     rim = 0.6 * np.stack([np.zeros_like(angle), np.cos(angle), np.sin(angle)], axis=-1)
     return np.concatenate([np.broadcast_to(force, rim.shape), np.cross(rim, force @ R)], axis=-1)

@@ -1,4 +1,11 @@
-"""Straight-line code for one particular arm: machine code in this process, and C for a rig."""
+"""
+Code for one particular arm
+===========================
+
+Straight-line code: machine code in this process, and C for a rig.
+"""
+
+import tempfile
 
 import numpy as np
 import zveno as zv
@@ -13,5 +20,6 @@ f = arm.compile("inverse_dynamics")
 q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, 1000, arm.n))
 assert np.array_equal(f(q, qd, qdd), arm.inverse_dynamics(q, qd, qdd))
 
-files = arm.trace("forward_dynamics").save("puma560_c", overwrite=True)
-print("C for a rig:", *(path.name for path in files))
+with tempfile.TemporaryDirectory() as folder:  # or one of yours
+    files = arm.trace("forward_dynamics").save(folder)
+    print("C for a rig:", *(path.name for path in files))

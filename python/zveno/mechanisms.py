@@ -47,7 +47,7 @@ def docking_ring(kind: str, *, gravity: ArrayLike = (0.0, 0.0, 0.0), reflected: 
     Notes
     -----
     Masses, inertias, hinge radii and link lengths are plausible choices, not published data. The structures are those
-    of Golubev & Yaskevich (000).
+    of Golubev & Yaskevich.
 
     Examples
     --------

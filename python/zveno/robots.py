@@ -172,11 +172,11 @@ def kawasaki_fs020n() -> Chain:
 
     The base frame is at the crossing of axis 1 with the height of the shoulder axis, 0.570 m above the mounting face;
     z up, y forward. At q = 0 the arm is stretched upwards. The link "tool" is the flange: frame 6 of Leskov et al.
-    (003), whose frames are turned from the DH frames by a quarter about z.
+    (2017), whose frames are turned from the DH frames by a quarter about z.
 
     References
     ----------
-    Leskov et al. (003), appendices 1 and 2, in the standard Denavit-Hartenberg form.
+    Leskov et al. (2017), appendices 1 and 2, in the standard Denavit-Hartenberg form.
 
     Examples
     --------

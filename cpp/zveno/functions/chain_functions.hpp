@@ -72,8 +72,8 @@ inline constexpr FunctionRow kRows[] = {
      "Joint-space inertia matrix M(q), symmetric; positive definite if every joint moves some mass.",
      "Rotor inertias are on the diagonal.",
      "'crba' composite rigid bodies, O(n^2), in base axes; 'crba-walk' from body to body, faster for n <= 8; "
-     "'crba-columns' unit accelerations; 'kane' and 'kane-triangular' Kane's matrix form, Yaskevich (002), eq. (2), dense "
-     "or with its zero columns skipped; 'kane-recurrent' the recurrent algorithm of (002), O(n^3), serial chains; "
+     "'crba-columns' unit accelerations; 'kane' and 'kane-triangular' Kane's matrix form, Yaskevich, eq. (2), dense "
+     "or with its zero columns skipped; 'kane-recurrent' the recurrent algorithm of Yaskevich, O(n^3), serial chains; "
      "'kane-collapsed' its O(n^2) form; 'kosynka' block-triangular form, a reconstruction, serial chains. The same matrix "
      "to round-off.",
      examples::kChainMassMatrix},
@@ -87,7 +87,7 @@ inline constexpr FunctionRow kRows[] = {
      kRegroups,
      "Joint efforts at zero acceleration: M qdd + bias = tau.",
      "Coriolis, centrifugal, gravity, spring and viscous friction terms, minus the external wrenches.",
-     "'rnea' body axes; 'kane' the base-axes recursion of Yaskevich (002).",
+     "'rnea' body axes; 'kane' the base-axes recursion of Yaskevich.",
      examples::kChainBias},
     {"inverse_dynamics",
      code(Function::inverse_dynamics),
@@ -187,7 +187,7 @@ inline constexpr FunctionRow kRows[] = {
      {{"J", {6, kN}, "m or 1", "[linear; angular] velocity by rates."}},
      Cost::linear,
      0,
-     "Jacobian J of a point of a link: [v; w] = J qd. Leskov et al. (003), section 4.",
+     "Jacobian J of a point of a link: [v; w] = J qd. Leskov et al. (2017), section 4.",
      "",
      "",
      examples::kChainJacobian},
@@ -199,7 +199,7 @@ inline constexpr FunctionRow kRows[] = {
      {{"Jd", {6, kN}, "m/s or 1/s", "Time derivative of the Jacobian."}},
      Cost::linear,
      0,
-     "Time derivative of the Jacobian matrix: [vd; wd] = J qdd + Jd qd in world axes. Leskov et al. (003), section 5.",
+     "Time derivative of the Jacobian matrix: [vd; wd] = J qdd + Jd qd in world axes. Leskov et al. (2017), section 5.",
      "With frame='link' the Jacobian in link axes is differentiated.",
      "",
      examples::kChainJacobianRate},

@@ -260,7 +260,7 @@ def singularity(
     -------
     Singularity
         condition (...): of the actuated Jacobian with rotations scaled by the ring radius; leg (..., 6): smallest
-        factor of Golubev & Yaskevich (000), (38), between 0 and 1; status (...).
+        factor of Golubev & Yaskevich, (38), between 0 and 1; status (...).
 
     Examples
     --------

@@ -23,7 +23,7 @@ def _unit(vector: Array, scale: float) -> Array | None:
 def last_link(leg: Leg, hinge: Array) -> tuple[Array, Array]:
     """Orientation of the last link before its spin, local to base axes, and the angles that give it.
 
-    Golubev & Yaskevich (000), (16)-(18) and (19)-(24). `leg` has its `base_frame`; `hinge` is the ring hinge in base
+    Golubev & Yaskevich, (16)-(18) and (19)-(24). `leg` has its `base_frame`; `hinge` is the ring hinge in base
     axes.
     """
     assert leg.base is not None and leg.base_frame is not None

@@ -2,7 +2,7 @@
 
 Rotations are matrices that map components in a local frame to components in its reference frame, so the columns of a
 leg's `base_frame` are the axes of its first joint frame in base axes: the transposes of the matrices of Golubev &
-Yaskevich (000).
+Yaskevich.
 """
 
 from __future__ import annotations

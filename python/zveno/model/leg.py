@@ -292,7 +292,7 @@ class Leg(Record):
             Both frames have x along the leg towards the ring and are not turned against each other. The housing's is at
             the base hinge, the rod's at `housing_length` + stroke from it.
         housing_length, rod_length : float, m
-            Their sum is the distance of the hinges at zero stroke: L_0 of Golubev & Yaskevich (000), (17).
+            Their sum is the distance of the hinges at zero stroke: L_0 of Golubev & Yaskevich, (17).
             `rod_length` None: the stroke is zero in the nominal pose.
         base_frame : (3, 3) array or another form of a rotation, see `Hexapod`, optional
             Local to base axes. Default: see `Hexapod`.
@@ -351,7 +351,7 @@ class Leg(Record):
         tip_frame : (3, 3) array or another form of a rotation, see `Hexapod`, optional
             Local to rod axes; y is the axis of the universal joint that is fixed in the rod. Default: identity.
         spin_branch : {1, -1}
-            The two spins that close the leg; s of Golubev & Yaskevich (000), (27). Zero spin is on branch 1.
+            The two spins that close the leg; s of Golubev & Yaskevich, (27). Zero spin is on branch 1.
         base, ring, housing, rod, housing_length, rod_length, base_frame, rotor_inertia, lead, reflected_mass, lower,\
  upper, name
             As in `ups`.
@@ -454,7 +454,7 @@ class Leg(Record):
         crank_frame : (3, 3) array or another form of a rotation, see `Hexapod`, optional
             Universal joint on the crank, local to crank axes. Default: identity.
         elbow : {1, -1}
-            The two cranks that reach a point; sigma of Golubev & Yaskevich (000), (22).
+            The two cranks that reach a point; sigma of Golubev & Yaskevich, (22).
         rotor_inertia : float, kg m^2
         gear : float
             The rotor adds rotor_inertia gear^2 to the inertia of the crank angle.

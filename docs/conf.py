@@ -1,0 +1,234 @@
+"""Documentation site: ``python -m sphinx -W --keep-going docs build/docs`` with ``zveno[docs]`` installed.
+
+Everything is built from the installed package and nothing is fetched: MathJax comes from a Python package. Pages of the
+API and of the command line are written into ``reference/api`` at every build, the gallery into ``gallery``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import matplotlib
+import zveno as zv
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parent / "examples" / "python"
+MATHJAX = "tex-svg.js"  # one file, no fonts
+
+project = "zveno"
+author = copyright = "The zveno developers"
+version = release = zv.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["gallery/*.py", "gallery/*.ipynb", "gallery/*.codeobj.json"]
+templates_path = ["_templates"]
+default_role = "py:obj"
+highlight_language = "none"
+nitpicky = False
+suppress_warnings = ["config.cache"]
+
+myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # types, shapes and units are in the docstrings
+autodoc_member_order = "alphabetical"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+numpydoc_xref_param_type = False
+
+mathjax_path = MATHJAX
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": str(EXAMPLES),
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"[\\/]\d\d_",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "capture_repr": ("_repr_html_",),
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "remove_config_comments": True,
+    "reset_modules": ("matplotlib",),
+}
+matplotlib.use("Agg")
+
+html_theme = "pydata_sphinx_theme"
+html_title = "zveno"
+html_static_path = ["_static"]
+html_css_files = ["zveno.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "zveno"},
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": ["sphinx-version"],
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "monokai",
+}
+html_sidebars = {"index": [], "changelog": []}
+
+# ---- pages of the API, from the public names of the package
+
+TOPICS: dict[str, tuple[str, str, list[str]]] = {
+    "models": (
+        "Models",
+        "What a mechanism is made of, and the mechanisms.",
+        ["Link", "Chain", "Body", "Leg", "Hexapod"],
+    ),
+    "simulation": (
+        "Motion in time",
+        "Records that `Chain.simulate` and `Hexapod.simulate` return. Force laws: [](laws.md).",
+        ["Simulation", "ChainSimulation", "HexapodSimulation", "StopEvent"],
+    ),
+    "results": (
+        "Results",
+        "Objects that calls with several results return.",
+        ["Derivatives", "HexapodDynamics", "RingPose", "Singularity", "OpCount"],
+    ),
+    "compiled": (
+        "Traced and compiled functions",
+        "What `Chain.trace`, `Chain.compile`, `Hexapod.trace` and `Hexapod.compile` return. Graphs: [](graph.md).",
+        ["TracedFunction", "CompiledFunction"],
+    ),
+    "errors": (
+        "Errors and warnings",
+        "What to do about them: [](../../howto/errors.md).",
+        ["Error", "ModelError", "ModelWarning", "SingularityError", "UnreachableError", "GraphSizeError"],
+    ),
+}
+MODULES = {
+    "robots": ("Robots", "Well-known arms, ready to use."),
+    "mechanisms": ("Mechanisms", "Parallel mechanisms, ready to use."),
+    "laws": ("Force laws", "Forces of drives and joints in a simulation; laws add up with `+`."),
+    "files": ("Files", "Reading and writing models and records."),
+    "graph": ("Expression graphs", "The straight-line program behind a traced function."),
+    "opcount": ("Operation counts", "Counting, and fitting polynomials to counts."),
+    "hexapod_plots": ("Figures", "Drawings of mechanisms, simulations and workspaces; needs matplotlib."),
+}
+
+
+def documented(owner: ModuleType, names: list[str]) -> list[str]:
+    """Names that have a docstring of their own: no constants, no modules."""
+    found = [(name, getattr(owner, name)) for name in names]
+    return [name for name, value in found if inspect.isclass(value) or inspect.isroutine(value)]
+
+
+def table(module: str, names: list[str]) -> str:
+    lines = ["```{eval-rst}", f".. currentmodule:: {module}", "", ".. autosummary::", "   :toctree: generated"]
+    lines += ["   :signatures: short", ""]
+    return "\n".join([*lines, *(f"   {name}" for name in names), "```", ""])
+
+
+def write(path: Path, text: str) -> None:
+    """Written only where it changes something, so that a second build has little to do."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def write_api(app: Any, config: Any) -> None:
+    """One page per topic; a public name that no topic lists comes under "Other"."""
+    folder = HERE / "reference" / "api"
+    public = documented(zv, [name for name in zv.__all__ if not name.startswith("_")])
+    listed = {name for *_, names in TOPICS.values() for name in names}
+    rest = ("Functions of the package", "", sorted(set(public) - listed))
+    pages = {}
+    for key, (title, text, names) in {**TOPICS, "package": rest}.items():
+        pages[key] = f"# {title}\n\n{text}\n\n{table('zveno', names)}"
+    for key, (title, text) in MODULES.items():
+        if find_spec(f"zveno.{key}") is None:
+            continue
+        module = import_module(f"zveno.{key}")
+        pages[key] = (
+            f"# {title}\n\n{text} `zveno.{key}`\n\n{table(module.__name__, documented(module, module.__all__))}"
+        )
+    order = [
+        key for key in ("models", "robots", "mechanisms", "simulation", "laws", "results", "files") if key in pages
+    ]
+    order += [key for key in pages if key not in order]
+    contents = "\n".join(["```{toctree}", ":maxdepth: 1", "", *order, "```"])
+    head = (
+        "Every public name, from the docstrings of the installed package. `import zveno as zv`; what `zv` offers:\n\n"
+    )
+    write(folder / "index.md", f"# Python API\n\n{head}{contents}\n")
+    for key, text in pages.items():
+        write(folder / f"{key}.md", text)
+
+
+def write_commands(app: Any, config: Any) -> None:
+    """The command line as it describes itself."""
+    import typer
+    from zveno.cli import app as cli
+
+    root = typer.main.get_command(cli)
+    assert hasattr(root, "commands")
+    text = [
+        "# Command line",
+        "",
+        '`pip install "zveno[cli]"` brings `zveno`; `zveno COMMAND --help` prints what is here.',
+        "",
+    ]
+    for name, command in sorted(root.commands.items()):
+        text += [f"## zveno {name}", "", inspect.cleandoc(command.help or ""), ""]
+        rows = []
+        for parameter in command.params:
+            default = parameter.default if isinstance(parameter.default, str | int | float) else None
+            shown = "" if default in (None, False, "") else f" Default: `{default}`."
+            what = ", ".join(f"`{option}`" for option in parameter.opts)
+            if parameter.param_type_name == "argument":
+                what = f"`{parameter.name.upper()}`"
+            rows.append(f"| {what} | {(getattr(parameter, 'help', None) or '').replace('|', '/')}{shown} |")
+        text += ["| option | meaning |", "|---|---|", *rows, ""] if rows else []
+    write(HERE / "reference" / "api" / "commands.md", "\n".join(text))
+
+
+def copy_mathjax(app: Any, error: Exception | None) -> None:
+    if error is None and app.builder.format == "html":
+        spec = find_spec("sphinx-mathjax-offline")
+        assert spec is not None and spec.origin is not None, "install zveno[docs]: MathJax is missing"
+        script = Path(spec.origin).parent / "static" / "mathjax" / MATHJAX
+        (Path(app.outdir) / "_static" / MATHJAX).write_bytes(script.read_bytes())
+
+
+def without_self(app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, result: Any) -> Any:
+    """Compiled methods have their self before a slash: (/, q, ...)."""
+    if signature and signature.startswith("(/, "):
+        return "(" + signature.removeprefix("(/, "), result
+    return None
+
+
+def keep_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """|v| is an absolute value here, no substitution of reStructuredText."""
+    lines[:] = [line if ">>>" in line else re.sub(r"(?<!`)\|(\w+)\|(?!`)", r"\|\1\|", line) for line in lines]
+
+
+def setup(app: Any) -> None:
+    app.connect("config-inited", write_api)  # before the sources are listed, where autosummary looks for names
+    app.connect("config-inited", write_commands)
+    app.connect("autodoc-process-signature", without_self)
+    app.connect("autodoc-process-docstring", keep_bars)
+    app.connect("build-finished", copy_mathjax)
