@@ -29,9 +29,10 @@ from .leg import Leg, point_text
 from .mechanism import Mechanism
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ..codegen.function import CompiledFunction, TraceOptions
     from ..results import HexapodDynamics
-    from matplotlib.figure import Figure
 
 __all__ = ["Hexapod"]
 

@@ -75,7 +75,10 @@ class ChainSimulation(Simulation, mechanism="chain"):
         return errors.SingularityError(f"{when} {text}", name)
 
     def plot(self) -> Figure:
-        """Draw coordinates, rates, efforts, energies and their balance in one figure. Needs matplotlib (``zveno[plot]``)."""
+        """Draw coordinates, rates, efforts, energies and their balance in one figure.
+
+        Needs matplotlib (``zveno[plot]``).
+        """
         energies = ["kinetic_energy", "potential_energy", "work_joints", "work_external"]
         panels = [["q"], ["qd"], ["tau"], energies, ["energy_error"]]
         plots = _optional("zveno.plot.records", "Simulation.plot", "matplotlib")
