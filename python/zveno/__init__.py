@@ -21,6 +21,7 @@ from ._dispatch import cpu_features
 from .codegen.function import CompiledFunction, TracedFunction
 from .errors import Error, GraphSizeError, ModelError, ModelWarning, SingularityError, UnreachableError
 from .model import Body, Chain, Hexapod, Leg, Link
+from .model.reduced import LinkPoses
 from .opcount import OpCount
 from .results import Derivatives, HexapodDynamics, RingPose, Singularity
 from .sim.chain import ChainSimulation
@@ -71,6 +72,7 @@ __all__ = [
     "HexapodSimulation",
     "Leg",
     "Link",
+    "LinkPoses",
     "ModelError",
     "ModelWarning",
     "OpCount",

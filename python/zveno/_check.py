@@ -7,6 +7,7 @@ import operator
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from numbers import Real
 from typing import Final, NoReturn
 
@@ -157,7 +158,7 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
         return ""
     import difflib  # 3 ms that no import of the package should wait for
 
-    names = {name.lower(): name for name in known}
+    names = {name.lower(): name for name in islice(known, 5000)}
     near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6)
     if not near:  # a part of a name, if it is part of one only
         near = [name for name in names if len(word) > 2 and word.lower() in name]
