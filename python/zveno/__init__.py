@@ -30,6 +30,7 @@ from .errors import (
     UnreachableError,
 )
 from .model import Body, Chain, Hexapod, Leg, Link
+from .model.reduced import LinkPoses
 from .opcount import OpCount
 from .results import Derivatives, HexapodDynamics, RingPose, Singularity
 from .sim.batch import SimulationBatch
@@ -83,6 +84,7 @@ __all__ = [
     "HexapodSimulation",
     "Leg",
     "Link",
+    "LinkPoses",
     "ModelError",
     "ModelWarning",
     "OpCount",

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from numbers import Real
 from typing import Final, NoReturn
 
@@ -203,8 +204,19 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
         return ""
     import difflib  # 3 ms that no import of the package should wait for
 
-    names = {name.lower(): name for name in known}
+    names = {name.lower(): name for name in islice(known, 5000)}
     near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6)
     if not near:  # a part of a name, if it is part of one only
         near = [name for name in names if len(word) > 2 and word.lower() in name]
     return f"; did you mean {_show(names[near[0]])}?" if len(near) == 1 else ""
+
+
+def as_states(value: object, fail: Fail, what: str, n: int) -> Array:
+    """Finite float64 numbers of shape (..., n)."""
+    try:
+        shape = np.asarray(value).shape
+    except Exception as error:  # ragged lists, hostile __array__
+        fail(f"{what} is {_show(value)}, expected numbers of shape (..., {n}) ({error})")
+    if not shape or shape[-1] != n:
+        fail(f"{what} has shape {shape}, expected ({n},) or (..., {n})")
+    return as_array(value, fail, what, shape)

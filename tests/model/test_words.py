@@ -116,8 +116,8 @@ def test_subclasses_may_keep_things_of_their_own():
             self._speed = value
 
     arm = Arm(zv.robots.two_link().links)
-    arm.colour, arm.speed, arm.note = "blue", 3, "mine"
-    assert (arm.colour, arm.speed, arm.note, arm.n) == ("blue", 3, "mine", 2)
+    arm.colour, arm.speed, arm.owner = "blue", 3, "mine"
+    assert (arm.colour, arm.speed, arm.owner, arm.n) == ("blue", 3, "mine", 2)
     with pytest.raises(AttributeError, match="cannot set 'n'"):
         arm.n = 4
 

@@ -152,7 +152,8 @@ class Chain(Mechanism, _core.Chain):
             zeros make generated code much shorter. The default covers files that print 1.57079632679; many print
             1.5708, which takes ``snap=1e-5``.
         strict : bool
-            Raise `ModelError` wherever a `ModelWarning` would be emitted.
+            Raise `ModelError` wherever a `ModelWarning` would be emitted; only that a root link with mass is fixed to
+            the world stays a warning.
 
         Returns
         -------

@@ -435,13 +435,13 @@ class _Reader:
             if str(error).startswith(self.where):
                 raise
             raise ModelError(f"{self.where}: {error}", error.link) from None
-        welded = (
-            [f"root link '{root}' ({base.mass:g} kg) is fixed to the world: its mass enters no result"]
-            if base.mass
-            else []
-        )
-        doubts = [text for _, text in chain.suspicions]
-        report([*_few(self.repairs), *welded, *self.ignored(), *doubts], self.where, strict)
+        doubts = [*_few(self.repairs), *self.ignored(), *(text for _, text in chain.suspicions)]
+        told = []  # how the robot stands is no mistake of the file: strict reading does not refuse it
+        if base.mass:
+            told = [f"root link '{root}' ({base.mass:g} kg) is fixed to the world: its mass enters no result"]
+        if strict:
+            report(doubts, self.where, strict)
+        report([*told, *doubts], self.where, strict=False)
         return chain
 
     def link(self, name: str, element: _Element, keywords: dict[str, object]) -> Link:
