@@ -32,6 +32,10 @@ assert_type(arm.operations("mass_matrix").total, int)
 assert_type(arm.joint_names, tuple[str, ...])
 assert_type(zv.cpu_features()["lanes"], int)
 
+assert_type(arm.simulate(0.1, 1e-3, q=q[0]), zv.ChainSimulation)
+assert_type(arm.simulate(0.1, 1e-3, q=q, threads=0), zv.SimulationBatch)
+assert_type(arm.simulate(0.1, 1e-3).summary()[0].peak, float)
+
 try:
     zv.Chain([zv.Link("a", mass=-1.0)])
 except zv.ModelError as error:

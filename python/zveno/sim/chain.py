@@ -17,7 +17,7 @@ from .laws import Law, joint_place, program
 from .plan import Plan, refuse
 from .plan import optional as _optional
 from .simulation import Load as Wrench
-from .simulation import RecordField, Simulation, as_efforts, as_laws, as_load, as_stack, run_all
+from .simulation import RecordField, Simulation, as_efforts, as_laws, as_load, as_stack, run_all, through
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,9 +61,11 @@ class ChainSimulation(Simulation, mechanism="chain"):
     def _turns(self, field: RecordField, index: tuple[int, ...]) -> bool:
         return bool(self.chain.joint_types[index[0]] != "prismatic")
 
-    def _flows(self) -> list[tuple[Array, Array | None]]:
-        joints = ((self.tau - self.chain.friction * self.qd) * self.qd).sum(axis=1)
-        return [(self.work_joints, joints), (self.work_external, None)]
+    def _works(self) -> list[Array]:
+        return [self.work_joints, self.work_external]
+
+    def _through(self) -> list[float]:
+        return [through(((self.tau - self.chain.friction * self.qd) * self.qd).sum(axis=1), self.t), 0.0]
 
     def _force_times_length(self) -> float:
         return float((np.abs(self.tau) * (1 + np.abs(self.q))).max(initial=0.0))

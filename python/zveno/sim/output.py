@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import html
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
@@ -73,6 +70,8 @@ class Summary(tuple[Peak, ...]):
         return "\n".join(line.rstrip() for line in lines)
 
     def _repr_html_(self) -> str:
+        import html
+
         head, *rows = ([html.escape(cell) for cell in row] for row in self._cells())
         top = "<tr>" + "".join(f"<th>{cell}</th>" for cell in head) + "</tr>"
         body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
@@ -97,6 +96,8 @@ def peaks(t: Array, columns: Sequence[Column], each: bool) -> Summary:
 @contextmanager
 def whole_file(path: str | os.PathLike[str], mode: str, **options: Any) -> Iterator[IO[Any]]:
     """A file that gets its name when it is complete; before that, nothing under this name is touched."""
+    import tempfile  # takes longer than all of this module
+
     target = os.path.realpath(os.fspath(path))
     if os.path.isdir(target):
         raise IsADirectoryError(f"'{os.fspath(path)}' is a directory")
@@ -131,6 +132,8 @@ def _permissions(target: str) -> int:
 
 def write_csv(path: str | os.PathLike[str], columns: Sequence[Column], progress: bool | None) -> None:
     """One line of names with units, then a line for each state; numbers that read back to the same bits."""
+    import csv
+
     table = np.column_stack([column.values for column in columns])
     words = ("writing", "lines", "Simulation.to_csv: progress=True")
     with (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -89,7 +88,7 @@ class EnergyBalance(NamedTuple):
     """How well the energy of a simulation is accounted for; nan where a moving base leaves no balance.
 
     `exchanged`, J: the first kinetic energy and all changes of kinetic energy, potential energy and work, added by
-    size. `error`, J: the largest `energy_error`. `ratio`: error / exchanged, zero where the error is within rounding.
+    size. `error`, J: the largest `energy_error`. `ratio`: error / exchanged, or zero if the error is mere rounding.
     Between recorded states work is that of the recorded power at least, so a sparse record (`every`) knows less.
     """
 
@@ -212,22 +211,31 @@ class Simulation(ABC):
         """
         if not len(self):
             return EnergyBalance(0.0, 0.0, 0.0)
+        kinetic, potential, t = self.kinetic_energy, self.potential_energy, self.t
         with np.errstate(all="ignore"):  # of a motion that overflows
-            flows = self._flows()
             error = float(np.abs(self.energy_error).max())
-            exchanged = float(self.kinetic_energy[0] + _way(self.kinetic_energy) + _way(self.potential_energy))
-            for work, power in flows:
-                exchanged += max(_way(work), 0.0 if power is None else _through(np.abs(power), self.t))
-            # what rounding may do to energies and to forces times lengths, once in each step
-            stores = (self.kinetic_energy, self.potential_energy, *(work for work, _ in flows))
-            size = sum(float(np.abs(array).max()) for array in stores) + self._force_times_length()
-            rounding = np.finfo(float).eps * (100 + (self.t[-1] - self.t[0]) / self.dt) * size
-            ratio = 0.0 if error <= rounding else error / exchanged if exchanged else math.inf
-        return EnergyBalance(exchanged, error, float(ratio))
+            works = self._works()
+            exchanged = float(kinetic[0]) + _way(kinetic) + _way(potential)
+            changes = [_way(work) for work in works]
+            if len(self) > 1 and t[1] - t[0] > 1.5 * self.dt:  # a sparse record
+                changes = [max(pair) for pair in zip(changes, self._through(), strict=True)]
+            exchanged += sum(changes)
+            ratio = error / exchanged if exchanged else 0.0 if error == 0 else math.inf
+            if ratio > 1e-10:
+                # what rounding may do to energies and to forces times lengths, once in each step
+                size = sum(float(np.abs(array).max()) for array in (kinetic, potential, *works))
+                steps = 100 + float(t[-1] - t[0]) / self.dt
+                rounding = float(np.finfo(float).eps) * steps * (size + self._force_times_length())
+                ratio = 0.0 if error <= rounding else ratio
+        return EnergyBalance(exchanged, error, ratio)
 
     @abstractmethod
-    def _flows(self) -> list[tuple[Array, Array | None]]:
-        """Works, and their power where it is recorded."""
+    def _works(self) -> list[Array]:
+        """Works, of which the first is that of the drives."""
+
+    @abstractmethod
+    def _through(self) -> list[float]:
+        """Integrals of the size of the recorded power of each work, J; zero where it is not recorded."""
 
     @abstractmethod
     def _force_times_length(self) -> float:
@@ -550,9 +558,12 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
             return bool(leg.chain.joint_types[index[1]] != "prismatic")
         return leg.joint_names[index[1]] != "stroke"
 
-    def _flows(self) -> list[tuple[Array, Array | None]]:
-        drives = (self.tau * self.actuated_velocity).sum(axis=1)
-        return [(self.work_legs, drives), (self.work_wrench, (self.wrench * self.u).sum(axis=1))]
+    def _works(self) -> list[Array]:
+        return [self.work_legs, self.work_wrench]
+
+    def _through(self) -> list[float]:
+        powers = ((self.tau * self.actuated_velocity).sum(axis=1), (self.wrench * self.u).sum(axis=1))
+        return [through(power, self.t) for power in powers]
 
     def _force_times_length(self) -> float:
         size = np.abs(self.tau).max() + np.abs(self.wrench).max()
@@ -582,16 +593,19 @@ def _described(failure: BaseException) -> dict[str, Any]:
 
 def _way(values: Array) -> float:
     """All changes of a number, added by size."""
-    return float(np.abs(np.diff(values)).sum())
+    return float(np.abs(values[1:] - values[:-1]).sum())
 
 
-def _through(power: Array, t: Array) -> float:
-    """Integral of a power over time, by trapezoids."""
-    return float((0.5 * (power[1:] + power[:-1]) * np.diff(t)).sum())
+def through(power: Array, t: Array) -> float:
+    """Integral of the size of a power over time, by trapezoids."""
+    size = np.abs(power)
+    return float((0.5 * (size[1:] + size[:-1]) * np.diff(t)).sum())
 
 
 def _read(path: str | os.PathLike[str], fail: Callable[[str], NoReturn]) -> tuple[dict[str, Any], dict[str, Array]]:
     """What a file says about a simulation, and its arrays."""
+    import zipfile  # not needed by those who only compute
+
     name = "about"
     try:
         with open(path, "rb") as file:
@@ -842,8 +856,14 @@ def simulate(
         )
 
     def linear(i: int) -> stability.Linearised | None:
-        rotation = from_quaternion(rows["q"][i : i + 1])[0]
-        return stability.of_hexapod(hexapod, plan.method, chosen, rows["r"][i], rotation, rows["u"][i])
+        return stability.of_hexapod(
+            hexapod,
+            plan.method,
+            chosen,
+            rows["r"][i],
+            lambda: np.asarray(from_quaternion(rows["q"][i : i + 1])[0]),
+            rows["u"][i],
+        )
 
     calls_back = forces is not None or (load is not None and load.function is not None)
     sizes = {"leg": 6, "joint": hexapod.nj}
