@@ -1,4 +1,4 @@
-"""Figures of any simulation, labelled by its table of fields. Needs matplotlib (``zveno[cli]``)."""
+"""Figures of any simulation, labelled by its table of fields. Needs matplotlib (``zveno[plot]``)."""
 
 from __future__ import annotations
 

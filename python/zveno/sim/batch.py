@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._check import Array
+from .._extras import optional
 from . import plan as _plan
-from .plan import Plan, Run, optional, progress_bar
+from .plan import Plan, Run, progress_bar
 from .stability import Linearised
 
 if TYPE_CHECKING:
@@ -57,9 +58,8 @@ class SimulationBatch:
     (4, 501, 6)
     >>> np.abs(runs.base_wrench[..., 0]).max(axis=1).round(1)
     array([ 4. ,  8.1, 12.1, 16.1])
-    >>> runs[3]
-    Simulation('docking_ring UPS (made-up data)', 501 states from t = 0 to 0.5 s, rk4, dt = 0.001 s, 0.94 J exchanged,
-    error < 1e-9 of it)
+    >>> print(runs[3].energy_balance)
+    0.94 J exchanged, error < 1e-9 of it
     """
 
     if TYPE_CHECKING:

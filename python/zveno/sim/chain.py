@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from .. import _core, errors
 from .._check import Array, _show
+from .._extras import optional as _optional
 from . import stability
 from .batch import SimulationBatch, common_shape, rows_of
 from .laws import Law, joint_place, program
 from .plan import Plan, refuse
-from .plan import optional as _optional
 from .simulation import Load as Wrench
 from .simulation import RecordField, Simulation, as_efforts, as_laws, as_load, as_stack, run_all, through
 
@@ -77,7 +77,7 @@ class ChainSimulation(Simulation, mechanism="chain"):
         return errors.SingularityError(f"{when} {text}", name)
 
     def plot(self) -> Figure:
-        """Draw coordinates, rates, efforts, energies and their balance in one figure. Needs matplotlib."""
+        """Draw coordinates, rates, efforts, energies and their balance. Needs matplotlib (``zveno[plot]``)."""
         energies = ["kinetic_energy", "potential_energy", "work_joints", "work_external"]
         panels = [["q"], ["qd"], ["tau"], energies, ["energy_error"]]
         plots = _optional("zveno.plot.records", "Simulation.plot", "matplotlib")
@@ -195,9 +195,8 @@ def simulate_chain(
     >>> import zveno as zv
     >>> arm = zv.robots.two_link()
     >>> swing = arm.simulate(1.0, 1e-3, q=[0.5, 0.0], laws=zv.laws.SpringDamper(0.0, 0.2))
-    >>> swing
-    ChainSimulation('two_link (made-up inertias)', 1001 states from t = 0 to 1 s, rk4, dt = 0.001 s, 33.7 J exchanged,
-    error < 1e-9 of it)
+    >>> print(swing.energy_balance)  # as the repr shows it, too
+    33.7 J exchanged, error < 1e-9 of it
     >>> bool(abs(swing.energy_error).max() < 1e-9)  # energy lost to the dampers is accounted for
     True
     """

@@ -10,7 +10,8 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from .._check import Array
-from .plan import optional, progress_bar
+from .._extras import optional
+from .plan import progress_bar
 
 if TYPE_CHECKING:
     from .simulation import Column

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import math
 import os
@@ -17,6 +16,7 @@ import numpy as np
 
 from .. import _core
 from .._check import _show, as_integer, as_number
+from .._extras import optional
 from ..errors import SimulationWarning, StepError
 from .stability import FAR, Linearised, Spring
 
@@ -34,18 +34,6 @@ TOLERANCE: Final = 0.01  # of the energy exchanged
 def refuse(text: str) -> NoReturn:
     """Refuse an argument of a simulation."""
     raise ValueError(f"simulate: {text}")
-
-
-def optional(module: str, who: str, package: str | None = None) -> Any:
-    """A module of an extra, or an ImportError that says how to install it."""
-    package = package or module
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] != package:
-            raise
-        extra = "zveno[cli]" if package in ("matplotlib", "rich") else package
-        raise ImportError(f"{who} needs {package}: install it with `pip install {extra}`", name=package) from error
 
 
 class Plan(NamedTuple):

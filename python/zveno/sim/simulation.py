@@ -30,12 +30,12 @@ from numpy.typing import ArrayLike
 
 from .. import _core, errors
 from .._check import Array, _show, as_array
+from .._extras import optional as _optional
 from .._rotation import as_rotation, from_quaternion, to_quaternion
 from . import output, stability
 from .batch import SimulationBatch, common_shape, rows_of, run_batch
 from .laws import Law, Place, leg_place, program
 from .plan import Plan, Run, advance, doubts, limit_of, percent, progress_bar, refuse, warn
-from .plan import optional as _optional
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -503,7 +503,7 @@ class Simulation(ABC):
 
     @abstractmethod
     def plot(self) -> Figure:
-        """Draw the motion in one figure. Needs matplotlib (``zveno[cli]``)."""
+        """Draw the motion in one figure. Needs matplotlib (``zveno[plot]``)."""
 
 
 class HexapodSimulation(Simulation, mechanism="hexapod"):
@@ -578,7 +578,7 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
         return error(f"{when} {who} {text}, margin {margin:.3g}", leg=leg, leg_index=index, cause=key, margin=margin)
 
     def plot(self) -> Figure:
-        """Draw ring, strokes, forces, the load on the base and the energy in one figure. Needs matplotlib."""
+        """Draw ring, strokes, forces, load on the base and energy in one figure. Needs matplotlib (``zveno[plot]``)."""
         figure: Figure = _optional("zveno.plot.simulation", "Simulation.plot", "matplotlib").plot_simulation(self)
         return figure
 
@@ -812,9 +812,8 @@ def simulate(
     >>> ring = zv.mechanisms.docking_ring("UPS")
     >>> law = zv.laws.SpringDamper(400.0, 80.0)
     >>> sim = ring.simulate(2.0, 1e-3, u=[-0.08, 0, 0, 0, 0, 0], laws=law)
-    >>> sim
-    Simulation('docking_ring UPS (made-up data)', 2001 states from t = 0 to 2 s, rk4, dt = 0.001 s, 1.07 J exchanged,
-    error < 1e-9 of it)
+    >>> print(sim.energy_balance)  # as the repr shows it, too
+    1.07 J exchanged, error < 1e-9 of it
     >>> bool(np.abs(sim.energy_error).max() < 1e-6 * sim.kinetic_energy[0])  # energy is accounted for
     True
     """
@@ -938,7 +937,7 @@ def _initial(hexapod: Hexapod, r: Any, R: Any, quaternion: Any, u: Any) -> dict[
         q = np.array([_unit_quaternion(row) for row in q.reshape(-1, 4)]).reshape(q.shape)
     elif R is not None:
         numbers = R.as_matrix() if hasattr(R, "as_matrix") else R
-        stacked = as_stack(numbers, "R", (3, 3)) if np.ndim(numbers) > 2 else None
+        stacked = as_stack(numbers, "R", (3, 3)) if len(_shape(numbers)) > 2 else None
         each = [R] if stacked is None else list(stacked.reshape(-1, 3, 3))
         q = np.array([to_quaternion(as_rotation(one, refuse, "R")) for one in each])
         q = q[0] if stacked is None else q.reshape(*stacked.shape[:-2], 4)
@@ -960,7 +959,7 @@ def _unit_quaternion(q: Array) -> Array:
 
 def as_stack(value: Any, what: str, core: tuple[int, ...]) -> Array:
     """`value` as finite numbers of shape (..., *core)."""
-    shape = np.shape(value) if isinstance(value, np.ndarray) else _shape(value)
+    shape = _shape(value)
     lead = shape[: len(shape) - len(core)] if shape[len(shape) - len(core) :] == core else ()
     return as_array(value, refuse, what, (*lead, *core))
 
