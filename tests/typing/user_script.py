@@ -26,15 +26,14 @@ assert_type(gravity_torques(arm, q), Array)
 assert_type(arm.mass_matrix(q, method="kane-recurrent", out=M), Array)
 assert_type(arm.forward_dynamics(q[0], q[0], [1.0, 2.0], external={"fore": [0, 0, -5, 0, 0, 0]}), Array)
 assert_type(arm.potential_energy([0.1, 0.2]), float)
+assert_type(arm.simulate(0.1, 1e-3, q=q[0]), zv.ChainSimulation)
+assert_type(arm.simulate(0.1, 1e-3, q=q, threads=0), zv.SimulationBatch)
+assert_type(arm.simulate(0.1, 1e-3).summary()[0].peak, float)
 assert_type(arm.kinetic_energy(q, q, out=np.empty(5)), Array)
 assert_type(arm.derivatives(q, q, q).dtau_dq, Array)
 assert_type(arm.operations("mass_matrix").total, int)
 assert_type(arm.joint_names, tuple[str, ...])
 assert_type(zv.cpu_features()["lanes"], int)
-
-assert_type(arm.simulate(0.1, 1e-3, q=q[0]), zv.ChainSimulation)
-assert_type(arm.simulate(0.1, 1e-3, q=q, threads=0), zv.SimulationBatch)
-assert_type(arm.simulate(0.1, 1e-3).summary()[0].peak, float)
 
 try:
     zv.Chain([zv.Link("a", mass=-1.0)])
