@@ -908,8 +908,7 @@ def run_once(
     """Make all steps of one run and return its record, or raise with it."""
     stopped: BaseException | None = None
     try:
-        with progress_bar(plan.progress, plan.steps, ("simulating", "steps", "simulate: progress=True")) as bar:
-            advance(run, plan.steps, bar)
+        _advance(run, plan.steps, plan.progress)
     except BaseException as error:  # Ctrl-C too: nothing that was computed is lost
         run.settle()
         stopped = error
@@ -923,6 +922,12 @@ def run_once(
     if text:
         warn(text, stacklevel=4)
     return record
+
+
+def _advance(run: Run, steps: int, progress: bool | None) -> None:
+    """Make all steps under a progress bar."""
+    with progress_bar(progress, steps, ("simulating", "steps", "simulate: progress=True")) as bar:
+        advance(run, steps, bar)
 
 
 def _initial(hexapod: Hexapod, r: Any, R: Any, quaternion: Any, u: Any) -> dict[str, Any]:
