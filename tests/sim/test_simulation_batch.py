@@ -2,6 +2,7 @@
 
 import _thread
 import io
+import pickle
 import re
 import sys
 import threading
@@ -301,3 +302,11 @@ def test_batches_become_datasets(monkeypatch):
 def test_rotations_that_are_none_are_refused(R):
     with pytest.raises(ValueError, match=r"^simulate: R is "):
         ring().simulate(0.1, 1e-3, R=R)
+
+
+def test_copies_are_equal():
+    batch = ring("RUS").simulate(0.5, 1e-3, u=[[0.8, 0, 0, 0, 0, 0], [0.0] * 6], on_error="nan", every=50)
+    copy = pickle.loads(pickle.dumps(batch))
+    assert same(copy.to_dict(), batch.to_dict()) and copy.hexapod == batch.hexapod and repr(copy) == repr(batch)
+    assert copy[0].events == batch[0].events and str(copy.failures[0]) == str(batch.failures[0])
+    assert pickle.loads(pickle.dumps(batch[1].summary())) == batch[1].summary()

@@ -107,7 +107,10 @@ def whole_file(path: str | os.PathLike[str], mode: str, **options: Any) -> Itera
         with open(target, mode, **options) as file:
             yield file
         return
-    handle, name = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", dir=os.path.dirname(target))
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", dir=os.path.dirname(target))
+    except OSError as error:  # about the name that was asked for
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
     try:
         with open(handle, mode, **options) as file:
             yield file

@@ -500,6 +500,9 @@ class Simulation(ABC):
                 fail(f"has {field.name} of shape {array.shape}, expected {expected}")
         if not (np.isfinite(self.t).all() and (np.diff(self.t) > 0).all()):
             fail("has times t that do not increase")
+        for i, event in enumerate(self.events):
+            if event[1] not in self._labels("leg"):
+                fail(f"has events[{i}] of {_show(event[1])}, which {self._called} '{self._model.name}' does not have")
 
     @abstractmethod
     def plot(self) -> Figure:
