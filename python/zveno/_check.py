@@ -131,17 +131,6 @@ def as_array(value: object, fail: Fail, what: str, *shapes: tuple[int, ...], lea
     return array
 
 
-def as_states(value: object, fail: Fail, what: str, n: int) -> Array:
-    """Finite float64 numbers of shape (..., n)."""
-    try:
-        shape = np.asarray(value).shape
-    except Exception as error:  # ragged lists, hostile __array__
-        fail(f"{what} is {_show(value)}, expected numbers of shape (..., {n}) ({error})")
-    if not shape or shape[-1] != n:
-        fail(f"{what} has shape {shape}, expected ({n},) or (..., {n})")
-    return as_array(value, fail, what, shape)
-
-
 def common_lead(fail: Fail, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     """Leading shape that those of the named arguments broadcast to, or `fail`."""
     try:
@@ -209,14 +198,3 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     if not near:  # a part of a name, if it is part of one only
         near = [name for name in names if len(word) > 2 and word.lower() in name]
     return f"; did you mean {_show(names[near[0]])}?" if len(near) == 1 else ""
-
-
-def as_states(value: object, fail: Fail, what: str, n: int) -> Array:
-    """Finite float64 numbers of shape (..., n)."""
-    try:
-        shape = np.asarray(value).shape
-    except Exception as error:  # ragged lists, hostile __array__
-        fail(f"{what} is {_show(value)}, expected numbers of shape (..., {n}) ({error})")
-    if not shape or shape[-1] != n:
-        fail(f"{what} has shape {shape}, expected ({n},) or (..., {n})")
-    return as_array(value, fail, what, shape)

@@ -737,7 +737,7 @@ def test_missing_packages_are_named(module, call, install, monkeypatch):
 
 def test_the_record_prints_what_it_is():
     s = simulate(ring(), 0.02, 1e-3, u=PUSH)
-    what = "'docking_ring UPS', 21 states from t = 0 to 0.02 s, rk4, dt = 0.001 s"
+    what = f"'{s.hexapod.name}', 21 states from t = 0 to 0.02 s, rk4, dt = 0.001 s"
     assert repr(s) == f"Simulation({what}, {s.energy_balance})" and len(s) == 21
     events = simulate(ring(), 0.4, 1e-3, u=[-0.6, 0, 0, 0, 0, 0])
     assert re.search(r"dt = 0\.001 s, .* J exchanged, error .*, 6 events\)$", repr(events))

@@ -2,6 +2,7 @@
 
 import _thread
 import io
+import pickle
 import re
 import sys
 import threading
@@ -84,7 +85,7 @@ def test_parts_of_a_batch_are_batches():
 def test_a_batch_prints_what_it_is():
     batch = ring("RUS").simulate(0.5, 1e-3, u=[[0.8, 0, 0, 0, 0, 0], [0.01, 0, 0, 0, 0, 0]], on_error="nan", every=10)
     assert re.fullmatch(
-        r"SimulationBatch\('docking_ring RUS \(made-up data\)', 2 runs \(2,\), 51 states from t = 0 to 0.5 s, rk4, "
+        r"SimulationBatch\('docking_ring RUS[^']*', 2 runs \(2,\), 51 states from t = 0 to 0.5 s, rk4, "
         r"dt = 0.001 s, worst energy error \S+ of exchanged, 1 failed\)",
         repr(batch),
     )
@@ -295,3 +296,17 @@ def test_batches_become_datasets(monkeypatch):
         assert array.shape == tuple(sizes[dim] for dim in dims), name
     assert set(variables) == {*FIELDS[1:], "status", "energy_ratio"}
     assert ring().simulate(0.02, 1e-3, u=pushes(3)).to_xarray()[1][0]["r"][0] == ("run", "t", "axis")
+
+
+@pytest.mark.parametrize("R", [[[1, 0], [0]], [[[1, 0, 0]], [1]], "turn", {"angle": 1}])
+def test_rotations_that_are_none_are_refused(R):
+    with pytest.raises(ValueError, match=r"^simulate: R is "):
+        ring().simulate(0.1, 1e-3, R=R)
+
+
+def test_copies_are_equal():
+    batch = ring("RUS").simulate(0.5, 1e-3, u=[[0.8, 0, 0, 0, 0, 0], [0.0] * 6], on_error="nan", every=50)
+    copy = pickle.loads(pickle.dumps(batch))
+    assert same(copy.to_dict(), batch.to_dict()) and copy.hexapod == batch.hexapod and repr(copy) == repr(batch)
+    assert copy[0].events == batch[0].events and str(copy.failures[0]) == str(batch.failures[0])
+    assert pickle.loads(pickle.dumps(batch[1].summary())) == batch[1].summary()

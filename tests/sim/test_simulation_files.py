@@ -137,6 +137,7 @@ def test_wrong_arrays_are_refused_by_name(change, text, good, tmp_path):
         ({"events": 3}, "has events 3, expected a list"),
         ({"events": [[1, 2]]}, "has events[0] [1, 2], expected [time, name, side, kind, rate]"),
         ({"events": [[1, "leg1", "lower", "jump", 2]]}, "has events[0] [1, 'leg1', 'lower', 'jump', 2], expected"),
+        ({"events": [[1, "leg9", "lower", "enter", 2]]}, "has events[0] of 'leg9', which hexapod 'docking_ring UPS"),
         ({"failure": "bad"}, "has failure 'bad', expected type, message and data"),
         ({"failure": {"type": "Error", "message": "x", "data": {"__class__": 1}}}, "has failure data '__class__'"),
     ],
@@ -169,6 +170,15 @@ def test_a_file_appears_whole_or_not_at_all(record, tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["run.npz"]
     record.save(path)
     assert Simulation.load(path).hexapod == record.hexapod and os.listdir(tmp_path) == ["run.npz"]
+
+
+def test_places_that_do_not_exist_are_named(record, tmp_path):
+    for write in (record.save, record.to_csv):
+        with pytest.raises(FileNotFoundError) as caught:
+            write(tmp_path / "nowhere" / "run")
+        assert caught.value.filename == str(tmp_path / "nowhere" / "run")
+        with pytest.raises(IsADirectoryError):
+            write(tmp_path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Array, _is_name, _show, as_array, as_states, did_you_mean, frozen, report
+from .._check import Array, _is_name, _show, as_array, did_you_mean, frozen, report
 from .._rotation import applied
 from ..errors import ModelError
 from ..opcount import operations as _operations
@@ -549,12 +549,12 @@ class Chain(Mechanism, _core.Chain):
         def fail(text: str) -> NoReturn:
             raise ValueError(f"within_limits: {text} for chain '{self._name}'")
 
-        given = as_states(q, fail, "q", self.n)
+        given = as_array(q, fail, "q", (self.n,), lead=True)
         inside = (self.lower <= given) & (given <= self.upper)
         for value, name, limit in ((qd, "qd", self.velocity_limit), (tau, "tau", self.effort_limit)):
             if value is None:
                 continue
-            size = np.abs(as_states(value, fail, name, self.n))
+            size = np.abs(as_array(value, fail, name, (self.n,), lead=True))
             try:
                 inside = inside & (size <= limit)
             except ValueError:

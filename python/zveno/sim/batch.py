@@ -6,7 +6,6 @@ import math
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
@@ -59,9 +58,8 @@ class SimulationBatch:
     (4, 501, 6)
     >>> np.abs(runs.base_wrench[..., 0]).max(axis=1).round(1)
     array([ 4. ,  8.1, 12.1, 16.1])
-    >>> runs[3]
-    Simulation('docking_ring UPS (made-up data)', 501 states from t = 0 to 0.5 s, rk4, dt = 0.001 s, 0.94 J exchanged,
-    error < 1e-9 of it)
+    >>> print(runs[3].energy_balance)
+    0.94 J exchanged, error < 1e-9 of it
     """
 
     if TYPE_CHECKING:
@@ -319,6 +317,8 @@ def run_batch(
 
 def _side_by_side(batch: _Batch, threads: int, tick: Callable[[], None]) -> None:
     """Work in threads, while this one looks at the progress; Ctrl-C ends them all."""
+    from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait  # brings logging
+
     pool = ThreadPoolExecutor(threads, thread_name_prefix="zveno.simulate")
     left: set[Future[None]] = set()
     try:
@@ -335,6 +335,8 @@ def _side_by_side(batch: _Batch, threads: int, tick: Callable[[], None]) -> None
 
 def common_shape(shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
     """The leading dimensions that arguments have in common; those of one run are ()."""
+    if not any(shapes.values()):
+        return ()
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
@@ -344,5 +346,7 @@ def common_shape(shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
 
 def rows_of(array: Array, lead: tuple[int, ...], core: int) -> Array:
     """An array with all leading dimensions made one, without a copy where possible; `core` dimensions remain."""
+    if not lead:
+        return array[None]
     inner = array.shape[array.ndim - core :]
     return np.broadcast_to(array, (*lead, *inner)).reshape(-1, *inner)

@@ -17,7 +17,7 @@ from .batch import SimulationBatch, common_shape, rows_of
 from .laws import Law, joint_place, program
 from .plan import Plan, refuse
 from .simulation import Load as Wrench
-from .simulation import RecordField, Simulation, as_efforts, as_laws, as_load, as_stack, run_all
+from .simulation import RecordField, Simulation, as_efforts, as_laws, as_load, as_stack, run_all, through
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,9 +61,11 @@ class ChainSimulation(Simulation, mechanism="chain"):
     def _turns(self, field: RecordField, index: tuple[int, ...]) -> bool:
         return bool(self.chain.joint_types[index[0]] != "prismatic")
 
-    def _flows(self) -> list[tuple[Array, Array | None]]:
-        joints = ((self.tau - self.chain.friction * self.qd) * self.qd).sum(axis=1)
-        return [(self.work_joints, joints), (self.work_external, None)]
+    def _works(self) -> list[Array]:
+        return [self.work_joints, self.work_external]
+
+    def _through(self) -> list[float]:
+        return [through(((self.tau - self.chain.friction * self.qd) * self.qd).sum(axis=1), self.t), 0.0]
 
     def _force_times_length(self) -> float:
         return float((np.abs(self.tau) * (1 + np.abs(self.q))).max(initial=0.0))
@@ -75,10 +77,7 @@ class ChainSimulation(Simulation, mechanism="chain"):
         return errors.SingularityError(f"{when} {text}", name)
 
     def plot(self) -> Figure:
-        """Draw coordinates, rates, efforts, energies and their balance in one figure.
-
-        Needs matplotlib (``zveno[plot]``).
-        """
+        """Draw coordinates, rates, efforts, energies and their balance. Needs matplotlib (``zveno[plot]``)."""
         energies = ["kinetic_energy", "potential_energy", "work_joints", "work_external"]
         panels = [["q"], ["qd"], ["tau"], energies, ["energy_error"]]
         plots = _optional("zveno.plot.records", "Simulation.plot", "matplotlib")
@@ -196,8 +195,8 @@ def simulate_chain(
     >>> import zveno as zv
     >>> arm = zv.robots.two_link()
     >>> swing = arm.simulate(1.0, 1e-3, q=[0.5, 0.0], laws=zv.laws.SpringDamper(0.0, 0.2))
-    >>> swing
-    ChainSimulation('two_link', 1001 states from t = 0 to 1 s, rk4, dt = 0.001 s, 33.7 J exchanged, error < 1e-9 of it)
+    >>> print(swing.energy_balance)  # as the repr shows it, too
+    33.7 J exchanged, error < 1e-9 of it
     >>> bool(abs(swing.energy_error).max() < 1e-9)  # energy lost to the dampers is accounted for
     True
     """

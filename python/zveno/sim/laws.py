@@ -212,14 +212,15 @@ class Law(ABC):
 
 def leg_place(hexapod: Hexapod, leg: int) -> Place:
     """What a law may take from a leg of a hexapod."""
-    who = f"leg '{hexapod.leg_names[leg]}'"
+    part = hexapod.legs[leg]
+    who = f"leg '{part.name}'"
 
     def nominal() -> float:
         if hexapod.nominal is None:
             raise ValueError(f"{who}: reference is None, but hexapod '{hexapod.name}' has no nominal pose")
-        return float(hexapod.closure(*hexapod.nominal)[leg, hexapod.actuated[leg]])
+        return float(hexapod.closure(*hexapod.nominal)[leg, part.actuated_index])
 
-    return Place(who, nominal, float(hexapod.lower[leg]), float(hexapod.upper[leg]))
+    return Place(who, nominal, float(part.lower), float(part.upper))
 
 
 def joint_place(chain: Chain, joint: int) -> Place:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import html
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
@@ -74,6 +71,8 @@ class Summary(tuple[Peak, ...]):
         return "\n".join(line.rstrip() for line in lines)
 
     def _repr_html_(self) -> str:
+        import html
+
         head, *rows = ([html.escape(cell) for cell in row] for row in self._cells())
         top = "<tr>" + "".join(f"<th>{cell}</th>" for cell in head) + "</tr>"
         body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
@@ -98,6 +97,8 @@ def peaks(t: Array, columns: Sequence[Column], each: bool) -> Summary:
 @contextmanager
 def whole_file(path: str | os.PathLike[str], mode: str, **options: Any) -> Iterator[IO[Any]]:
     """A file that gets its name when it is complete; before that, nothing under this name is touched."""
+    import tempfile  # takes longer than all of this module
+
     target = os.path.realpath(os.fspath(path))
     if os.path.isdir(target):
         raise IsADirectoryError(f"'{os.fspath(path)}' is a directory")
@@ -106,7 +107,10 @@ def whole_file(path: str | os.PathLike[str], mode: str, **options: Any) -> Itera
         with open(target, mode, **options) as file:
             yield file
         return
-    handle, name = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", dir=os.path.dirname(target))
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", dir=os.path.dirname(target))
+    except OSError as error:  # about the name that was asked for
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
     try:
         with open(handle, mode, **options) as file:
             yield file
@@ -132,6 +136,8 @@ def _permissions(target: str) -> int:
 
 def write_csv(path: str | os.PathLike[str], columns: Sequence[Column], progress: bool | None) -> None:
     """One line of names with units, then a line for each state; numbers that read back to the same bits."""
+    import csv
+
     table = np.column_stack([column.values for column in columns])
     words = ("writing", "lines", "Simulation.to_csv: progress=True")
     with (

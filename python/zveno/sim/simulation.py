@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -89,7 +88,7 @@ class EnergyBalance(NamedTuple):
     """How well the energy of a simulation is accounted for; nan where a moving base leaves no balance.
 
     `exchanged`, J: the first kinetic energy and all changes of kinetic energy, potential energy and work, added by
-    size. `error`, J: the largest `energy_error`. `ratio`: error / exchanged, zero where the error is within rounding.
+    size. `error`, J: the largest `energy_error`. `ratio`: error / exchanged, or zero if the error is mere rounding.
     Between recorded states work is that of the recorded power at least, so a sparse record (`every`) knows less.
     """
 
@@ -212,22 +211,31 @@ class Simulation(ABC):
         """
         if not len(self):
             return EnergyBalance(0.0, 0.0, 0.0)
+        kinetic, potential, t = self.kinetic_energy, self.potential_energy, self.t
         with np.errstate(all="ignore"):  # of a motion that overflows
-            flows = self._flows()
             error = float(np.abs(self.energy_error).max())
-            exchanged = float(self.kinetic_energy[0] + _way(self.kinetic_energy) + _way(self.potential_energy))
-            for work, power in flows:
-                exchanged += max(_way(work), 0.0 if power is None else _through(np.abs(power), self.t))
-            # what rounding may do to energies and to forces times lengths, once in each step
-            stores = (self.kinetic_energy, self.potential_energy, *(work for work, _ in flows))
-            size = sum(float(np.abs(array).max()) for array in stores) + self._force_times_length()
-            rounding = np.finfo(float).eps * (100 + (self.t[-1] - self.t[0]) / self.dt) * size
-            ratio = 0.0 if error <= rounding else error / exchanged if exchanged else math.inf
-        return EnergyBalance(exchanged, error, float(ratio))
+            works = self._works()
+            exchanged = float(kinetic[0]) + _way(kinetic) + _way(potential)
+            changes = [_way(work) for work in works]
+            if len(self) > 1 and t[1] - t[0] > 1.5 * self.dt:  # a sparse record
+                changes = [max(pair) for pair in zip(changes, self._through(), strict=True)]
+            exchanged += sum(changes)
+            ratio = error / exchanged if exchanged else 0.0 if error == 0 else math.inf
+            if ratio > 1e-10:
+                # what rounding may do to energies and to forces times lengths, once in each step
+                size = sum(float(np.abs(array).max()) for array in (kinetic, potential, *works))
+                steps = 100 + float(t[-1] - t[0]) / self.dt
+                rounding = float(np.finfo(float).eps) * steps * (size + self._force_times_length())
+                ratio = 0.0 if error <= rounding else ratio
+        return EnergyBalance(exchanged, error, ratio)
 
     @abstractmethod
-    def _flows(self) -> list[tuple[Array, Array | None]]:
-        """Works, and their power where it is recorded."""
+    def _works(self) -> list[Array]:
+        """Works, of which the first is that of the drives."""
+
+    @abstractmethod
+    def _through(self) -> list[float]:
+        """Integrals of the size of the recorded power of each work, J; zero where it is not recorded."""
 
     @abstractmethod
     def _force_times_length(self) -> float:
@@ -492,6 +500,9 @@ class Simulation(ABC):
                 fail(f"has {field.name} of shape {array.shape}, expected {expected}")
         if not (np.isfinite(self.t).all() and (np.diff(self.t) > 0).all()):
             fail("has times t that do not increase")
+        for i, event in enumerate(self.events):
+            if event[1] not in self._labels("leg"):
+                fail(f"has events[{i}] of {_show(event[1])}, which {self._called} '{self._model.name}' does not have")
 
     @abstractmethod
     def plot(self) -> Figure:
@@ -550,9 +561,12 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
             return bool(leg.chain.joint_types[index[1]] != "prismatic")
         return leg.joint_names[index[1]] != "stroke"
 
-    def _flows(self) -> list[tuple[Array, Array | None]]:
-        drives = (self.tau * self.actuated_velocity).sum(axis=1)
-        return [(self.work_legs, drives), (self.work_wrench, (self.wrench * self.u).sum(axis=1))]
+    def _works(self) -> list[Array]:
+        return [self.work_legs, self.work_wrench]
+
+    def _through(self) -> list[float]:
+        powers = ((self.tau * self.actuated_velocity).sum(axis=1), (self.wrench * self.u).sum(axis=1))
+        return [through(power, self.t) for power in powers]
 
     def _force_times_length(self) -> float:
         size = np.abs(self.tau).max() + np.abs(self.wrench).max()
@@ -567,10 +581,7 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
         return error(f"{when} {who} {text}, margin {margin:.3g}", leg=leg, leg_index=index, cause=key, margin=margin)
 
     def plot(self) -> Figure:
-        """Draw ring, strokes, forces, the load on the base and the energy in one figure.
-
-        Needs matplotlib (``zveno[plot]``).
-        """
+        """Draw ring, strokes, forces, load on the base and energy in one figure. Needs matplotlib (``zveno[plot]``)."""
         figure: Figure = _optional("zveno.plot.simulation", "Simulation.plot", "matplotlib").plot_simulation(self)
         return figure
 
@@ -585,16 +596,19 @@ def _described(failure: BaseException) -> dict[str, Any]:
 
 def _way(values: Array) -> float:
     """All changes of a number, added by size."""
-    return float(np.abs(np.diff(values)).sum())
+    return float(np.abs(values[1:] - values[:-1]).sum())
 
 
-def _through(power: Array, t: Array) -> float:
-    """Integral of a power over time, by trapezoids."""
-    return float((0.5 * (power[1:] + power[:-1]) * np.diff(t)).sum())
+def through(power: Array, t: Array) -> float:
+    """Integral of the size of a power over time, by trapezoids."""
+    size = np.abs(power)
+    return float((0.5 * (size[1:] + size[:-1]) * np.diff(t)).sum())
 
 
 def _read(path: str | os.PathLike[str], fail: Callable[[str], NoReturn]) -> tuple[dict[str, Any], dict[str, Array]]:
     """What a file says about a simulation, and its arrays."""
+    import zipfile  # not needed by those who only compute
+
     name = "about"
     try:
         with open(path, "rb") as file:
@@ -801,9 +815,8 @@ def simulate(
     >>> ring = zv.mechanisms.docking_ring("UPS")
     >>> law = zv.laws.SpringDamper(400.0, 80.0)
     >>> sim = ring.simulate(2.0, 1e-3, u=[-0.08, 0, 0, 0, 0, 0], laws=law)
-    >>> sim
-    Simulation('docking_ring UPS', 2001 states from t = 0 to 2 s, rk4, dt = 0.001 s, 1.07 J exchanged,
-    error < 1e-9 of it)
+    >>> print(sim.energy_balance)  # as the repr shows it, too
+    1.07 J exchanged, error < 1e-9 of it
     >>> bool(np.abs(sim.energy_error).max() < 1e-6 * sim.kinetic_energy[0])  # energy is accounted for
     True
     """
@@ -845,8 +858,14 @@ def simulate(
         )
 
     def linear(i: int) -> stability.Linearised | None:
-        rotation = from_quaternion(rows["q"][i : i + 1])[0]
-        return stability.of_hexapod(hexapod, plan.method, chosen, rows["r"][i], rotation, rows["u"][i])
+        return stability.of_hexapod(
+            hexapod,
+            plan.method,
+            chosen,
+            rows["r"][i],
+            lambda: np.asarray(from_quaternion(rows["q"][i : i + 1])[0]),
+            rows["u"][i],
+        )
 
     calls_back = forces is not None or (load is not None and load.function is not None)
     sizes = {"leg": 6, "joint": hexapod.nj}
@@ -892,8 +911,7 @@ def run_once(
     """Make all steps of one run and return its record, or raise with it."""
     stopped: BaseException | None = None
     try:
-        with progress_bar(plan.progress, plan.steps, ("simulating", "steps", "simulate: progress=True")) as bar:
-            advance(run, plan.steps, bar)
+        _advance(run, plan.steps, plan.progress)
     except BaseException as error:  # Ctrl-C too: nothing that was computed is lost
         run.settle()
         stopped = error
@@ -909,6 +927,12 @@ def run_once(
     return record
 
 
+def _advance(run: Run, steps: int, progress: bool | None) -> None:
+    """Make all steps under a progress bar."""
+    with progress_bar(progress, steps, ("simulating", "steps", "simulate: progress=True")) as bar:
+        advance(run, steps, bar)
+
+
 def _initial(hexapod: Hexapod, r: Any, R: Any, quaternion: Any, u: Any) -> dict[str, Any]:
     """Arguments r, q, u of the run."""
     nominal = hexapod.nominal
@@ -921,7 +945,7 @@ def _initial(hexapod: Hexapod, r: Any, R: Any, quaternion: Any, u: Any) -> dict[
         q = np.array([_unit_quaternion(row) for row in q.reshape(-1, 4)]).reshape(q.shape)
     elif R is not None:
         numbers = R.as_matrix() if hasattr(R, "as_matrix") else R
-        stacked = as_stack(numbers, "R", (3, 3)) if np.ndim(numbers) > 2 else None
+        stacked = as_stack(numbers, "R", (3, 3)) if len(_shape(numbers)) > 2 else None
         each = [R] if stacked is None else list(stacked.reshape(-1, 3, 3))
         q = np.array([to_quaternion(as_rotation(one, refuse, "R")) for one in each])
         q = q[0] if stacked is None else q.reshape(*stacked.shape[:-2], 4)
@@ -943,7 +967,7 @@ def _unit_quaternion(q: Array) -> Array:
 
 def as_stack(value: Any, what: str, core: tuple[int, ...]) -> Array:
     """`value` as finite numbers of shape (..., *core)."""
-    shape = np.shape(value) if isinstance(value, np.ndarray) else _shape(value)
+    shape = _shape(value)
     lead = shape[: len(shape) - len(core)] if shape[len(shape) - len(core) :] == core else ()
     return as_array(value, refuse, what, (*lead, *core))
 

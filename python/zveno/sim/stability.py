@@ -17,7 +17,7 @@ K = sum k_i J_i'J_i, C = sum c_i J_i'J_i, small motions obey M x'' + C x' + K x 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -59,14 +59,18 @@ class Spring(NamedTuple):
     x: float
     v: float
     part: int  # index of the leg or joint
+    weight: float = 0.0  # J M^-1 J': mobility of the joint
 
 
 class Linearised:
     """Small motions of a mechanism about a state. Nothing is worked out before it is asked for."""
 
     def __init__(self, method: str, mass: Array, springs: Sequence[Spring]) -> None:
-        self.method, self.springs = method, springs
+        self.method = method
         self._half = np.linalg.inv(np.linalg.cholesky(mass))  # L^-1 with M = L L'
+        moved = np.array([s.row for s in springs]) @ self._half.T
+        weights = (moved * moved).sum(axis=1).tolist()
+        self.springs = [s._replace(weight=weight) for s, weight in zip(springs, weights, strict=True)]
 
     def acting(self, dt: float, entered: Set[int] = frozenset()) -> list[Spring]:
         """Those that act at the start, or are stops that the legs or joints `entered` have met; without a bound."""
@@ -90,9 +94,9 @@ class Linearised:
 
     def stable(self, dt: float, springs: Sequence[Spring]) -> bool:
         """Whether a step is below the limit; quick where it is far below."""
-        K, C = self._reduced(springs)
-        quick = dt * math.sqrt(float(np.trace(K))) + dt * float(np.trace(C)) < 1  # bounds of all |s| dt
-        if quick and self._relaxing(springs)[0] * dt < 1:
+        k = sum(s.slope.stiffness * s.weight for s in springs)  # traces bound the largest eigenvalues
+        c = sum(s.slope.damping * s.weight for s in springs)
+        if dt * math.sqrt(k) + dt * c < 1 and self._relaxing(springs)[0] * dt < 1:
             return True
         return dt <= self.limit(springs).dt
 
@@ -233,7 +237,7 @@ def _made(method: str, mass: Array, springs: list[Spring]) -> Linearised | None:
 
 
 def of_hexapod(
-    hexapod: Hexapod, method: str, laws: Sequence[Law | None], r: Array, R: Array, u: Array
+    hexapod: Hexapod, method: str, laws: Sequence[Law | None], r: Array, R: Array | Callable[[], Array], u: Array
 ) -> Linearised | None:
     """Small motions about a state of the ring under resolved laws of the legs; None where nothing makes them stiff."""
     chains = [leg.chain for leg in hexapod.legs if leg.chain is not None]
@@ -241,6 +245,7 @@ def of_hexapod(
     if not own and not any(map(_springs, laws)):
         return None
     try:
+        R = R() if callable(R) else R
         p, v, J = hexapod.closure(r, R), hexapod.joint_velocity(r, R, u), hexapod.jacobian(r, R)
         all_rows = np.stack([hexapod.joint_velocity(r, R, e) for e in np.eye(6)], axis=-1) if own else None
         mass = hexapod.mass_matrix(r, R)
