@@ -99,8 +99,8 @@ def as_matrix(value: object, fail: Fail, what: str, *, lead: bool = False) -> Ar
     numbers = value.as_matrix() if hasattr(value, "as_matrix") else value
     shape = shape_of(numbers)
     if shape == (4,):
-        fail(f"{what} is {_show(value)}: four numbers may be scalar first or last, expected a matrix or"
-             f" {{'quaternion': (w, x, y, z)}}")  # fmt: skip
+        named = "{'quaternion': (w, x, y, z)}"
+        fail(f"{what} is {_show(value)}: four numbers may be scalar first or last, expected a matrix or {named}")
     if shape[-2:] == (4, 4):
         r, R = _split(numbers, fail, what, lead)
         if r.any():
