@@ -108,7 +108,10 @@ def as_array(value: object, fail: Fail, what: str, *shapes: tuple[int, ...], lea
 
     `lead`: the shape may have leading dimensions; then `shapes` is one.
     """
-    expected = " or ".join(str(s) + (f" or (..., {str(s)[1:].rstrip(',)')})" if lead else "") for s in shapes)
+
+    def expected() -> str:
+        return " or ".join(str(s) + (f" or (..., {str(s)[1:].rstrip(',)')})" if lead else "") for s in shapes)
+
     if is_masked(value):
         try:
             fail(what)
@@ -117,11 +120,11 @@ def as_array(value: object, fail: Fail, what: str, *shapes: tuple[int, ...], lea
     try:
         raw = np.asarray(value)
     except Exception as error:  # ragged lists, hostile __array__
-        fail(f"{what} is {_show(value)}, expected numbers of shape {expected} ({error})")
+        fail(f"{what} is {_show(value)}, expected numbers of shape {expected()} ({error})")
     if raw.dtype.kind not in "iuf":
-        fail(f"{what} is {_show(value)}, expected numbers of shape {expected}")
+        fail(f"{what} is {_show(value)}, expected numbers of shape {expected()}")
     if (raw.shape[-len(shapes[0]) :] if lead else raw.shape) not in shapes:
-        fail(f"{what} has shape {raw.shape}, expected {expected}")
+        fail(f"{what} has shape {raw.shape}, expected {expected()}")
     if raw.dtype.itemsize > 8:  # a long double may not fit; reported below
         with np.errstate(over="ignore"):
             raw = raw.astype(np.float64)

@@ -78,8 +78,7 @@ def as_rotation(value: object, fail: Fail, what: str, *, lead: bool = False) -> 
 def _proper(R: Array, fail: Fail, what: str) -> Array:
     """Rotation matrices (..., 3, 3) without their rounding errors."""
     with np.errstate(over="ignore", invalid="ignore"):
-        defects = np.abs(R.swapaxes(-1, -2) @ R - IDENTITY)
-        defect = float(defects.max(initial=0.0))
+        defect = float(np.abs(R.swapaxes(-1, -2) @ R - IDENTITY).max(initial=0.0))
     if not defect < 1e-9:
         fail(f"{what} is not orthonormal: the largest element of |R'R - 1| is {defect:.3g}, expected a rotation matrix")
     if (np.linalg.det(R) < 0).any():
@@ -100,8 +99,8 @@ def as_matrix(value: object, fail: Fail, what: str, *, lead: bool = False) -> Ar
     numbers = value.as_matrix() if hasattr(value, "as_matrix") else value
     shape = shape_of(numbers)
     if shape == (4,):
-        fail(f"{what} is {_show(value)}: four numbers may be scalar first or last, expected a matrix or"
-             f" {{'quaternion': (w, x, y, z)}}")  # fmt: skip
+        named = "{'quaternion': (w, x, y, z)}"
+        fail(f"{what} is {_show(value)}: four numbers may be scalar first or last, expected a matrix or {named}")
     if shape[-2:] == (4, 4):
         r, R = _split(numbers, fail, what, lead)
         if r.any():

@@ -202,3 +202,13 @@ def test_digits_where_two_numbers_look_equal():
     assert float(given) > float(hinges)
     with pytest.raises(zv.ModelError, match=r"lower = 0\.2500000001 and upper = 0.25 leave no room"):
         zv.Link("a", joint="prismatic", lower=0.2500000001, upper=0.25)
+
+
+def test_hinges_just_out_of_reach_are_further_apart_than_crank_and_coupler_by_the_digits():
+    hx = zv.mechanisms.docking_ring("RSU")
+    leg = hx.legs[0]
+    apart = (leg.inner_length + leg.outer_length) * (1 + 1e-8)
+    x = leg.base_frame[:, 0]
+    far = leg._with(base=hx.nominal[0] + hx.nominal[1] @ leg.ring - apart * x, ring_frame=None)
+    with pytest.raises(zv.ModelError, match=r"the hinges are 0\.68000001 m apart"):
+        zv.Hexapod(hx.platform, [far, *hx.legs[1:]], nominal=hx.nominal)

@@ -36,8 +36,9 @@ def last_link(leg: Leg, hinge: Array) -> tuple[Array, Array]:
     l12, l13, l23 = leg.inner_length, math.hypot(d1, d3), leg.outer_length
     cosine = (l12**2 + l13**2 - l23**2 + d2**2) / (2 * l12 * l13) if l13 > 1e-100 else math.inf
     if not (abs(d2) <= l23 and abs(cosine) <= 1):
+        distance, _ = told_apart(length(d), l12 + l23)
         leg_fail(leg.type, leg.name)(
-            f"out of reach in the nominal pose: the hinges are {length(d):g} m apart, {abs(d2):g} m of it along"
+            f"out of reach in the nominal pose: the hinges are {distance} m apart, {abs(d2):g} m of it along"
             f" the crank's axis; crank_length is {l12:g}, coupler_length {l23:g}"
         )
     p1 = math.atan2(-d3, d1) + leg.elbow * math.acos(cosine)

@@ -90,7 +90,8 @@ class Leg(Record):
     name : str or None
         None: `Hexapod` calls it ``leg1 ... leg6``.
     base, ring : (3,) array, m
-        Hinge points in base and ring axes; `base` is None for "custom".
+        Hinge points in base and ring axes; `base` is None for "custom". `ring` is measured from the origin of the
+        platform's frame, in `Hexapod.legs` from the centre of mass.
     base_frame : (3, 3) array or None
         First joint frame, local to base axes. Joints are U: y, then z; R: y; the x axis is where angles are zero.
     ring_frame : (3, 3) array or None

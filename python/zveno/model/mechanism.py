@@ -86,6 +86,8 @@ class Mechanism(Value):
     def to_dict(self) -> dict[str, Any]:
         """Return the model as a JSON-safe dictionary: lists, None for an infinite limit, every frame filled in.
 
+        ``note``, and ``origin`` of a hexapod, are among the keys only where there is one.
+
         Examples
         --------
         >>> import json, zveno as zv
