@@ -13,7 +13,7 @@ from rich.text import Text
 
 from .. import Chain, Error, Hexapod, _core
 from ..codegen.export import compile_command, prepare
-from .output import MODEL_HELP, SNAP, complete_model, fail, load, new_console, new_table, one_line, show
+from .output import MODEL_HELP, SNAP, complain, complete_model, fail, load, new_console, new_table, one_line, show
 
 if TYPE_CHECKING:
     from ..codegen.function import TracedFunction
@@ -106,7 +106,7 @@ def export(
     except (Error, ValueError, TypeError) as error:
         fail(f"export: {one_line(error)}", 2)
     for line in warned:
-        typer.echo(f"Warning: {line}", err=True)
+        complain(f"Warning: {line}")
     titles = [Text(item.title, "bold") for item in traced]
     sizes = new_table("Size, bytes", ["", "code", "stack"])
     for one, code in package.footprint.code.items():
