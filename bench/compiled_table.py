@@ -254,7 +254,8 @@ class CompiledCase(Case):
         expected = _parts(calls["kernel", ""]())
         for (engine, form), item in calls.items():
             for value, reference in zip(_parts(item()), expected, strict=True):
-                require_agreement(f"{section} {function}, {self.chain.name}, {engine} {form}", value, reference)
+                what = f"{section} {function}, {self.chain.name}, {engine} {form}"
+                require_agreement(what, value, reference[: len(value)])
         both = in_turns(calls, self.seconds)
 
         def kept(name: str, other: str) -> list[dict[Key, float]]:
@@ -376,10 +377,24 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
                 cells.append(cell((row.best("kernel")[0], "")))
                 rivals = [row.best("Pinocchio"), row.best("CasADi")]
                 cells += map(cell, rivals)
-                for theirs, _ in rivals:
-                    ratios = (f"{times_faster(theirs, t):.1f}x" for t in ours)
-                    cells.append("" if theirs == float("inf") else " / ".join(ratios))
+                for engine, (theirs, rival) in zip(("Pinocchio", "CasADi"), rivals, strict=True):
+                    ratios = " / ".join(f"{times_faster(theirs, t):.1f}x" for t in ours)
+                    cells.append("" if theirs == float("inf") else ratios + by_processor(row, form, (engine, rival)))
                 yield f"| {' | '.join(cells)} |"
+
+
+def by_processor(row: Row, form: str, rival: Key) -> str:
+    """The same ratios by processor time, where they tell another story: the machine was busy with other work."""
+    theirs, wall = row.processor.get(rival), row.times[rival]
+    if theirs is None:
+        return ""
+    pairs = [
+        (times_faster(wall, row.times[key]), times_faster(theirs, row.processor.get(key, 0.0)))
+        for key in (("compiled", f"{form}{level}") for level in LEVELS)
+    ]
+    if all(not abs(x - y) > 0.2 * x for x, y in pairs):
+        return ""
+    return f" (processor {' / '.join(f'{y:.1f}x' for _, y in pairs)})"
 
 
 def compile_times() -> Iterator[str]:

@@ -21,14 +21,14 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "cli": ("typer", "rich"),
     "plot": ("matplotlib",),
     "jit": ("llvmlite",),
-    "data": ("pandas", "xarray", "openpyxl"),
+    "data": ("pandas", "xarray", "openpyxl", "pyarrow"),
     "bench": ("pin", "mujoco", "casadi", "example-robot-data", "cmeel-eigen", "cmake"),
 }
 PURPOSE: Final = {
     "cli": "the command line",
     "plot": "figures",
     "jit": "compiled functions",
-    "data": "tables for pandas, xarray, Excel",
+    "data": "tables for pandas, xarray, Excel, Parquet",
     "bench": "comparison with other engines",
 }
 WIDTH: Final = 80

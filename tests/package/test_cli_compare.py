@@ -26,11 +26,11 @@ def script(code, *arguments):
 
 
 def test_a_row_that_fails_does_not_lose_the_others(tmp_path, capsys):
-    from compare import Row, line
+    from compare import Row, line, plain
     from journal import Journal
 
     path = tmp_path / "rows.json"
-    journal = Journal({"cpu": "slow"}, path, line)
+    journal = Journal({"cpu": "slow"}, path, line, plain)
 
     def rows(name):
         yield Row("single", name, "RNEA", 10.0, "Pinocchio", 50.0)
@@ -54,6 +54,7 @@ def test_a_row_that_fails_does_not_lose_the_others(tmp_path, capsys):
     assert data["rows"][0]["ours_processor"] is None
     shown = capsys.readouterr()
     assert shown.out.count("5.00x") == 3
+    assert data["rows"][0]["processor_ratio"] is None
     assert "task b: failed" in shown.err
     with pytest.raises(SystemExit):
         journal.finish()
@@ -112,7 +113,11 @@ def test_a_row_of_a_disturbed_turn_is_marked():
         return line(row_of("batch", "Panda", "RNEA", ours, "Pinocchio", Times(1e-6, 1e-6, 1.0)))
 
     assert "disturbed" not in row(Times(1e-7, 1e-7, 1.0))
-    assert "disturbed" in row(Times(2e-7, 1e-7, 2.0))
+    busy = row(Times(2e-7, 1e-7, 2.0))
+    assert "disturbed" in busy
+    # both ratios stand there
+    assert "5.00x" in busy
+    assert "10.00x" in busy
 
 
 def test_what_cpp_needs_is_asked_for_before_anything_is_measured(monkeypatch, tmp_path):

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -73,9 +74,43 @@ def test_help_fits_80_columns_and_tells_of_completion(run, command):
         assert "--install-completion" in text
 
 
-def test_completion_is_there(run):
-    result = start(_ZVENO_COMPLETE="complete_bash", COMP_WORDS="zveno do", COMP_CWORD="1")
-    assert result.stdout.split() == ["doctor"]
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("zveno do", ["doctor"]),
+        ("zveno info pu", ["puma560"]),
+        ("zveno info arm", ["arm.urdf"]),
+        ("zveno export puma560 -f inverse", ["inverse_dynamics"]),
+    ],
+)
+def test_tab_completes_commands_models_and_functions(tmp_path, monkeypatch, words, expected):
+    monkeypatch.chdir(tmp_path)
+    for name in ("arm.urdf", "arm.txt"):
+        (tmp_path / name).write_text("")
+    result = start(_ZVENO_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(len(words.split()) - 1))
+    assert result.stdout.split() == expected
+
+
+LONG = """
+import sys, time
+from zveno.bench import mass_matrix
+from zveno.cli import main
+mass_matrix.run = lambda *a, **k: (print("ready", flush=True), time.sleep(60))
+sys.argv = ["zveno", "bench"]
+main()
+"""
+
+
+def test_ctrl_c_is_one_line():
+    def listen():  # a test may run where SIGINT is ignored
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([sys.executable, "-c", LONG], preexec_fn=listen, **pipes)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, "", "zveno: interrupted\n")
 
 
 class Page(HTMLParser):

@@ -8,6 +8,7 @@ from typing import Annotated, Final, NoReturn
 
 from .. import __version__
 
+INTERRUPTED: Final = 130  # exit code of a program that SIGINT has ended
 INSTALL: Final = 'pip install "zveno[cli]"'
 
 try:
@@ -50,8 +51,7 @@ def main() -> NoReturn:
         code = app(arguments, prog_name="zveno", standalone_mode=False)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        complain("zveno: interrupted")
-        code = 130
+        code = INTERRUPTED
     except BrokenPipeError:  # the reader has seen enough
         _drop_output()
         code = 0
@@ -60,14 +60,16 @@ def main() -> NoReturn:
         complain(f"zveno: cannot write: {error.strerror or error}")
         code = 1
     except Exception as error:
-        if type(error).__name__ == "Abort":  # Ctrl-C as typer tells it
-            complain("zveno: interrupted")
-            sys.exit(130)
-        # typer's own usage errors, whichever module its version keeps them in
-        if not hasattr(error, "format_message"):
+        # typer's own errors, whichever module its version keeps them in; Abort is Ctrl-C in some versions
+        if type(error).__name__ == "Abort":
+            code = INTERRUPTED
+        elif hasattr(error, "format_message"):
+            complain(f"zveno: {error.format_message()}")
+            code = getattr(error, "exit_code", 2)
+        else:
             raise
-        complain(f"zveno: {error.format_message()}")
-        code = getattr(error, "exit_code", 2)
+    if code == INTERRUPTED:
+        complain("zveno: interrupted")
     sys.exit(code)
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from .. import Error
 from .jobs import JOBS, Outcome
@@ -71,11 +73,7 @@ def demo(
     typer.echo(f"{seconds:.0f} s. One page with figures and the code that made them:\n{path}")
 
 
-def _show(console: object, section: Section) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    assert isinstance(console, Console)
+def _show(console: Console, section: Section) -> None:
     console.print(Text(section.title, "bold"))
     for line in section.text:
         console.print(Text(line))

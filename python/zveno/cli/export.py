@@ -13,7 +13,7 @@ from rich.text import Text
 
 from .. import Chain, Error, Hexapod, _core
 from ..codegen.export import compile_command, prepare
-from .output import MODEL_HELP, SNAP, fail, load, new_console, new_table, one_line, show
+from .output import MODEL_HELP, SNAP, complain, complete_model, fail, load, new_console, new_table, one_line, show
 
 if TYPE_CHECKING:
     from ..codegen.function import TracedFunction
@@ -21,8 +21,14 @@ if TYPE_CHECKING:
 DEFAULT: Final = {"chain": "inverse_dynamics", "hexapod": "forward_dynamics"}
 
 
+def _functions() -> list[str]:
+    """Everything that some model can compute."""
+    names = [row["name"] for kind in DEFAULT for row in _core.functions(kind)]
+    return sorted({name for name in names if not name.startswith("_")})
+
+
 def export(
-    model: Annotated[str, typer.Argument(help=MODEL_HELP)],
+    model: Annotated[str, typer.Argument(help=MODEL_HELP, autocompletion=complete_model)],
     out: Annotated[str, typer.Option("--out", "-o", help="Directory to write to.")],
     function: Annotated[
         list[str] | None,
@@ -31,6 +37,7 @@ def export(
             "-f",
             help="What to compute: a numeric method of Chain or Hexapod; repeat it for several in one library. "
             "Default: inverse_dynamics, of rings forward_dynamics.",
+            autocompletion=lambda incomplete: [name for name in _functions() if name.startswith(incomplete)],
         ),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Of files and library; default: after function or model.")] = None,
@@ -99,7 +106,7 @@ def export(
     except (Error, ValueError, TypeError) as error:
         fail(f"export: {one_line(error)}", 2)
     for line in warned:
-        typer.echo(f"Warning: {line}", err=True)
+        complain(f"Warning: {line}")
     titles = [Text(item.title, "bold") for item in traced]
     sizes = new_table("Size, bytes", ["", "code", "stack"])
     for one, code in package.footprint.code.items():

@@ -12,14 +12,14 @@ from rich.text import Text
 
 from .. import Chain, Hexapod, OpCount
 from ..opcount import operations
-from .output import MODEL_HELP, bullets, load, new_console, new_table, show, write_json
+from .output import MODEL_HELP, bullets, complete_model, load, new_console, new_table, show, write_json
 
 FUNCTIONS: Final = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics")
 COUNTED: Final = ("mul", "add", "div", "sqrt", "trig", "total")
 
 
 def info(
-    model: Annotated[str, typer.Argument(help=MODEL_HELP)],
+    model: Annotated[str, typer.Argument(help=MODEL_HELP, autocompletion=complete_model)],
     strict: Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")] = False,
     json_output: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:

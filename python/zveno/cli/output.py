@@ -24,9 +24,19 @@ from .. import Chain, Error, Hexapod, robots
 from ..files import open_model
 from ..model.leg import STANDARD
 
+FILES: Final = {".urdf", ".xml", ".json"}
 SNAP: Final = 1e-11  # as in Chain.from_urdf
 MODELS: Final = (", ".join(robots.__all__), f"docking_ring:{'|'.join(STANDARD)}")
 MODEL_HELP: Final = f"URDF file, JSON file of zveno, or a built-in model: {', '.join(MODELS)}."
+
+
+def complete_model(incomplete: str) -> list[str]:
+    """What Tab offers for a model: built-in names, and files and folders."""
+    names = [*robots.__all__, *(f"docking_ring:{kind}" for kind in STANDARD)]
+    folder = Path(incomplete).parent if "/" in incomplete else Path()
+    paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    files = [f"{path}/" if path.is_dir() else str(path) for path in paths if path.suffix in FILES or path.is_dir()]
+    return [name for name in (*names, *files) if name.startswith(incomplete)]
 
 
 def complain(message: str) -> None:
