@@ -102,7 +102,7 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
     "simulation": (
         "Motion in time",
         "Records that `Chain.simulate` and `Hexapod.simulate` return. Force laws: [](laws.md).",
-        ["Simulation", "ChainSimulation", "HexapodSimulation", "StopEvent"],
+        ["Simulation", "ChainSimulation", "HexapodSimulation", "SimulationBatch", "StopEvent"],
     ),
     "results": (
         "Results",
@@ -117,7 +117,16 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
     "errors": (
         "Errors and warnings",
         "What to do about them: [](../../howto/errors.md).",
-        ["Error", "ModelError", "ModelWarning", "SingularityError", "UnreachableError", "GraphSizeError"],
+        [
+            "Error",
+            "ModelError",
+            "ModelWarning",
+            "SingularityError",
+            "UnreachableError",
+            "StepError",
+            "SimulationWarning",
+            "GraphSizeError",
+        ],
     ),
 }
 MODULES = {
@@ -158,7 +167,7 @@ def write_api(app: Any, config: Any) -> None:
     rest = ("Functions of the package", "", sorted(set(public) - listed))
     pages = {}
     for key, (title, text, names) in {**TOPICS, "package": rest}.items():
-        pages[key] = f"# {title}\n\n{text}\n\n{table('zveno', names)}"
+        pages[key] = f"# {title}\n\n{text}\n\n{table('zveno', [name for name in names if name in public])}"
     for key, (title, text) in MODULES.items():
         if find_spec(f"zveno.{key}") is None:
             continue
