@@ -223,11 +223,9 @@ def copy_mathjax(app: Any, error: Exception | None) -> None:
         (Path(app.outdir) / "_static" / MATHJAX).write_bytes(script.read_bytes())
 
 
-def without_self(app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, result: Any) -> Any:
-    """Compiled methods have their self before a slash: (/, q, ...)."""
-    if signature and signature.startswith("(/, "):
-        return "(" + signature.removeprefix("(/, "), result
-    return None
+def own_signature(app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, result: Any) -> Any:
+    """What autodoc found for compiled methods; numpydoc would show the slash after their self."""
+    return (signature, result) if signature and inspect.ismethoddescriptor(obj) else None
 
 
 def keep_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -238,6 +236,6 @@ def keep_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: lis
 def setup(app: Any) -> None:
     app.connect("config-inited", write_api)  # before the sources are listed, where autosummary looks for names
     app.connect("config-inited", write_commands)
-    app.connect("autodoc-process-signature", without_self)
+    app.connect("autodoc-process-signature", own_signature, priority=400)  # before numpydoc
     app.connect("autodoc-process-docstring", keep_bars)
     app.connect("build-finished", copy_mathjax)
