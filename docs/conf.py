@@ -102,7 +102,7 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
     "simulation": (
         "Motion in time",
         "Records that `Chain.simulate` and `Hexapod.simulate` return. Force laws: [](laws.md).",
-        ["Simulation", "ChainSimulation", "HexapodSimulation", "StopEvent"],
+        ["Simulation", "ChainSimulation", "HexapodSimulation", "SimulationBatch", "StopEvent"],
     ),
     "results": (
         "Results",
@@ -117,7 +117,16 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
     "errors": (
         "Errors and warnings",
         "What to do about them: [](../../howto/errors.md).",
-        ["Error", "ModelError", "ModelWarning", "SingularityError", "UnreachableError", "GraphSizeError"],
+        [
+            "Error",
+            "ModelError",
+            "ModelWarning",
+            "SingularityError",
+            "UnreachableError",
+            "StepError",
+            "SimulationWarning",
+            "GraphSizeError",
+        ],
     ),
 }
 MODULES = {
@@ -158,7 +167,7 @@ def write_api(app: Any, config: Any) -> None:
     rest = ("Functions of the package", "", sorted(set(public) - listed))
     pages = {}
     for key, (title, text, names) in {**TOPICS, "package": rest}.items():
-        pages[key] = f"# {title}\n\n{text}\n\n{table('zveno', names)}"
+        pages[key] = f"# {title}\n\n{text}\n\n{table('zveno', [name for name in names if name in public])}"
     for key, (title, text) in MODULES.items():
         if find_spec(f"zveno.{key}") is None:
             continue
@@ -214,11 +223,9 @@ def copy_mathjax(app: Any, error: Exception | None) -> None:
         (Path(app.outdir) / "_static" / MATHJAX).write_bytes(script.read_bytes())
 
 
-def without_self(app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, result: Any) -> Any:
-    """Compiled methods have their self before a slash: (/, q, ...)."""
-    if signature and signature.startswith("(/, "):
-        return "(" + signature.removeprefix("(/, "), result
-    return None
+def own_signature(app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, result: Any) -> Any:
+    """What autodoc found for compiled methods; numpydoc would show the slash after their self."""
+    return (signature, result) if signature and inspect.ismethoddescriptor(obj) else None
 
 
 def keep_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -229,6 +236,6 @@ def keep_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: lis
 def setup(app: Any) -> None:
     app.connect("config-inited", write_api)  # before the sources are listed, where autosummary looks for names
     app.connect("config-inited", write_commands)
-    app.connect("autodoc-process-signature", without_self)
+    app.connect("autodoc-process-signature", own_signature, priority=400)  # before numpydoc
     app.connect("autodoc-process-docstring", keep_bars)
     app.connect("build-finished", copy_mathjax)
