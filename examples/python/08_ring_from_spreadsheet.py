@@ -86,28 +86,17 @@ sim = ring.simulate(3.0, 1e-3, u=[-0.06, 0.02, 0, 0, 0, 0], laws=law, wrench=pul
 
 # %%
 # Before any peak is believed: the energy that the integration lost or invented, beside what was exchanged.
-exchanged = np.abs(sim.work_wrench).max() + sim.kinetic_energy.max()
-print(f"energy error {np.abs(sim.energy_error).max():.1e} J of {exchanged:.2f} J exchanged")
-assert np.abs(sim.energy_error).max() < 1e-3 * exchanged
+print(sim.energy_balance)
+assert sim.energy_balance.ratio < 1e-3
 
 # %%
 # The table of peaks
 # ------------------
-# Largest value of each load with its sign, leg and time.
-stroke, speed = sim.actuated_position, sim.actuated_velocity
-loads = {
-    "force on the base, N": np.linalg.norm(sim.base_wrench[:, :3], axis=1)[:, None],
-    "moment on the base, N m": np.linalg.norm(sim.base_wrench[:, 3:], axis=1)[:, None],
-    "force in a ring hinge, N": np.linalg.norm(sim.reaction[..., :3], axis=2),
-    "force of a drive, N": sim.tau,
-    "stroke, mm": 1e3 * stroke,
-    "speed of a stroke, mm/s": 1e3 * speed,
-}
-print(f"{'':26} {'peak':>8}  {'at':>8}  leg")
-for name, values in loads.items():
-    row, leg = np.unravel_index(np.abs(values).argmax(), values.shape)
-    who = ring.leg_names[leg] if values.shape[1] > 1 else ""
-    print(f"{name:26} {values[row, leg]:8.1f}  {sim.t[row]:6.3f} s  {who}")
+# Largest value of each load with its sign, leg or component, and time. ``sim.summary().to_pandas().to_excel(...)`` puts
+# all of them back into a spreadsheet, ``sim.to_csv("contact.csv", ["base_wrench"])`` the course over time.
+print(sim.summary(["base_wrench", "reaction", "tau", "joint_position", "joint_velocity"]))
+force = np.linalg.norm(sim.base_wrench[:, :3], axis=1)
+print(f"\nforce on the spacecraft up to {force.max():.1f} N, {1e3 * sim.t[force.argmax()]:.0f} ms after the start")
 
 # %%
 figure = sim.plot()
