@@ -13,6 +13,7 @@ const py::detail::npy_api* the_api = nullptr;  // pybind11's own way to it check
 const py::detail::npy_api& api() { return *the_api; }
 const py::detail::PyArray_Proxy* proxy(PyObject* a) { return py::detail::array_proxy(a); }
 
+PyTypeObject* the_array_type = nullptr;
 PyObject* the_float64 = nullptr;
 PyObject* float64() { return the_float64; }
 
@@ -20,7 +21,7 @@ constexpr int kContiguousAligned = py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ 
 
 bool plain(PyObject* arg) {
   // subclasses, of which some hold more than numbers, take the long way
-  if (Py_TYPE(arg) != reinterpret_cast<PyTypeObject*>(api().PyArray_Type_)) return false;
+  if (Py_TYPE(arg) != the_array_type) return false;
   const auto* a = proxy(arg);
   return a->descr == float64() && (a->flags & kContiguousAligned) == kContiguousAligned;
 }
@@ -74,16 +75,19 @@ bool is_masked(PyObject* arg, int depth) {
   return false;
 }
 
+constexpr std::size_t kLongest = 120;  // letters of a value in a message
+
 bool overlaps(const double* a, std::ptrdiff_t na, const double* b, std::ptrdiff_t nb) { return a < b + nb && b < a + na; }
 
 void initialise_arrays() {
   the_api = &py::detail::npy_api::get();
+  the_array_type = reinterpret_cast<PyTypeObject*>(the_api->PyArray_Type_);
   the_float64 = py::dtype::of<double>().release().ptr();
 }
 
 std::string Name::text() const {
   if (!key) return name;
-  return std::string(name) + "[" + std::string(py::reinterpret_steal<py::str>(PyObject_ASCII(key))) + "]";
+  return std::string(name) + "[" + text_of(key) + "]";
 }
 
 std::string shape_text(const py::ssize_t* dims, int nd) {
@@ -248,7 +252,8 @@ py::object result_array(const Context& c, Name name, PyObject* out, const Lead& 
 std::string text_of(py::handle h) {
   PyObject* ascii = PyObject_ASCII(h.ptr());  // repr may hold lone surrogates, which no message can carry
   if (!ascii) throw py::error_already_set();
-  return py::reinterpret_steal<py::str>(ascii);
+  const std::string text = py::reinterpret_steal<py::str>(ascii);
+  return text.size() <= kLongest ? text : text.substr(0, kLongest - 3) + "...";
 }
 
 int threads_of(const Context& c, PyObject* arg) {

@@ -84,7 +84,7 @@ py::object result_array(const Context& context, Name name, PyObject* out, const 
 // a masked array, or lists of some: what is under a mask is not data
 bool is_masked(PyObject* arg, int depth = 3);
 
-// how Python prints an object, in plain characters
+// how Python prints an object, in plain characters; long texts are cut
 std::string text_of(py::handle h);
 
 // the argument `threads`: None is 1, 0 one per core

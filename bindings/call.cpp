@@ -7,6 +7,7 @@
 
 #include <zveno/batch/compute.hpp>
 #include <zveno/functions/failure.hpp>
+#include <zveno/support/compiler.hpp>
 
 #include "convert.hpp"
 #include "interrupt.hpp"
@@ -84,22 +85,37 @@ void read_point(const Context& c, PyObject* arg, LinkFrame& frame) {
 
 }  // namespace
 
+namespace {
+
+[[noreturn]] ZVENO_COLD void refuse_name(const Context& c, const char* what, PyObject* name) {
+  throw py::type_error(std::string(c.function) + ": " + what + " is " + (name ? text_of(name) : "missing") +
+                       ", expected the name of a link");
+}
+
+[[noreturn]] ZVENO_COLD void refuse_link(const Context& c, const Chain& chain, const char* what, PyObject* name) {
+  std::string known, near;
+  py::list names;
+  int shown = 0;
+  for (const LinkSpec& l : chain.links()) {
+    names.append(l.name);
+    if (shown++ < 8) known += ", '" + l.name + "'";
+  }
+  if (PyUnicode_GET_LENGTH(name) < 100)
+    for (const py::handle& found : py::module_::import("difflib").attr("get_close_matches")(py::handle(name), names, 1))
+      near = "; did you mean " + text_of(found) + "?";
+  throw py::value_error(std::string(c.function) + ": " + what + " " + text_of(name) + " is not in model '" + chain.name() +
+                        "', expected one of '" + chain.base() + "'" + known + (shown > 8 ? ", ..." : "") + near);
+}
+
+}  // namespace
+
 LinkFrame frame_of(const Context& c, const Chain& chain, const char* what, PyObject* name) {
-  if (!name || !PyUnicode_Check(name))
-    throw py::type_error(std::string(c.function) + ": " + what + " is " + (name ? text_of(name) : "missing") +
-                         ", expected the name of a link");
+  if (!name || !PyUnicode_Check(name)) refuse_name(c, what, name);
   Py_ssize_t length = 0;
   const char* text = PyUnicode_AsUTF8AndSize(name, &length);  // null for lone surrogates: no link has such a name
   if (!text) PyErr_Clear();
   const int index = text ? chain.find_link(std::string(text, static_cast<std::size_t>(length))) : Chain::kNoLink;
-  if (index == Chain::kNoLink) {
-    std::string known;
-    int shown = 0;
-    for (const LinkSpec& l : chain.links())
-      if (shown++ < 8) known += ", '" + l.name + "'";
-    throw py::value_error(std::string(c.function) + ": " + what + " " + text_of(name) + " is not in model '" + chain.name() +
-                          "', expected one of '" + chain.base() + "'" + known + (shown > 8 ? ", ..." : ""));
-  }
+  if (index == Chain::kNoLink) refuse_link(c, chain, what, name);
   if (index == Chain::kBase) return {kWorld, diagonal(1.0), {0, 0, 0}};
   return chain.frame(index);
 }

@@ -275,3 +275,20 @@ for again in range(2):
     print(started, len(os.listdir("/proc/self/task")) - before)
 """
         assert alone(code) == ["63", "0", "63", "0"]
+
+
+# ---- words
+
+
+def test_names_that_are_nearly_right_are_suggested_and_long_ones_cut():
+    arm = zv.robots.puma560()
+    with pytest.raises(ValueError, match=r"did you mean 'upper'\?"):
+        zv.Chain([zv.Link("upper", mass=1.0), zv.Link("fore", mass=1.0)]).pose(np.zeros(2), "Upper")
+    for call in (
+        lambda: arm.pose(np.zeros(6), "x" * 1_000_000),
+        lambda: arm.mass_matrix(np.zeros(6), method="x" * 1_000_000),
+        lambda: arm.inverse_dynamics(*np.zeros((3, 6)), {"x" * 1_000_000: np.zeros(6)}),
+    ):
+        with pytest.raises(ValueError) as caught:
+            call()
+        assert len(str(caught.value)) < 1000

@@ -111,7 +111,7 @@ Pool& pool() {
 void in_turn(std::ptrdiff_t count, std::ptrdiff_t chunk, void (*work)(void*, std::ptrdiff_t, std::ptrdiff_t), void* context,
              Watch* watch) {
   if (!watch || count <= chunk) return work(context, 0, count);
-  constexpr std::chrono::milliseconds kLongEnough{4};
+  constexpr std::chrono::microseconds kLongEnough{4000}, kShort{500};
   Watch::Clock::time_point before = Watch::Clock::now();
   for (std::ptrdiff_t begin = 0; begin < count;) {
     const std::ptrdiff_t end = count - begin > chunk ? begin + chunk : count;
@@ -119,7 +119,7 @@ void in_turn(std::ptrdiff_t count, std::ptrdiff_t chunk, void (*work)(void*, std
     begin = end;
     const Watch::Clock::time_point now = Watch::Clock::now();
     if (watch->stops(now)) return;
-    if (now - before < kLongEnough) chunk *= 2;
+    if (now - before < kLongEnough) chunk *= now - before < kShort ? 8 : 2;
     before = now;
   }
 }

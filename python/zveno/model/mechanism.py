@@ -41,7 +41,7 @@ class Mechanism(Value):
 
     def _require_new(self) -> None:
         """A second __init__ would change the names of a model and not its numbers."""
-        if "_name" in self.__dict__:
+        if hasattr(self, "_name"):  # not by __dict__: asking for it makes every later attribute slower
             raise TypeError(f"{type(self).__name__}.__init__: '{self._name}' exists already, and models do not change")
 
     @classmethod
