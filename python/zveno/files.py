@@ -11,9 +11,12 @@ objects is checked: an unknown one is an error, as is NaN. In links, legs and bo
 ===================== ======= ====================================================================================
 ``format``            version fields
 ===================== ======= ====================================================================================
-``zveno.chain``       1       ``name``, ``base``: text; ``gravity`` (3,) m/s^2 in base axes; ``links``: list of links
+``zveno.chain``       1       ``name``, ``base``: text; ``gravity`` (3,) m/s^2 in base axes; ``links``: list of links;
+                              ``note``: text, may be absent
 ``zveno.hexapod``     1       ``name``; ``gravity`` (3,) m/s^2 in base axes; ``nominal``: null or [r (3,) m, R (3, 3)];
-                              ``platform``: a body; ``legs``: list of six legs
+                              ``platform``: a body; ``legs``: list of six legs; ``note``: text, may be absent;
+                              ``origin`` (3,) m: of the platform's own frame, seen from its centre of mass, may be
+                              absent
 ``zveno.simulation``  1       in ``about`` of an ``.npz`` file: ``chain`` or ``hexapod`` as above, ``method``, ``dt`` s,
                               ``events``, ``failure``; the arrays beside it are those of ``simulation.fields``
 a link                        ``name``, ``parent``, ``joint_name``: text; ``joint``: revolute, prismatic or fixed;
@@ -235,7 +238,7 @@ def _from_json(path: str, raw: bytes, strict: bool) -> Chain | Hexapod:
         hint = did_you_mean(kind, _KINDS)
         raise fail(f"format is {_show(kind)}, expected {' or '.join(map(repr, _KINDS))}{hint}")
     try:
-        return Chain.from_dict(data, strict=strict) if kind == Chain._format else Hexapod.from_dict(data)
+        return Chain.from_dict(data, strict=strict) if kind == Chain._format else Hexapod.from_dict(data, strict=strict)
     except ModelError as error:
         raise ModelError(f"load: {_name(path)}: {error}", error.link) from None
     except RecursionError:

@@ -286,7 +286,7 @@ def test_a_chain_without_limits_allows_everything(made):
         (([0, 0],), r"q has shape \(2,\), expected \(3,\) or \(\.\.\., 3\)"),
         ((0.0,), r"q has shape \(\)"),
         (([0, 0, math.nan],), r"q is .*expected finite numbers"),
-        (("abc",), "q has shape"),
+        (("abc",), "q is .abc., expected numbers of shape"),
         ((["a", "b", "c"],), "q is .*expected numbers"),
         (([0, 0, 0], [0, 0]), r"qd has shape \(2,\)"),
         (([0, 0, 0], None, [[0]]), r"tau has shape \(1, 1\)"),
