@@ -7,24 +7,17 @@
 #include <zveno/support/pool.hpp>
 
 namespace zveno::bindings {
+
+PyTypeObject* the_array_type = nullptr;
+PyObject* the_float64 = nullptr;
+
 namespace {
 
 const py::detail::npy_api* the_api = nullptr;  // pybind11's own way to it checks a flag every time
 const py::detail::npy_api& api() { return *the_api; }
 const py::detail::PyArray_Proxy* proxy(PyObject* a) { return py::detail::array_proxy(a); }
 
-PyTypeObject* the_array_type = nullptr;
-PyObject* the_float64 = nullptr;
 PyObject* float64() { return the_float64; }
-
-constexpr int kContiguousAligned = py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
-
-bool plain(PyObject* arg) {
-  // subclasses, of which some hold more than numbers, take the long way
-  if (Py_TYPE(arg) != the_array_type) return false;
-  const auto* a = proxy(arg);
-  return a->descr == float64() && (a->flags & kContiguousAligned) == kContiguousAligned;
-}
 
 std::string prefix(const Context& c, Name name) { return std::string(c.function) + ": " + name.text() + " "; }
 
@@ -102,12 +95,6 @@ const double* plain_in(PyObject* arg, int nd, const py::ssize_t* dims) {
   bool same = a->nd == nd;
   for (int i = 0; same && i < nd; ++i) same = a->dimensions[i] == dims[i];
   return same ? reinterpret_cast<const double*>(a->data) : nullptr;
-}
-
-const double* plain_vector(PyObject* arg, py::ssize_t n) {
-  if (!plain(arg)) return nullptr;
-  const auto* a = proxy(arg);
-  return a->nd == 1 && a->dimensions[0] == n ? reinterpret_cast<const double*>(a->data) : nullptr;
 }
 
 double* plain_out(PyObject* arg, int nd, const py::ssize_t* dims) {

@@ -57,9 +57,23 @@ struct Rowwise {
 // Reads `arg` as (..., tail), or with `inner` as (..., tail, inner). Throws with the context's names.
 Rowwise read_rows(const Context& context, Name name, PyObject* arg, py::ssize_t tail, py::ssize_t inner = 0);
 
+constexpr int kContiguousAligned = py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+
+extern PyTypeObject* the_array_type;
+extern PyObject* the_float64;
+
+// an array that needs no closer look; subclasses, of which some hold more than numbers, do
+inline bool plain(PyObject* arg) {
+  const auto* a = py::detail::array_proxy(arg);
+  return Py_TYPE(arg) == the_array_type && a->descr == the_float64 && (a->flags & kContiguousAligned) == kContiguousAligned;
+}
+
 // Numbers of a float64 array of this shape as it is; null for anything that needs a closer look.
 const double* plain_in(PyObject* arg, int nd, const py::ssize_t* dims);
-const double* plain_vector(PyObject* arg, py::ssize_t n);
+inline const double* plain_vector(PyObject* arg, py::ssize_t n) {
+  const auto* a = py::detail::array_proxy(arg);
+  return plain(arg) && a->nd == 1 && a->dimensions[0] == n ? reinterpret_cast<const double*>(a->data) : nullptr;
+}
 
 // Where to write into a writable float64 array of this shape; null for anything that needs a closer look.
 double* plain_out(PyObject* arg, int nd, const py::ssize_t* dims);
