@@ -18,10 +18,10 @@
 
 namespace {
 
+using bench::Clock;
 using bench::Engine;
 using bench::Function;
 using bench::Mechanism;
-using bench::Clock;
 
 constexpr int kStates = 16;          // calls walk over several states, as in use
 constexpr double kAgreement = 1e-9;  // relative
