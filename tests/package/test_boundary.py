@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import zveno as zv
 from zveno import _core
+from zveno.hexapod_plots import draw_mechanism
 
 MODELS = [c for c in vars(_core).values() if type(c).__name__ == "pybind11_type"]
 
@@ -171,6 +172,19 @@ def test_masked_arrays_are_refused_where_models_are_made_and_moved():
             call()
     with pytest.raises(TypeError, match="returned masked_array"):
         arm.simulate(0.01, 0.001, tau=lambda t, q, qd: masked(2))
+
+
+def test_figures_refuse_masked_arrays():
+    arm, ring = zv.robots.two_link(), zv.mechanisms.docking_ring("UPS")
+    r, R = ring.nominal
+    draws = (
+        lambda: arm.plot(masked(2)),
+        lambda: draw_mechanism(ring, masked(3), R),
+        lambda: ring.plot((r, masked(3, 3))),
+    )
+    for draw in draws:
+        with pytest.raises(TypeError, match="is a masked array"):
+            draw()
 
 
 def test_other_subclasses_of_arrays_are_arrays(tmp_path):

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -127,3 +128,8 @@ def test_what_cpp_needs_is_asked_for_before_anything_is_measured(monkeypatch, tm
     compare.require_tools(compiled=False, cpp=False)
     with pytest.raises(SystemExit, match=r"--cpp needs .*\(cmeel-eigen\).*pip install \"zveno\[bench\]\""):
         compare.require_tools(compiled=False, cpp=True)
+
+
+def test_the_extra_that_is_named_brings_it():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert any(need.startswith("cmeel-eigen") for need in project["optional-dependencies"]["bench"])

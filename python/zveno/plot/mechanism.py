@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 from numpy.typing import ArrayLike
 
-from .._check import Array
+from .._check import Array, refuse_masked
 from .._rotation import about_axis
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ def draw_mechanism(hexapod: Hexapod, r: ArrayLike | None = None, R: ArrayLike | 
     -------
     ax : Axes3D
     """
+    refuse_masked(r, "draw_mechanism: r")
+    refuse_masked(R, "draw_mechanism: R")
     nominal = hexapod.nominal
     if r is None and nominal is None:
         raise ValueError(f"draw_mechanism: r is missing, and hexapod '{hexapod.name}' has no nominal pose")
@@ -141,6 +143,7 @@ def draw_chain(chain: Chain, q: ArrayLike | None = None, ax: Any = None, *, fram
     -------
     ax : Axes3D
     """
+    refuse_masked(q, "plot: q")
     state = np.zeros(chain.n) if q is None else np.asarray(q, dtype=np.float64)
     if state.shape != (chain.n,):
         raise ValueError(f"plot: q has shape {state.shape}, expected ({chain.n},) for chain '{chain.name}'")
