@@ -117,7 +117,8 @@ def test_a_copy_is_not_suspected_again():
     hx = quietly(zv.Hexapod, **struts(unit=MILLIMETRES))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        hx._with(name="other")
+        other = hx._with(name="other")
+    assert other.suspicions == hx.suspicions != []
 
 
 @pytest.mark.parametrize("kind", hd.TYPES)
@@ -156,7 +157,7 @@ def test_reasonable_rings_are_above_suspicion(size, base, height, mass, hollow, 
     keywords["platform"] = zv.Body(kilograms, np.array([1.0, 0.6, 0.7]) * kilograms * (hollow * size) ** 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        zv.Hexapod(**keywords, gravity=(gravity, 0, 0))
+        assert zv.Hexapod(**keywords, gravity=(gravity, 0, 0)).suspicions == []
 
 
 @given(size=spread(0.02, 1.0), height=spread(0.4, 2.0))

@@ -344,4 +344,4 @@ def test_models_without_suspicions_load_without_a_warning(tmp_path):
         for name in files.BUILT_IN:
             files.open_model(name)
         ARM.save(tmp_path / "a.json")
-        zv.load(tmp_path / "a.json")
+        assert zv.load(tmp_path / "a.json") == ARM

@@ -59,13 +59,9 @@ def test_every_name_of_the_table_is_foreign_to_one_mechanism_and_known_to_one(na
 
 
 def test_a_misspelled_attribute_is_answered_with_the_nearest():
-    with pytest.raises(AttributeError, match=r"no attribute 'mass_matrx'; did you mean 'mass_matrix'\?"):
-        _ = ARM.mass_matrx
-    with pytest.raises(AttributeError, match=r"no attribute 'xyzzy'$"):
-        _ = ARM.xyzzy
-    with pytest.raises(AttributeError) as caught:
-        getattr(ARM, "x" * 10**6)
-    assert len(str(caught.value)) < 200
+    code = "import zveno as zv; zv.robots.two_link().mass_matrx"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "no attribute 'mass_matrx'. Did you mean: 'mass_matrix'?" in run.stderr  # Python's own words
     with pytest.raises(AttributeError, match=r"no attribute 'Chian'; did you mean 'Chain'\?"):
         _ = zv.Chian
 
@@ -77,6 +73,7 @@ def test_answers_do_not_get_in_the_way(model):
     assert pickle.loads(pickle.dumps(model)) == model == copy.deepcopy(model) == copy.copy(model)
     assert "rnea" not in dir(model) and "mass_matrix" in dir(model)
     assert not hasattr(type(model).__new__(type(model)), "_name")  # before __init__
+    assert "__getattr__" not in {name for kind in type(model).__mro__ for name in vars(kind)}  # it costs every call
     with pytest.raises(AttributeError) as caught:
         _ = model.rnea
     assert caught.value.name == "rnea"

@@ -154,7 +154,8 @@ def test_code_of_the_demo_runs_as_it_stands_on_the_page(run, tmp_path):
     from zveno.cli.page import source_of
 
     for job in JOBS:
-        subprocess.run([sys.executable, "-W", "error", "-c", source_of(job.run)], check=True)
+        done = subprocess.run([sys.executable, "-W", "error", "-c", source_of(job.run)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow

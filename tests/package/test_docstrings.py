@@ -22,7 +22,7 @@ SHARED = {"to_dict", "from_dict"}  # of records: described once
 def public(owner):
     for name, value in inspect.getmembers(owner):
         function = inspect.isroutine(value) or isinstance(value, types.MethodDescriptorType)
-        if function and not name.startswith("_"):
+        if function and not name.startswith("_") and hasattr(owner, name):
             yield f"{getattr(owner, '__name__', owner)}.{name}", inspect.getdoc(value) or ""
 
 

@@ -111,7 +111,7 @@ def test_good_runs_are_not_doubted():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for kind in ("UPS", "SPU"):
-            ring(kind).simulate(1.0, 1e-3, u=PUSH, laws=law)
+            assert ring(kind).simulate(1.0, 1e-3, u=PUSH, laws=law).energy_balance.ratio < 0.01
         ring().simulate(0.05, 1e-3, u=PUSH, laws=law, method="semi-implicit")
         for steps in (1, 10, 49):  # a control loop from rest
             slider().simulate(steps * 1e-3, 1e-3, tau=[5.0], method="semi-implicit")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, SupportsIndex, Unpack
+from inspect import getattr_static
+from typing import Any, ClassVar, Final, Self, SupportsIndex, Unpack
 
 from numpy.typing import ArrayLike
 
@@ -15,6 +16,7 @@ from .._record import Record, Value, plain, require_keys
 from .._status import in_words
 from ..codegen.function import CompiledFunction, TracedFunction, TraceOptions, compile_function, trace_function
 from ..errors import ModelError
+from .other_names import Elsewhere, teach
 
 __all__ = ["Mechanism"]
 
@@ -34,6 +36,11 @@ class Mechanism(Value):
     _name: str
     _gravity: Array
     _note: str = ""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if Mechanism in cls.__bases__:
+            teach(cls)
 
     def _assemble(self, *values: Any, **named: Any) -> None:
         """Check the values, build the C++ model."""
@@ -186,15 +193,8 @@ class Mechanism(Value):
                 raise AttributeError(f"{self._kind.__name__} is immutable, cannot set '{key}'{hint}", name=key)
         super().__setattr__(key, value)
 
-    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
-
-        def __getattr__(self, name: str) -> Any:
-            """Called for what does not exist: answers the words of other libraries with ours."""
-            if name.startswith("_"):  # probes of pickle, copy, numpy, notebooks
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name)
-            from .other_names import answer
-
-            raise AttributeError(answer(type(self), name), name=name)
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not isinstance(getattr_static(type(self), name, None), Elsewhere)]
 
     def explain(self, status: SupportsIndex) -> str:
         """A status of a row in words, with the name of the joint or leg.

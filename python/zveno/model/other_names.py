@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NoReturn
 
-from .._check import _show, did_you_mean
+from .._check import _show
 
-__all__ = ["OTHER_NAMES", "answer"]
+__all__ = ["OTHER_NAMES", "Elsewhere", "teach", "word_of"]
 
 _FK: Final = ("pose(q, link)", "forward_kinematics(strokes)")
 _ID: Final = ("inverse_dynamics",)
@@ -72,10 +72,26 @@ def word_of(text: str) -> str:
     return re.split(r"\W", text, maxsplit=1)[0]
 
 
-def answer(owner: type, name: str) -> str:
-    """What to say about an attribute that `owner` lacks: our word for it, or the nearest name."""
-    text = f"{_show(owner.__name__)} object has no attribute {_show(name)}"
-    for word in OTHER_NAMES.get(name, ()):
-        if hasattr(owner, word_of(word)):
-            return f"{text}: it is called `{word}` here"
-    return text + did_you_mean(name, (known for known in dir(owner) if not known.startswith("_")))
+class Elsewhere:
+    """A word of another library: there is no such attribute, and the error tells ours.
+
+    A descriptor for each word, not `__getattr__`, which would make every call of a method a tenth slower.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        text = f"{_show(owner.__name__)} object has no attribute {_show(self.name)}"
+        for word in OTHER_NAMES[self.name]:
+            if hasattr(owner, word_of(word)):
+                text += f": it is called `{word}` here"
+                break
+        raise AttributeError(text, name=self.name, obj=instance)
+
+
+def teach(kind: type) -> None:
+    """Make a class answer the words that it does not use itself."""
+    for name in OTHER_NAMES:
+        if not hasattr(kind, name):
+            setattr(kind, name, Elsewhere(name))
