@@ -12,10 +12,13 @@ namespace zveno::bindings {
 namespace {
 
 LegType leg_type_of(const std::string& text) {
-  for (const LegTraits& row : kLegTraits)
+  std::string known;
+  for (const LegTraits& row : kLegTraits) {
     if (text == row.name) return row.type;
+    known += std::string(known.empty() ? "" : ", ") + row.name;
+  }
   if (text == "custom") return LegType::custom;
-  throw ModelError("", "unknown leg type '" + text + "', expected UPS, SPU, UCU, RUS, RSU or custom");
+  throw ModelError("", "unknown leg type '" + text + "', expected " + known + " or custom");
 }
 
 BodySpec body_of_tuple(const py::handle& h) {

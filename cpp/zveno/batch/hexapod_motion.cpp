@@ -267,13 +267,11 @@ class LanesMotion : public HexMotion {
   void first_custom(const R& ring, const double (*tau)[kPlaces]) {
     Scratch& scratch = Scratch::of_this_thread();
     const Scratch::Frame frame(scratch);
-    const Vec3<double> a = plain<double>(ring.base.a), o = plain<double>(ring.base.omega),
-                       e = plain<double>(ring.base.alpha);
-    const double flow[9] = {a.x(), a.y(), a.z(), o.x(), o.y(), o.z(), e.x(), e.y(), e.z()};
+    const std::array<double, 9> flow = flow_of(ring);
     for (int k = 0; k < kLegs; ++k) {
       if (!is_custom(k)) continue;
       double share[leg::kFixedShare];
-      custom_[k].first(ring.w, flow, tau[k], false, share, scratch);
+      custom_[k].first(ring.w, flow.data(), tau[k], false, share, scratch);
       std::copy_n(share, leg::kRight, share_.row[k]);
       std::copy_n(share + leg::kRight, 6, right_.row[k]);
     }

@@ -289,11 +289,8 @@ class HexapodRows {
       if (hexapod_.leg(k).type != LegType::custom) continue;
       failure = custom[k].close(hexapod_, k, s.r, s.R, start_of(row, k, nullptr), scratch_);
       if (failure) return failure;
-      const Vec3<double> a = plain<double>(ring.base.a), o = plain<double>(ring.base.omega),
-                         e = plain<double>(ring.base.alpha);
-      const double flow[9] = {a.x(), a.y(), a.z(), o.x(), o.y(), o.z(), e.x(), e.y(), e.z()};
       custom[k].rates(s.u, ring.w);
-      custom[k].first(ring.w, flow, s.tau[k], plan_.base == BaseKind::free, kept_of(k), scratch_);
+      custom[k].first(ring.w, flow_of(ring).data(), s.tau[k], plan_.base == BaseKind::free, kept_of(k), scratch_);
     }
     for (int i = 0; i < count; i += kLanes) {
       Packed sum = Packed::load(kept + i);

@@ -2,11 +2,20 @@
 // chain's own kernels for kinematics and inertia, in plain doubles.
 #pragma once
 
+#include <array>
+
 #include <zveno/functions/job.hpp>
 #include <zveno/kernel/leg/leg.hpp>
 #include <zveno/support/scratch.hpp>
 
 namespace zveno {
+
+// [a_0 - g; Omega; Omega'] of the base that carries the ring
+template <class Ring>
+std::array<double, 9> flow_of(const Ring& ring) {
+  const Vec3<double> a = plain<double>(ring.base.a), o = plain<double>(ring.base.omega), e = plain<double>(ring.base.alpha);
+  return {a.x(), a.y(), a.z(), o.x(), o.y(), o.z(), e.x(), e.y(), e.z()};
+}
 
 class CustomLeg {
  public:
@@ -17,7 +26,7 @@ class CustomLeg {
   // coordinates, rates (4 places each), the actuated row of H (6), measures (4)
   void write(double* out) const;
 
-  // share of the reduced system; w: as above, flow: [a_0 - g; Omega; Omega'] of the base
+  // share of the reduced system; w: as above, flow: see flow_of
   void first(const AnyVec<double>& w, const double* flow, const double* tau, bool free, double* share, Scratch& scratch);
   // x: [v'; w'] base axes; base: [a_0; Omega'] of a free base. out: the numbers of a leg::Outcome
   void second(const double* x, const double* base, double* out, Scratch& scratch);
