@@ -1,8 +1,8 @@
 """The longest stable step: against runs, against closed forms, what is refused and who is blamed."""
 
-import contextlib
 import math
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -113,8 +113,75 @@ def test_bristles_that_stick_are_springs(method):
     assert limit == pytest.approx(true_limit(run, limit, 4000), rel=0.03)
     assert cause == "stiffness = 1e+06 N/m of LuGre in joint 'cart_joint'"
     assert method == "rk4" or limit == pytest.approx(510 / 1e6, rel=1e-3)
-    with pytest.raises(zv.StepError) if method == "rk4" else contextlib.nullcontext():
-        slider().simulate(1.0, 0.02, laws=law, method=method)  # bristles that slide have a bound
+
+
+def chatter(dt, damping, **start):
+    """Speed of a cart with bristles in the last half of a second of "semi-implicit", and the warnings."""
+    law = laws.LuGre(50.0, 60.0, 1e-2, 1e6, damping, 10.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        s = slider().simulate(1.0, dt, laws=law, method="semi-implicit", **start)
+    return float(np.abs(s.qd[len(s) // 2 :]).max()), [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize("damping", [100.0, 500.0])
+@pytest.mark.parametrize("start", [{"tau": [20.0]}, {"qd": [0.5]}], ids=["rest", "slides"])
+def test_bristles_that_chatter_are_warned_about(damping, start):
+    limit = (damping + 10) / 1e6
+    speed, texts = chatter(0.5 * limit, damping, **start)
+    assert speed < 1e-3 and all(text.endswith("and accurate far below that") for text in texts)
+    speed, texts = chatter(1.5 * limit, damping, **start)
+    assert speed > 1e-3  # they chatter
+    assert len(texts) == 1
+    assert f"'semi-implicit' is stable up to {limit:.3g} s, because of stiffness = 1e+06 N/m of LuGre" in texts[0]
+
+
+def test_bristles_without_damping_want_another_method():
+    law = laws.LuGre(50.0, 60.0, 1e-2, 1e6)
+    with pytest.warns(
+        zv.SimulationWarning, match=r"is stable up to \S+e-07 s, because of stiffness = 1e\+06 N/m of LuGre"
+    ):
+        s = slider().simulate(1.0, 1e-5, qd=[0.1], laws=law, method="semi-implicit")
+    assert s.energy_balance.ratio < 1e-3 and np.abs(s.qd[-100:]).max() > 1e-5  # the balance alone would not tell
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::zveno.SimulationWarning")
+@pytest.mark.parametrize("damping", [300.0, 1500.0, 2500.0, 5000.0])
+def test_the_limit_of_damped_bristles_is_where_their_motion_explodes(damping):
+    """Whatever damps: dt < C / B for weak, dt < (C - sqrt(C^2 - 4 B)) / B for strong damping, per unit of mass."""
+    law = laws.LuGre(50.0, 60.0, 1e-2, 1e6, damping)
+    linear = stability.of_chain(slider(), "semi-implicit", [law], np.zeros(1), np.zeros(1))
+    limit, cause = linear.limit(linear.sticking(1e-4, set(), np.zeros((1, 1))))
+    c, k = damping / 3, 1e6 / 3
+    assert limit == pytest.approx(c / k if c * c < 4 * k else (c - math.sqrt(c * c - 4 * k)) / k, rel=1e-3)
+    assert cause.startswith("stiffness" if damping < 2000 else "damping")
+
+    def run(t_end, dt):
+        found = slider().simulate(t_end, dt, tau=[1e-9], laws=law, method="semi-implicit", check_step=False)
+        return found.qd[5:]
+
+    assert limit == pytest.approx(true_limit(run, limit, 20_000), rel=0.03)
+
+
+def test_bristles_that_slide_through_are_not_warned_about():
+    law = laws.LuGre(50.0, 60.0, 1e-2, 1e6, 500.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        s = slider().simulate(0.5, 1e-3, qd=[0.5], tau=[70.0], laws=law, method="semi-implicit")
+    assert (s.qd > 0.4).all()
+
+
+@pytest.mark.parametrize("start", [{"tau": [20.0]}, {"qd": [0.5]}], ids=["rest", "slides"])
+def test_damping_of_bristles_explodes_and_is_refused(start):
+    """dt = 2 m / damping is the limit of a damper; runs explode from 0.7 to 1.2 of it."""
+    law, limit = laws.LuGre(50.0, 60.0, 1e-2, 1e6, 500.0), 2 * 3.0 / 500
+    with pytest.warns(zv.SimulationWarning, match=r"stable up to 0\.0005 s"):
+        wild = slider().simulate(500 * limit, 1.3 * limit, laws=law, method="semi-implicit", **start)
+    assert np.abs(wild.qd[-1]) > 1e6
+    text = f"longest stable step of 'semi-implicit', {limit:.3g} s, because of damping = 500 N s/m of LuGre in joint"
+    with pytest.raises(zv.StepError, match=re.escape(text)):
+        slider().simulate(1.0, 2.05 * limit, laws=law, method="semi-implicit", **start)
 
 
 def test_limits_of_one_joint_have_closed_forms():

@@ -67,6 +67,10 @@ class ChainSimulation(Simulation, mechanism="chain"):
     def _through(self) -> list[float]:
         return [through(((self.tau - self.chain.friction * self.qd) * self.qd).sum(axis=1), self.t), 0.0]
 
+    def _rates(self) -> Array:
+        rates: Array = self.qd
+        return rates
+
     def _force_times_length(self) -> float:
         return float((np.abs(self.tau) * (1 + np.abs(self.q))).max(initial=0.0))
 

@@ -159,7 +159,10 @@ def doubts(plan: Plan, record: Simulation, linear: Linearised | None, entered: s
     balance = record.energy_balance
     judged = plan.method == "rk4" or plan.steps >= _FEWEST
     broken = balance.ratio > TOLERANCE and judged
-    unstable = linear is not None and not linear.stable(plan.dt, linear.acting(plan.dt, entered))
+    unstable = linear is not None and not (
+        linear.stable(plan.dt, linear.acting(plan.dt, entered))
+        and linear.stable(plan.dt, linear.sticking(plan.dt, entered, record._rates()[[0, -1]]))
+    )
     if not broken and not unstable:
         return ""
     text = f"dt = {plan.dt:g} s is too long"

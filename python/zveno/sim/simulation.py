@@ -238,6 +238,10 @@ class Simulation(ABC):
         """Integrals of the size of the recorded power of each work, J; zero where it is not recorded."""
 
     @abstractmethod
+    def _rates(self) -> Array:
+        """Rates of the legs' actuated joints or of the joints, (n, parts)."""
+
+    @abstractmethod
     def _force_times_length(self) -> float:
         """Size of the products whose rounding disturbs the work, J."""
 
@@ -567,6 +571,9 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
     def _through(self) -> list[float]:
         powers = ((self.tau * self.actuated_velocity).sum(axis=1), (self.wrench * self.u).sum(axis=1))
         return [through(power, self.t) for power in powers]
+
+    def _rates(self) -> Array:
+        return self.actuated_velocity
 
     def _force_times_length(self) -> float:
         size = np.abs(self.tau).max() + np.abs(self.wrench).max()
