@@ -54,6 +54,8 @@ from .errors import ModelError
 from .model import Chain, Hexapod
 from .model.leg import STANDARD
 from .model.urdf import MAX_BYTES, check_snap
+from .sim import storage
+from .sim.batch import SimulationBatch
 from .sim.simulation import Simulation
 
 __all__ = ["BUILT_IN", "load", "open_model"]
@@ -71,8 +73,8 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def load(path: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hexapod | Simulation:
-    """Read a model or a simulation from a file; what it is, its content tells.
+def load(path: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hexapod | Simulation | SimulationBatch:
+    """Read a model, a simulation or a batch of them from a file; what it is, its content tells.
 
     Parameters
     ----------
@@ -84,7 +86,7 @@ def load(path: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hexapod |
 
     Returns
     -------
-    model : Chain, Hexapod or Simulation
+    model : Chain, Hexapod, Simulation or SimulationBatch
 
     Raises
     ------
@@ -111,7 +113,7 @@ def load(path: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hexapod |
     data = _read("load", text)
     start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if data.startswith(b"PK"):
-        return Simulation.load(text)
+        return storage.load(text, "Simulation.load")
     if start == b"{":
         return _from_json(text, data, bool(urdf_options.get("strict", False)))
     if start == b"<" or data[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -150,7 +152,7 @@ def open_model(text: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hex
     word = os.fsdecode(text)
     if "\0" not in word and os.path.exists(word) and not os.path.isdir(word):
         model = load(word, **urdf_options)
-        if isinstance(model, Simulation):
+        if isinstance(model, Simulation | SimulationBatch):
             raise ModelError(f"open_model: {_name(word)}: holds a simulation, expected a model; `zveno.load` reads it")
         return model
     if word in robots.__all__:
