@@ -181,7 +181,6 @@ def test_places_that_do_not_exist_are_named(record, tmp_path):
             write(tmp_path)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
 def test_files_have_the_permissions_of_any_new_file(record, tmp_path):
     (tmp_path / "plain").write_text("")
     record.to_csv(tmp_path / "table.csv", "r")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import zveno as zv
 from engines.random_mechanisms import random_chain, random_state
+from hexapod_models import sliding_leg
 from zveno import laws
 from zveno._rotation import from_quaternion
 from zveno.sim import stability
@@ -241,18 +242,8 @@ def test_springs_of_links_count():
 
 
 def test_springs_of_custom_legs_count():
-    plain, legs = ring(), []
-    for leg in plain.legs:
-        links = [
-            zv.Link("cross", axis=(0, 1, 0), position=leg.base, rotation=leg.base_frame),
-            zv.Link("housing", axis=(0, 0, 1), mass=leg.inner.mass, com=leg.inner.com, inertia=leg.inner.inertia),
-            zv.Link(
-                "rod", joint="prismatic", axis=(1, 0, 0), position=(leg.inner_length, 0, 0), mass=leg.outer.mass,
-                com=leg.outer.com, inertia=leg.outer.inertia, rotor_inertia=leg.reflected, stiffness=1e6,
-            ),
-        ]  # fmt: skip
-        ends = {"ring": leg.ring, "point": (leg.outer_length, 0, 0), "start": (0, 0, 0), "actuated": "rod_joint"}
-        legs.append(zv.Leg.custom(zv.Chain(links), "rod", **ends))
+    plain = ring()
+    legs = [sliding_leg(leg, stiffness=1e6) for leg in plain.legs]
     hexapod = zv.Hexapod(plain.platform, legs, nominal=plain.nominal)
     with pytest.raises(zv.StepError, match="of the link in joint 'rod_joint' of leg 'leg") as caught:
         hexapod.simulate(1.0, 0.1, u=np.full(6, 0.01))

@@ -103,17 +103,15 @@ class BatchSummary(tuple[RunPeak, ...]):
 
     Examples
     --------
-    >>> import numpy as np, zveno as zv
-    >>> ring = zv.mechanisms.docking_ring("UPS")
-    >>> u = np.array([-0.02, -0.08, -0.04])[:, None] * [1, -0.25, 0, 0, 0, 0]
-    >>> runs = ring.simulate(0.5, 1e-3, u=u, laws=zv.laws.SpringDamper(400.0, 80.0), threads=2)
-    >>> peaks = runs.summary(["tau", "kinetic_energy"])
+    >>> import zveno as zv
+    >>> swings = zv.robots.two_link().simulate(0.1, 1e-3, q=[[0.5, 0.0], [0.1, 0.2]], threads=2)
+    >>> peaks = swings.summary(["qd", "kinetic_energy"])
     >>> print(peaks)
-    quantity        where  peak      unit  time, s  run   mean      deviation  least
-    tau             leg2   6.22914   N     0.128    (1,)  3.63388   1.94215    1.55755
-    kinetic_energy         0.310534  J     0        (1,)  0.135859  0.125781   0.0194084
-    >>> peaks.runs["tau [N]"].round(2)
-    array([1.56, 6.23, 3.11])
+    quantity        where        peak      unit   time, s  run   mean      deviation  least
+    qd              lower_joint  -1.76531  rad/s  0.1      (1,)  1.57995   0.185361   1.39459
+    kinetic_energy               0.815931  J      0.1      (1,)  0.718054  0.0978776  0.620176
+    >>> peaks.runs["kinetic_energy [J]"].round(3)
+    array([0.62 , 0.816])
     """
 
     runs: dict[str, Array]
