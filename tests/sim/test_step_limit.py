@@ -291,3 +291,17 @@ def test_states_of_all_legs_count_where_they_are():
     J, M = hexapod.jacobian(r, from_quaternion(q)[0]), hexapod.mass_matrix(r, from_quaternion(q)[0])
     fastest = np.linalg.eigvals(np.linalg.solve(M, 1e6 * J.T @ J)).real.max()
     assert linear.limit(linear.acting(1e-3)).dt == pytest.approx(2 / math.sqrt(fastest), rel=1e-9)
+
+
+def test_batches_are_judged_as_single_runs():
+    law, spring = laws.LuGre(50.0, 60.0, 1e-2, 1e6, 500.0), laws.SpringDamper(2.7e5)
+    limit = limit_of_chain(slider(), "rk4", spring, np.zeros(1)).dt
+    with pytest.warns(
+        zv.SimulationWarning, match=r"1 of 2 runs are not to be trusted; run \(1,\): .* of LuGre in joint"
+    ):
+        slider().simulate(1e-2, 1e-3, qd=[[20.0], [1e-9]], laws=law, method="semi-implicit", threads=1)
+    with pytest.warns(zv.SimulationWarning, match=r"2 of 2 runs .* because of stiffness = 270000 N/m of SpringDamper"):
+        slider().simulate(1.99 * limit, 1.99 * limit, qd=[[0.0], [0.0]], laws=spring, threads=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        slider().simulate(0.1, 0.01 * limit, qd=[[1.0], [2.0]], laws=spring, threads=1)

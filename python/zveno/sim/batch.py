@@ -388,6 +388,7 @@ class _Batch(Generic[AnySimulation]):
         self.states = np.zeros(self.count, np.intp)
         self.energy = np.zeros((self.count, 3))
         self.events = np.empty(self.count, object)
+        self.calm = np.zeros(self.count, bool)  # nothing that acts at the start is too stiff for the step
         self.failures: dict[int, Any] = {}
         self.doubts: dict[int, str] = {}
         self.steps = np.zeros(self.count, np.int64)  # made so far
@@ -423,13 +424,20 @@ class _Batch(Generic[AnySimulation]):
             self.last = min(self.last, row)
             _, error.simulation = self.kind._recorded(plan, run, model, names, None, error)  # type: ignore[attr-defined]
             raise
-        linear = self.runs.linear(row) if run.failure is not None or run.step else None
+        linear = self.runs.linear(row) if run.failure is not None else None
         failure, record = self.kind._recorded(plan, run, model, names, linear, None)
         self.steps[row] = plan.steps
-        self.collect(row, run, record, failure, linear)
+        self.collect(row, run, record, failure)
         tick()
 
-    def collect(self, row: int, run: Run, record: Simulation, failure: Any, linear: Linearised | None) -> None:
+    def check_step(self) -> None:
+        """Refuse a step that is far too long for one of the runs."""
+        for row in range(self.count):
+            linear = self.runs.linear(row)
+            self.plan.require_step(linear, f" for run {self.place(row)}")
+            self.calm[row] = linear is None or linear.calm(self.plan.dt)
+
+    def collect(self, row: int, run: Run, record: Simulation, failure: Any) -> None:
         n = run.recorded
         for name, array in self.arrays.items():
             array[row, :n] = run.arrays[name][:n]
@@ -447,7 +455,9 @@ class _Batch(Generic[AnySimulation]):
                 failure.simulation = record
                 self.last = min(self.last, row)
         else:
-            text = _plan.doubts(self.plan, record, linear, self.kind._entered(run))
+            entered = self.kind._entered(run)
+            clear = self.calm[row] and not entered and not self.energy[row, 2] > _plan.TOLERANCE
+            text = "" if clear else _plan.doubts(self.plan, record, self.runs.linear(row), entered)
             if text:
                 self.doubts[row] = text
 
@@ -472,8 +482,7 @@ def run_batch(runs: Runs[AnySimulation]) -> SimulationBatch:
     runs.require_memory()
     batch = _Batch(runs)
     if plan.check_step:
-        for row in range(batch.count):
-            plan.require_step(runs.linear(row), f" for run {batch.place(row)}")
+        batch.check_step()
     threads = 1 if runs.calls_back else min(plan.threads or _core.default_threads(), batch.count)
     words = ("simulating", "steps", "simulate: progress=True")
     with progress_bar(plan.progress, plan.steps * batch.count, words) as bar:

@@ -92,6 +92,11 @@ class Linearised:
                 found.append(s._replace(slope=s.slope._replace(stiffness=0.0, damping=0.0)))
         return found
 
+    def calm(self, dt: float) -> bool:
+        """Whether a step suits all that acts at the start; False of bristles of "semi-implicit", which may stick."""
+        bristles = self.method != "rk4" and any(s.slope.bristles is not None for s in self.springs)
+        return not bristles and self.stable(dt, self.acting(dt))
+
     def sticking(self, dt: float, entered: Set[int], rates: Array) -> list[Spring]:
         """As `acting`, with the bristles that stick in one of the states whose rates of legs or joints are rows.
 
