@@ -284,6 +284,13 @@ def test_peaks_print_as_a_table_and_become_frames(record, monkeypatch):
     assert summary.to_pandas() == ("frame", summary.to_dict())
 
 
+def test_notebooks_show_what_is_recorded(record):
+    text = record._repr_html_()
+    assert text.count("<tr>") == len(record.fields) + 1 and "21 states from t = 0 to 0.02 s" in text
+    for words in ("<td", ">base_wrench</td>", ">(21, 6)</td>", ">N, N m</td>", "Ring axes to base axes."):
+        assert words in text
+
+
 def test_peaks_of_what_is_not_known_are_left_out():
     s = ring().simulate(0.01, 1e-3, base_motion=[1.0, 0, 0, 0, 0, 0, 0, 0, 0])
     assert "energy_error" not in [row.quantity for row in s.summary()]

@@ -303,5 +303,5 @@ def write_csv(
 
 def html_of(title: str, fields: Sequence[RecordField], arrays: Mapping[str, Array]) -> str:
     """Fields for notebooks."""
-    rows = [(field.name, str(arrays[field.name].shape), field.unit.strip("1"), field.doc) for field in fields]
+    rows = [(name, str(arrays[name].shape), "" if unit == "1" else unit, doc) for name, unit, doc, _ in fields]
     return html_table(title, rows, ("", "shape", "unit", ""))
