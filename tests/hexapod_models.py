@@ -78,6 +78,20 @@ def custom_leg(leg):
     return zv.Leg.custom(zv.Chain(links), f"l{leg.n - 1}", **ends, **axes)
 
 
+def sliding_leg(leg, **rod):
+    """A UPS leg as one made of a chain; `rod`: what the link of its slide has besides."""
+    links = [
+        zv.Link("cross", axis=(0, 1, 0), position=leg.base, rotation=leg.base_frame),
+        zv.Link("housing", axis=(0, 0, 1), mass=leg.inner.mass, com=leg.inner.com, inertia=leg.inner.inertia),
+        zv.Link(
+            "rod", joint="prismatic", axis=(1, 0, 0), position=(leg.inner_length, 0, 0), mass=leg.outer.mass,
+            com=leg.outer.com, inertia=leg.outer.inertia, rotor_inertia=leg.reflected, **rod,
+        ),
+    ]  # fmt: skip
+    ends = {"ring": leg.ring, "point": (leg.outer_length, 0, 0), "start": (0, 0, 0), "actuated": "rod_joint"}
+    return zv.Leg.custom(zv.Chain(links), "rod", **ends)
+
+
 def to_model(ref, **options):
     """RefHexapod -> Hexapod."""
     legs = [standard_leg(leg) if leg.type in hd.TYPES else custom_leg(leg) for leg in ref.legs]

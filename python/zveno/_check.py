@@ -173,10 +173,15 @@ def report(texts: Sequence[str], who: str, strict: bool) -> None:
     message = f"{who}: " + "; ".join(shown)
     if strict:
         raise ModelError(f"{message} (strict=True)")
-    level, frame = 1, sys._getframe()
+    warnings.warn(message, ModelWarning, stacklevel=levels_outside() + 1)
+
+
+def levels_outside() -> int:
+    """How many calls above its caller the code lies that called the package."""
+    level, frame = 0, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, ModelWarning, stacklevel=level)
+    return level
 
 
 def as_integer(function: str, name: str, value: object, least: int, most: int) -> int:

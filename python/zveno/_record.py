@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -13,7 +14,10 @@ from .errors import ModelError
 
 
 class Value:
-    """Base of immutable objects that are equal where all their values are."""
+    """Base of immutable objects that are equal where all their values are.
+
+    Not an ABC: classes bound by pybind11, which some of them are too, have a metaclass of their own.
+    """
 
     __slots__: tuple[str, ...] = ()
 
@@ -24,14 +28,14 @@ class Value:
         if Value not in cls.__bases__ and not hasattr(cls, "_kind"):
             cls._kind = cls
 
+    @abstractmethod
     def _values(self) -> dict[str, Any]:
         """Everything that makes the object, by name."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def _made(cls, **values: Any) -> Self:
         """An object from its values, whatever arguments the constructor of a subclass takes."""
-        raise NotImplementedError
 
     def _with(self, **changes: Any) -> Self:
         """The same object with other values."""

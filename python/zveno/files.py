@@ -1,34 +1,38 @@
 """Models and simulations in files, and the names of the built-in ones.
 
 `load` reads whatever zveno or a URDF exporter has written; ``mechanism.save(path)`` writes a chain or a hexapod,
-``simulation.save(path)`` a simulation. Numbers are written with all their digits: what is read is equal to the last
-bit.
+``simulation.save(path)`` a simulation or a batch of them. Numbers are written with all their digits: what is read is
+equal to the last bit.
 
 JSON files hold one object. SI units and radians; vectors are lists of 3 numbers, rotations lists of 3 rows that map
 local components to those of the reference frame, and None (``null``) is an infinite limit. Every key of the
 objects is checked: an unknown one is an error, as is NaN. In links, legs and bodies an absent key takes its default.
 
-===================== ======= ====================================================================================
-``format``            version fields
-===================== ======= ====================================================================================
-``zveno.chain``       1       ``name``, ``base``: text; ``gravity`` (3,) m/s^2 in base axes; ``links``: list of links;
-                              ``note``: text, may be absent
-``zveno.hexapod``     1       ``name``; ``gravity`` (3,) m/s^2 in base axes; ``nominal``: null or [r (3,) m, R (3, 3)];
-                              ``platform``: a body; ``legs``: list of six legs; ``note``: text, may be absent;
-                              ``origin`` (3,) m: of the platform's own frame, seen from its centre of mass, may be
-                              absent
-``zveno.simulation``  1       in ``about`` of an ``.npz`` file: ``chain`` or ``hexapod`` as above, ``method``, ``dt`` s,
-                              ``events``, ``failure``; the arrays beside it are those of ``simulation.fields``
-a link                        ``name``, ``parent``, ``joint_name``: text; ``joint``: revolute, prismatic or fixed;
-                              ``axis`` (3,); ``position`` (3,) m and ``rotation`` (3, 3) of the joint in the parent;
-                              ``mass`` kg; ``com`` (3,) m; ``inertia`` (3, 3) kg m^2 about the centre of mass;
-                              ``lower``, ``upper`` rad or m; ``velocity`` rad/s or m/s; ``effort`` N m or N;
-                              ``rotor_inertia`` kg m^2 or kg; ``friction`` N m s/rad or N s/m;
-                              ``stiffness`` N m/rad or N/m; ``rest`` rad or m
-a body                        ``mass`` kg; ``inertia`` (3, 3) kg m^2 about the centre of mass; ``com`` (3,) m
-a leg                         the arguments and frames of `zveno.Leg`, m, rad and kg as there; ``inner``, ``outer``:
-                              bodies or null; ``chain``: null or a chain
-===================== ======= ====================================================================================
+========================== ======= ====================================================================================
+``format``                 version fields
+========================== ======= ====================================================================================
+``zveno.chain``            1       ``name``, ``base``: text; ``gravity`` (3,) m/s^2 in base axes; ``links``: list of
+                                   links; ``note``: text, may be absent
+``zveno.hexapod``          1       ``name``; ``gravity`` (3,) m/s^2 in base axes; ``nominal``: null or [r (3,) m, R (3,
+                                   3)]; ``platform``: a body; ``legs``: list of six legs; ``note``: text, may be
+                                   absent; ``origin`` (3,) m: of the platform's own frame, seen from its centre of
+                                   mass, may be absent
+``zveno.simulation``       1       in ``about`` of an ``.npz`` file: ``chain`` or ``hexapod`` as above, ``method``,
+                                   ``dt`` s, ``events``, ``failure``; the arrays beside it are those of
+                                   ``simulation.fields``
+``zveno.simulation_batch`` 1       the same with ``shape``, the leading dimensions, a list of ``events`` for each run
+                                   and ``failures`` by number of the run; beside the fields ``status``, ``states`` and
+                                   ``energy_balance`` (..., 3)
+a link                             ``name``, ``parent``, ``joint_name``: text; ``joint``: revolute, prismatic or fixed;
+                                   ``axis`` (3,); ``position`` (3,) m and ``rotation`` (3, 3) of the joint in the
+                                   parent; ``mass`` kg; ``com`` (3,) m; ``inertia`` (3, 3) kg m^2 about the centre of
+                                   mass; ``lower``, ``upper`` rad or m; ``velocity`` rad/s or m/s; ``effort`` N m or N;
+                                   ``rotor_inertia`` kg m^2 or kg; ``friction`` N m s/rad or N s/m; ``stiffness`` N
+                                   m/rad or N/m; ``rest`` rad or m
+a body                             ``mass`` kg; ``inertia`` (3, 3) kg m^2 about the centre of mass; ``com`` (3,) m
+a leg                              the arguments and frames of `zveno.Leg`, m, rad and kg as there; ``inner``,
+                                   ``outer``: bodies or null; ``chain``: null or a chain
+========================== ======= ====================================================================================
 
 Examples
 --------
@@ -54,6 +58,8 @@ from .errors import ModelError
 from .model import Chain, Hexapod
 from .model.leg import STANDARD
 from .model.urdf import MAX_BYTES, check_snap
+from .sim import storage
+from .sim.batch import SimulationBatch
 from .sim.simulation import Simulation
 
 __all__ = ["BUILT_IN", "load", "open_model"]
@@ -64,15 +70,15 @@ _RINGS: Final = tuple(f"docking_ring:{kind}" for kind in STANDARD)
 BUILT_IN: Final = (*robots.__all__, *_RINGS)
 _OPTIONS: Final = ("friction", "gravity", "name", "snap", "strict")
 _KINDS: Final[dict[str, type[Chain] | type[Hexapod]]] = {kind._format: kind for kind in (Chain, Hexapod)}
-_SIMULATION: Final = "zveno.simulation"
+_SIMULATIONS: Final = ("zveno.simulation", "zveno.simulation_batch")
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def load(path: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hexapod | Simulation:
-    """Read a model or a simulation from a file; what it is, its content tells.
+def load(path: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hexapod | Simulation | SimulationBatch:
+    """Read a model, a simulation or a batch of them from a file; what it is, its content tells.
 
     Parameters
     ----------
@@ -84,7 +90,7 @@ def load(path: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hexapod |
 
     Returns
     -------
-    model : Chain, Hexapod or Simulation
+    model : Chain, Hexapod, Simulation or SimulationBatch
 
     Raises
     ------
@@ -111,7 +117,7 @@ def load(path: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hexapod |
     data = _read("load", text)
     start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if data.startswith(b"PK"):
-        return Simulation.load(text)
+        return storage.load(text, "Simulation.load")
     if start == b"{":
         return _from_json(text, data, bool(urdf_options.get("strict", False)))
     if start == b"<" or data[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -150,7 +156,7 @@ def open_model(text: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hex
     word = os.fsdecode(text)
     if "\0" not in word and os.path.exists(word) and not os.path.isdir(word):
         model = load(word, **urdf_options)
-        if isinstance(model, Simulation):
+        if isinstance(model, Simulation | SimulationBatch):
             raise ModelError(f"open_model: {_name(word)}: holds a simulation, expected a model; `zveno.load` reads it")
         return model
     if word in robots.__all__:
@@ -233,7 +239,7 @@ def _from_json(path: str, raw: bytes, strict: bool) -> Chain | Hexapod:
         raise fail(f"is not JSON of zveno ({error})") from None
     kind = data.get("format")
     if not isinstance(kind, str) or kind not in _KINDS:
-        if kind == _SIMULATION:
+        if kind in _SIMULATIONS:
             raise fail("is the description of a simulation, expected the .npz file that holds it")
         hint = did_you_mean(kind, _KINDS)
         raise fail(f"format is {_show(kind)}, expected {' or '.join(map(repr, _KINDS))}{hint}")

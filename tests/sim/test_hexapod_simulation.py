@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import types
 
 import matplotlib
 import numpy as np
@@ -16,6 +15,7 @@ import pytest
 import zveno as zv
 from allocations import run_counted
 from helpers import ROOT, at_once, environment
+from hexapod_models import sliding_leg
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from zveno import laws
@@ -361,21 +361,8 @@ def test_an_accelerated_base_is_gravity_the_other_way():
 
 
 def test_friction_of_a_custom_leg_is_a_damper_and_its_work_is_counted():
-    def custom(leg, friction):
-        links = [
-            zv.Link("cross", axis=(0, 1, 0), position=leg.base, rotation=leg.base_frame),
-            zv.Link("housing", axis=(0, 0, 1), mass=leg.inner.mass, com=leg.inner.com, inertia=leg.inner.inertia),
-            zv.Link(
-                "rod", joint="prismatic", axis=(1, 0, 0), position=(leg.inner_length, 0, 0), mass=leg.outer.mass,
-                com=leg.outer.com, inertia=leg.outer.inertia, rotor_inertia=leg.reflected, friction=friction,
-            ),
-        ]  # fmt: skip
-        return zv.Leg.custom(
-            zv.Chain(links), "rod", ring=leg.ring, point=(leg.outer_length, 0, 0), start=(0, 0, 0), actuated="rod_joint"
-        )
-
     plain = ring(gravity=(-2, 1, 0))
-    legs = [custom(leg, 30.0) for leg in plain.legs]
+    legs = [sliding_leg(leg, friction=30.0) for leg in plain.legs]
     hexapod = zv.Hexapod(plain.platform, legs, nominal=plain.nominal, gravity=plain.gravity)
     got = simulate(hexapod, 0.2, 1e-3, u=PUSH, laws=laws.SpringDamper(400.0))
     want = simulate(plain, 0.2, 1e-3, u=PUSH, laws=laws.SpringDamper(400.0, 30.0))
@@ -386,18 +373,7 @@ def test_friction_of_a_custom_leg_is_a_damper_and_its_work_is_counted():
 
 def test_a_spring_in_a_custom_leg_is_a_spring_law_whose_energy_is_stored():
     plain = ring()
-    legs = []
-    for leg in plain.legs:
-        links = [
-            zv.Link("cross", axis=(0, 1, 0), position=leg.base, rotation=leg.base_frame),
-            zv.Link("housing", axis=(0, 0, 1), mass=leg.inner.mass, com=leg.inner.com, inertia=leg.inner.inertia),
-            zv.Link(
-                "rod", joint="prismatic", axis=(1, 0, 0), position=(leg.inner_length, 0, 0), mass=leg.outer.mass,
-                com=leg.outer.com, inertia=leg.outer.inertia, rotor_inertia=leg.reflected, stiffness=400.0, rest=0.02,
-            ),
-        ]  # fmt: skip
-        ends = {"ring": leg.ring, "point": (leg.outer_length, 0, 0), "start": (0, 0, 0), "actuated": "rod_joint"}
-        legs.append(zv.Leg.custom(zv.Chain(links), "rod", **ends))
+    legs = [sliding_leg(leg, stiffness=400.0, rest=0.02) for leg in plain.legs]
     hexapod = zv.Hexapod(plain.platform, legs, nominal=plain.nominal)
     got = simulate(hexapod, 0.2, 1e-3, u=PUSH)
     want = simulate(plain, 0.2, 1e-3, u=PUSH, laws=laws.SpringDamper(400.0, reference=0.02))
@@ -555,7 +531,7 @@ def test_ctrl_c_ends_a_long_run():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.skipif(sys.platform == "win32", reason="only POSIX starts a process that ignores a signal")
 def test_the_test_of_ctrl_c_passes_where_interrupts_are_ignored():
     test = f"{__file__}::test_ctrl_c_ends_a_long_run"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", test]
@@ -685,28 +661,16 @@ def test_columns_name_every_number_once():
     assert sum(name.startswith("joint_position.") for name in names) == 3 * 3 + 3 * 4
 
 
-class Recorder(types.ModuleType):
-    """A module whose functions return their arguments."""
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return lambda *args, **keywords: (name, args, keywords)
-
-
-def test_records_become_data_frames_and_datasets(monkeypatch):
+def test_records_become_data_frames_and_datasets():
     s = simulate(ring(), 0.02, 1e-3, u=PUSH, laws=soft("UPS"))
-    monkeypatch.setitem(sys.modules, "pandas", Recorder("pandas"))
-    monkeypatch.setitem(sys.modules, "xarray", Recorder("xarray"))
-    kind, (columns,), keywords = s.to_pandas()
-    assert kind == "DataFrame" and "t" not in columns and keywords["index"][1][0] is s.t
-    assert all(column.shape == s.t.shape for column in columns.values())
-    kind, (variables,), keywords = s.to_xarray()
-    coords = keywords["coords"]
-    sizes = {"t": len(s)} | {dim: len(labels) for dim, labels in coords.items() if dim != "t"}
-    assert kind == "Dataset" and set(variables) == set(s.to_dict()) - {"t"}
-    for name, (dims, array, attributes) in variables.items():
-        assert array is getattr(s, name) and array.shape == tuple(sizes[dim] for dim in dims) and attributes["units"]
+    frame = s.to_pandas()
+    assert frame.index.name == "t" and (frame.index == s.t).all() and list(frame.columns) == list(s.columns())[1:]
+    assert all((frame[name] == column).all() for name, column in s.columns().items() if name != "t")
+    data = s.to_xarray()
+    assert set(data.variables) - set(data.coords) == set(s.to_dict()) - {"t"} and data.t.units == "s"
+    for name in s.to_dict():
+        assert (data[name].values == getattr(s, name)).all() and data[name].units
+    assert (data.tau.sel(leg="leg3") == s.tau[:, 2]).all() and data.attrs["hexapod"] == s.hexapod.name
 
 
 @pytest.mark.parametrize(

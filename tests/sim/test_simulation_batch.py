@@ -1,13 +1,14 @@
 """Many simulations at once: the bits of single runs, leading dimensions, failures, threads, memory, Ctrl-C."""
 
 import _thread
+import csv
 import io
+import json
 import pickle
 import re
 import sys
 import threading
 import time
-import types
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from scipy.spatial.transform import Rotation
 from zveno import laws
 from zveno.sim import plan
 from zveno.sim.batch import SimulationBatch
+from zveno.sim.output import BatchSummary, RunPeak
 
 SOFT = laws.SpringDamper(400.0, 80.0)
 FIELDS = [field[0] for field in zv._core.record_fields("hexapod")]
@@ -86,9 +88,13 @@ def test_a_batch_prints_what_it_is():
     batch = ring("RUS").simulate(0.5, 1e-3, u=[[0.8, 0, 0, 0, 0, 0], [0.01, 0, 0, 0, 0, 0]], on_error="nan", every=10)
     assert re.fullmatch(
         r"SimulationBatch\('docking_ring RUS[^']*', 2 runs \(2,\), 51 states from t = 0 to 0.5 s, rk4, "
-        r"dt = 0.001 s, worst energy error \S+ of exchanged, 1 failed\)",
+        r"dt = 0.001 s, worst energy error \S+ of exchanged in run \(0,\), 1 failed\)",
         repr(batch),
     )
+    text = batch._repr_html_()
+    assert text.count("<tr>") == len(FIELDS) + 1
+    for words in ("2 runs (2,)", "(2, 51, 6)", "base_wrench", "N, N m"):
+        assert words in text
 
 
 @pytest.mark.parametrize("threads", [1, 4])
@@ -203,6 +209,7 @@ def test_bases_move_in_batches():
     batch = ring().simulate(0.05, 1e-3, base_motion=motion, laws=SOFT)
     assert (batch[1].r == ring().simulate(0.05, 1e-3, base_motion=motion[1], laws=SOFT).r).all()
     assert np.isnan(batch.energy_ratio).all() and "no energy balance" in repr(batch)
+    assert batch.energy_balance.worst is None
 
 
 def test_a_batch_of_none_and_of_one():
@@ -259,6 +266,32 @@ def test_a_step_that_is_too_long_for_one_run_is_refused_before_any_is_made():
         hexapod.simulate(0.1, 1e-3, r=r, laws=stops)
 
 
+def test_threads_respect_the_quota(monkeypatch):
+    """threads=0 takes as many as the compiled batches do, which know control groups."""
+    seen = []
+    monkeypatch.setattr(zv._core, "default_threads", lambda: 3)
+    monkeypatch.setattr(
+        "zveno.sim.batch._side_by_side", lambda batch, threads, tick: seen.append(threads) or batch.work(tick)
+    )
+    ring().simulate(0.01, 1e-3, u=pushes(5), laws=SOFT, threads=0)
+    ring().simulate(0.01, 1e-3, u=pushes(2), laws=SOFT, threads=0)
+    ring().simulate(0.01, 1e-3, u=pushes(5), laws=SOFT, threads=4)
+    assert seen == [3, 2, 4]
+
+
+def test_all_doubtful_runs_are_named():
+    u = np.zeros((2, 6, 6))
+    u[..., 0] = 0.01
+    u[0, 1::2, :3] = u[1, :, :3] = -0.9, 0.2, 0.1
+    with pytest.warns(zv.SimulationWarning) as caught:
+        batch = ring().simulate(0.6, 1e-3, u=u, laws=SOFT + laws.Stops(1e8), method="semi-implicit", threads=2)
+    (text,) = (str(warning.message) for warning in caught)
+    named = "(0, 1), (0, 3), (0, 5), (1, 0), (1, 1), (1, 2), (1, 3), (1, 4) and 1 more"
+    worst = f"; the worst, run {batch.energy_balance.worst}: the energy"
+    assert text.startswith(f"simulate: 9 of 12 runs are not to be trusted: {named}{worst}")
+    assert caught[0].filename == __file__
+
+
 def test_doubtful_runs_are_counted_and_the_worst_is_named():
     u = np.zeros((4, 6))
     u[:, 0] = 0.0, -0.01, 0.0, 0.01
@@ -268,6 +301,11 @@ def test_doubtful_runs_are_counted_and_the_worst_is_named():
     with pytest.warns(zv.SimulationWarning, match=text):
         batch = ring().simulate(0.6, 1e-3, u=u, laws=law, method="semi-implicit", threads=2)
     assert (batch.energy_ratio > 0.01).tolist() == [False, False, True, False]
+    balance = batch.energy_balance
+    assert balance.worst == (2,) and str(balance).endswith("of exchanged in run (2,)") and str(balance) in repr(batch)
+    for i in range(4):
+        assert (balance.exchanged[i], balance.error[i], balance.ratio[i]) == batch[i].energy_balance
+    assert batch[:2].energy_balance.ratio.tolist() == balance.ratio[:2].tolist()
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -280,22 +318,16 @@ def test_one_progress_bar_is_shown(threads, monkeypatch):
     assert "simulating" in shown and "500/500 steps" in shown
 
 
-class Recorder(types.ModuleType):
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return lambda *args, **keywords: (name, args, keywords)
-
-
-def test_batches_become_datasets(monkeypatch):
-    monkeypatch.setitem(sys.modules, "xarray", Recorder("xarray"))
+def test_batches_become_datasets():
     batch = ring().simulate(0.02, 1e-3, u=pushes(3, 2), laws=SOFT)
-    _, (variables,), keywords = batch.to_xarray()
-    sizes = {"t": 21, "run_0": 3, "run_1": 2} | {k: len(v) for k, v in keywords["coords"].items() if k != "t"}
-    for name, (dims, array, *_) in variables.items():
-        assert array.shape == tuple(sizes[dim] for dim in dims), name
-    assert set(variables) == {*FIELDS[1:], "status", "energy_ratio"}
-    assert ring().simulate(0.02, 1e-3, u=pushes(3)).to_xarray()[1][0]["r"][0] == ("run", "t", "axis")
+    data = batch.to_xarray()
+    assert {"t": 21, "run_0": 3, "run_1": 2, "leg": 6}.items() <= data.sizes.items()
+    assert set(data.variables) - set(data.coords) == {*FIELDS[1:], "status", "energy_ratio"}
+    for name in FIELDS[1:]:
+        assert (data[name].values == getattr(batch, name)).all() and data[name].dims[:3] == ("run_0", "run_1", "t")
+    assert (data.tau.sel(leg="leg3").isel(run_0=1, run_1=0) == batch[1, 0].tau[:, 2]).all()
+    assert data.attrs == {"hexapod": batch.hexapod.name, "method": "rk4", "dt": 1e-3} and data.tau.units == "N or N m"
+    assert ring().simulate(0.02, 1e-3, u=pushes(3)).to_xarray().r.dims == ("run", "t", "axis")
 
 
 @pytest.mark.parametrize("R", [[[1, 0], [0]], [[[1, 0, 0]], [1]], "turn", {"angle": 1}])
@@ -310,3 +342,164 @@ def test_copies_are_equal():
     assert same(copy.to_dict(), batch.to_dict()) and copy.hexapod == batch.hexapod and repr(copy) == repr(batch)
     assert copy[0].events == batch[0].events and str(copy.failures[0]) == str(batch.failures[0])
     assert pickle.loads(pickle.dumps(batch[1].summary())) == batch[1].summary()
+
+
+# ---- tables
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Runs of which one fails on its way and one at its start."""
+    hexapod = ring("RUS")
+    u = np.zeros((2, 2, 6))
+    u[..., 0] = [[0.01, 0.8], [0.02, -0.03]]
+    r = np.broadcast_to(hexapod.nominal[0], (2, 2, 3)).copy()
+    r[1, 1, 0] = 2.0
+    return hexapod.simulate(0.5, 1e-3, r=r, u=u, on_error="nan", every=20)
+
+
+def test_peaks_are_those_of_the_single_runs(mixed):
+    assert mixed.states.tolist() == [[26, mixed.states[0, 1]], [26, 0]]
+    for fields, each in ((None, False), (["tau", "base_wrench", "r.x"], True), ("tau", False)):
+        summary = mixed.summary(fields, each=each)
+        singles = [mixed[place].summary(fields, each=each) for place in np.ndindex(2, 2)]
+        assert len(summary) == len(singles[0]) and singles[3] == ()
+        for k, row in enumerate(summary):
+            peaks = [single[k] for single in singles[:3]]
+            sizes = [abs(peak.peak) for peak in peaks]
+            worst = int(np.argmax(sizes))
+            assert row[:5] == peaks[worst] and row.run == tuple(map(int, np.unravel_index(worst, (2, 2))))
+            assert row[6:] == pytest.approx((np.mean(sizes), np.std(sizes), min(sizes)), rel=1e-12)
+            name = f"{row.quantity}.{row.where}" if each and row.where else row.quantity
+            runs = summary.runs[f"{name} [{row.unit}]"]
+            assert runs.shape == (2, 2) and np.isnan(runs[1, 1])
+            assert runs.reshape(-1)[:3].tolist() == [peak.peak for peak in peaks]
+    with pytest.raises(ValueError, match=r"SimulationBatch\.summary: fields names 'load', expected some of t, r"):
+        mixed.summary("load")
+
+
+def test_peaks_print_as_tables_and_become_frames(mixed):
+    summary = mixed.summary(["tau", "base_wrench"])
+    head, *lines = str(summary).splitlines()
+    assert re.split(r"\s\s+", head) == [
+        "quantity", "where", "peak", "unit", "time, s", "run", "mean", "deviation", "least",
+    ]  # fmt: skip
+    assert len(lines) == 3
+    assert summary._repr_html_().count("<tr>") == 4
+    assert list(summary.to_dict()) == list(RunPeak._fields) and summary.to_dict()["unit"] == ["N m", "N", "N m"]
+    table = summary.to_pandas()
+    assert table["run"].tolist() == [row.run for row in summary] and table["peak"].tolist() == [r.peak for r in summary]
+    runs = summary.to_pandas(runs=True)
+    assert runs.index.names == ["run_0", "run_1"] and list(runs.columns) == list(summary.runs)
+    assert runs.loc[(1, 0), "tau [N m]"] == summary.runs["tau [N m]"][1, 0]
+    flat = mixed[0].summary("tau").to_pandas(runs=True)
+    assert flat.index.name == "run" and flat.shape == (2, 1)
+    copy = pickle.loads(pickle.dumps(summary))
+    assert copy == summary and type(copy) is BatchSummary and copy.runs.keys() == summary.runs.keys()
+    assert ring().simulate(0.01, 1e-3, u=np.zeros((0, 6)), threads=1).summary() == ()
+
+
+def test_tables_hold_all_runs(mixed, tmp_path):
+    mixed.to_csv(tmp_path / "all.csv")
+    with open(tmp_path / "all.csv", newline="", encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    numbers = np.array(rows, float)
+    assert head[:4] == ["run_0", "run_1", "t [s]", "r.x [m]"] and rows[0][:3] == ["0", "0", "0.0"]
+    frame = mixed.to_pandas()
+    assert frame.index.names == ["run_0", "run_1", "t"] and len(frame) == len(rows) == mixed.states.sum()
+    for place in np.ndindex(2, 2):
+        one = mixed[place].columns()
+        mine = numbers[(numbers[:, :2] == place).all(axis=1), 2:]
+        assert (mine == np.column_stack(list(one.values()))).all() and len(mine) == mixed.states[place]
+        if mixed.states[place]:
+            part = frame.loc[place]
+            assert (part.to_numpy() == mine[:, 1:]).all() and (part.index == mine[:, 0]).all()
+    assert [text.partition(" [")[0] for text in head[2:]] == list(mixed.columns()) == ["t", *frame.columns]
+    assert mixed.columns()["tau.leg2"].shape == (2, 2, 26)
+    mixed[0].to_csv(tmp_path / "some.csv", "tau.leg2")
+    assert (tmp_path / "some.csv").read_text().splitlines()[0] == "run,t [s],tau.leg2 [N m]"
+    with pytest.raises(ValueError, match=r"SimulationBatch\.to_csv: fields names 'force', expected some of t, r"):
+        mixed.to_csv(tmp_path / "none.csv", ["force"])
+    assert not (tmp_path / "none.csv").exists()
+
+
+# ---- files
+
+
+def test_files_read_back_to_the_same_bits(mixed, tmp_path):
+    arm = zv.robots.two_link()
+    swings = arm.simulate(0.1, 1e-2, q=np.array([[0.5, 0.0], [1.0, 0.2]]), threads=1)
+    bumps = ring().simulate(0.6, 1e-4, u=[[-0.9, 0.2, 0.1, 0, 0, 0]], laws=SOFT + laws.Stops(1e5), every=50)
+    assert bumps[0].events
+    for batch in (mixed, swings, bumps, mixed[0]):
+        batch.save(tmp_path / "runs.npz")
+        for back in (zv.load(tmp_path / "runs.npz"), SimulationBatch.load(tmp_path / "runs.npz")):
+            assert type(back) is SimulationBatch and same(back.to_dict(), batch.to_dict()) and repr(back) == repr(batch)
+            assert back._model == batch._model and back.shape == batch.shape and back._kind is batch._kind
+            for name in ("status", "states"):
+                assert (getattr(back, name) == getattr(batch, name)).all()
+                assert getattr(back, name).dtype == getattr(batch, name).dtype
+            assert np.array_equal(back.energy_ratio, batch.energy_ratio, equal_nan=True)
+            assert {k: str(v) for k, v in back.failures.items()} == {k: str(v) for k, v in batch.failures.items()}
+            assert all(back._events[i] == batch._events[i] for i in np.ndindex(batch.shape))
+    failure = zv.load(tmp_path / "runs.npz").failures[1]
+    assert isinstance(failure, zv.UnreachableError) and failure.time > 0 and failure.row == 1
+
+
+def test_one_and_many_are_told_apart(tmp_path):
+    batch = ring().simulate(0.01, 1e-3, u=pushes(2), laws=SOFT, threads=1)
+    batch.save(tmp_path / "many.npz")
+    batch[0].save(tmp_path / "one.npz")
+    with pytest.raises(ValueError, match=r"Simulation\.load: '.*many\.npz' holds a batch of simulations, expected one"):
+        zv.Simulation.load(tmp_path / "many.npz")
+    with pytest.raises(ValueError, match=r"SimulationBatch\.load: '.*one\.npz' holds one simulation, expected a batch"):
+        SimulationBatch.load(tmp_path / "one.npz")
+    with pytest.raises(zv.ModelError, match="holds a simulation, expected a model"):
+        zv.files.open_model(tmp_path / "many.npz")
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"shape": [3]}, "has r of shape (2, 11, 3), expected (3, 11, 3)"),
+        ({"shape": []}, "has shape [], expected a list of whole numbers"),
+        ({"shape": [True, 2]}, "has shape [True, 2], expected a list"),
+        ({"events": [[]]}, "has events [[]], expected a list for each of 2 runs"),
+        ({"events": [[], [[1, "leg9", "lower", "enter", 2]]]}, "has events[1][0] of 'leg9', which hexapod 'docking"),
+        ({"failures": {"2": {}}}, "has failures {'2': {}}, expected those of runs 0 to 1 by number"),
+        ({"failures": {"1": 3}}, "has failures[1] 3, expected type, message and data"),
+        ({"dt": 0}, "has dt 0, expected a number > 0"),
+    ],
+)
+def test_wrong_descriptions_are_refused(change, text, tmp_path):
+    path = tmp_path / "runs.npz"
+    ring().simulate(0.01, 1e-3, u=pushes(2), laws=SOFT, threads=1).save(path)
+    with np.load(path) as data:
+        arrays = dict(data)
+    about = json.loads(str(arrays["about"]))
+    for new in (about | change, {k: v for k, v in about.items() if k not in change}):
+        np.savez(path, **arrays | {"about": np.array(json.dumps(new))})
+        wanted = text if change.keys() <= new.keys() else f"lacks {next(iter(change))}"
+        with pytest.raises(ValueError, match=re.escape(f"SimulationBatch.load: '{path}' {wanted}")):
+            SimulationBatch.load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"states": np.array([11, 12])}, "has states [11, 12], expected 0 to 11"),
+        ({"states": np.array([11.0, 11.0])}, "has states of shape (2,) and dtype float64, expected (2,) and int64"),
+        ({"status": np.zeros(3, np.int16)}, "has status of shape (3,) and dtype int16, expected (2,) and int16"),
+        ({"energy_balance": np.zeros(2)}, "has energy_balance of shape (2,) and dtype float64, expected (2, 3)"),
+        ({"tau": np.zeros((11, 6))}, "has tau of shape (11, 6), expected (2, 11, 6)"),
+        ({"energy": np.zeros(2)}, "has an unknown field 'energy'"),
+    ],
+)
+def test_wrong_arrays_are_refused(change, text, tmp_path):
+    path = tmp_path / "runs.npz"
+    ring().simulate(0.01, 1e-3, u=pushes(2), laws=SOFT, threads=1).save(path)
+    with np.load(path) as data:
+        arrays = dict(data)
+    np.savez(path, **arrays | change)
+    with pytest.raises(ValueError, match=re.escape(f"SimulationBatch.load: '{path}' {text}")):
+        SimulationBatch.load(path)

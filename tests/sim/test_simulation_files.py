@@ -181,7 +181,6 @@ def test_places_that_do_not_exist_are_named(record, tmp_path):
             write(tmp_path)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
 def test_files_have_the_permissions_of_any_new_file(record, tmp_path):
     (tmp_path / "plain").write_text("")
     record.to_csv(tmp_path / "table.csv", "r")
@@ -283,6 +282,13 @@ def test_peaks_print_as_a_table_and_become_frames(record, monkeypatch):
     frames.DataFrame = lambda data: ("frame", data)
     monkeypatch.setitem(sys.modules, "pandas", frames)
     assert summary.to_pandas() == ("frame", summary.to_dict())
+
+
+def test_notebooks_show_what_is_recorded(record):
+    text = record._repr_html_()
+    assert text.count("<tr>") == len(record.fields) + 1 and "21 states from t = 0 to 0.02 s" in text
+    for words in ("<td", ">base_wrench</td>", ">(21, 6)</td>", ">N, N m</td>", "Ring axes to base axes."):
+        assert words in text
 
 
 def test_peaks_of_what_is_not_known_are_left_out():

@@ -1,13 +1,14 @@
 """The longest stable step: against runs, against closed forms, what is refused and who is blamed."""
 
-import contextlib
 import math
 import re
+import warnings
 
 import numpy as np
 import pytest
 import zveno as zv
 from engines.random_mechanisms import random_chain, random_state
+from hexapod_models import sliding_leg
 from zveno import laws
 from zveno._rotation import from_quaternion
 from zveno.sim import stability
@@ -113,8 +114,75 @@ def test_bristles_that_stick_are_springs(method):
     assert limit == pytest.approx(true_limit(run, limit, 4000), rel=0.03)
     assert cause == "stiffness = 1e+06 N/m of LuGre in joint 'cart_joint'"
     assert method == "rk4" or limit == pytest.approx(510 / 1e6, rel=1e-3)
-    with pytest.raises(zv.StepError) if method == "rk4" else contextlib.nullcontext():
-        slider().simulate(1.0, 0.02, laws=law, method=method)  # bristles that slide have a bound
+
+
+def chatter(dt, damping, **start):
+    """Speed of a cart with bristles in the last half of a second of "semi-implicit", and the warnings."""
+    law = laws.LuGre(50.0, 60.0, 1e-2, 1e6, damping, 10.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        s = slider().simulate(1.0, dt, laws=law, method="semi-implicit", **start)
+    return float(np.abs(s.qd[len(s) // 2 :]).max()), [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize("damping", [100.0, 500.0])
+@pytest.mark.parametrize("start", [{"tau": [20.0]}, {"qd": [0.5]}], ids=["rest", "slides"])
+def test_bristles_that_chatter_are_warned_about(damping, start):
+    limit = (damping + 10) / 1e6
+    speed, texts = chatter(0.5 * limit, damping, **start)
+    assert speed < 1e-3 and all(text.endswith("and accurate far below that") for text in texts)
+    speed, texts = chatter(1.5 * limit, damping, **start)
+    assert speed > 1e-3  # they chatter
+    assert len(texts) == 1
+    assert f"'semi-implicit' is stable up to {limit:.3g} s, because of stiffness = 1e+06 N/m of LuGre" in texts[0]
+
+
+def test_bristles_without_damping_want_another_method():
+    law = laws.LuGre(50.0, 60.0, 1e-2, 1e6)
+    with pytest.warns(
+        zv.SimulationWarning, match=r"is stable up to \S+e-07 s, because of stiffness = 1e\+06 N/m of LuGre"
+    ):
+        s = slider().simulate(1.0, 1e-5, qd=[0.1], laws=law, method="semi-implicit")
+    assert s.energy_balance.ratio < 1e-3 and np.abs(s.qd[-100:]).max() > 1e-5  # the balance alone would not tell
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::zveno.SimulationWarning")
+@pytest.mark.parametrize("damping", [300.0, 1500.0, 2500.0, 5000.0])
+def test_the_limit_of_damped_bristles_is_where_their_motion_explodes(damping):
+    """Whatever damps: dt < C / B for weak, dt < (C - sqrt(C^2 - 4 B)) / B for strong damping, per unit of mass."""
+    law = laws.LuGre(50.0, 60.0, 1e-2, 1e6, damping)
+    linear = stability.of_chain(slider(), "semi-implicit", [law], np.zeros(1), np.zeros(1))
+    limit, cause = linear.limit(linear.sticking(1e-4, set(), np.zeros((1, 1))))
+    c, k = damping / 3, 1e6 / 3
+    assert limit == pytest.approx(c / k if c * c < 4 * k else (c - math.sqrt(c * c - 4 * k)) / k, rel=1e-3)
+    assert cause.startswith("stiffness" if damping < 2000 else "damping")
+
+    def run(t_end, dt):
+        found = slider().simulate(t_end, dt, tau=[1e-9], laws=law, method="semi-implicit", check_step=False)
+        return found.qd[5:]
+
+    assert limit == pytest.approx(true_limit(run, limit, 20_000), rel=0.03)
+
+
+def test_bristles_that_slide_through_are_not_warned_about():
+    law = laws.LuGre(50.0, 60.0, 1e-2, 1e6, 500.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        s = slider().simulate(0.5, 1e-3, qd=[0.5], tau=[70.0], laws=law, method="semi-implicit")
+    assert (s.qd > 0.4).all()
+
+
+@pytest.mark.parametrize("start", [{"tau": [20.0]}, {"qd": [0.5]}], ids=["rest", "slides"])
+def test_damping_of_bristles_explodes_and_is_refused(start):
+    """dt = 2 m / damping is the limit of a damper; runs explode from 0.7 to 1.2 of it."""
+    law, limit = laws.LuGre(50.0, 60.0, 1e-2, 1e6, 500.0), 2 * 3.0 / 500
+    with pytest.warns(zv.SimulationWarning, match=r"stable up to 0\.0005 s"):
+        wild = slider().simulate(500 * limit, 1.3 * limit, laws=law, method="semi-implicit", **start)
+    assert np.abs(wild.qd[-1]) > 1e6
+    text = f"longest stable step of 'semi-implicit', {limit:.3g} s, because of damping = 500 N s/m of LuGre in joint"
+    with pytest.raises(zv.StepError, match=re.escape(text)):
+        slider().simulate(1.0, 2.05 * limit, laws=law, method="semi-implicit", **start)
 
 
 def test_limits_of_one_joint_have_closed_forms():
@@ -174,18 +242,8 @@ def test_springs_of_links_count():
 
 
 def test_springs_of_custom_legs_count():
-    plain, legs = ring(), []
-    for leg in plain.legs:
-        links = [
-            zv.Link("cross", axis=(0, 1, 0), position=leg.base, rotation=leg.base_frame),
-            zv.Link("housing", axis=(0, 0, 1), mass=leg.inner.mass, com=leg.inner.com, inertia=leg.inner.inertia),
-            zv.Link(
-                "rod", joint="prismatic", axis=(1, 0, 0), position=(leg.inner_length, 0, 0), mass=leg.outer.mass,
-                com=leg.outer.com, inertia=leg.outer.inertia, rotor_inertia=leg.reflected, stiffness=1e6,
-            ),
-        ]  # fmt: skip
-        ends = {"ring": leg.ring, "point": (leg.outer_length, 0, 0), "start": (0, 0, 0), "actuated": "rod_joint"}
-        legs.append(zv.Leg.custom(zv.Chain(links), "rod", **ends))
+    plain = ring()
+    legs = [sliding_leg(leg, stiffness=1e6) for leg in plain.legs]
     hexapod = zv.Hexapod(plain.platform, legs, nominal=plain.nominal)
     with pytest.raises(zv.StepError, match="of the link in joint 'rod_joint' of leg 'leg") as caught:
         hexapod.simulate(1.0, 0.1, u=np.full(6, 0.01))
@@ -233,3 +291,17 @@ def test_states_of_all_legs_count_where_they_are():
     J, M = hexapod.jacobian(r, from_quaternion(q)[0]), hexapod.mass_matrix(r, from_quaternion(q)[0])
     fastest = np.linalg.eigvals(np.linalg.solve(M, 1e6 * J.T @ J)).real.max()
     assert linear.limit(linear.acting(1e-3)).dt == pytest.approx(2 / math.sqrt(fastest), rel=1e-9)
+
+
+def test_batches_are_judged_as_single_runs():
+    law, spring = laws.LuGre(50.0, 60.0, 1e-2, 1e6, 500.0), laws.SpringDamper(2.7e5)
+    limit = limit_of_chain(slider(), "rk4", spring, np.zeros(1)).dt
+    with pytest.warns(
+        zv.SimulationWarning, match=r"1 of 2 runs are not to be trusted; run \(1,\): .* of LuGre in joint"
+    ):
+        slider().simulate(1e-2, 1e-3, qd=[[20.0], [1e-9]], laws=law, method="semi-implicit", threads=1)
+    with pytest.warns(zv.SimulationWarning, match=r"2 of 2 runs .* because of stiffness = 270000 N/m of SpringDamper"):
+        slider().simulate(1.99 * limit, 1.99 * limit, qd=[[0.0], [0.0]], laws=spring, threads=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        slider().simulate(0.1, 0.01 * limit, qd=[[1.0], [2.0]], laws=spring, threads=1)

@@ -491,29 +491,14 @@ class Chain(Mechanism, _core.Chain):
 
     @overload
     def within_limits(
-        self,
-        q: ArrayLike,
-        qd: ArrayLike | None = None,
-        tau: ArrayLike | None = None,
-        *,
-        per_joint: Literal[True],
+        self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None, *, per_joint: Literal[True]
     ) -> NDArray[np.bool_]: ...
     @overload
     def within_limits(
-        self,
-        q: ArrayLike,
-        qd: ArrayLike | None = None,
-        tau: ArrayLike | None = None,
-        *,
-        per_joint: bool = False,
+        self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None, *, per_joint: bool = False
     ) -> Any: ...
     def within_limits(
-        self,
-        q: ArrayLike,
-        qd: ArrayLike | None = None,
-        tau: ArrayLike | None = None,
-        *,
-        per_joint: bool = False,
+        self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None, *, per_joint: bool = False
     ) -> Any:
         """Whether states respect the limits of the joints, which no other function enforces.
 

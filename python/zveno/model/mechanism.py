@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from abc import abstractmethod
 from collections.abc import Mapping
 from inspect import getattr_static
 from typing import Any, ClassVar, Final, Self, SupportsIndex, Unpack
@@ -42,9 +43,9 @@ class Mechanism(Value):
         if Mechanism in cls.__bases__:
             teach(cls)
 
+    @abstractmethod
     def _assemble(self, *values: Any, **named: Any) -> None:
         """Check the values, build the C++ model."""
-        raise NotImplementedError
 
     def _require_new(self) -> None:
         """A second __init__ would change the names of a model and not its numbers."""

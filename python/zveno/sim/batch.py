@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from .._check import Array
 from .._extras import optional
+from . import output, storage
 from . import plan as _plan
 from .plan import Plan, Run, progress_bar
 from .stability import Linearised
@@ -20,9 +22,36 @@ from .stability import Linearised
 if TYPE_CHECKING:
     from .simulation import RecordField, Simulation
 
-__all__ = ["SimulationBatch"]
+__all__ = ["BatchBalance", "SimulationBatch"]
 
+AnySimulation = TypeVar("AnySimulation", bound="Simulation")
+
+_NAMED: Final = 8  # runs that a message names
 _TICK: Final = 0.05  # s between two looks at the progress and at Ctrl-C while threads work
+
+
+class BatchBalance(NamedTuple):
+    """How well the energies of the runs of a batch are accounted for: the numbers of `EnergyBalance` for each run."""
+
+    exchanged: Array
+    error: Array
+    ratio: Array
+
+    @property
+    def worst(self) -> tuple[int, ...] | None:
+        """Index of the run with the largest ratio; None if no run has a balance."""
+        known = np.isfinite(self.ratio)
+        if not known.any():
+            return None
+        flat = int(np.where(known, self.ratio, -1.0).argmax())
+        return tuple(map(int, np.unravel_index(flat, self.ratio.shape)))
+
+    def __str__(self) -> str:
+        run = self.worst
+        if run is None:
+            return "no energy balance"
+        size = self.ratio[run]
+        return f"worst energy error {max(size, 1e-9):.1g} of exchanged{f' in run {run}' if size > 1e-9 else ''}"
 
 
 class SimulationBatch:
@@ -41,11 +70,10 @@ class SimulationBatch:
         a failed run did not reach is nan.
     states : (...) int array
         Numbers of recorded states.
-    energy_ratio : (...) array
-        Error of each energy balance beside the energy exchanged (see `Simulation.energy_balance`).
     failures : dict of Exception by flat index
     method, dt : str, float
     fields : tuple of RecordField
+    hexapod or chain : Hexapod or Chain
 
     Examples
     --------
@@ -60,6 +88,10 @@ class SimulationBatch:
     array([ 4. ,  8.1, 12.1, 16.1])
     >>> print(runs[3].energy_balance)
     0.94 J exchanged, error < 1e-9 of it
+    >>> print(runs.summary(["base_wrench.fx", "kinetic_energy"]))
+    quantity        where  peak      unit  time, s  run   mean      deviation  least
+    base_wrench     fx     -16.063   N     0.109    (3,)  10.0628   4.47941    4.04359
+    kinetic_energy         0.296668  J     0        (3,)  0.139063  0.105297   0.0185418
     """
 
     if TYPE_CHECKING:
@@ -67,7 +99,6 @@ class SimulationBatch:
         shape: tuple[int, ...]
         status: NDArray[np.int16]
         states: NDArray[np.intp]
-        energy_ratio: Array
         failures: dict[int, BaseException]
         method: str
         dt: float
@@ -84,13 +115,13 @@ class SimulationBatch:
         dt: float,
         status: NDArray[np.int16],
         states: NDArray[np.intp],
-        energy_ratio: Array,
+        energy: Array,
         events: NDArray[np.object_],
         failures: dict[int, BaseException],
     ) -> None:
-        about = {"method": method, "dt": dt, "status": status, "states": states, "energy_ratio": energy_ratio}
-        named = {kind._mechanism: mechanism, "shape": status.shape, "failures": failures}
-        self.__dict__.update(arrays, _kind=kind, _events=events, **about, **named)
+        about = {"method": method, "dt": dt, "status": status, "states": states, "failures": failures}
+        named = {kind._mechanism: mechanism, "shape": status.shape}
+        self.__dict__.update(arrays, _kind=kind, _events=events, _energy=energy, **about, **named)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"cannot assign to '{name}': a simulation is immutable")
@@ -105,8 +136,39 @@ class SimulationBatch:
         return fields
 
     @property
+    def energy_balance(self) -> BatchBalance:
+        """Energy exchanged, the error of its balance, and their ratio, an array (...) each; prints the worst run.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> runs = zv.robots.two_link().simulate(0.5, 1e-2, q=[[0, 0], [1, 0]], method="semi-implicit", threads=1)
+        >>> print(runs.energy_balance)
+        worst energy error 0.007 of exchanged in run (0,)
+        >>> runs.energy_balance.exchanged.round(2)
+        array([31.95,  5.76])
+        """
+        return BatchBalance(*np.moveaxis(self._energy, -1, 0))
+
+    @property
+    def energy_ratio(self) -> Array:
+        """Errors of the energy balances beside the energies exchanged, (...)."""
+        return self.energy_balance.ratio
+
+    @property
+    def _mechanism(self) -> str:
+        name: str = self._kind._mechanism
+        return name
+
+    @property
     def _model(self) -> Any:
-        return self.__dict__[self._kind._mechanism]
+        return self.__dict__[self._mechanism]
+
+    @property
+    def _blank(self) -> Simulation:
+        """A record without states, which knows labels and units."""
+        blank: Simulation = self._kind._blank(self._model, self.method, self.dt)
+        return blank
 
     def to_dict(self) -> dict[str, Array]:
         """Return all arrays by name."""
@@ -133,7 +195,7 @@ class SimulationBatch:
             {name: array if name == "t" else array[index] for name, array in arrays.items()},
             status=self.status[index],
             states=self.states[index],
-            energy_ratio=self.energy_ratio[index],
+            energy=self._energy[index],
             events=self._events[index],
             failures=failures,
             **about,
@@ -143,29 +205,141 @@ class SimulationBatch:
         runs = f"{math.prod(self.shape)} runs {self.shape}"
         span = f"{len(self.t)} states from t = {self.t[0]:g} to {self.t[-1]:g} s"
         failed = int(np.count_nonzero(self.status))
-        known = self.energy_ratio[np.isfinite(self.energy_ratio)]
-        worst = float(known.max()) if known.size else math.nan
-        energy = "no energy balance" if math.isnan(worst) else f"worst energy error {max(worst, 1e-9):.1g} of exchanged"
-        what = f"'{self._model.name}', {runs}, {span}, {self.method}, dt = {self.dt:g} s, {energy}"
+        what = f"'{self._model.name}', {runs}, {span}, {self.method}, dt = {self.dt:g} s, {self.energy_balance}"
         return f"SimulationBatch({what}{f', {failed} failed' if failed else ''})"
+
+    def _repr_html_(self) -> str:
+        return output.html_of(repr(self), self.fields, self.to_dict())
+
+    def columns(self) -> dict[str, Array]:
+        """Return every number as a column over time, ``{"t": (n,), "r.x": (..., n), "tau.leg1": (..., n), ...}``."""
+        return {column.name: column.values for column in self._blank._columns(self.to_dict())}
+
+    def summary(self, fields: Iterable[str] | str | None = None, *, each: bool = False) -> output.BatchSummary:
+        """Peaks of every quantity: of the worst run, which is named, and mean, deviation and least over the runs.
+
+        Parameters
+        ----------
+        fields : iterable of str, optional
+            Names of fields, or of `columns`; default: all that have a unit.
+        each : bool
+            A row for every leg, joint or component instead of the largest of them.
+
+        Returns
+        -------
+        summary : BatchSummary
+            A tuple of `RunPeak`; prints as a table. ``.runs`` has the peaks of every run, ``.to_dict()`` and
+            ``.to_pandas()`` the columns of the table. Failed runs count up to where they came.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")
+        >>> u = np.array([-0.02, -0.08, -0.04])[:, None] * [1, -0.25, 0, 0, 0, 0]
+        >>> runs = ring.simulate(0.5, 1e-3, u=u, laws=zv.laws.SpringDamper(400.0, 80.0), threads=2)
+        >>> print(runs.summary(["base_wrench.fx", "tau"]))
+        quantity     where  peak      unit  time, s  run   mean     deviation  least
+        base_wrench  fx     -16.0483  N     0.109    (1,)  9.3854   4.98941    4.04266
+        tau          leg2   6.22914   N     0.128    (1,)  3.63388  1.94215    1.55755
+        """
+        chosen = self._blank._quantities("SimulationBatch.summary", fields, self.to_dict())
+        return output.batch_peaks(self.t, chosen, each, self.shape)
+
+    def _reached(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
+        """Number, index and number of states of every run."""
+        for flat, count in enumerate(self.states.reshape(-1).tolist()):
+            yield flat, tuple(map(int, np.unravel_index(flat, self.shape))), count
+
+    def to_csv(
+        self, path: str | os.PathLike[str], fields: Iterable[str] | str | None = None, *, progress: bool | None = None
+    ) -> None:
+        """Write one table of all runs: a line for each state, run by run, behind the index of the run.
+
+        The first line has names with units (``run,t [s],base_wrench.fx [N]``; ``run_0,run_1,...`` for several leading
+        dimensions). Failed runs have lines up to where they came. The file appears when it is complete.
+
+        Parameters
+        ----------
+        path : str or path
+        fields : iterable of str, optional
+            Names of fields (``"base_wrench"``) or of columns (``"tau.leg3"``); default: all. Time comes first.
+        progress : bool, optional
+            Show a progress bar. Default: if rich is installed, stderr is a terminal and it takes more than 2 s.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, zveno as zv
+        >>> runs = zv.robots.two_link().simulate(0.1, 1e-2, q=[[0.5, 0.0], [0.0, 0.5]], threads=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "swings.csv")
+        ...     runs.to_csv(path, ["q"])
+        ...     print(*path.read_text().splitlines()[::11], sep="\\n")
+        run,t [s],q.upper_joint [rad],q.lower_joint [rad]
+        0,0.1,0.5546341622906173,-0.07185482469155553
+        1,0.1,0.060704033026589416,0.42267153963164517
+        """
+        chosen = self._blank._chosen("SimulationBatch.to_csv", fields, self.to_dict())
+        header = [*output.run_names(self.shape), *(f"{column.name} [{column.unit}]" for column in chosen)]
+        tables = (
+            (place, np.column_stack([(c.values if c.field == "t" else c.values[place])[:count] for c in chosen]))
+            for _, place, count in self._reached()
+        )
+        output.write_csv(path, "SimulationBatch.to_csv", header, tables, int(self.states.sum()), progress)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas.DataFrame of `columns`, its index the run and the time; what no run reached is left out.
+
+        Needs pandas.
+        """
+        pandas = optional("pandas", "SimulationBatch.to_pandas")
+        columns = self.columns()
+        t = columns.pop("t")
+        counts = self.states.reshape(-1)
+        reached = np.arange(len(t)) < counts[:, None]  # (runs, n)
+        rows = np.repeat(np.arange(len(counts)), counts)
+        index = output.run_index(pandas, rows, self.shape, [("t", np.broadcast_to(t, reached.shape)[reached])])
+        flat = {name: values.reshape(reached.shape)[reached] for name, values in columns.items()}
+        return pandas.DataFrame(flat, index=index)
 
     def to_xarray(self) -> Any:
         """Return an xarray.Dataset; leading dimensions are run, or run_0, run_1, ... Needs xarray."""
-        xarray = optional("xarray", "SimulationBatch.to_xarray", "xarray")
-        count = len(self.shape)
-        lead = ("run",) if count == 1 else tuple(f"run_{i}" for i in range(count))
-        time, *fields = self.fields
-        coords: dict[str, Any] = {"t": ("t", self.t, {"units": time.unit})}
-        first = self._kind({name: a[:0] for name, a in self.to_dict().items()}, self._model, events=[], **self._about())
-        variables: dict[str, Any] = {"status": (lead, self.status), "energy_ratio": (lead, self.energy_ratio)}
-        for name, unit, doc, dims in fields:
-            for dim, labels in dims:
-                coords[dim] = list(first._labels(dim) if labels is None else labels)
-            about = {"units": unit, "long_name": doc}
-            variables[name] = ((*lead, "t", *(dim for dim, _ in dims)), self.__dict__[name], about)
-        return xarray.Dataset(
-            variables, coords=coords, attrs={self._kind._mechanism: self._model.name, **self._about()}
-        )
+        lead = output.run_names(self.shape)
+        more = {"status": (lead, self.status), "energy_ratio": (lead, self.energy_ratio)}
+        return output.dataset("SimulationBatch.to_xarray", self._blank, self.to_dict(), lead, more)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all runs, the mechanism included, to a compressed .npz file; `load` and ``zveno.load`` read it.
+
+        The file appears when it is complete.
+
+        Examples
+        --------
+        >>> import os, tempfile, zveno as zv
+        >>> runs = zv.robots.two_link().simulate(0.1, 1e-2, q=[[0.5, 0.0], [0.0, 0.5]], threads=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "swings.npz")
+        ...     runs.save(path)
+        ...     bool((zv.load(path).q == runs.q).all())
+        True
+        """
+        storage.save_batch(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SimulationBatch:
+        """Read a batch that `save` has written, of whatever mechanism.
+
+        Raises
+        ------
+        ValueError
+            The file is damaged or holds something else; the message names the file and the field.
+        OSError
+            The file cannot be opened.
+        """
+        found = storage.load(path, "SimulationBatch.load")
+        if not isinstance(found, cls):
+            what = "one simulation, expected a batch: Simulation.load and zveno.load read it"
+            raise ValueError(f"SimulationBatch.load: '{os.fspath(path)}' holds {what}")
+        return found
 
     def _about(self) -> dict[str, Any]:
         return {"method": self.method, "dt": self.dt}
@@ -175,29 +349,46 @@ class _CancelledError(Exception):
     """A run that nobody waits for any more."""
 
 
-class _Batch:
+class Runs(NamedTuple, Generic[AnySimulation]):
+    """The runs of one call of `simulate`."""
+
+    plan: Plan
+    lead: tuple[int, ...]  # () of a single run
+    make: Callable[[int], Run]
+    linear: Callable[[int], Linearised | None]  # small motions about the start of a run
+    kind: type[AnySimulation]
+    model: Any
+    names: Sequence[str]  # of the legs or joints
+    own: Mapping[str, int]  # sizes of the mechanism's own dimensions
+    calls_back: bool  # into Python, where only one run can be made at a time
+
+    @property
+    def sizes(self) -> dict[str, tuple[int, ...]]:
+        """What every field has behind time."""
+        return {
+            field.name: tuple(self.own[dim] if labels is None else len(labels) for dim, labels in field.dims)
+            for field in self.kind.fields
+        }
+
+    def require_memory(self) -> None:
+        numbers = sum(math.prod(size) for size in self.sizes.values())
+        self.plan.require_memory(numbers, math.prod(self.lead) if self.lead else None)
+
+
+class _Batch(Generic[AnySimulation]):
     """Runs that are made one after another or side by side, and the arrays that they fill."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        lead: tuple[int, ...],
-        make: Callable[[int], Run],
-        linear: Callable[[int], Linearised | None],
-        kind: type[Simulation],
-        model: Any,
-        names: Sequence[str],
-        sizes: dict[str, tuple[int, ...]],
-    ) -> None:
-        self.plan, self.lead, self.make, self.linear = plan, lead, make, linear
-        self.kind, self.model, self.names = kind, model, names
-        self.count = math.prod(lead)
+    def __init__(self, runs: Runs[AnySimulation]) -> None:
+        plan = runs.plan
+        self.runs, self.plan, self.kind = runs, plan, runs.kind
+        self.count, sizes = math.prod(runs.lead), runs.sizes
         self.arrays = {name: np.empty((self.count, plan.records, *size)) for name, size in sizes.items() if name != "t"}
         self.times = plan.start + plan.dt * np.minimum(np.arange(plan.records) * plan.every, plan.steps)
         self.status = np.zeros(self.count, np.int16)
         self.states = np.zeros(self.count, np.intp)
-        self.ratio = np.zeros(self.count)
+        self.energy = np.zeros((self.count, 3))
         self.events = np.empty(self.count, object)
+        self.calm = np.zeros(self.count, bool)  # nothing that acts at the start is too stiff for the step
         self.failures: dict[int, Any] = {}
         self.doubts: dict[int, str] = {}
         self.steps = np.zeros(self.count, np.int64)  # made so far
@@ -216,7 +407,7 @@ class _Batch:
                 continue
 
     def one(self, row: int, tick: Callable[[], None]) -> None:
-        run, plan = self.make(row), self.plan
+        run, plan, model, names = self.runs.make(row), self.plan, self.runs.model, self.runs.names
 
         def look(step: int) -> None:
             self.steps[row] = step
@@ -231,15 +422,22 @@ class _Batch:
         except BaseException as error:  # of a function, or Ctrl-C
             run.settle()
             self.last = min(self.last, row)
-            _, error.simulation = self.kind._recorded(plan, run, self.model, self.names, None, error)  # type: ignore[attr-defined]
+            _, error.simulation = self.kind._recorded(plan, run, model, names, None, error)  # type: ignore[attr-defined]
             raise
-        linear = self.linear(row) if run.failure is not None or run.step else None
-        failure, record = self.kind._recorded(plan, run, self.model, self.names, linear, None)
+        linear = self.runs.linear(row) if run.failure is not None else None
+        failure, record = self.kind._recorded(plan, run, model, names, linear, None)
         self.steps[row] = plan.steps
-        self.collect(row, run, record, failure, linear)
+        self.collect(row, run, record, failure)
         tick()
 
-    def collect(self, row: int, run: Run, record: Simulation, failure: Any, linear: Linearised | None) -> None:
+    def check_step(self) -> None:
+        """Refuse a step that is far too long for one of the runs."""
+        for row in range(self.count):
+            linear = self.runs.linear(row)
+            self.plan.require_step(linear, f" for run {self.place(row)}")
+            self.calm[row] = linear is None or linear.calm(self.plan.dt)
+
+    def collect(self, row: int, run: Run, record: Simulation, failure: Any) -> None:
         n = run.recorded
         for name, array in self.arrays.items():
             array[row, :n] = run.arrays[name][:n]
@@ -247,7 +445,7 @@ class _Batch:
         if n == len(self.times):
             self.times = record.t  # the same for all
         self.states[row], self.events[row] = n, record.events
-        self.ratio[row] = record.energy_balance.ratio
+        self.energy[row] = record.energy_balance
         if failure is not None:
             (cause, part, _), _ = run.failure  # type: ignore[misc]  # there is one
             self.status[row] = cause | (part + 1) << 8
@@ -257,38 +455,35 @@ class _Batch:
                 failure.simulation = record
                 self.last = min(self.last, row)
         else:
-            text = _plan.doubts(self.plan, record, linear, self.kind._entered(run))
+            entered = self.kind._entered(run)
+            clear = self.calm[row] and not entered and not self.energy[row, 2] > _plan.TOLERANCE
+            text = "" if clear else _plan.doubts(self.plan, record, self.runs.linear(row), entered)
             if text:
                 self.doubts[row] = text
 
+    def warning(self) -> str:
+        """About the runs that are not to be trusted: how many, which, and what is wrong with the worst."""
+        ratio = self.energy[:, 2]
+        rows = sorted(self.doubts)  # threads find them in any order
+        worst = max(rows, key=lambda row: ratio[row] if ratio[row] == ratio[row] else -1.0)
+        named = ", ".join(self.place(row) for row in rows[:_NAMED])
+        more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
+        which = f": {named}{more}; the worst, run {self.place(worst)}" if len(rows) > 1 else f"; run {named}"
+        return f"{len(rows)} of {self.count} runs are not to be trusted{which}: {self.doubts[worst]}"
+
     def place(self, row: int) -> str:
-        return str(tuple(map(int, np.unravel_index(row, self.lead))))
+        return str(tuple(map(int, np.unravel_index(row, self.runs.lead))))
 
 
-def processors() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def run_batch(
-    plan: Plan,
-    lead: tuple[int, ...],
-    make: Callable[[int], Run],
-    linear: Callable[[int], Linearised | None],
-    kind: type[Simulation],
-    model: Any,
-    names: Sequence[str],
-    sizes: dict[str, tuple[int, ...]],
-    calls_back: bool,
-) -> SimulationBatch:
+def run_batch(runs: Runs[AnySimulation]) -> SimulationBatch:
     """Make all runs; those with functions of Python one after another, since only one of them can run at a time."""
+    plan, lead = runs.plan, runs.lead
     plan.require_on_error("raise", "nan")
-    plan.require_memory(sum(math.prod(size) for size in sizes.values()), math.prod(lead))
-    batch = _Batch(plan, lead, make, linear, kind, model, names, sizes)
+    runs.require_memory()
+    batch = _Batch(runs)
     if plan.check_step:
-        for row in range(batch.count):
-            plan.require_step(linear(row), f" for run {batch.place(row)}")
-    threads = 1 if calls_back else min(plan.threads or processors(), batch.count)
+        batch.check_step()
+    threads = 1 if runs.calls_back else min(plan.threads or _core.default_threads(), batch.count)
     words = ("simulating", "steps", "simulate: progress=True")
     with progress_bar(plan.progress, plan.steps * batch.count, words) as bar:
         if threads <= 1:
@@ -298,24 +493,22 @@ def run_batch(
     if batch.failures and plan.on_error == "raise":
         raise batch.failures[min(batch.failures)]
     if batch.doubts:
-        worst = max(batch.doubts, key=lambda row: batch.ratio[row] if batch.ratio[row] == batch.ratio[row] else -1.0)
-        many = f"{len(batch.doubts)} of {batch.count} runs are not to be trusted; run {batch.place(worst)}: "
-        _plan.warn(many + batch.doubts[worst], stacklevel=4)
+        _plan.warn(batch.warning())
     return SimulationBatch(
-        kind,
-        model,
+        runs.kind,
+        runs.model,
         {"t": batch.times} | {name: array.reshape(*lead, *array.shape[1:]) for name, array in batch.arrays.items()},
         method=plan.method,
         dt=plan.dt,
         status=batch.status.reshape(lead),
         states=batch.states.reshape(lead),
-        energy_ratio=batch.ratio.reshape(lead),
+        energy=batch.energy.reshape(*lead, 3),
         events=batch.events.reshape(lead),
         failures=batch.failures,
     )
 
 
-def _side_by_side(batch: _Batch, threads: int, tick: Callable[[], None]) -> None:
+def _side_by_side(batch: _Batch[AnySimulation], threads: int, tick: Callable[[], None]) -> None:
     """Work in threads, while this one looks at the progress; Ctrl-C ends them all."""
     from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait  # brings logging
 

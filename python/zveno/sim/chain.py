@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, SupportsIndex, TypeAlias, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,11 +13,12 @@ from .. import _core, errors
 from .._check import Array, _show
 from .._extras import optional as _optional
 from . import stability
-from .batch import SimulationBatch, common_shape, rows_of
+from .batch import Runs, SimulationBatch, common_shape, rows_of
 from .laws import Law, joint_place, program
 from .plan import Plan, refuse
 from .simulation import Load as Wrench
-from .simulation import RecordField, Simulation, as_efforts, as_laws, as_load, as_stack, run_all, through
+from .simulation import Options, RecordField, Simulation, as_efforts, as_laws, as_load, as_stack, run_all, through
+from .words import answering
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,6 +68,10 @@ class ChainSimulation(Simulation, mechanism="chain"):
     def _through(self) -> list[float]:
         return [through(((self.tau - self.chain.friction * self.qd) * self.qd).sum(axis=1), self.t), 0.0]
 
+    def _rates(self) -> Array:
+        rates: Array = self.qd
+        return rates
+
     def _force_times_length(self) -> float:
         return float((np.abs(self.tau) * (1 + np.abs(self.q))).max(initial=0.0))
 
@@ -85,7 +90,7 @@ class ChainSimulation(Simulation, mechanism="chain"):
         return figure
 
 
-class ChainOptions(TypedDict, total=False):
+class ChainOptions(Options, total=False):
     """Arguments of `simulate_chain` by name, without those that its overloads spell out."""
 
     q: ArrayLike | None
@@ -93,12 +98,13 @@ class ChainOptions(TypedDict, total=False):
     tau: ArrayLike | JointEfforts | None
     laws: JointLaws
     external: Mapping[str, Load] | None
-    t_start: float
-    method: Literal["rk4", "semi-implicit"]
-    every: int
-    progress: bool | None
-    on_error: Literal["raise", "stop", "nan"]
-    check_step: bool
+
+
+_OTHER_WORDS: Final = {
+    **dict.fromkeys(("wrench", "wrenches", "load", "loads", "contact", "external_wrench", "fext"), "external"),
+    **dict.fromkeys(("position", "positions", "x", "x0", "q0", "angles", "r"), "q"),
+    **dict.fromkeys(("velocity", "velocities", "dq", "qdot", "v", "v0", "qd0", "u", "rates"), "qd"),
+}
 
 
 @overload
@@ -107,6 +113,7 @@ def simulate_chain(
 ) -> SimulationBatch: ...
 @overload
 def simulate_chain(chain: Chain, t_end: float, dt: float, **options: Unpack[ChainOptions]) -> ChainSimulation: ...
+@answering(_OTHER_WORDS)
 def simulate_chain(
     chain: Chain,
     t_end: float,
@@ -160,8 +167,8 @@ def simulate_chain(
         Refuse a step more than twice as long as the longest stable one, by M qdd + C qd + K q = 0 at the start; see the
         notes of `Hexapod.simulate`.
     threads : int, optional
-        Runs of a batch that are made side by side; 0: as many as there are processors. Default: 1. Runs with callables
-        are made one after another.
+        Runs of a batch that are made side by side; 0: as many as there are processors, or as a quota of the container
+        leaves (`zveno.show_versions`). Default: 1. Runs with callables are made one after another.
 
     Returns
     -------
@@ -247,7 +254,7 @@ def simulate_chain(
         return stability.of_chain(chain, plan.method, chosen, rows["q"][i], rows["qd"][i])
 
     calls_back = bool(forces) or any(load.function is not None for _, load in loads)
-    return run_all(plan, lead, make, linear, ChainSimulation, chain, names, {"joint": n}, calls_back)
+    return run_all(Runs(plan, lead, make, linear, ChainSimulation, chain, names, {"joint": n}, calls_back))
 
 
 def _loads(chain: Chain, external: Any) -> list[tuple[str, Wrench]]:
@@ -260,3 +267,6 @@ def _loads(chain: Chain, external: Any) -> list[tuple[str, Wrench]]:
         if link not in chain.link_names:
             refuse(f"external names link {_show(link)}, expected one of {', '.join(map(repr, chain.link_names))}")
     return [(link, as_load(load, f"external of link '{link}'")) for link, load in external.items()]
+
+
+__test__: Final = {"simulate_chain": simulate_chain}  # doctest passes over what a decorator has wrapped

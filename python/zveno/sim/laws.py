@@ -334,7 +334,8 @@ class LuGre(Law):
     Notes
     -----
     Bristles relax with the rate stiffness |v| / g(v); its product with the step must be below 2.7 for "rk4". With
-    "semi-implicit" they stick quietly for steps below about (damping + viscous) / stiffness only.
+    "semi-implicit" they stick quietly for steps below about (damping + viscous) / stiffness only; beyond that they
+    chatter, and `simulate` warns if they stick at the start or the end of a run.
 
     Examples
     --------
@@ -365,11 +366,14 @@ class LuGre(Law):
         slopes = [Slope("LuGre", self.stiffness, self.damping, bristles=self)]
         return [*slopes, Slope("LuGre", 0.0, self.viscous, ("", "viscous"))] if self.viscous else slopes
 
+    def _level(self, v: float) -> float:
+        """Size g(v) of the force in steady sliding, without the viscous part."""
+        w = min(abs(v) / self.speed, 30.0)  # e^-900 is zero
+        return self.force + (self.breakaway - self.force) * math.exp(-w * w)
+
     def _decay(self, v: float) -> float:
         """Rate at which bristles relax at the speed v, 1/s."""
-        w = v / self.speed
-        g = self.force + (self.breakaway - self.force) * math.exp(-w * w)
-        return self.stiffness * abs(v) / g
+        return self.stiffness * abs(v) / self._level(v)
 
     def _sticks(self, v: float, dt: float) -> bool:
         """Whether bristles are far from sliding within a step: then they are a spring."""

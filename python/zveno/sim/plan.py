@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, TypeAl
 import numpy as np
 
 from .. import _core
-from .._check import _show, as_integer, as_number
+from .._check import _show, as_integer, as_number, levels_outside
 from .._extras import optional
 from ..errors import SimulationWarning, StepError
 from .stability import FAR, Linearised, Spring
@@ -159,7 +159,10 @@ def doubts(plan: Plan, record: Simulation, linear: Linearised | None, entered: s
     balance = record.energy_balance
     judged = plan.method == "rk4" or plan.steps >= _FEWEST
     broken = balance.ratio > TOLERANCE and judged
-    unstable = linear is not None and not linear.stable(plan.dt, linear.acting(plan.dt, entered))
+    unstable = linear is not None and not (
+        linear.stable(plan.dt, linear.acting(plan.dt, entered))
+        and linear.stable(plan.dt, linear.sticking(plan.dt, entered, record._rates()[[0, -1]]))
+    )
     if not broken and not unstable:
         return ""
     text = f"dt = {plan.dt:g} s is too long"
@@ -186,8 +189,9 @@ def percent(ratio: float) -> str:
     return f"{100 * ratio:.2g} %" if 1e-4 < ratio < 9.5 else f"{ratio:.1e}"
 
 
-def warn(text: str, stacklevel: int) -> None:
-    warnings.warn(f"simulate: {text}", SimulationWarning, stacklevel=stacklevel + 1)
+def warn(text: str) -> None:
+    """A warning that points at the line that called the package."""
+    warnings.warn(f"simulate: {text}", SimulationWarning, stacklevel=levels_outside() + 1)
 
 
 # ---- steps

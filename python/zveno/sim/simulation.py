@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from abc import ABC, abstractmethod
@@ -20,7 +19,6 @@ from typing import (
     SupportsIndex,
     TypeAlias,
     TypedDict,
-    TypeVar,
     Unpack,
     overload,
 )
@@ -31,11 +29,12 @@ from numpy.typing import ArrayLike
 from .. import _core, errors
 from .._check import Array, _show, as_array
 from .._extras import optional as _optional
-from .._rotation import as_rotation, from_quaternion, to_quaternion
-from . import output, stability
-from .batch import SimulationBatch, common_shape, rows_of, run_batch
+from .._rotation import as_matrix, as_pose, as_rotation, from_quaternion, to_quaternion
+from . import output, stability, storage
+from .batch import AnySimulation, Runs, SimulationBatch, common_shape, rows_of, run_batch
 from .laws import Law, Place, leg_place, program
 from .plan import Plan, Run, advance, doubts, limit_of, percent, progress_bar, refuse, warn
+from .words import answering
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,9 +47,6 @@ LegForces: TypeAlias = Callable[[float, Array, Array], ArrayLike]
 RingWrench: TypeAlias = Callable[[float, Array, Array, Array], ArrayLike]
 Laws: TypeAlias = Law | Sequence[Law | None] | LegForces | None
 Wrench: TypeAlias = ArrayLike | tuple[ArrayLike, ArrayLike] | RingWrench | None
-
-_FORMAT: Final = "zveno.simulation"
-_VERSION: Final = 1
 
 
 class RecordField(NamedTuple):
@@ -173,6 +169,12 @@ class Simulation(ABC):
         values = {field.name: arrays[field.name] for field in self.fields} | {self._mechanism: mechanism}
         self.__dict__.update(values, method=method, dt=dt, events=events, failure=failure)
 
+    @classmethod
+    def _blank(cls, mechanism: Any, method: str = "rk4", dt: float = 1.0) -> Self:
+        """A record without states, which knows labels and units."""
+        none = {field.name: np.empty(0) for field in cls.fields}
+        return cls(none, mechanism, method=method, dt=dt, events=[])
+
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"cannot assign to '{name}': a simulation is immutable")
 
@@ -194,6 +196,9 @@ class Simulation(ABC):
         energy = f", {self.energy_balance}" if len(self) else ""
         what = f"'{self._model.name}', {states}{span}, {self.method}, dt = {self.dt:g} s{energy}{events}{failure}"
         return f"{self._shown}({what})"
+
+    def _repr_html_(self) -> str:
+        return output.html_of(repr(self), self.fields, self.to_dict())
 
     @property
     def energy_balance(self) -> EnergyBalance:
@@ -238,6 +243,10 @@ class Simulation(ABC):
         """Integrals of the size of the recorded power of each work, J; zero where it is not recorded."""
 
     @abstractmethod
+    def _rates(self) -> Array:
+        """Rates of the legs' actuated joints or of the joints, (n, parts)."""
+
+    @abstractmethod
     def _force_times_length(self) -> float:
         """Size of the products whose rounding disturbs the work, J."""
 
@@ -265,22 +274,24 @@ class Simulation(ABC):
         first, _, second = field.unit.partition(", ")
         return second if second and index[-1] >= 3 else first  # forces and moments, velocities and rates
 
-    def _columns(self) -> Iterator[Column]:
-        """Every number of the record, field by field."""
+    def _columns(self, arrays: Mapping[str, Array] | None = None) -> Iterator[Column]:
+        """Every number of the record, or of arrays (..., n, *dims), field by field."""
         for field in self.fields:
-            array = self.__dict__[field.name]
+            array = (self.__dict__ if arrays is None else arrays)[field.name]
             sets = [self._labels(dim) if labels is None else labels for dim, labels in field.dims]
             for index in np.ndindex(*(len(labels) for labels in sets)):
                 place = self._place(sets, index, field)
                 if place is not None:
-                    values = array[(slice(None), *index)] if index else array
+                    values = array[(..., *index)] if index else array
                     where = ".".join(place)
                     name = f"{field.name}.{where}" if where else field.name
                     yield Column(name, field.name, where, self._unit(field, index), values)
 
-    def _chosen(self, who: str, fields: Iterable[str] | str | None) -> list[Column]:
+    def _chosen(
+        self, who: str, fields: Iterable[str] | str | None, arrays: Mapping[str, Array] | None = None
+    ) -> list[Column]:
         """Columns of the named fields, or columns by their own names; None: all. Time comes first and once."""
-        columns = list(self._columns())
+        columns = list(self._columns(arrays))
         if fields is None:
             return columns
         names = [fields] if isinstance(fields, str) else list(fields)
@@ -292,6 +303,13 @@ class Simulation(ABC):
                 raise ValueError(f"{who}: fields names {_show(name)}, expected some of {known}, or of columns()")
             chosen += [column for column in found if column not in chosen]
         return chosen
+
+    def _quantities(
+        self, who: str, fields: Iterable[str] | str | None, arrays: Mapping[str, Array] | None = None
+    ) -> list[Column]:
+        """As `_chosen` without time; None: all that have a unit."""
+        chosen = self._chosen(who, fields, arrays)
+        return [column for column in chosen if column.field != "t" and (fields is not None or column.unit != "1")]
 
     def columns(self) -> dict[str, Array]:
         """Return every number as a column over time: ``{"t": (n,), "r.x": (n,), ..., "tau.leg1": (n,), ...}``.
@@ -326,9 +344,7 @@ class Simulation(ABC):
         base_wrench  mz     0.903584  N m   0.357
         tau          leg2   6.22914   N     0.128
         """
-        chosen = self._chosen("Simulation.summary", fields)
-        wanted = [c for c in chosen if c.field != "t" and (fields is not None or c.unit != "1")]
-        return output.peaks(self.t, wanted, each)
+        return output.peaks(self.t, self._quantities("Simulation.summary", fields), each)
 
     def to_csv(
         self, path: str | os.PathLike[str], fields: Iterable[str] | str | None = None, *, progress: bool | None = None
@@ -355,7 +371,10 @@ class Simulation(ABC):
         ...     print(path.read_text().splitlines()[:2])
         ['t [s],q.upper_joint [rad],q.lower_joint [rad]', '0.0,0.5,0.0']
         """
-        output.write_csv(path, self._chosen("Simulation.to_csv", fields), progress)
+        chosen = self._chosen("Simulation.to_csv", fields)
+        table = np.column_stack([column.values for column in chosen])
+        header = [f"{column.name} [{column.unit}]" for column in chosen]
+        output.write_csv(path, "Simulation.to_csv", header, [((), table)], len(table), progress)
 
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame of `columns` with the time as its index. Needs pandas."""
@@ -366,34 +385,14 @@ class Simulation(ABC):
 
     def to_xarray(self) -> Any:
         """Return an xarray.Dataset with named dimensions, labels and units. Needs xarray."""
-        xarray = _optional("xarray", "Simulation.to_xarray")
-        time, *fields = self.fields
-        coords: dict[str, Any] = {"t": ("t", self.t, {"units": time.unit})}
-        variables = {}
-        for name, unit, doc, dims in fields:
-            for dim, labels in dims:
-                coords[dim] = list(self._labels(dim) if labels is None else labels)
-            about = {"units": unit, "long_name": doc}
-            variables[name] = (("t", *(dim for dim, _ in dims)), self.__dict__[name], about)
-        attrs = {self._mechanism: self._model.name, "method": self.method, "dt": self.dt}
-        return xarray.Dataset(variables, coords=coords, attrs=attrs)
+        return output.dataset("Simulation.to_xarray", self, self.to_dict(), (), {})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything, the mechanism included, to a compressed .npz file; `load` reads it.
 
         The file appears when it is complete.
         """
-        about = {
-            "format": _FORMAT,
-            "version": _VERSION,
-            self._mechanism: self._model.to_dict(),
-            "method": self.method,
-            "dt": self.dt,
-            "events": [list(event) for event in self.events],
-            "failure": None if self.failure is None else _described(self.failure),
-        }
-        with output.whole_file(path, "wb") as file:  # np.savez would append a suffix
-            np.savez_compressed(file, about=np.array(json.dumps(about)), **self.to_dict())  # type: ignore[arg-type]
+        storage.save(self, path)
 
     @classmethod
     def _recorded(
@@ -448,61 +447,13 @@ class Simulation(ABC):
         OSError
             The file cannot be opened.
         """
-
-        def fail(text: str) -> NoReturn:
-            raise ValueError(f"Simulation.load: '{os.fspath(path)}' {text}")
-
-        about, arrays = _read(path, fail)
-        kinds = [kind for kind in Simulation.__subclasses__() if kind._mechanism in about]
-        kind = kinds[0] if kinds else HexapodSimulation
-        if not issubclass(kind, cls):
-            fail(f"holds the simulation of a {kind._mechanism}, expected one of a {cls._mechanism}")
-        missing = [field.name for field in kind.fields if field.name not in arrays]
-        if missing:
-            fail(f"lacks {', '.join(missing)}")
-        for name in arrays:
-            if name not in (field.name for field in kind.fields):
-                fail(f"has an unknown field {_show(name)}")
-        for name in (kind._mechanism, "method", "dt", "events", "failure"):
-            if name not in about:
-                fail(f"lacks {name}")
-        from .. import model  # which knows this module
-
-        try:
-            mechanism = getattr(model, kind._mechanism.title()).from_dict(about[kind._mechanism])
-        except (ValueError, TypeError, RecursionError) as error:
-            fail(f"has a field {kind._mechanism} that is none: {error}")
-        if about["method"] not in ("rk4", "semi-implicit"):
-            fail(f"has method {_show(about['method'])}, expected 'rk4' or 'semi-implicit'")
-        dt = about["dt"]
-        if isinstance(dt, bool) or not isinstance(dt, int | float) or not (math.isfinite(dt) and dt > 0):
-            fail(f"has dt {_show(dt)}, expected a number > 0")
-        made = kind(
-            arrays,
-            mechanism,
-            method=about["method"],
-            dt=dt,
-            events=_read_events(about["events"], kind, fail),
-            failure=_recalled(about["failure"], fail),
-        )
-        made._check_shapes(fail)
-        return made
-
-    def _check_shapes(self, fail: Callable[[str], NoReturn]) -> None:
-        count = self.t.shape[0] if self.t.ndim == 1 else 0
-        for field in self.fields:
-            array = self.__dict__[field.name]
-            sizes = (len(self._labels(dim) if labels is None else labels) for dim, labels in field.dims)
-            expected = (count, *sizes)
-            if array.dtype != np.float64:
-                fail(f"has {field.name} of dtype {array.dtype}, expected float64")
-            if array.shape != expected:
-                fail(f"has {field.name} of shape {array.shape}, expected {expected}")
-        if not (np.isfinite(self.t).all() and (np.diff(self.t) > 0).all()):
-            fail("has times t that do not increase")
-        for i, event in enumerate(self.events):
-            if event[1] not in self._labels("leg"):
-                fail(f"has events[{i}] of {_show(event[1])}, which {self._called} '{self._model.name}' does not have")
+        found = storage.load(path, "Simulation.load")
+        if not isinstance(found, cls):
+            what = f"the simulation of a {found._mechanism}, expected one of a {cls._mechanism}"
+            if isinstance(found, SimulationBatch):
+                what = "a batch of simulations, expected one: SimulationBatch.load and zveno.load read it"
+            raise ValueError(f"Simulation.load: '{os.fspath(path)}' holds {what}")
+        return found
 
     @abstractmethod
     def plot(self) -> Figure:
@@ -568,6 +519,9 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
         powers = ((self.tau * self.actuated_velocity).sum(axis=1), (self.wrench * self.u).sum(axis=1))
         return [through(power, self.t) for power in powers]
 
+    def _rates(self) -> Array:
+        return self.actuated_velocity
+
     def _force_times_length(self) -> float:
         size = np.abs(self.tau).max() + np.abs(self.wrench).max()
         return float(size * (self.hexapod.radius + np.abs(self.r).max()))
@@ -586,14 +540,6 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
         return figure
 
 
-_FAILURE_DATA: Final = ("leg", "leg_index", "joint", "cause", "margin", "time")
-
-
-def _described(failure: BaseException) -> dict[str, Any]:
-    data = {key: getattr(failure, key) for key in _FAILURE_DATA if hasattr(failure, key)}
-    return {"type": type(failure).__name__, "message": str(failure), "data": data}
-
-
 def _way(values: Array) -> float:
     """All changes of a number, added by size."""
     return float(np.abs(values[1:] - values[:-1]).sum())
@@ -605,90 +551,9 @@ def through(power: Array, t: Array) -> float:
     return float((0.5 * (size[1:] + size[:-1]) * np.diff(t)).sum())
 
 
-def _read(path: str | os.PathLike[str], fail: Callable[[str], NoReturn]) -> tuple[dict[str, Any], dict[str, Array]]:
-    """What a file says about a simulation, and its arrays."""
-    import zipfile  # not needed by those who only compute
+class Options(TypedDict, total=False):
+    """Arguments by name that the simulations of all mechanisms have in common."""
 
-    name = "about"
-    try:
-        with open(path, "rb") as file:
-            if not zipfile.is_zipfile(file):
-                fail("is not a simulation file (not a complete .npz archive)")
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as data:
-                if name not in data.files:
-                    fail("holds no simulation")
-                text, arrays = data[name], {}
-                for name in data.files:
-                    if name != "about":
-                        arrays[name] = data[name]
-    except OSError as error:
-        if error.errno is not None:  # not to be opened; others come from what is in the file
-            raise
-        fail(f"is damaged in its field {name} ({error})")
-    except Exception as error:  # zip, zlib, struct, tokenizer: a damaged file may upset any of them
-        if isinstance(error, ValueError) and str(error).startswith("Simulation.load: "):
-            raise
-        fail(f"is damaged in its field {name} ({error})")
-    if text.dtype.kind != "U" or text.shape != ():
-        fail(f"has a field about of shape {text.shape} and dtype {text.dtype}, expected one string")
-    try:
-        about = json.loads(str(text))
-    except (ValueError, RecursionError) as error:
-        fail(f"has a field about that is not JSON of ours ({error})")
-    if not isinstance(about, dict):
-        fail(f"has a field about that is {_show(about)}, expected a dictionary")
-    version = about.get("version")
-    if about.get("format") != _FORMAT or version != _VERSION or isinstance(version, bool):
-        fail(f"is not a file of '{_FORMAT}', version {_VERSION}")
-    return about, arrays
-
-
-def _read_events(events: Any, kind: type[Simulation], fail: Callable[[str], NoReturn]) -> list[Any]:
-    def good(event: Any) -> bool:
-        return (
-            isinstance(event, list)
-            and len(event) == 5
-            and isinstance(event[1], str)
-            and event[2] in ("lower", "upper")
-            and event[3] in ("enter", "leave")
-            and all(isinstance(event[i], int | float) and not isinstance(event[i], bool) for i in (0, 4))
-        )
-
-    if not isinstance(events, list):
-        fail(f"has events {_show(events)}, expected a list")
-    for i, event in enumerate(events):
-        if not good(event):
-            fail(f"has events[{i}] {_show(event)}, expected [time, name, side, kind, rate]")
-    return [kind._event(*event) for event in events]
-
-
-def _recalled(failure: Any, fail: Callable[[str], NoReturn]) -> BaseException | None:
-    if failure is None:
-        return None
-    words = isinstance(failure, dict) and isinstance(failure.get("data"), dict)
-    if not words or not all(isinstance(failure.get(key), str) for key in ("type", "message")):
-        fail(f"has failure {_show(failure)}, expected type, message and data")
-    known = {kind.__name__: kind for kind in (errors.UnreachableError, errors.SingularityError, FloatingPointError)}
-    error = known.get(failure["type"], errors.Error)(failure["message"])
-    for key, value in failure["data"].items():
-        if key not in _FAILURE_DATA:
-            fail(f"has failure data {_show(key)}, expected some of {', '.join(_FAILURE_DATA)}")
-        setattr(error, key, value)
-    return error
-
-
-class HexapodOptions(TypedDict, total=False):
-    """Arguments of `simulate` by name, without those that its overloads spell out."""
-
-    r: ArrayLike | None
-    R: Any
-    quaternion: ArrayLike | None
-    u: ArrayLike | None
-    laws: Laws
-    tau: ArrayLike | None
-    wrench: Wrench
-    base_motion: ArrayLike | None
     t_start: float
     method: Literal["rk4", "semi-implicit"]
     every: int
@@ -697,18 +562,42 @@ class HexapodOptions(TypedDict, total=False):
     check_step: bool
 
 
+class HexapodOptions(Options, total=False):
+    """Arguments of `simulate` by name, without those that its overloads spell out."""
+
+    r: Any
+    R: Any
+    quaternion: ArrayLike | None
+    u: ArrayLike | None
+    laws: Laws
+    tau: ArrayLike | None
+    wrench: Wrench
+    base_motion: ArrayLike | None
+
+
+_OTHER_WORDS: Final = {
+    **dict.fromkeys(("external", "load", "loads", "contact", "external_wrench", "wrenches"), "wrench"),
+    **dict.fromkeys(("pose", "position", "x", "r0", "q", "q0", "x0"), "r"),
+    **dict.fromkeys(("rotation", "orientation", "attitude", "r_wc"), "R"),
+    **dict.fromkeys(("quat",), "quaternion"),
+    **dict.fromkeys(("velocity", "twist", "v", "v0", "u0", "qd", "speed"), "u"),
+    **dict.fromkeys(("base", "base_acceleration", "motion"), "base_motion"),
+}
+
+
 @overload
 def simulate(
     hexapod: Hexapod, t_end: float, dt: float, *, threads: SupportsIndex, **options: Unpack[HexapodOptions]
 ) -> SimulationBatch: ...
 @overload
 def simulate(hexapod: Hexapod, t_end: float, dt: float, **options: Unpack[HexapodOptions]) -> HexapodSimulation: ...
+@answering(_OTHER_WORDS)
 def simulate(
     hexapod: Hexapod,
     t_end: float,
     dt: float,
     *,
-    r: ArrayLike | None = None,
+    r: Any = None,
     R: Any = None,
     quaternion: ArrayLike | None = None,
     u: ArrayLike | None = None,
@@ -732,8 +621,9 @@ def simulate(
         Its gravity acts.
     t_end, dt : float, s
         End and step. The step is shortened where needed, so that whole steps lead to the end.
-    r : (..., 3) array, m
-        Initial centre of mass of the ring, base axes; default: the nominal pose.
+    r : (..., 3) array, m, or a pose
+        Initial centre of mass of the ring, base axes; default: the nominal pose. Without `R` and `quaternion` also a
+        whole pose: (..., 4, 4) array, a pair (r, R), a dictionary, or an object with ``.as_matrix()``.
     R : (..., 3, 3) array or object with ``.as_matrix()``
         Initial rotation, ring axes to base axes; default: the nominal pose, or the identity.
     quaternion : (..., 4) array
@@ -769,8 +659,8 @@ def simulate(
     check_step : bool
         Refuse a step more than twice as long as the longest stable one; see Notes.
     threads : int, optional
-        Runs of a batch that are made side by side; 0: as many as there are processors. Default: 1. Runs with callables
-        are made one after another.
+        Runs of a batch that are made side by side; 0: as many as there are processors, or as a quota of the container
+        leaves (`zveno.show_versions`). Default: 1. Runs with callables are made one after another.
 
     Returns
     -------
@@ -869,53 +759,30 @@ def simulate(
 
     calls_back = forces is not None or (load is not None and load.function is not None)
     sizes = {"leg": 6, "joint": hexapod.nj}
-    return run_all(plan, lead, make, linear, HexapodSimulation, hexapod, hexapod.leg_names, sizes, calls_back)
+    return run_all(Runs(plan, lead, make, linear, HexapodSimulation, hexapod, hexapod.leg_names, sizes, calls_back))
 
 
-_AnySimulation = TypeVar("_AnySimulation", bound=Simulation)
+def run_all(runs: Runs[AnySimulation]) -> AnySimulation | SimulationBatch:
+    """One run, or a batch if there are leading dimensions."""
+    if runs.lead:
+        return run_batch(runs)
+    runs.plan.require_on_error("raise", "stop")
+    runs.require_memory()
+    linear = runs.linear(0)
+    runs.plan.require_step(linear)
+    return run_once(runs, linear)
 
 
-def run_all(
-    plan: Plan,
-    lead: tuple[int, ...],
-    make: Callable[[int], Run],
-    linear: Callable[[int], stability.Linearised | None],
-    kind: type[_AnySimulation],
-    model: Any,
-    names: Sequence[str],
-    own: Mapping[str, int],
-    calls_back: bool,
-) -> _AnySimulation | SimulationBatch:
-    """One run, or a batch if there are leading dimensions; `own` are the sizes of the mechanism's own dimensions."""
-    sizes = {
-        field.name: tuple(own[dim] if labels is None else len(labels) for dim, labels in field.dims)
-        for field in kind.fields
-    }
-    if lead:
-        return run_batch(plan, lead, make, linear, kind, model, names, sizes, calls_back)
-    plan.require_on_error("raise", "stop")
-    plan.require_memory(sum(math.prod(size) for size in sizes.values()), None)
-    about = linear(0)
-    plan.require_step(about)
-    return run_once(plan, make(0), about, kind, model, names)
-
-
-def run_once(
-    plan: Plan,
-    run: Run,
-    linear: stability.Linearised | None,
-    kind: type[_AnySimulation],
-    model: Any,
-    names: Sequence[str],
-) -> _AnySimulation:
+def run_once(runs: Runs[AnySimulation], linear: stability.Linearised | None) -> AnySimulation:
     """Make all steps of one run and return its record, or raise with it."""
+    plan, kind, run = runs.plan, runs.kind, runs.make(0)
     stopped: BaseException | None = None
     try:
         _advance(run, plan.steps, plan.progress)
     except BaseException as error:  # Ctrl-C too: nothing that was computed is lost
         run.settle()
         stopped = error
-    failure, record = kind._recorded(plan, run, model, names, linear, stopped)
+    failure, record = kind._recorded(plan, run, runs.model, runs.names, linear, stopped)
     if failure is not None:
         if plan.on_error == "raise" or stopped is not None:
             failure.simulation = record
@@ -923,7 +790,7 @@ def run_once(
         return record
     text = doubts(plan, record, linear, kind._entered(run))
     if text:
-        warn(text, stacklevel=4)
+        warn(text)
     return record
 
 
@@ -940,15 +807,17 @@ def _initial(hexapod: Hexapod, r: Any, R: Any, quaternion: Any, u: Any) -> dict[
         refuse(f"r is missing, and hexapod '{hexapod.name}' has no nominal pose")
     if R is not None and quaternion is not None:
         refuse("R and quaternion are both given, expected one of them")
+    if _is_pose(r):
+        if R is not None or quaternion is not None:
+            refuse(f"r is a whole pose, {_show(r)}, and {'R' if R is not None else 'quaternion'} is given too")
+        r, R = as_pose(r, refuse, "pose", lead=True, exact=False)
     if quaternion is not None:
         q = as_stack(quaternion, "quaternion", (4,))
         q = np.array([_unit_quaternion(row) for row in q.reshape(-1, 4)]).reshape(q.shape)
     elif R is not None:
-        numbers = R.as_matrix() if hasattr(R, "as_matrix") else R
-        stacked = as_stack(numbers, "R", (3, 3)) if len(_shape(numbers)) > 2 else None
-        each = [R] if stacked is None else list(stacked.reshape(-1, 3, 3))
-        q = np.array([to_quaternion(as_rotation(one, refuse, "R")) for one in each])
-        q = q[0] if stacked is None else q.reshape(*stacked.shape[:-2], 4)
+        turns = as_matrix(R, refuse, "R", lead=True)  # each by itself: a batch has the bits of single runs
+        each = [to_quaternion(as_rotation(turn, refuse, "R")) for turn in turns.reshape(-1, 3, 3)]
+        q = np.array(each).reshape(*turns.shape[:-2], 4)
     else:
         q = to_quaternion(np.eye(3) if nominal is None else nominal[1])
     return {
@@ -956,6 +825,14 @@ def _initial(hexapod: Hexapod, r: Any, R: Any, quaternion: Any, u: Any) -> dict[
         "q": q,
         "u": np.zeros(6) if u is None else as_stack(u, "u", (6,)),
     }
+
+
+def _is_pose(r: Any) -> bool:
+    """Whether an argument holds place and rotation: a form of `as_pose`, not an array (..., 3)."""
+    if isinstance(r, Mapping) or hasattr(r, "as_matrix") or (hasattr(r, "r") and hasattr(r, "R")):
+        return True
+    shape = _shape(r)
+    return shape[-2:] == (4, 4) or (isinstance(r, tuple | list) and len(r) == 2 and shape == ())
 
 
 def _unit_quaternion(q: Array) -> Array:
@@ -1088,3 +965,6 @@ def _all_joints(hexapod: Hexapod, tau: Array) -> Array:
     full = np.zeros((*tau.shape, hexapod.nj))
     full[..., np.arange(6), hexapod.actuated] = tau
     return full
+
+
+__test__: Final = {"simulate": simulate}  # doctest passes over what a decorator has wrapped

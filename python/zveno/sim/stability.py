@@ -11,13 +11,14 @@ K = sum k_i J_i'J_i, C = sum c_i J_i'J_i, small motions obey M x'' + C x' + K x 
   a spring, 2 M / C for a damper.
 * Bristles of `LuGre` that stick are springs, those that slide relax with a rate a. "rk4" wants a dt < 2.785.
   "semi-implicit" solves for a, but bristles follow the old rate: z_{n+1} = z_n + dt J x'_n. Sticking is then
-  stable for about dt < damping / stiffness only, and chatters up to the breakaway force beyond.
+  stable for about dt < damping / stiffness only, and chatters up to the breakaway force beyond. Their damping is a
+  damper that has no bound where the rate changes sign in each step: chatter explodes from about 2 M / C.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Collection, Sequence, Set
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -72,17 +73,44 @@ class Linearised:
         weights = (moved * moved).sum(axis=1).tolist()
         self.springs = [s._replace(weight=weight) for s, weight in zip(springs, weights, strict=True)]
 
-    def acting(self, dt: float, entered: Set[int] = frozenset()) -> list[Spring]:
-        """Those that act at the start, or are stops that the legs or joints `entered` have met; without a bound."""
+    def acting(self, dt: float, entered: Set[int] = frozenset(), stuck: Collection[int] = ()) -> list[Spring]:
+        """Those that act at the start, or are stops that the legs or joints `entered` have met; without a bound.
+
+        Bristles of "semi-implicit" are dampers but for those that are `stuck`: their springs chatter within a bound.
+        """
         found = []
-        for s in self.springs:
-            if s.slope.bounded or (s.slope.bristles is not None and self.method != "rk4"):
+        for i, s in enumerate(self.springs):
+            if s.slope.bounded:
                 continue
-            if s.slope.acts_at(s.x, s.v, dt) or (s.slope.ends is not None and s.part in entered):
+            if i in stuck:
+                found.append(s)
+            elif s.slope.bristles is not None and self.method != "rk4":
+                found.append(s._replace(slope=s.slope._replace(stiffness=0.0, bristles=None)))
+            elif s.slope.acts_at(s.x, s.v, dt) or (s.slope.ends is not None and s.part in entered):
                 found.append(s)
             elif s.slope.bristles is not None:  # they slide: no spring, but they relax
                 found.append(s._replace(slope=s.slope._replace(stiffness=0.0, damping=0.0)))
         return found
+
+    def calm(self, dt: float) -> bool:
+        """Whether a step suits all that acts at the start; False of bristles of "semi-implicit", which may stick."""
+        bristles = self.method != "rk4" and any(s.slope.bristles is not None for s in self.springs)
+        return not bristles and self.stable(dt, self.acting(dt))
+
+    def sticking(self, dt: float, entered: Set[int], rates: Array) -> list[Spring]:
+        """As `acting`, with the bristles that stick in one of the states whose rates of legs or joints are rows.
+
+        Of "semi-implicit" only, and empty where none sticks. They stick if friction brings the joint to rest within a
+        step or within the time 1 / omega in which they swing.
+        """
+        stuck = []
+        for i, s in enumerate(self.springs):
+            law = s.slope.bristles
+            if law is not None and self.method != "rk4" and not s.slope.bounded:
+                soon = max(dt * s.weight, math.sqrt(s.weight / law.stiffness))
+                if any(abs(v) < law._level(v) * soon for v in rates[:, s.part].tolist()):
+                    stuck.append(i)
+        return self.acting(dt, entered, stuck) if stuck else []
 
     def met(self, dt: float, entered: Set[int]) -> list[Spring]:
         """Those that may have acted in a run in which the legs or joints `entered` have met their stops."""
@@ -94,6 +122,8 @@ class Linearised:
 
     def stable(self, dt: float, springs: Sequence[Spring]) -> bool:
         """Whether a step is below the limit; quick where it is far below."""
+        if self.method != "rk4" and any(s.slope.bristles is not None for s in springs):
+            return not self._grows_with_bristles(springs)[1](dt)
         k = sum(s.slope.stiffness * s.weight for s in springs)  # traces bound the largest eigenvalues
         c = sum(s.slope.damping * s.weight for s in springs)
         if dt * math.sqrt(k) + dt * c < 1 and self._relaxing(springs)[0] * dt < 1:
@@ -119,9 +149,28 @@ class Linearised:
 
     def _limit_of_bristles(self, springs: Sequence[Spring]) -> tuple[float, Mode, Sequence[Spring]]:
         """ "semi-implicit" where bristles stick: the first step whose matrix has an eigenvalue outside the circle."""
+        step, outside, longest = self._grows_with_bristles(springs)
+        grid = longest * np.geomspace(1e-4, 2.5, 45)  # their limit is at most 1 + sqrt(2) times that of springs
+        first = next((i for i, dt in enumerate(grid.tolist()) if outside(dt)), len(grid) - 1)
+        low, high = float(grid[first - 1]) if first else 0.0, float(grid[first])
+        for _ in range(30 if first else 0):
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if outside(middle) else (middle, high)
+        values, vectors = np.linalg.eig(step(high))
+        if high < 0.99 * longest:  # their damping is what they lack
+            sticking = [s for s in springs if s.slope.bristles is not None]
+            springs = [s._replace(slope=s.slope._replace(damping=0.0)) for s in sticking]
+        n = len(self._half)
+        return (high if first else 0.0), vectors[2 * n :, int(np.abs(values).argmax())], springs
+
+    def _grows_with_bristles(
+        self, springs: Sequence[Spring]
+    ) -> tuple[Callable[[float], Array], Callable[[float], bool], float]:
+        """The matrix of a step of "semi-implicit" where bristles stick, whether a step makes motions grow, and the
+        limit of true springs in their place.
+        """
         K, C = self._reduced([s for s in springs if s.slope.bristles is None])
-        sticking = [s for s in springs if s.slope.bristles is not None]
-        B, more = self._reduced(sticking)
+        B, more = self._reduced([s for s in springs if s.slope.bristles is not None])
         C = C + more
         n = len(K)
         one, zero = np.eye(n), np.zeros((n, n))
@@ -134,17 +183,7 @@ class Linearised:
         def outside(dt: float) -> bool:
             return bool(np.abs(np.linalg.eigvals(step(dt))).max() > 1 + 1e-7)
 
-        longest = _limit_semi_implicit(K + B, C)[0]
-        grid = longest * np.geomspace(1e-4, 1.0, 41)
-        first = next((i for i, dt in enumerate(grid.tolist()) if outside(dt)), len(grid) - 1)
-        low, high = float(grid[first - 1]) if first else 0.0, float(grid[first])
-        for _ in range(30 if first else 0):
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if outside(middle) else (middle, high)
-        values, vectors = np.linalg.eig(step(high))
-        if high < 0.99 * longest:  # their damping is what they lack
-            springs = [s._replace(slope=s.slope._replace(damping=0.0)) for s in sticking]
-        return (high if first else 0.0), vectors[2 * n :, int(np.abs(values).argmax())], springs
+        return step, outside, _limit_semi_implicit(K + B, C)[0]
 
     def _reduced(self, springs: Sequence[Spring]) -> tuple[Array, Array]:
         """L^-1 K L^-T and L^-1 C L^-T."""
