@@ -113,6 +113,8 @@ def test_names_are_refused_by_name_and_briefly(name, value):
         (lambda: ARM.trace("com").save(3), "save: directory is 3, expected a path"),
         (lambda: ARM.trace("com").save("\ud800"), "save: directory is "),
         (lambda: ARM.trace("com").reference("many"), "reference: count is 'many'"),
+        (lambda: zv.files.open_model("/"), "open_model: '/' is a directory, expected a file"),
+        (lambda: zv.files.open_model("docking_ring:XYZ"), r"docking_ring:XYZ.*did you mean 'docking_ring:U\w\w'\?"),
         (lambda: ARM.plot(np.full(6, 1 + 1j)), r"plot: q is .*, expected numbers of shape \(6,\)"),
         (lambda: ARM.plot(["1"] * 6), r"plot: q is .*, expected numbers of shape \(6,\)"),
         (lambda: ARM.plot(ax="here"), "plot: ax is 'here', expected Axes3D"),
@@ -122,6 +124,12 @@ def test_names_are_refused_by_name_and_briefly(name, value):
 def test_the_message_names_what_was_called_and_which_argument(call, message):
     with pytest.raises((TypeError, ValueError), match=message):
         call()
+
+
+def test_files_are_read_strictly_or_not(tmp_path):
+    ARM.save(tmp_path / "arm.json")
+    with pytest.raises(zv.ModelError, match="strict is 'no', expected True or False"):
+        zv.load(tmp_path / "arm.json", strict="no")
 
 
 def test_long_names_of_legs_are_cut():
