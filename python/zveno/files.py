@@ -161,7 +161,7 @@ def open_model(text: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hex
         return mechanisms.docking_ring(kind.upper() or "UPS")
     if "\0" not in word and os.path.isdir(word):
         raise ModelError(f"open_model: {_show(word)} is a directory, expected a file or the name of a built-in model")
-    known = (*BUILT_IN, *_neighbours(word))
+    known = (*BUILT_IN, *(() if kind else ("docking_ring",)), *_neighbours(word))
     hint = did_you_mean(os.path.basename(word), known) or f": {', '.join(BUILT_IN)}"
     raise ModelError(f"open_model: there is no file {_show(word)}, nor is it a built-in model{hint}")
 
