@@ -63,9 +63,11 @@ int method_of(const Context& c, const FunctionRow& row, PyObject* arg) {
   throw py::value_error(std::string(c.function) + ": unknown method " + expected);
 }
 
-// anything with as_matrix() is a rotation
-py::object rotation_of(PyObject* arg) {
+// anything with as_matrix() is a rotation, and {"quaternion": (w, x, y, z)}
+py::object rotation_of(const Context& c, PyObject* arg) {
   if (py::detail::npy_api::get().PyArray_Check_(arg)) return py::reinterpret_borrow<py::object>(arg);
+  if (PyDict_Check(arg))
+    return py::module_::import("zveno._rotation").attr("matrix_of")(c.function, py::handle(arg));
   static PyObject* const name = interned("as_matrix");
   PyObject* method = PyObject_GetAttr(arg, name);
   if (!method) {
@@ -197,7 +199,7 @@ void Face<Hexapod>::read(const Context& c, const Hexapod& hexapod, Work& job, Pa
   const Slot& slot = slot_of(p);
   const Sizes sizes = sizes_of(job);
   if (p == Param::R) {
-    const py::object rotation = rotation_of(arg);
+    const py::object rotation = rotation_of(c, arg);
     arrays.read(c, {slot.name}, rotation.ptr(), 3, 3);
     arrays.keep(rotation);
   } else if (p == Param::leg_tau) {  // (..., 6) of the actuated joints or (..., 6, nj) of all
