@@ -63,9 +63,11 @@ int method_of(const Context& c, const FunctionRow& row, PyObject* arg) {
   throw py::value_error(std::string(c.function) + ": unknown method " + expected);
 }
 
-// anything with as_matrix() is a rotation
-py::object rotation_of(PyObject* arg) {
+// anything with as_matrix() is a rotation, and {"quaternion": (w, x, y, z)}
+py::object rotation_of(const Context& c, PyObject* arg) {
   if (py::detail::npy_api::get().PyArray_Check_(arg)) return py::reinterpret_borrow<py::object>(arg);
+  if (PyDict_Check(arg))
+    return py::module_::import("zveno._rotation").attr("matrix_of")(c.function, py::handle(arg));
   static PyObject* const name = interned("as_matrix");
   PyObject* method = PyObject_GetAttr(arg, name);
   if (!method) {
@@ -197,7 +199,7 @@ void Face<Hexapod>::read(const Context& c, const Hexapod& hexapod, Work& job, Pa
   const Slot& slot = slot_of(p);
   const Sizes sizes = sizes_of(job);
   if (p == Param::R) {
-    const py::object rotation = rotation_of(arg);
+    const py::object rotation = rotation_of(c, arg);
     arrays.read(c, {slot.name}, rotation.ptr(), 3, 3);
     arrays.keep(rotation);
   } else if (p == Param::leg_tau) {  // (..., 6) of the actuated joints or (..., 6, nj) of all
@@ -277,6 +279,14 @@ std::int16_t* status_of(const Context& c, PyObject* arg, const Lead& lead) {
   return static_cast<std::int16_t*>(const_cast<void*>(array.data()));
 }
 
+// codes inside an array of numbers would be overwritten by them, or overwrite them
+void require_apart(const Context& c, const Rows& rows, const double* data, std::ptrdiff_t size, const std::string& name) {
+  const auto codes = reinterpret_cast<const char*>(rows.status), numbers = reinterpret_cast<const char*>(data);
+  if (data && codes < numbers + size * sizeof(double) && numbers < codes + rows.count * sizeof(std::int16_t))
+    throw py::value_error(std::string(c.function) + ": status shares memory with " + name +
+                          ", expected an array of its own");
+}
+
 }  // namespace
 
 template <class Model>
@@ -329,6 +339,10 @@ PyObject* run_call(const Context& c, typename Face<Model>::Work& job, Arrays& ar
   if (PyObject* given = a[Param::status]) {
     if (!nan) throw py::value_error(std::string(c.function) + ": status is given, but only on_error='nan' writes it");
     rows.status = status_of(c, given, lead);
+    for (int k = 0; out && k < output_count(job); ++k)
+      require_apart(c, rows, rows.out[k], rows.count * output_size(job, k), "out");
+    for (int k = 0; k < arrays.rows.size(); ++k)
+      require_apart(c, rows, arrays.rows[k].data, arrays.rows[k].lead.count() * arrays.rows[k].tail, arrays.names[k].text());
     status = py::reinterpret_borrow<py::object>(given);
   } else if (nan && (row.has(kOneBlock) || row.has(kPrivate))) {
     py::array_t<std::int16_t> codes(std::vector<py::ssize_t>(lead.dims, lead.dims + lead.nd));

@@ -6,11 +6,11 @@ import math
 import operator
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from itertools import islice
 from numbers import Real
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,6 +165,11 @@ def report(texts: Sequence[str], who: str, strict: bool) -> None:
 
     The warning points at the line that called the package.
     """
+
+    def fail(text: str) -> NoReturn:
+        raise ModelError(f"{who}: {text}")
+
+    strict = as_flag(strict, fail, "strict")
     if not texts:
         return
     shown = list(texts[:8])
@@ -182,6 +187,42 @@ def levels_outside() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         level, frame = level + 1, frame.f_back
     return level
+
+
+def as_flag(value: object, fail: Fail, what: str) -> bool:
+    """True or False, 1 or 0; not the truth of a string or an array."""
+    if isinstance(value, bool | np.bool_) or (isinstance(value, int) and value in (0, 1)):
+        return bool(value)
+    fail(f"{what} is {_show(value)}, expected True or False")
+
+
+def as_choice(value: object, fail: Fail, what: str, choices: Sequence[str]) -> str:
+    """One of the names in `choices`; arrays, which compare element by element, are none."""
+    if not isinstance(value, str) or value not in choices:
+        *most, last = map(repr, choices)
+        fail(f"{what} is {_show(value)}, expected {', '.join(most)} or {last}")
+    return value
+
+
+def as_list(value: object) -> list[Any] | None:
+    """The items of an iterable that is no text and no mapping; None of anything else, as a 0-d array."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        return None
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return None
+    return list(value)
+
+
+@contextmanager
+def called(function: str, inner: str) -> Iterator[None]:
+    """Refusals of an argument by `inner` name `function`, which the user has called."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        if type(error) not in (TypeError, ValueError) or not text.startswith(f"{inner}:"):
+            raise
+        raise type(error)(function + text[len(inner) :]) from None
 
 
 def as_integer(function: str, name: str, value: object, least: int, most: int) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NoReturn
 
 import numpy as np
 
@@ -107,6 +107,15 @@ def as_matrix(value: object, fail: Fail, what: str, *, lead: bool = False) -> Ar
             fail(f"{what} is a 4x4 matrix that also shifts, by {_show(r.tolist())} m, expected a rotation")
         return R
     return as_array(numbers, fail, what, (3, 3), lead=lead)
+
+
+def matrix_of(function: str, value: object) -> Array:
+    """The (..., 3, 3) numbers of the rotation `R` that a compiled function was given as a mapping."""
+
+    def fail(text: str) -> NoReturn:
+        raise ValueError(f"{function}: {text}")
+
+    return as_matrix(value, fail, "R", lead=True)
 
 
 def as_pose(value: object, fail: Fail, what: str, *, lead: bool = False, exact: bool = True) -> tuple[Array, Array]:

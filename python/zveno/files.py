@@ -119,7 +119,7 @@ def load(path: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hexapod |
     if data.startswith(b"PK"):
         return storage.load(text, "Simulation.load")
     if start == b"{":
-        return _from_json(text, data, bool(urdf_options.get("strict", False)))
+        return _from_json(text, data, urdf_options.get("strict", False))
     if start == b"<" or data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return Chain.from_urdf(text, **urdf_options)
     raise ModelError(f"load: {_name(text)}: is neither URDF nor JSON of zveno nor a simulation (.npz)")
@@ -165,7 +165,9 @@ def open_model(text: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hex
     family, _, kind = word.partition(":")
     if family == "docking_ring" and (not kind or kind.upper() in STANDARD):
         return mechanisms.docking_ring(kind.upper() or "UPS")
-    known = (*BUILT_IN, "docking_ring", *_neighbours(word))
+    if "\0" not in word and os.path.isdir(word):
+        raise ModelError(f"open_model: {_show(word)} is a directory, expected a file or the name of a built-in model")
+    known = (*BUILT_IN, *(() if kind else ("docking_ring",)), *_neighbours(word))
     hint = did_you_mean(os.path.basename(word), known) or f": {', '.join(BUILT_IN)}"
     raise ModelError(f"open_model: there is no file {_show(word)}, nor is it a built-in model{hint}")
 
@@ -224,7 +226,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
-def _from_json(path: str, raw: bytes, strict: bool) -> Chain | Hexapod:
+def _from_json(path: str, raw: bytes, strict: Any) -> Chain | Hexapod:
     def fail(text: object) -> ModelError:
         return ModelError(f"load: {_name(path)}: {text}")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._check import Array, _show
+from ._check import Array, _show, as_flag
 from ._rotation import about_axis, applied, length
 from .errors import ModelError
 from .model import Body, Hexapod, Leg
@@ -62,6 +62,11 @@ def docking_ring(kind: str, *, gravity: ArrayLike = (0.0, 0.0, 0.0), reflected: 
     """
     if not isinstance(kind, str) or kind not in STANDARD:
         raise ModelError(f"docking_ring: kind is {_show(kind)}, expected 'UPS', 'SPU', 'UCU', 'RUS' or 'RSU'")
+
+    def fail(text: str) -> NoReturn:
+        raise ModelError(f"docking_ring: {text}")
+
+    reflected = as_flag(reflected, fail, "reflected")
     hunt = STANDARD[kind].hunt
     r = np.array([0.40 if hunt else 0.38, 0.0, 0.0])
     apart = math.radians(10 if hunt else 15)

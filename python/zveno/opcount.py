@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from . import _core
+from ._check import _show
 
 if TYPE_CHECKING:
     from .model import Chain
@@ -131,6 +132,9 @@ def operations(chain: Chain, function: str, method: str | None = None) -> OpCoun
     >>> arm.operations("mass_matrix").total < arm.operations("mass_matrix", method="kane-recurrent").total
     True
     """
+    for what, value in (("function", function), ("method", method)):
+        if not ((isinstance(value, str) and len(value) <= 100) or (value is None and what == "method")):
+            raise TypeError(f"operations: {what} is {_show(value)}, expected a name")
     return staged(_core.count_operations(chain, function, method))
 
 

@@ -10,9 +10,10 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from . import _core
+from ._check import as_flag
 from ._dispatch import cpu_features
 
 __all__ = ["EXTRAS", "show_versions", "versions"]
@@ -56,6 +57,11 @@ def show_versions(*, as_json: bool = False) -> None:
     zveno ...
     """
     found = versions()
+
+    def fail(text: str) -> NoReturn:
+        raise ValueError(f"show_versions: {text}")
+
+    as_json = as_flag(as_json, fail, "as_json")
     sys.stdout.write(json.dumps(found, indent=2) + "\n" if as_json else "\n".join(report(found)) + "\n")
 
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._check import Array, _show, as_array, common_lead
+from ._check import Array, as_array, as_choice, common_lead
 from ._rotation import as_rotation
 
 __all__ = ["wrench_at"]
@@ -66,8 +66,7 @@ def wrench_at(
     def fail(text: str) -> NoReturn:
         raise ValueError(f"wrench_at: {text}")
 
-    if axes not in ("base", "ring"):
-        fail(f"axes is {_show(axes)}, expected 'base' or 'ring'")
+    as_choice(axes, fail, "axes", ("base", "ring"))
     if R is None:
         fail("R is missing, expected the rotation of the ring, ring axes to base axes")
     if axes == "base" and r is None:

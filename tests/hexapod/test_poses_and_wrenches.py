@@ -194,3 +194,17 @@ def test_wrong_wrenches_are_refused(arguments, options, words):
     with pytest.raises(ValueError) as caught:
         zv.wrench_at(*arguments, **options)
     assert str(caught.value).startswith("wrench_at: ") and words in str(caught.value)
+
+
+def test_compiled_functions_take_a_rotation_in_every_form():
+    ring = zv.mechanisms.docking_ring("UPS")
+    turns = Rotation.from_rotvec([[0.05, -0.1, 0.08], [0.0, 0.02, 0.0]])
+    quaternions, matrices = turns.as_quat(scalar_first=True), turns.as_matrix()
+    for call in (ring.closure, ring.compile("closure"), ring.jacobian, ring.status):
+        np.testing.assert_allclose(call(PLACE, {"quaternion": quaternions}), call(PLACE, matrices), rtol=0, atol=1e-14)
+        np.testing.assert_allclose(
+            call(PLACE, {"quaternion": quaternions[0]}), call(PLACE, turns[0]), rtol=0, atol=1e-14
+        )
+    for wrong in ({"quaternion": (0, 0, 0, 0)}, {"quat": (1, 0, 0, 0)}, {"quaternion": "abcd"}, {}):
+        with pytest.raises(ValueError, match=r"^closure: .*R"):
+            ring.closure(PLACE, wrong)

@@ -236,7 +236,7 @@ def test_all_poses_are_those_of_the_links(tree, rng, batch):
 
 
 def test_poses_refuse_as_pose_does(tree):
-    with pytest.raises(ValueError, match="pose: q has shape"):
+    with pytest.raises(ValueError, match="poses: q has shape"):
         tree.poses(np.zeros(tree.n + 1))
     with pytest.raises(KeyError, match="did you mean 'tool'"):
         tree.poses(np.zeros(tree.n))["tol"]

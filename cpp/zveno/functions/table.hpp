@@ -124,7 +124,8 @@ inline constexpr Slot kSlots[] = {
     {"R",
      {3, 3},
      "1",
-     "Ring axes to base axes, or an object with as_matrix(); refused if it differs from a rotation by more than 1e-9."},
+     "Ring axes to base axes, an object with as_matrix() or {'quaternion': (w, x, y, z)}; refused if it differs from a "
+     "rotation by more than 1e-9."},
     {"u",
      {6},
      "m/s and rad/s",

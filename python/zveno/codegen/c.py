@@ -251,7 +251,7 @@ def c_source(
     -------
     CSource
     """
-    if real not in ("double", "float"):
+    if not isinstance(real, str) or real not in ("double", "float"):
         raise ValueError(f"c_source: real is {_show(real)}, expected 'double' or 'float'")
     batch = as_integer("c_source", "batch", batch, 0, BATCH_LIMIT)
     empty = [x.name for x in (*graph.inputs, *graph.outputs) if x.size == 0]

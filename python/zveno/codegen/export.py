@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from string import Template
-from typing import Final, Protocol
+from typing import Final, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._check import _show
+from .._check import _show, as_flag
 from .c import CALLED, CLibrary, CSource, Real, c_library, c_source, identifier, literal, plain
 from .footprint import FLAGS, Footprint, footprint
 from .graph import Graph
@@ -126,6 +126,15 @@ class Package:
 
     def write(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> list[Path]:
         """Write the files, see `export`."""
+        if not isinstance(directory, str | os.PathLike):
+            raise TypeError(f"export: directory is {_show(directory)}, expected a path")
+
+        def fail(text: str) -> NoReturn:
+            raise ValueError(f"export: {text}")
+
+        overwrite = as_flag(overwrite, fail, "overwrite")
+        if any(c == "\0" or "\ud800" <= c <= "\udbff" for c in os.fspath(directory)):
+            fail(f"directory is {_show(directory)}, which no folder can be called")
         if not os.fspath(directory):
             raise ValueError("export: directory is '', expected the name of a folder ('.' is this one)")
         name, folder = self.library.name, Path(directory)
@@ -165,6 +174,8 @@ def prepare(
     functions = tuple(traced) if isinstance(traced, Sequence) else (traced,)
     if not functions:
         raise ValueError("export: there is no function to export")
+    if not isinstance(real, str) or real not in TOLERANCE:
+        raise ValueError(f"export: real is {_show(real)}, expected 'double' or 'float'")
     if name is not None and not (isinstance(name, str) and re.search("[0-9A-Za-z]", name)):
         raise ValueError(f"export: name is {_show(name)}, expected a name with letters or digits")
     codes = [

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _core
-from .._check import Array, _show, as_integer, refuse_masked
+from .._check import Array, _show, as_integer, as_list, called, refuse_masked
 from .._dispatch import cpu_features
 from .._interrupt import interruptible
 from .._rotation import from_quaternion
@@ -106,13 +106,18 @@ class _ChainKind:
         elif parameters in ("fixed", "symbolic"):
             symbolic = [x.name for x in model.links if x.joint != "fixed"] if parameters == "symbolic" else []
         else:
-            raise ValueError(f"{who}: parameters is {parameters!r}, expected 'fixed', 'symbolic' or names of links")
+            raise ValueError(
+                f"{who}: parameters is {_show(parameters)}, expected 'fixed', 'symbolic' or names of links"
+            )
+        for what in ("method", "link", "frame", "about"):
+            if not (given.get(what) is None or isinstance(given[what], str)):
+                raise TypeError(f"{who}: {what} is {_show(given[what])}, expected a name")
         loaded = [external] if isinstance(external, str) else _names(who, "external", external)
         refuse_masked(point, f"{who}: point")
         try:
             where = None if point is None else np.asarray(point, dtype=np.float64).tolist()
-        except (TypeError, ValueError):
-            raise TypeError(f"{who}: point is {point!r}, expected three numbers") from None
+        except (TypeError, ValueError, OverflowError):
+            raise TypeError(f"{who}: point is {_show(point)}, expected three numbers") from None
         return {
             **{key: given.get(key) for key in ("method", "link", "frame", "about")},
             "point": where,
@@ -190,8 +195,8 @@ class _HexapodKind:
         from ..model.body import Body
 
         tau, base = given.get("tau", "actuated"), given.get("base")
-        if tau not in ("actuated", "all"):
-            raise ValueError(f"{who}: tau is {tau!r}, expected 'actuated' or 'all'")
+        if not isinstance(tau, str) or tau not in ("actuated", "all"):
+            raise ValueError(f"{who}: tau is {_show(tau)}, expected 'actuated' or 'all'")
         if base is not None and not isinstance(base, Body):
             raise TypeError(f"{who}: base is of type {type(base).__name__}, expected a zveno.Body")
         return {"tau": tau, "base": None if base is None else base.to_dict()}
@@ -468,6 +473,7 @@ class TracedFunction:
         inputs, outputs : tuples of arrays
             One per argument of `graph`, each (count, ...).
         """
+        count, seed = as_integer("reference", "count", count, 1, 10**6), as_integer("reference", "seed", seed, 0, 2**63)
         inputs, parts = _kind(self.model).reference(self, np.random.default_rng(seed), count)
         outputs = tuple(
             np.ascontiguousarray(x, dtype=np.float64).reshape(count, *out.shape)
@@ -494,7 +500,8 @@ class TracedFunction:
         """Write C source, header, self-test, CMake file and a description of the interface; returns their paths."""
         from .export import export
 
-        return export(self, directory, real=real, batch=batch, overwrite=overwrite)
+        with called("save", "export"), called("save", "c_source"):
+            return export(self, directory, real=real, batch=batch, overwrite=overwrite)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__} {self.title}: {self.operations}, {self.level}"
@@ -588,12 +595,13 @@ def _cost(traced: TracedFunction) -> int:
 
 
 def _names(who: str, what: str, value: object) -> list[str]:
-    given = list(value) if isinstance(value, Iterable) else [value]
+    given = as_list(value)
+    given = [value] if given is None else given
     names = [name for name in given if isinstance(name, str)]
     if len(names) != len(given):
-        raise TypeError(f"{who}: {what} is {value!r}, expected names of links")
+        raise TypeError(f"{who}: {what} is {_show(value)}, expected names of links")
     if len(set(names)) != len(names):
-        raise ValueError(f"{who}: {what} names a link twice: {names}")
+        raise ValueError(f"{who}: {what} names a link twice: {_show(names)}")
     return names
 
 
@@ -625,9 +633,12 @@ _OWN: Final = {
 
 
 def _sequence(who: str, what: str, value: Iterable[str] | None) -> tuple[str, ...] | None:
-    if isinstance(value, str):
-        raise TypeError(f"{who}: {what} is {value!r}, expected a sequence of names")
-    return None if value is None else tuple(value)
+    if value is None:
+        return None
+    names = as_list(value)
+    if not names or not all(isinstance(name, str) and len(name) <= 100 for name in names):
+        raise TypeError(f"{who}: {what} is {_show(value)}, expected a sequence of names")
+    return tuple(names)
 
 
 def trace_function(model: Any, function: str, options: Mapping[str, Any]) -> TracedFunction:
@@ -640,10 +651,10 @@ def _traced(model: Any, function: str, options: Mapping[str, Any], who: str) -> 
     kind = _kind(model)
     if unknown := options.keys() - _COMMON - _OWN[kind.name]:
         raise TypeError(f"{who}: unknown argument {min(unknown)!r}")
-    if not isinstance(function, str):
+    if not isinstance(function, str) or len(function) > 100:
         raise TypeError(f"{who}: function is {_show(function)}, expected the name of a method")
     limit, level = as_integer(who, "limit", options.get("limit", LIMIT), 1, MOST), options.get("level", "strict")
-    if level not in LEVELS:
+    if isinstance(level, np.ndarray) or level not in LEVELS:
         raise ValueError(f"{who}: level is {_show(level)}, expected 'strict' or 'algebraic'")
     row = _rows(kind.name).get(function)
     arguments = _sequence(who, "arguments", options.get("arguments"))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from .. import errors as _errors
-from .._check import Array, _show, as_amount, as_integer, refuse_masked
+from .._check import Array, _show, as_amount, as_choice, as_flag, as_integer, as_list, called, refuse_masked
 from .._extras import optional
 from .._html import html_table
 from .._rotation import as_pose, from_rotation_vector
@@ -100,8 +100,7 @@ def _refusal(function: str) -> Callable[[str], NoReturn]:
 
 
 def _check_on_error(function: str, on_error: str) -> None:
-    if on_error not in ("raise", "nan"):
-        raise ValueError(f"{function}: on_error is {on_error!r}, expected 'raise' or 'nan'")
+    as_choice(on_error, _refusal(function), "on_error", ("raise", "nan"))
 
 
 def _pose(function: str, hexapod: Hexapod, what: str, value: Any) -> tuple[Array, Array]:
@@ -302,7 +301,8 @@ def status(hexapod: Hexapod, r: ArrayLike, R: ArrayLike, *, threads: SupportsInd
     >>> [ring.explain(s) for s in status]
     ['computed', "leg 'leg1' cannot reach its hinge: crank and coupler do not meet"]
     """
-    _, status = hexapod._measures(r, R, on_error="nan", threads=threads)
+    with called("status", "singularity"):
+        _, status = hexapod._measures(r, R, on_error="nan", threads=threads)
     return status
 
 
@@ -331,6 +331,9 @@ def operations(hexapod: Hexapod, leg: int | None = None, *, moving: bool = False
     >>> print(ring.operations())  # six legs, ring and solve
     4108 operations: 2285 mul, 1781 add, 18 div, 12 sqrt, 12 trig
     """
+
+    fail = _refusal("operations")
+    moving, free = as_flag(moving, fail, "moving"), as_flag(free, fail, "free")
 
     def counted(index: int) -> OpCount:
         try:
@@ -447,15 +450,17 @@ def workspace(
     """
     name = "workspace"
     fail = _refusal(name)
-    if not isinstance(axes, Sequence) or len(axes) != 2 or axes[0] == axes[1] or any(a not in _AXES for a in axes):
+    known = isinstance(axes, Sequence) and all(isinstance(axis, str) and axis in _AXES for axis in axes)
+    if not known or len(axes) != 2 or axes[0] == axes[1]:
         fail(f"axes is {_show(axes)}, expected two different names of {_AXES}")
     groups = {_AXES.index(axis) // 3 for axis in axes}
     if groups == {1, 2}:
         fail(f"axes is {_show(axes)}: tilts and roll, pitch, yaw do not go together, expected two of one kind")
-    if not isinstance(extent, Sequence | np.ndarray) or len(extent) != 2:
+    sides = as_list(extent)
+    if sides is None or len(sides) != 2:
         fail(f"extent is {_show(extent)}, expected two positive numbers, m or rad")
-    extent = [as_amount(e, fail, "extent") for e in extent]
-    sizes = list(points) if isinstance(points, Sequence | np.ndarray) and np.ndim(points) == 1 else [points, points]
+    extent = [as_amount(e, fail, "extent") for e in sides]
+    sizes = [points, points] if isinstance(points, str | bytes) else as_list(points) or [points, points]
     if len(sizes) != 2:
         fail(f"points is {_show(points)}, expected one or two integers")
     n, m = (as_integer(name, "points", size, 2, 10**5) for size in sizes)
@@ -476,7 +481,8 @@ def workspace(
     else:
         turn = from_rotation_vector(angle)
     r, R = r0 + shift, R0 @ turn
-    found = singularity(hexapod, r, R, on_error="nan", threads=threads)
+    with called(name, "singularity"):
+        found = singularity(hexapod, r, R, on_error="nan", threads=threads)
     p = hexapod.closure(r, R, on_error="nan", threads=threads)
     stroke = p[..., np.arange(6), hexapod.actuated]
     margin = np.minimum(stroke - hexapod.lower, hexapod.upper - stroke).min(axis=-1)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Array, _is_name, _show, as_array, did_you_mean, frozen, report
+from .._check import Array, _is_name, _show, as_array, as_flag, as_list, called, did_you_mean, frozen, report
 from .._rotation import applied
 from ..errors import ModelError
 from ..opcount import operations as _operations
@@ -18,6 +18,7 @@ from ..sim.chain import simulate_chain
 from . import dh
 from .link import KINDS, Link
 from .mechanism import Mechanism
+from .other_names import MechanismType
 from .reduced import LinkPoses, locked_links, path_links
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ GRAVITY: Final = (0.0, 0.0, -9.81)
 _HTML_ROWS: Final = 60
 
 
-class Chain(Mechanism, _core.Chain):
+class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
     """An open chain or tree of rigid links on a fixed base. Immutable; may be shared by threads.
 
     Joint coordinates q follow the order of the moving joints in `links`. The world frame is the base frame.
@@ -105,11 +106,12 @@ class Chain(Mechanism, _core.Chain):
         def fail(text: str) -> NoReturn:
             raise ModelError(f"Chain {_show(name)}: {text}")
 
-        if isinstance(links, str | bytes | Mapping) or not isinstance(links, Iterable):
+        listed = as_list(links)
+        if listed is None:
             fail(f"links is {_show(links)}, expected a list of Link")
         resolved: list[Link] = []
         previous = base
-        for item in links:
+        for item in listed:
             if not isinstance(item, Link):
                 fail(f"links[{len(resolved)}] is {_show(item)}, expected a Link")
             resolved.append(item._child_of(item.parent or previous))
@@ -332,7 +334,7 @@ class Chain(Mechanism, _core.Chain):
         >>> more.round(2)  # 1 kg at 2 m and at 1 m
         array([-19.62,  -9.81])
         """
-        if link not in self.link_names:
+        if not isinstance(link, str) or link not in self.link_names:
             hint = did_you_mean(link, self.link_names)
             raise ModelError(f"with_payload: no link {_show(link)} in chain '{self._name}'{hint}")
         load = Link(name, parent=link, joint="fixed", mass=mass, com=com, inertia=inertia)
@@ -482,7 +484,8 @@ class Chain(Mechanism, _core.Chain):
         True
         """
         names = self.link_names
-        first = self.pose(q, names[0])
+        with called("poses", "pose"):
+            first = self.pose(q, names[0])
         matrices = np.empty((*first.shape[:-2], len(names), 4, 4))
         matrices[..., 0, :, :] = first
         for i, name in enumerate(names[1:], 1):
@@ -534,6 +537,7 @@ class Chain(Mechanism, _core.Chain):
         def fail(text: str) -> NoReturn:
             raise ValueError(f"within_limits: {text} for chain '{self._name}'")
 
+        per_joint = as_flag(per_joint, fail, "per_joint")
         given = as_array(q, fail, "q", (self.n,), lead=True)
         inside = (self.lower <= given) & (given <= self.upper)
         for value, name, limit in ((qd, "qd", self.velocity_limit), (tau, "tau", self.effort_limit)):
@@ -573,6 +577,14 @@ class Chain(Mechanism, _core.Chain):
         >>> ax.get_title()
         'puma560'
         """
+
+        def fail(text: str) -> NoReturn:
+            raise ValueError(f"plot: {text} for chain '{self._name}'")
+
+        frames = as_flag(frames, fail, "frames")
+        state = np.zeros(self.n) if q is None else as_array(q, fail, "q", (self.n,))
+        if ax is not None and not hasattr(ax, "add_collection3d"):
+            fail(f"ax is {_show(ax)}, expected Axes3D: `figure.add_subplot(projection='3d')`")
         try:
             from ..plot.mechanism import draw_chain
         except ImportError as error:
@@ -580,7 +592,7 @@ class Chain(Mechanism, _core.Chain):
                 raise
             text = "Chain.plot needs matplotlib: install it with `pip install zveno[plot]`"
             raise ImportError(text, name="matplotlib") from error
-        return draw_chain(self, q, ax, frames=frames)
+        return draw_chain(self, state, ax, frames=frames)
 
     @property
     def base_name(self) -> str:

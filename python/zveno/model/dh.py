@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._check import Array, Fail, _show, as_array
+from .._check import Array, Fail, _is_name, _show, as_array, as_choice, as_list
 from .._rotation import about_axis, as_pose, rotated
 from .link import Link
 
 __all__ = ["links"]
+
+# what `Chain.from_dh` calls a column of arguments of `Link`
+_ARGUMENT: Final = {"name": "names", "joint": "joints", "mass": "masses", "com": "coms", "inertia": "inertias"}
 
 
 def links(
@@ -25,33 +28,34 @@ def links(
     fail: Fail,
 ) -> list[Link]:
     """The moving links and the tool. `columns` are arguments of `Link`, one entry for each row, or None."""
-    if convention not in ("standard", "modified"):
-        fail(f"convention is {_show(convention)}, expected 'standard' or 'modified'")
-    if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
+    as_choice(convention, fail, "convention", ("standard", "modified"))
+    listed = as_list(rows)
+    if listed is None:
         fail(f"rows is {_show(rows)}, expected rows (theta0, d, a, alpha)")
-    table = [as_array(row, fail, f"rows[{i}]", (4,)).tolist() for i, row in enumerate(rows)]
+    table = [as_array(row, fail, f"rows[{i}]", (4,)).tolist() for i, row in enumerate(listed)]
     n = len(table)
     if columns["name"] is None:
         columns["name"] = [f"link{i + 1}" for i in range(n)]
+    if columns["joint"] is None:
+        fail("joints is None, expected 'revolute', 'prismatic' or one of them for each row")
     if isinstance(columns["joint"], str):
         columns["joint"] = [columns["joint"]] * n
 
     given: dict[str, list[Any]] = {}
     for key, column in columns.items():
         if isinstance(column, str) or not (column is None or isinstance(column, Sequence | np.ndarray)):
-            fail(f"'{key}' of the links is {_show(column)}, expected {n} entries")
+            fail(f"{_ARGUMENT.get(key, key)} is {_show(column)}, expected {n} entries")
         if column is not None:
             given[key] = list(np.atleast_1d(column) if isinstance(column, np.ndarray) else column)
             if len(given[key]) != n:
-                fail(f"'{key}' of the links has {len(given[key])} entries, expected {n}")
+                fail(f"{_ARGUMENT.get(key, key)} has {len(given[key])} entries, expected {n}")
 
     R_next, p_next = _split_pose(base_pose, fail, "base_pose")
     R_tool, p_tool = _split_pose(tool_pose, fail, "tool_pose")
     made = []
     for i, (theta, d, a, alpha) in enumerate(table):
         body = {key: column[i] for key, column in given.items()}
-        if body["joint"] not in ("revolute", "prismatic"):
-            fail(f"joints[{i}] is {_show(body['joint'])}, expected 'revolute' or 'prismatic'")
+        as_choice(body["joint"], fail, f"joints[{i}]", ("revolute", "prismatic"))
         if convention == "standard":
             # the joint frame is DH frame i-1; R_BF, p_BF place DH frame i in the link
             R_theta = about_axis(2, theta)
@@ -66,6 +70,8 @@ def links(
             link = Link(**body, position=position, rotation=R_next @ R_row @ about_axis(2, theta))
             R_next, p_next = np.eye(3), np.zeros(3)
         made.append(link)
+    if not _is_name(tool):
+        fail(f"tool is {_show(tool)}, expected a non-empty string")
     made.append(Link(tool, joint="fixed", position=p_next + R_next @ p_tool, rotation=R_next @ R_tool))
     return made
 

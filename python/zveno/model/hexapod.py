@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Array, Fail, _is_name, _show, as_array, as_vector, common_lead, frozen, report
+from .._check import Array, Fail, _is_name, _show, as_array, as_list, as_vector, common_lead, frozen, report
 from .._extras import optional
 from .._html import html_table
 from .._rotation import IDENTITY, applied, as_pose, shape_of
@@ -27,6 +27,7 @@ from .doubts import doubts
 from .frames import NominalPose, complete
 from .leg import Leg, point_text
 from .mechanism import Mechanism
+from .other_names import MechanismType
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +56,7 @@ def _core_leg(leg: Leg, gravity: Array) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-class Hexapod(Mechanism, _core.Hexapod):
+class Hexapod(Mechanism, _core.Hexapod, metaclass=MechanismType):
     """Six legs between a base and a platform, the ring. Immutable; may be shared by threads.
 
     The state is the pose of the ring on the base and its rate:
@@ -191,9 +192,9 @@ class Hexapod(Mechanism, _core.Hexapod):
         if not smallest > 1e-12 * largest:
             fail(f"inertia of the platform has the eigenvalue {smallest:.3g} kg m^2, expected all > 0")
 
-        if isinstance(legs, str | bytes | Mapping) or not isinstance(legs, Iterable):
+        listed = as_list(legs)
+        if listed is None:
             fail(f"legs is {_show(legs)}, expected six Leg")
-        listed = list(legs)
         for i, leg in enumerate(listed):
             if not isinstance(leg, Leg):
                 fail(f"legs[{i}] is {_show(leg)}, expected a Leg")
@@ -429,6 +430,8 @@ class Hexapod(Mechanism, _core.Hexapod):
         if pose is None and self._nominal is None:
             fail(f"pose is missing, and hexapod '{self._name}' has no nominal pose")
         r, R = (None, None) if pose is None else _as_pose(pose, fail, "pose")
+        if ax is not None and not hasattr(ax, "add_collection3d"):
+            fail(f"ax is {_show(ax)}, expected Axes3D: `figure.add_subplot(projection='3d')`")
         drawing = optional("zveno.plot.mechanism", "Hexapod.plot", "matplotlib")
         figure: Figure = drawing.draw_mechanism(self, r, R, ax).figure
         return figure

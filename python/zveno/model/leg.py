@@ -69,7 +69,7 @@ def leg_fail(kind: str, name: object) -> Fail:
     """Check the name of a leg; return the function that reports what is wrong with the rest."""
     if name is not None and not _is_name(name):
         raise ModelError(f"{kind} leg: name is {_show(name)}, expected a non-empty string or None")
-    who, link = (f"{kind} leg", None) if name is None else (f"leg '{name}'", str(name))
+    who, link = (f"{kind} leg", None) if name is None else (f"leg {_show(name)}", str(name))
 
     def fail(text: str) -> NoReturn:
         raise ModelError(f"{who}: {text}", link)

@@ -6,18 +6,17 @@ import json
 import os
 from abc import abstractmethod
 from collections.abc import Mapping
-from inspect import getattr_static
 from typing import Any, ClassVar, Final, Self, SupportsIndex, Unpack
 
 from numpy.typing import ArrayLike
 
-from .._check import Array, _show
+from .._check import Array, _is_name, _show
 from .._output import checked_path, replacing
 from .._record import Record, Value, plain, require_keys
 from .._status import in_words
 from ..codegen.function import CompiledFunction, TracedFunction, TraceOptions, compile_function, trace_function
 from ..errors import ModelError
-from .other_names import Elsewhere, teach
+from .other_names import teach, without_words
 
 __all__ = ["Mechanism"]
 
@@ -56,7 +55,7 @@ class Mechanism(Value):
     def _made(cls, **values: Any) -> Self:
         """Suspicions are not reported: those of a copy were reported when the original was made."""
         note = values.pop("note", "")
-        if not isinstance(note, str):
+        if not (isinstance(note, str) and (note == "" or _is_name(note))):
             raise ModelError(f"{cls._kind.__name__}: note is {_show(note)}, expected a string")
         made = cls.__new__(cls)
         made._assemble(**values)
@@ -195,7 +194,7 @@ class Mechanism(Value):
         super().__setattr__(key, value)
 
     def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not isinstance(getattr_static(type(self), name, None), Elsewhere)]
+        return without_words(type(self), super().__dir__())
 
     def explain(self, status: SupportsIndex) -> str:
         """A status of a row in words, with the name of the joint or leg.

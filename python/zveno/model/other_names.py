@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NoReturn
+from collections.abc import Iterable
+from inspect import getattr_static
+from typing import TYPE_CHECKING, Final, NoReturn
 
+from .. import _core
 from .._check import _show
 
-__all__ = ["OTHER_NAMES", "Elsewhere", "teach", "word_of"]
+__all__ = ["OTHER_NAMES", "Elsewhere", "MechanismType", "teach", "without_words", "word_of"]
+
+if TYPE_CHECKING:
+    _CoreType = type
+else:
+    _CoreType = type(_core.Chain)  # of every class with a C++ base
 
 _FK: Final = ("pose(q, link)", "forward_kinematics(strokes)")
 _ID: Final = ("inverse_dynamics",)
@@ -95,3 +103,15 @@ def teach(kind: type) -> None:
     for name in OTHER_NAMES:
         if not hasattr(kind, name):
             setattr(kind, name, Elsewhere(name))
+
+
+def without_words(kind: type, names: Iterable[str]) -> list[str]:
+    """The names of attributes of a class or its objects that are no words of other libraries."""
+    return [name for name in names if not isinstance(getattr_static(kind, name, None), Elsewhere)]
+
+
+class MechanismType(_CoreType):
+    """Type of mechanisms: ``dir``, ``help`` and completion of the class do not list the words of other libraries."""
+
+    def __dir__(self) -> list[str]:
+        return without_words(self, super().__dir__())

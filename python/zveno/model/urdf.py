@@ -13,7 +13,7 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._check import LARGEST, _show, did_you_mean, report
+from .._check import LARGEST, _show, as_flag, did_you_mean, report
 from .._rotation import about_axis, rotated
 from ..errors import ModelError
 from .chain import Chain
@@ -62,7 +62,8 @@ class _Element:
 
 
 def check_snap(function: str, snap: object) -> None:
-    if isinstance(snap, bool) or not isinstance(snap, Real) or not 0 <= float(snap) < 0.1:
+    number = isinstance(snap, Real) and not isinstance(snap, bool)
+    if not number or not 0 <= snap < 0.1:  # type: ignore[operator]  # no float: integers of 400 digits do not fit
         raise ValueError(f"{function}: snap is {_show(snap)}, expected 0 to 0.1 rad")
 
 
@@ -78,6 +79,11 @@ def read(
 ) -> _Model:
     """Build a `Chain` (or the subclass `model`) from URDF; see `Chain.from_urdf`."""
     check_snap("from_urdf", snap)
+
+    def fail(text: str) -> NoReturn:
+        raise ModelError(f"from_urdf: {text}")
+
+    friction, strict = as_flag(friction, fail, "friction"), as_flag(strict, fail, "strict")
     where, data, encoding = _fetch(source)
     return _Reader(where, _parse(where, data, encoding), friction, float(snap)).build(model, gravity, name, strict)
 
