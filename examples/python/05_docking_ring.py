@@ -39,7 +39,7 @@ print("forces in the hinges, N       ", np.linalg.norm(result.reaction[:, :3], a
 # what the spacecraft does not feel is the rate of momentum of ring and legs
 step = 1e-5
 spin = R @ u[3:]
-rates = []
+rates: list[NDArray[np.float64]] = []
 for h in (-step, step):
     K = h * np.array([[0, -spin[2], spin[1]], [spin[2], 0, -spin[0]], [-spin[1], spin[0], 0]])
     turned = np.linalg.solve(np.eye(3) - K / 2, (np.eye(3) + K / 2) @ R)  # Cayley: a rotation

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from numbers import Real
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from .errors import ModelError, ModelWarning
 
 Array = NDArray[np.float64]
 Fail = Callable[[str], NoReturn]
+MaybeNone: TypeAlias = Any  # as in typeshed: users who know that a value is there need not ask for None
 
 LARGEST: Final = 1e100  # squares of larger lengths and masses overflow
 SMALLEST: Final = 1e-100  # divisors below it overflow

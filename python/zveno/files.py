@@ -77,7 +77,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def load(path: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hexapod | Simulation | SimulationBatch:
+def load(path: str | os.PathLike[str], **urdf_options: Any) -> Any:
     """Read a model, a simulation or a batch of them from a file; what it is, its content tells.
 
     Parameters
@@ -155,7 +155,7 @@ def open_model(text: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hex
         raise TypeError(f"open_model: text is {_show(text)}, expected a path or the name of a built-in model")
     word = os.fsdecode(text)
     if "\0" not in word and os.path.exists(word) and not os.path.isdir(word):
-        model = load(word, **urdf_options)
+        model: Chain | Hexapod | Simulation | SimulationBatch = load(word, **urdf_options)
         if isinstance(model, Simulation | SimulationBatch):
             raise ModelError(f"open_model: {_name(word)}: holds a simulation, expected a model; `zveno.load` reads it")
         return model

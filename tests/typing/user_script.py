@@ -1,6 +1,8 @@
-"""What a user writes, checked with ``mypy --strict`` against the installed package; it also runs."""
+"""What a user writes, checked with ``mypy --strict`` and pyright against the installed package; it also runs."""
 
-from typing import assert_type
+import tempfile
+from pathlib import Path
+from typing import Any, assert_type
 
 import numpy as np
 import zveno as zv
@@ -57,3 +59,8 @@ try:
     zv.Chain([zv.Link("a", mass=-1.0)])
 except zv.ModelError as error:
     assert_type(error.link, str | None)
+
+with tempfile.TemporaryDirectory() as folder:
+    arm.save(Path(folder) / "arm.json")
+    again: zv.Chain = zv.load(Path(folder) / "arm.json")  # what the file holds is for the user to say
+assert_type(arm.compile("mass_matrix", level="algebraic").savings.difference, float | Any)

@@ -92,7 +92,9 @@ class LanesMotion : public HexMotion {
       const LegCalls calls = calls_of<Packed>(group.type, group.symmetric, plan_.base);
       for (int at = 0; at < group.count; at += kLanes) {
         LegPack pack{calls, group.params.number + at, {}, std::vector<CacheLine>(calls.lines)};
-        for (int l = 0; l < kLanes; ++l) pack.legs[l] = at + l < group.count ? group.legs[at + l] : kLegs + l;
+        const int end = std::min({group.count, kLegs, at + kLanes});  // kLegs: what a compiler does not know
+        for (int l = 0; l < kLanes; ++l) pack.legs[l] = kLegs + l;
+        for (int k = at; k < end; ++k) pack.legs[k - at] = group.legs[k];
         packs_.push_back(std::move(pack));
       }
     }

@@ -69,7 +69,7 @@ Failure CustomLeg::close(const Hexapod& hexapod, int leg, const double* r, const
   for (bool done = false; !done && left > 0; --left) {
     linearise();
     double C[16], step[4], q0[4];
-    std::copy_n(C_, n_ * n_, C);
+    std::copy_n(C_, 16, C);
     std::copy_n(f, n_, step);
     pivot = solve_dense(C, n_, step);
     if (!(pivot > kTinyPivot)) break;
@@ -92,7 +92,7 @@ Failure CustomLeg::close(const Hexapod& hexapod, int leg, const double* r, const
   } else {
     linearise();
     double C[16], none[4] = {};
-    std::copy_n(C_, n_ * n_, C);
+    std::copy_n(C_, 16, C);
     pivot_ = solve_dense(C, n_, none);
     if (!(pivot_ > 1e-9)) failure.cause = Cause::singular, failure.part = leg, failure.margin = pivot_;
   }
@@ -105,7 +105,7 @@ void CustomLeg::rates(const double* u, const AnyVec<double>& w) {
   cross3(o, rho_, y);
   for (int i = 0; i < 3; ++i) y[i] += u[i];
   if (chain_->universal) y[3] = dot3(normal_, o);
-  std::copy_n(C_, n_ * n_, C);
+  std::copy_n(C_, 16, C);
   solve_dense(C, n_, y);
   std::copy_n(y, n_, qd_);
   // H by columns of [1, -rho~; 0, n_R']
@@ -114,7 +114,7 @@ void CustomLeg::rates(const double* u, const AnyVec<double>& w) {
   right[4] = rho_[2], right[5] = -rho_[1], right[9] = -rho_[2], right[11] = rho_[0], right[15] = rho_[1],
   right[16] = -rho_[0];
   if (chain_->universal) std::copy_n(normal_, 3, right + 21);
-  std::copy_n(C_, n_ * n_, C);
+  std::copy_n(C_, 16, C);
   solve_dense(C, n_, right, 6);
   std::copy_n(right, 6 * n_, H_);
 }
@@ -156,7 +156,7 @@ void CustomLeg::first(const AnyVec<double>& w, const double* flow, const double*
     h_[3] = -dot3(normal_, tip + 3) - dot3(e1_, spin) * dot3(e2_, spin) - dot3(e1_, o) * dot3(e2_, o) +
             2 * dot3(e1_, o) * dot3(e2_, spin);
   double C[16];
-  std::copy_n(C_, n_ * n_, C);
+  std::copy_n(C_, 16, C);
   solve_dense(C, n_, h_);
 
   run(Function::mass_matrix, nullptr, nullptr, A_, scratch);

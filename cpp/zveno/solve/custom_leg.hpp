@@ -41,7 +41,7 @@ class CustomLeg {
   double pivot_;  // smallest of C^d, relative
   double q_[4], qd_[4];
   double rho_[3], hinge_[3], normal_[3], e1_[3], e2_[3];
-  double C_[16];  // C^d
+  double C_[16] = {};  // C^d, n_ x n_
   double H_[24], h_[4], A_[16], b_[4];
   double coupling_[24];  // M_bp, 6 x n
   double flow_[9];

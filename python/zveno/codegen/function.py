@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _core
-from .._check import Array, _show, as_integer, as_list, called, refuse_masked
+from .._check import Array, MaybeNone, _show, as_integer, as_list, called, refuse_masked
 from .._dispatch import cpu_features
 from .._interrupt import interruptible
 from .._rotation import from_quaternion
@@ -442,7 +442,7 @@ class TracedFunction:
         return _core.body_parameters(self.model)[[rows[name] for name in self.options["symbolic"]]].reshape(-1, 10)
 
     @cached_property
-    def savings(self) -> Savings | None:
+    def savings(self) -> Savings | MaybeNone:
         """What the algebraic level changed; None at the strict level. The difference is measured at 32 states."""
         if self.level == "strict":
             return None

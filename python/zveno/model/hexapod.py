@@ -9,13 +9,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Self, TypeAlias, Unpack, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Self, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Array, Fail, _is_name, _show, as_array, as_list, as_vector, common_lead, frozen, report
+from .._check import (
+    Array,
+    Fail,
+    MaybeNone,
+    _is_name,
+    _show,
+    as_array,
+    as_list,
+    as_vector,
+    common_lead,
+    frozen,
+    report,
+)
 from .._extras import optional
 from .._html import html_table
 from .._rotation import IDENTITY, applied, as_pose, shape_of
@@ -37,7 +49,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Hexapod"]
 
-_MaybeNone: TypeAlias = Any  # as in typeshed: users who gave a nominal pose need not ask for None
 
 _ORIGIN: Final = (0.0, 0.0, 0.0)
 _NO_SHIFT: Final = frozen(np.zeros(3))
@@ -346,7 +357,7 @@ class Hexapod(Mechanism, _core.Hexapod, metaclass=MechanismType):
         return tuple(str(leg.name) for leg in self._legs)
 
     @property
-    def nominal(self) -> tuple[Array, Array] | _MaybeNone:
+    def nominal(self) -> tuple[Array, Array] | MaybeNone:
         """Pose (r, R) in which the mechanism is assembled, (3,) m and (3, 3), read-only; None if it was not given."""
         return self._nominal
 

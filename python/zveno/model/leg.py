@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _core
-from .._check import Array, Fail, _is_name, _show, as_amount, as_array, as_direction, as_range, as_vector
+from .._check import Array, Fail, MaybeNone, _is_name, _show, as_amount, as_array, as_direction, as_range, as_vector
 from .._record import Record
 from .._rotation import IDENTITY, as_rotation
 from ..errors import ModelError
@@ -126,14 +126,14 @@ class Leg(Record):
 
     type: str
     name: str | None
-    base: Array | None
+    base: Array | MaybeNone
     ring: Array
-    base_frame: Array | None
-    ring_frame: Array | None
+    base_frame: Array | MaybeNone
+    ring_frame: Array | MaybeNone
     crank_frame: Array | None
     tip_frame: Array | None
-    inner: Body | None
-    outer: Body | None
+    inner: Body | MaybeNone
+    outer: Body | MaybeNone
     inner_length: float
     outer_length: float | None
     reflected: float
