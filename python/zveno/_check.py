@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -190,6 +191,15 @@ def levels_outside() -> int:
     return level
 
 
+def failing(function: str) -> Fail:
+    """What raises a ValueError of `function`."""
+
+    def fail(text: str) -> NoReturn:
+        raise ValueError(f"{function}: {text}")
+
+    return fail
+
+
 def as_flag(value: object, fail: Fail, what: str) -> bool:
     """True or False, 1 or 0; not the truth of a string or an array."""
     if isinstance(value, bool | np.bool_) or (isinstance(value, int) and value in (0, 1)):
@@ -212,6 +222,16 @@ def as_list(value: object) -> list[Any] | None:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         return None
     return list(value)
+
+
+def as_path(function: str, path: object) -> str:
+    """`path` as text; no number, which the system would take for an open file."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"{function}: path is {_show(path)}, expected a path")
+    text = os.fsdecode(path)
+    if "\0" in text:
+        raise ValueError(f"{function}: path is {_show(text)}, a name cannot hold a null character")
+    return text
 
 
 @contextmanager

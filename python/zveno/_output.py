@@ -7,20 +7,16 @@ import os
 from collections.abc import Iterator
 from typing import IO
 
-from ._check import _show
+from ._check import _show, as_path
 
 __all__ = ["checked_path", "replacing"]
 
 
 def checked_path(function: str, path: object, suffix: str) -> str:
     """`path` as text, if it ends in `suffix` and is no directory."""
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"{function}: path is {_show(path)}, expected a path")
-    text = os.fsdecode(path)
+    text = as_path(function, path)
     if not text.lower().endswith(suffix) or os.path.basename(text).lower() == suffix:
         raise ValueError(f"{function}: path is {_show(text)}, expected a name that ends in '{suffix}'")
-    if "\0" in text:
-        raise ValueError(f"{function}: path is {_show(text)}, a name cannot hold a null character")
     if os.path.isdir(text):
         raise IsADirectoryError(f"{function}: {_show(text)} is a directory")
     return text

@@ -53,7 +53,7 @@ from itertools import islice
 from typing import Any, Final
 
 from . import mechanisms, robots
-from ._check import _show, did_you_mean
+from ._check import _show, as_path, did_you_mean
 from .errors import ModelError
 from .model import Chain, Hexapod
 from .model.leg import STANDARD
@@ -111,9 +111,7 @@ def load(path: str | os.PathLike[str], **urdf_options: Any) -> Any:
     True
     """
     _check_options("load", urdf_options)
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"load: path is {_show(path)}, expected a path")
-    text = os.fsdecode(path)
+    text = as_path("load", path)
     data = _read("load", text)
     start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if data.startswith(b"PK"):

@@ -10,6 +10,8 @@ import zveno as zv
 from matplotlib.figure import Figure
 
 ARM, RING = zv.robots.puma560(), zv.mechanisms.docking_ring("UPS")
+RUN = zv.robots.two_link().simulate(0.02, 1e-2, q=[0.5, 0.0])
+RUNS = zv.robots.two_link().simulate(0.02, 1e-2, q=[[0.5, 0.0], [0.4, 0.0]])
 LOOSE = (
     '<robot name="a"><link name="b"/><link name="c"/>'
     '<joint name="j" type="continuous"><parent link="b"/><child link="c"/></joint></robot>'
@@ -33,6 +35,8 @@ FLAGS = {
     "operations: free": lambda x: RING.operations(0, free=x),
     "docking_ring: reflected": lambda x: zv.mechanisms.docking_ring("UPS", reflected=x),
     "show_versions: as_json": lambda x: zv.show_versions(as_json=x),
+    "Simulation.summary: each": lambda x: RUN.summary(each=x),
+    "SimulationBatch.summary: each": lambda x: RUNS.summary(each=x),
     "save: overwrite": lambda x: ARM.trace("com").save("never written", overwrite=x),
 }
 
@@ -178,3 +182,34 @@ def test_no_input_warns_from_inside():
                     call(value)
                 except ValueError as error:
                     assert "expected finite" in str(error) or "too large" in str(error)
+
+
+PATHS = {
+    "Simulation.load": zv.Simulation.load,
+    "Simulation.save": RUN.save,
+    "Simulation.to_csv": RUN.to_csv,
+    "SimulationBatch.load": zv.SimulationBatch.load,
+    "SimulationBatch.save": RUNS.save,
+    "SimulationBatch.to_csv": RUNS.to_csv,
+    "load": zv.load,
+}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_path_is_no_number_of_an_open_file(name):
+    for value in (True, 1, 2.0, None, ["a"], b"a"):
+        with pytest.raises(TypeError, match=f"{name}: path is .*, expected a path"):
+            PATHS[name](value)
+    with pytest.raises(ValueError, match=f"{name}: path is .* null"):
+        PATHS[name]("a\0b")
+
+
+def test_names_of_fields_and_laws_are_lists():
+    with pytest.raises(TypeError, match=r"Simulation.summary: fields is 3, expected names"):
+        RUN.summary(3)
+    with pytest.raises(ValueError, match=r"to_csv: progress is 'no', expected True or False"):
+        RUN.to_csv("never written.csv", progress="no")
+    with pytest.raises((TypeError, ValueError), match=r"Sum: laws is 1.0, expected a tuple of Law"):
+        zv.laws.Sum(1.0)
+    with pytest.raises((TypeError, ValueError), match=r"Table: times is .*expected"):
+        zv.laws.Table(np.array(1.0), np.array(1.0))

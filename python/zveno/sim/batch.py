@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._check import Array
+from .._check import Array, as_flag, failing
 from .._extras import optional
 from . import output, storage
 from . import plan as _plan
@@ -242,8 +242,9 @@ class SimulationBatch:
         base_wrench  fx     -16.0483  N     0.109    (1,)  9.3854   4.98941    4.04266
         tau          leg2   6.22914   N     0.128    (1,)  3.63388  1.94215    1.55755
         """
-        chosen = self._blank._quantities("SimulationBatch.summary", fields, self.to_dict())
-        return output.batch_peaks(self.t, chosen, each, self.shape)
+        who = "SimulationBatch.summary"
+        chosen = self._blank._quantities(who, fields, self.to_dict())
+        return output.batch_peaks(self.t, chosen, as_flag(each, failing(who), "each"), self.shape)
 
     def _reached(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
         """Number, index and number of states of every run."""

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import _show, as_array, as_number, refuse_masked
+from .._check import _show, as_array, as_list, as_number, refuse_masked
 
 if TYPE_CHECKING:
     from ..model import Chain, Hexapod
@@ -540,7 +540,7 @@ class Table:
 
     def __post_init__(self) -> None:
         fail = _fail_of(self)
-        count = len(self.times) if hasattr(self.times, "__len__") else 0
+        count = len(as_list(self.times) or ())
         if not count:
             fail(f"times is {_show(self.times)}, expected (n,) numbers with n > 0")
         times = as_array(self.times, fail, "times", (count,))
@@ -689,7 +689,10 @@ class Sum(Law):
 
     def __post_init__(self) -> None:
         flat: list[Law] = []
-        for law in self.laws:
+        given = as_list(self.laws)
+        if given is None:
+            _fail_of(self)(f"laws is {_show(self.laws)}, expected a tuple of Law")
+        for law in given:
             if not isinstance(law, Law):
                 _fail_of(self)(f"laws holds {_show(law)}, expected a Law")
             flat.extend(law.laws if isinstance(law, Sum) else [law])

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._check import Array
+from .._check import Array, as_flag, as_path, failing
 from .._extras import optional
 from .._html import html_table
 from .plan import progress_bar
@@ -286,6 +286,9 @@ def write_csv(
     """A line of names, then the rows of tables, behind the whole numbers that stand for each table."""
     import csv
 
+    as_path(who, path)
+    if progress is not None:
+        as_flag(progress, failing(who), "progress")
     with (
         whole_file(path, "w", newline="", encoding="utf-8") as file,
         progress_bar(progress, lines, ("writing", "lines", f"{who}: progress=True")) as bar,

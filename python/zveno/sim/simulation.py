@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _core, errors
-from .._check import Array, _show, as_array
+from .._check import Array, _show, as_array, as_flag, as_list, failing
 from .._extras import optional as _optional
 from .._rotation import as_matrix, as_pose, as_rotation, from_quaternion, to_quaternion
 from . import output, stability, storage
@@ -294,7 +294,9 @@ class Simulation(ABC):
         columns = list(self._columns(arrays))
         if fields is None:
             return columns
-        names = [fields] if isinstance(fields, str) else list(fields)
+        names = [fields] if isinstance(fields, str) else as_list(fields)
+        if names is None:
+            raise TypeError(f"{who}: fields is {_show(fields)}, expected names")
         chosen = [column for column in columns if column.name == "t"]
         for name in names:
             found = [column for column in columns if name in (column.field, column.name)]
@@ -344,7 +346,8 @@ class Simulation(ABC):
         base_wrench  mz     0.903584  N m   0.357
         tau          leg2   6.22914   N     0.128
         """
-        return output.peaks(self.t, self._quantities("Simulation.summary", fields), each)
+        who = "Simulation.summary"
+        return output.peaks(self.t, self._quantities(who, fields), as_flag(each, failing(who), "each"))
 
     def to_csv(
         self, path: str | os.PathLike[str], fields: Iterable[str] | str | None = None, *, progress: bool | None = None

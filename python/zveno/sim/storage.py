@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import numpy as np
 
 from .. import errors
-from .._check import Array, Fail, _show
+from .._check import Array, Fail, _show, as_path
 from .output import whole_file
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _OF_RUNS: Final = ("status", "states", "energy_balance")  # arrays of a batch be
 
 def save(simulation: Simulation, path: str | os.PathLike[str]) -> None:
     """Write a simulation."""
+    as_path("Simulation.save", path)
     failure = simulation.failure
     about = {
         "events": [list(event) for event in simulation.events],
@@ -39,6 +40,7 @@ def save(simulation: Simulation, path: str | os.PathLike[str]) -> None:
 
 def save_batch(batch: SimulationBatch, path: str | os.PathLike[str]) -> None:
     """Write a batch."""
+    as_path("SimulationBatch.save", path)
     about = {
         "shape": list(batch.shape),
         "events": [[list(event) for event in events] for events in batch._events.reshape(-1)],
@@ -69,6 +71,7 @@ def _described(failure: BaseException) -> dict[str, Any]:
 
 def load(path: str | os.PathLike[str], who: str) -> Simulation | SimulationBatch:
     """Read what was saved, of whatever mechanism; `who` refuses it."""
+    as_path(who, path)
 
     def fail(text: str) -> NoReturn:
         raise ValueError(f"{who}: '{os.fspath(path)}' {text}")
