@@ -58,8 +58,8 @@ constexpr int code(Function f) { return static_cast<int>(f); }
 constexpr MethodName named(const char* name, Method m) { return {name, static_cast<int>(m)}; }
 
 constexpr Param q = Param::q, qd = Param::qd, qdd = Param::qdd, tau = Param::tau, external = Param::external,
-                external_frame = Param::external_frame, method = Param::method, link = Param::link, point = Param::point, frame = Param::frame,
-                base_motion = Param::base_motion;
+                external_frame = Param::external_frame, method = Param::method, link = Param::link, point = Param::point,
+                frame = Param::frame, base_motion = Param::base_motion;
 
 // in the order of Function
 inline constexpr FunctionRow kRows[] = {

@@ -25,9 +25,9 @@ inline void Block<double>::transpose(const double* from, std::ptrdiff_t from_str
   for (int k = 0; k < kLanes; ++k) rows[k].store(to + k * to_stride);
 }
 
-// Neighbours in a row that are computed at once: as many doubles as fit a register, one of any other scalar. The last ones may
-// overrun the end of a row.
-template <class T>
+// Neighbours in a row that are computed at once: of doubles at most kMost, as many as fit a register; one of any other
+// scalar. The last ones may overrun the end of a row.
+template <class T, int kMost = kLanes>
 struct Wide {
   using type = T;
   static constexpr int kStep = 1;
@@ -35,10 +35,10 @@ struct Wide {
   static ZVENO_INLINE void store(T* x, const T& value) { *x = value; }
 };
 
-template <>
-struct Wide<double> {
-  using type = Pack<kLanes>;
-  static constexpr int kStep = kLanes;
+template <int kMost>
+struct Wide<double, kMost> {
+  static constexpr int kStep = kMost < kLanes ? kMost : kLanes;
+  using type = Pack<kStep>;
   static ZVENO_INLINE type load(const double* x) { return type::load(x); }
   static ZVENO_INLINE void store(double* x, const type& value) { value.store(x); }
 };

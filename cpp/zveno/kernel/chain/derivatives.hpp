@@ -136,9 +136,9 @@ ZVENO_INLINE JointTerms<T> prismatic_terms(const CarriedMotion<T>& at, const Out
 
 // from the level of a joint's body to that of its parent: (V9) or (V11), then (V12)
 template <class T>
-ZVENO_INLINE void pass_revolute(const Vec3<T>& w, const JointTerms<T>& t, const T& qd, const T& qdd, Outboard<T>& x) {
-  const Vec3<T>&f = t.u.f, &n = t.u.n;
+ZVENO_INLINE void pass_revolute(const Vec3<T>& w, const T& qd, const T& qdd, Outboard<T>& x) {
   const Sym3<T>& S = x.S;
+  const Vec3<T> f{-x.c.y(), x.c.x(), T(0.0)}, n{-S.xz, -S.yz, S.xx + S.yy};
   const Vec3<T> g{(w.x() + w.x()) * qd, (w.y() + w.y()) * qd, (w.z() + w.z() - qd) * qd};
   const Vec3<T> Sg = times(S, g);
   x.P.x() += f.x() * qd;
@@ -174,12 +174,10 @@ ZVENO_INLINE Outboard<T> to_parent(const JointFrame<T>& X, const Outboard<T>& b)
   return x;
 }
 
-// visit(b, terms of its joint, motion[b], outboard of the joint), tips to base. external_B: wrenches fixed in the bodies.
-// motion: n, written first
-template <class T, class P, class Visit>
-ZVENO_INLINE void first_order_sweep(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
-                                    const BaseMotion<T>& base, const Wrench<T>* external_B, CarriedMotion<T>* motion,
-                                    Scratch& scratch, const Visit& visit) {
+// base to tips
+template <class T, class P>
+ZVENO_INLINE void carried_motions(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
+                                  const BaseMotion<T>& base, CarriedMotion<T>* motion) {
   const int n = model.size();
   for (int b = 0; b < n; ++b) {
     const JointFrame<T> X = joint_frame(model, at, b);
@@ -195,6 +193,14 @@ ZVENO_INLINE void first_order_sweep(const ModelView<P>& model, const JointPositi
     if (!revolute) here.v.z() += qd[b];
     motion[b] = here;
   }
+}
+
+// visit(b, outboard of its joint), tips to base. external_B: wrenches fixed in the bodies
+template <class T, class P, class Visit>
+ZVENO_INLINE void first_order_sweep(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
+                                    const Wrench<T>* external_B, const CarriedMotion<T>* motion, Scratch& scratch,
+                                    const Visit& visit) {
+  const int n = model.size();
   const bool tree = !model.topology->serial;
   Outboard<T>* joined = scratch.take<Outboard<T>>(tree ? n : 0);  // of children other than the next body
   for (int b = 0; tree && b < n; ++b)
@@ -212,14 +218,12 @@ ZVENO_INLINE void first_order_sweep(const ModelView<P>& model, const JointPositi
       x.F -= external_B[b].f;
       x.M -= external_B[b].n;
     }
-    const bool revolute = model.revolute(b);
-    const JointTerms<T> t = revolute ? revolute_terms(motion[b], x) : prismatic_terms(motion[b], x);
-    visit(b, t);
+    visit(b, x);
     const int parent = model.parent(b);
     carried = parent == b - 1 && parent != kWorld;
     if (parent == kWorld) continue;
-    if (revolute)
-      pass_revolute(motion[b].rigid.w, t, qd[b], qdd[b], x);
+    if (model.revolute(b))
+      pass_revolute(motion[b].rigid.w, qd[b], qdd[b], x);
     else
       pass_prismatic(motion[b].rigid.w, qd[b], qdd[b], x);
     x = to_parent(joint_frame(model, at, b), x);
@@ -227,147 +231,199 @@ ZVENO_INLINE void first_order_sweep(const ModelView<P>& model, const JointPositi
   }
 }
 
-// a six-vector in the axes and about the origin of another frame, in which this one stands at R, p
-template <class T>
-ZVENO_INLINE Wrench<T> placed(const Mat3<T>& R, const Vec3<T>& p, const Wrench<T>& a) {
-  const Vec3<T> f = times(R, a.f);
-  return {f, times(R, a.n) + cross<T>(p, f)};
-}
-template <class T>
-ZVENO_INLINE Screw<T> placed(const Mat3<T>& R, const Vec3<T>& p, const Screw<T>& a) {
-  const Vec3<T> w = times(R, a.w);
-  return {times(R, a.v) + cross<T>(p, w), w};
-}
-
-// The three matrices by rows, in the order of bodies; those that are null are not wanted.
+// The three matrices by rows, in the order of bodies
 template <class T>
 struct FirstOrder {
   T *dq, *dqd, *M;
 };
 
+// u, t1, t2 and y of one joint, component by component: forces beside y, then moments
+template <class T>
+struct TermRows {
+  T row[3][8];
+
+  ZVENO_INLINE void set(const JointTerms<T>& t) {
+    for (int k = 0; k < 3; ++k) {
+      row[k][0] = t.u.f[k], row[k][1] = t.t1.f[k], row[k][2] = t.t2.f[k], row[k][3] = t.y[k];
+      row[k][4] = t.u.n[k], row[k][5] = t.t1.n[k], row[k][6] = t.t2.n[k], row[k][7] = T(0.0);
+    }
+  }
+  Vec3<T> operator[](int k) const { return {row[0][k], row[1][k], row[2][k]}; }
+
+  // (V14): to the axes and the origin of a frame in which this one stands at R, p; several vectors at once
+  ZVENO_INLINE void place(const Mat3<T>& R, const Vec3<T>& p) {
+    using W = Wide<T, 4>;
+    using V = typename W::type;
+    const auto times_R = [&](int k) {
+      const V x = W::load(row[0] + k), y = W::load(row[1] + k), z = W::load(row[2] + k);
+      const auto line = [&](int i) { return V(R(i, 0)) * x + V(R(i, 1)) * y + V(R(i, 2)) * z; };
+      return Vec3<V>{line(0), line(1), line(2)};
+    };
+    const auto store = [&](int k, const Vec3<V>& a) {
+      for (int i = 0; i < 3; ++i) W::store(row[i] + k, a[i]);
+    };
+    const Vec3<V> arm{V(p.x()), V(p.y()), V(p.z())};
+    for (int k = 0; k < 4; k += W::kStep) {
+      const Vec3<V> f = times_R(k);
+      store(k, f);
+      if (k < 3) store(k + 4, times_R(k + 4) + cross<V>(arm, f));
+    }
+  }
+};
+
+// of every joint in root axes: the screw of its axis, psd and psdd; six rows each
+template <class T>
+class AxisTable {
+ public:
+  static constexpr int kStep = Wide<T>::kStep;
+  using W = typename Wide<T>::type;
+
+  AxisTable(std::ptrdiff_t n, Scratch& scratch) : width_(n + kStep), rows_(scratch.take<T>(18 * width_)) {
+    for (std::ptrdiff_t k = 1; k <= 18; ++k)  // read beyond the last joint
+      for (int j = 1; j <= kStep; ++j) rows_[k * width_ - j] = T(0.0);
+  }
+  void put(int which, int b, const Vec3<T>& a) {
+    for (int k = 0; k < 3; ++k) rows_[(3 * which + k) * width_ + b] = a[k];
+  }
+  ZVENO_INLINE Vec3<W> at(int which, int j) const {
+    const T* x = rows_ + 3 * which * width_ + j;
+    return {Wide<T>::load(x), Wide<T>::load(x + width_), Wide<T>::load(x + 2 * width_)};
+  }
+
+ private:
+  std::ptrdiff_t width_;
+  T* rows_;
+};
+
 // Pairs in the axes of the root body of each branch, (V13)-(V15): one product per element over contiguous inboard joints.
 template <class T, class P>
 void derivatives_at_root(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
-                         const BaseMotion<T>& base, const Wrench<T>* external_B, const FirstOrder<T>& out, Scratch& scratch) {
+                         const BaseMotion<T>& base, const Wrench<T>* external_B, const FirstOrder<T>& out,
+                         Scratch& scratch) {
   const Scratch::Frame frame(scratch);
   const Topology& topology = *model.topology;
-  const std::ptrdiff_t n = model.size();
+  const int n = model.size();
   enter_stage<T>(Stage::algorithm);
   CarriedMotion<T>* motion = scratch.take<CarriedMotion<T>>(n);
-  JointTerms<T>* terms = scratch.take<JointTerms<T>>(n);
-  constexpr int kStep = Wide<T>::kStep;
-  const std::ptrdiff_t width = n + kStep;  // reads beyond the last joint
-  // of every joint: the screw of its axis, psd and psdd; six rows each
-  T* const J = scratch.take<T>(6 * width);
-  T* const psd = scratch.take<T>(6 * width);
-  T* const psdd = scratch.take<T>(6 * width);
-  const auto put = [&](T* rows, int b, const Screw<T>& a) {
-    for (int k = 0; k < 3; ++k) rows[k * width + b] = a.v[k], rows[(k + 3) * width + b] = a.w[k];
+  TermRows<T>* terms = scratch.take<TermRows<T>>(n);
+  carried_motions(model, at, qd, qdd, base, motion);
+  const auto terms_of = [&](int b, const Outboard<T>& x) {
+    return model.revolute(b) ? revolute_terms(motion[b], x) : prismatic_terms(motion[b], x);
   };
-  for (int k = 1; k <= 6; ++k)
-    for (int j = 0; j < kStep; ++j) {
-      const std::ptrdiff_t beyond = k * width - 1 - j;
-      J[beyond] = psd[beyond] = psdd[beyond] = T(0.0);
-    }
-  first_order_sweep(model, at, qd, qdd, base, external_B, motion, scratch, [&](int b, const JointTerms<T>& t) {
-    terms[b] = t;
+  Vec3<T>* diagonal = scratch.take<Vec3<T>>(n);  // of dq, dqd, M
+  const auto set_diagonal = [&](int b, const JointTerms<T>& t) {
+    diagonal[b] =
+        model.revolute(b) ? Vec3<T>{t.t1.n.z(), t.t2.n.z(), t.u.n.z()} : Vec3<T>{t.t1.f.z(), t.t2.f.z(), t.u.f.z()};
+  };
+  first_order_sweep(model, at, qd, qdd, external_B, motion, scratch, [&](int b, const Outboard<T>& x) {
+    if (model.parent(b) == kWorld) return set_diagonal(b, terms_of(b, x));  // nothing else of a root is needed
+    const JointTerms<T> t = terms_of(b, x);
+    set_diagonal(b, t);
+    terms[b].set(t);
   });
 
   enter_stage<T>(Stage::kinematics);
+  enum { kAxisV, kAxisW, kPsdV, kPsdW, kPsddV, kPsddW };
+  AxisTable<T> axes(n, scratch);
   Mat3<T>* R = scratch.take<Mat3<T>>(n);
   Vec3<T>* p = scratch.take<Vec3<T>>(n);
-  const T one(1.0), zero(0.0);
+  const Vec3<T> o = zero3<T>();
   for (int b = 0; b < n; ++b) {
     const int parent = model.parent(b);
     const bool revolute = model.revolute(b);
     const AxisRates<T> rates = axis_rates(motion[b], revolute);
     if (parent == kWorld) {
-      const Vec3<T> z{zero, zero, one};
-      R[b] = diagonal(one);
-      p[b] = zero3<T>();
-      put(J, b, revolute ? Screw<T>{p[b], z} : Screw<T>{z, p[b]});
-      put(psd, b, rates.psd);
-      put(psdd, b, rates.psdd);
+      const Vec3<T> z{T(0.0), T(0.0), T(1.0)};
+      axes.put(kAxisV, b, revolute ? o : z), axes.put(kAxisW, b, revolute ? z : o);
+      axes.put(kPsdV, b, rates.psd.v), axes.put(kPsdW, b, rates.psd.w);
+      axes.put(kPsddV, b, rates.psdd.v), axes.put(kPsddW, b, rates.psdd.w);
       continue;
     }
     const JointFrame<T> X = joint_frame(model, at, b);
     if (model.parent(parent) == kWorld) {
-      R[b] = X.after(diagonal(one));
+      R[b] = X.rotation();
       p[b] = X.p;
     } else {
       R[b] = X.after(R[parent]);
       p[b] = p[parent] + times(R[parent], X.p);
     }
-    const Vec3<T> z = R[b].col(2);
-    put(J, b, revolute ? Screw<T>{cross<T>(p[b], z), z} : Screw<T>{z, zero3<T>()});
-    put(psd, b, placed(R[b], p[b], rates.psd));
-    put(psdd, b, placed(R[b], p[b], rates.psdd));
+    terms[b].place(R[b], p[b]);
+    if (topology.is_tip(b)) continue;
+    const Vec3<T> z = R[b].col(2), psd_v = times_xy(R[b], rates.psd.v.x(), rates.psd.v.y());
+    axes.put(kAxisV, b, revolute ? cross<T>(p[b], z) : z);
+    axes.put(kAxisW, b, revolute ? z : o);
+    if (revolute) {
+      const Vec3<T> psd_w = times_xy(R[b], rates.psd.w.x(), rates.psd.w.y()), psdd_w = times(R[b], rates.psdd.w);
+      axes.put(kPsdV, b, psd_v + cross<T>(p[b], psd_w)), axes.put(kPsdW, b, psd_w);
+      axes.put(kPsddV, b, times(R[b], rates.psdd.v) + cross<T>(p[b], psdd_w)), axes.put(kPsddW, b, psdd_w);
+    } else {
+      axes.put(kPsdV, b, psd_v), axes.put(kPsdW, b, o);
+      axes.put(kPsddV, b, times(R[b], rates.psdd.v)), axes.put(kPsddW, b, o);
+    }
   }
 
   enter_stage<T>(Stage::assembly);
   using W = typename Wide<T>::type;
-  constexpr int kBlock = Block<T>::kSize;
+  constexpr int kBlock = Block<T>::kSize, kStep = Wide<T>::kStep;
   // d tau_j / d (q_i, qd_i), j inboard of i: rows of a block of i, to be transposed
   const std::ptrdiff_t stride = n + kStep;
   T* const up_q = scratch.take<T>(kBlock * stride);
   T* const up_qd = scratch.take<T>(kBlock * stride);
-  T* const spare = scratch.take<T>(3 * stride);  // instead of the last rows, which must not be overrun
+  T* const spare = scratch.take<T>(3 * stride);  // instead of rows at the end of the matrix, which must not be overrun
   for (int i = 0; i < n; ++i) {
-    const bool revolute = model.revolute(i), last = i + 1 == n;
-    T* const row_q = last ? spare : out.dq + i * n;
-    T* const row_qd = last ? spare + stride : out.dqd + i * n;
-    T* const row_M = last ? spare + 2 * stride : out.M + i * n;
+    const bool last = i + 1 == n;
+    const std::ptrdiff_t begin = static_cast<std::ptrdiff_t>(i) * n;
+    const bool spared = begin + i - 1 + kStep > static_cast<std::ptrdiff_t>(n) * n;
+    T* const row_q = spared ? spare : out.dq + begin;
+    T* const row_qd = spared ? spare + stride : out.dqd + begin;
+    T* const row_M = spared ? spare + 2 * stride : out.M + begin;
     T* const to_q = up_q + i % kBlock * stride;
     T* const to_qd = up_qd + i % kBlock * stride;
+    int done = 0;  // joints that are neither inboard nor outboard of this one
+    const auto clear = [&](int end) {
+      for (; done < end; ++done) row_M[done] = row_q[done] = row_qd[done] = to_q[done] = to_qd[done] = T(0.0);
+    };
     if (model.parent(i) != kWorld) {
-      const Wrench<T> u = placed(R[i], p[i], terms[i].u), t1 = placed(R[i], p[i], terms[i].t1),
-                      t2 = placed(R[i], p[i], terms[i].t2);
-      const Vec3<T> y = times(R[i], terms[i].y);
-      const auto wide = [](const Vec3<T>& a) { return Vec3<W>{W(a.x()), W(a.y()), W(a.z())}; };
-      const Vec3<W> uf = wide(u.f), un = wide(u.n), af = wide(t1.f), an = wide(t1.n), bf = wide(t2.f), bn = wide(t2.n),
-                    yw = wide(y);
+      const TermRows<T>& t = terms[i];
+      const auto wide = [&](int k) { return Vec3<W>{W(t.row[0][k]), W(t.row[1][k]), W(t.row[2][k])}; };
+      const Vec3<W> uf = wide(0), af = wide(1), bf = wide(2), y = wide(3), un = wide(4), an = wide(5), bn = wide(6);
       const Vec3<W> uf2 = uf + uf, un2 = un + un;
       for (int r = topology.first_run[i]; r < topology.first_run[i + 1]; ++r) {
         const Span run = topology.ancestor_runs[r];
-        for (int j = run.begin; j < run.end; j += kStep) {
-          const auto read = [&](const T* rows, int k) {
-            return Vec3<W>{Wide<T>::load(rows + k * width + j), Wide<T>::load(rows + (k + 1) * width + j),
-                           Wide<T>::load(rows + (k + 2) * width + j)};
-          };
-          const Vec3<W> l = read(J, 0), e = read(J, 3), dl = read(psd, 0), de = read(psd, 3), ddl = read(psdd, 0),
-                        dde = read(psdd, 3);
+        clear(run.begin);
+        int j = run.begin;
+        if (model.parent(j) == kWorld && model.revolute(j) && !base.moving) {  // of a still root little is left
+          const Vec3<T>& a = motion[j].rigid.a;
+          row_M[j] = t.row[2][4];
+          to_q[j] = t.row[2][5];
+          to_qd[j] = t.row[2][6];
+          row_qd[j] = t.row[2][3];
+          row_q[j] = t.row[0][0] * a.y() - t.row[1][0] * a.x();
+          ++j;
+        }
+        for (; j < run.end; j += kStep) {
+          const Vec3<W> l = axes.at(kAxisV, j), e = axes.at(kAxisW, j), dl = axes.at(kPsdV, j), de = axes.at(kPsdW, j);
           Wide<T>::store(row_M + j, dot<W>(uf, l) + dot<W>(un, e));
-          Wide<T>::store(row_qd + j, (dot<W>(uf2, dl) + dot<W>(un2, de)) + dot<W>(yw, e));
-          Wide<T>::store(row_q + j, (dot<W>(uf, ddl) + dot<W>(un, dde)) + dot<W>(yw, de));
+          Wide<T>::store(row_qd + j, (dot<W>(uf2, dl) + dot<W>(un2, de)) + dot<W>(y, e));
+          Wide<T>::store(row_q + j, (dot<W>(uf, axes.at(kPsddV, j)) + dot<W>(un, axes.at(kPsddW, j))) + dot<W>(y, de));
           Wide<T>::store(to_qd + j, dot<W>(bf, l) + dot<W>(bn, e));
           Wide<T>::store(to_q + j, dot<W>(af, l) + dot<W>(an, e));
         }
+        done = run.end;
       }
     }
-    // joints that are neither inboard nor outboard of this one
-    const auto clear = [&](int begin, int end) {
-      for (int j = begin; j < end; ++j) row_M[j] = row_q[j] = row_qd[j] = to_q[j] = to_qd[j] = zero;
-    };
-    int done = 0;
-    for (int r = topology.first_run[i]; r < topology.first_run[i + 1]; ++r) {
-      clear(done, topology.ancestor_runs[r].begin);
-      done = topology.ancestor_runs[r].end;
-    }
-    clear(done, i);
-    const JointTerms<T>& t = terms[i];
-    row_M[i] = revolute ? t.u.n.z() : t.u.f.z();
-    row_q[i] = to_q[i] = revolute ? t.t1.n.z() : t.t1.f.z();
-    row_qd[i] = to_qd[i] = revolute ? t.t2.n.z() : t.t2.f.z();
-    if (last) {
-      std::copy_n(row_q, n, out.dq + i * n);
-      std::copy_n(row_qd, n, out.dqd + i * n);
-      std::copy_n(row_M, n, out.M + i * n);
+    clear(i);
+    row_q[i] = diagonal[i].x(), row_qd[i] = diagonal[i].y(), row_M[i] = diagonal[i].z();
+    if (spared) {
+      std::copy_n(row_q, i + 1, out.dq + begin);
+      std::copy_n(row_qd, i + 1, out.dqd + begin);
+      std::copy_n(row_M, i + 1, out.M + begin);
     }
     if ((i + 1) % kBlock == 0 || last) {
-      const int begin = i / kBlock * kBlock;
-      place_columns(up_q, stride, begin, i + 1, out.dq, n);
-      place_columns(up_qd, stride, begin, i + 1, out.dqd, n);
-      mirror_rows(out.M, n, begin);
+      const int first = i / kBlock * kBlock;
+      place_columns(up_q, stride, first, i + 1, out.dq, n);
+      place_columns(up_qd, stride, first, i + 1, out.dqd, n);
+      mirror_rows(out.M, n, first);
     }
   }
 }
@@ -381,7 +437,9 @@ void derivatives_walk(const ModelView<P>& model, const JointPosition<T>& at, con
   CarriedMotion<T>* motion = scratch.take<CarriedMotion<T>>(n);
   enter_stage<T>(Stage::algorithm);
   for (std::ptrdiff_t k = 0; k < n * n; ++k) out.dq[k] = out.dqd[k] = out.M[k] = T(0.0);
-  first_order_sweep(model, at, qd, qdd, base, external_B, motion, scratch, [&](int b, const JointTerms<T>& t) {
+  carried_motions(model, at, qd, qdd, base, motion);
+  first_order_sweep(model, at, qd, qdd, external_B, motion, scratch, [&](int b, const Outboard<T>& x) {
+    const JointTerms<T> t = model.revolute(b) ? revolute_terms(motion[b], x) : prismatic_terms(motion[b], x);
     Wrench<T> u = t.u, t1 = t.t1, t2 = t.t2;
     Vec3<T> y = t.y;
     const auto along = [&](int j, const Wrench<T>& a) { return model.revolute(j) ? a.n.z() : a.f.z(); };
@@ -401,11 +459,13 @@ void derivatives_walk(const ModelView<P>& model, const JointPosition<T>& at, con
       const int j = model.parent(i);
       const AxisRates<T> rates = axis_rates(motion[j], model.revolute(j));
       const auto on = [&](const Screw<T>& a) { return dot<T>(u.f, a.v) + dot<T>(u.n, a.w); };
-      const T inwards = on(rates.psd);
+      // psd has no components along z
+      const T inwards =
+          u.f.x() * rates.psd.v.x() + u.f.y() * rates.psd.v.y() + u.n.x() * rates.psd.w.x() + u.n.y() * rates.psd.w.y();
       out.M[b * n + j] = out.M[j * n + b] = along(j, u);
       out.dq[j * n + b] = along(j, t1);
       out.dqd[j * n + b] = along(j, t2);
-      out.dq[b * n + j] = on(rates.psdd) + dot<T>(y, rates.psd.w);
+      out.dq[b * n + j] = on(rates.psdd) + y.x() * rates.psd.w.x() + y.y() * rates.psd.w.y();
       out.dqd[b * n + j] = model.revolute(j) ? inwards + inwards + y.z() : inwards + inwards;
     }
   });

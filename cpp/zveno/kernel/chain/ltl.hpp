@@ -69,7 +69,8 @@ void ltl_inverse(const Topology& topology, const T* M, T* inverse, Scratch& scra
     for (std::ptrdiff_t j = 0; j < i; ++j) {
       T sum = scaled[j];
       for (int r = topology.first_run[j]; r < topology.first_run[j + 1]; ++r)
-        for (int k = topology.ancestor_runs[r].begin; k < topology.ancestor_runs[r].end; ++k) sum += scaled[k] * B[j * n + k];
+        for (int k = topology.ancestor_runs[r].begin; k < topology.ancestor_runs[r].end; ++k)
+          sum += scaled[k] * B[j * n + k];
       inverse[i * n + j] = inverse[j * n + i] = sum;
     }
     T sum = reciprocal[i];
