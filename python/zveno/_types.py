@@ -5,13 +5,5 @@ from .errors import GraphSizeError, ModelError, SingularityError, UnreachableErr
 from .model.body import Body
 from .results import Derivatives, ForwardDerivatives, HexapodDynamics
 
-_core.adopt(
-    GraphSizeError,
-    ModelError,
-    SingularityError,
-    UnreachableError,
-    Body,
-    Derivatives,
-    ForwardDerivatives,
-    HexapodDynamics,
-)
+_core.adopt(GraphSizeError, ModelError, SingularityError, UnreachableError)
+_core.adopt(Body, Derivatives, ForwardDerivatives, HexapodDynamics)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 # a tree of five; dtau/dq, dtau/dqd, dqdd/dq, dqdd/dqd and M^-1 were computed elsewhere, by complex steps
 LINKS = [
-    ("1", "base", "revolute", 0.2, 0.3, (0, 0, 0.3), 4, (0.02, -0.03, 0.12), (0.08, 0.07, 0.05, 0.004, -0.003, 0.002)),
+    ("1", "base", "R", 0.2, 0.3, (0, 0, 0.3), 4, (0.02, -0.03, 0.12), (0.08, 0.07, 0.05, 0.004, -0.003, 0.002)),
     (
         "2",
         "1",
@@ -45,7 +45,7 @@ LINKS = [
         (0.12, -0.06, 0.03),
         (0.02, 0.024, 0.018, 0.002, -1e-3, 0.0015),
     ),
-    ("5", "4", "revolute", 0, -0.7, (0.35, 0, 0.15), 1, (0.08, 0.05, -0.04), (0.006, 0.007, 0.005, 4e-4, 3e-4, -2e-4)),
+    ("5", "4", "R", 0, -0.7, (0.35, 0, 0.15), 1, (0.08, 0.05, -0.04), (0.006, 0.007, 0.005, 4e-4, 3e-4, -2e-4)),
 ]
 JOINTS = [(0.2, 0.3, 0, 0), (0.1, 0.25, 40, 0.1), (0.05, 0.2, 300, -0.05), (0.02, 0.1, 15, 0.2), (0.01, 0.05, 8, 0)]
 Q, QD, QDD = [0.4, -0.7, 0.15, 1.1, -0.5], [0.6, -0.9, 0.35, 1.3, 0.8], [1.1, 0.7, -0.8, -1.5, 2]
@@ -114,15 +114,16 @@ def turned(phi, alpha):
 
 def tree():
     links = []
-    for (name, parent, joint, phi, alpha, position, mass, com, I), (rotor, friction, stiffness, rest) in zip(
+    for (name, parent, joint, phi, alpha, position, mass, com, tensor), (rotor, friction, stiffness, rest) in zip(
         LINKS, JOINTS, strict=True
     ):
-        xx, yy, zz, xy, xz, yz = I
+        xx, yy, zz, xy, xz, yz = tensor
         inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         joint_data = {"rotor_inertia": rotor, "friction": friction, "stiffness": stiffness, "rest": rest}
         place = {"position": position, "rotation": turned(phi, alpha), "axis": (0, 0, 1)}
+        kind = "revolute" if joint == "R" else "prismatic"
         links.append(
-            zv.Link(name, parent=parent, joint=joint, mass=mass, com=com, inertia=inertia, **place, **joint_data)
+            zv.Link(name, parent=parent, joint=kind, mass=mass, com=com, inertia=inertia, **place, **joint_data)
         )
     return zv.Chain(links, gravity=(0.5, -1, -9.6))
 
