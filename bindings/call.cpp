@@ -165,6 +165,7 @@ Job Face<Chain>::options(const Context& c, const Chain& chain, const FunctionRow
     throw py::value_error(std::string(c.function) + ": method " + text_of(a[Param::method]) +
                           " exists only for serial chains, and model '" + chain.name() + "' branches");
   job.link_axes = second_of(c, "frame", a[Param::frame], "world", "link", row.has(kInLinkAxes));
+  job.external_in_links = second_of(c, "external_frame", a[Param::external_frame], "world", "link", false);
   job.about_base = second_of(c, "about", a[Param::about], "com", "base", false);
   if ((job.function == Function::com || (row.takes(Param::about) && !job.about_base)) && !(moving_mass(chain) > 0))
     throw py::value_error(std::string(c.function) + ": the moving links of model '" + chain.name() +

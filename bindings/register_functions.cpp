@@ -140,19 +140,17 @@ py::dict counts_of(const std::vector<StageCounts>& stages) {
 
 py::dict count_operations_call(const Chain& chain, const std::string& function, const std::optional<std::string>& method) {
   const FunctionRow* row = find_row<Chain>(function);
-  if (!row || row->code == static_cast<int>(Function::derivatives)) {
-    std::vector<std::string> names;
-    for (const FunctionRow& r : chain_table::kRows)
-      if (r.code != static_cast<int>(Function::derivatives)) names.push_back(r.name);
-    throw py::value_error("operations: unknown function '" + function + "', expected one of " + listed(names));
-  }
+  if (!row)
+    throw py::value_error("operations: unknown function '" + function + "', expected one of " + listed_functions<Chain>());
   if (method && !row->methods.count) throw py::value_error("operations: function '" + function + "' has no methods");
   Arguments a;
   const auto last = static_cast<std::size_t>(&chain.joint_frame(chain.n() - 1) - &chain.frame(0));
   const py::str name(method ? *method : ""), tip(chain.links()[last].name);
   if (method) a.slot[index_of(Param::method)] = name.ptr();
   a.slot[index_of(Param::link)] = tip.ptr();
-  return counts_of(count_operations(Face<Chain>::options({"operations", chain.name()}, chain, *row, a)));
+  const Job job = Face<Chain>::options({"operations", chain.name()}, chain, *row, a);
+  if (job.method == Method::dual) throw py::value_error("operations: dual numbers are not counted");
+  return counts_of(count_operations(job));
 }
 
 }  // namespace

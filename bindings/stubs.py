@@ -12,6 +12,7 @@ TEMPLATE = HERE / "core.pyi.in"
 STUBS = HERE.parent / "python" / "zveno" / "_core.pyi"
 OPTIONS = {
     "external": "_External = None",
+    "external_frame": 'Literal["world", "link"] = "world"',
     "link": "str",
     "point": "ArrayLike | None = None",
     "about": 'Literal["com", "base"] = "com"',

@@ -17,6 +17,7 @@ enum class Adopted {
   GraphSizeError,
   Body,
   Derivatives,
+  ForwardDerivatives,
   HexapodDynamics,
   count
 };

@@ -253,10 +253,8 @@ def item_shape(name, chain):
 
 
 def arrays_of(result):
-    """The arrays of a result: one, or the three of derivatives."""
-    if hasattr(result, "dtau_dq"):
-        return [result.dtau_dq, result.dtau_dqd, result.dtau_dqdd]
-    return [np.asarray(result)]
+    """The arrays of a result: one, or those of a named result."""
+    return list(result) if isinstance(result, tuple) else [np.asarray(result)]
 
 
 # ---- graphs -----------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from .errors import (
 from .model import Body, Chain, Hexapod, Leg, Link
 from .model.reduced import LinkPoses
 from .opcount import OpCount
-from .results import Derivatives, HexapodDynamics, RingPose, Singularity
+from .results import Derivatives, ForwardDerivatives, HexapodDynamics, RingPose, Singularity
 from .sim.batch import SimulationBatch
 from .sim.chain import ChainSimulation
 from .sim.simulation import HexapodSimulation, Simulation, StopEvent
@@ -78,6 +78,7 @@ __all__ = [
     "CompiledFunction",
     "Derivatives",
     "Error",
+    "ForwardDerivatives",
     "GraphSizeError",
     "Hexapod",
     "HexapodDynamics",

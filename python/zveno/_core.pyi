@@ -9,7 +9,7 @@ from typing_extensions import TypeVar, disjoint_base
 
 from .hexapod import Body
 from .model import Link
-from .results import Derivatives, HexapodDynamics
+from .results import Derivatives, ForwardDerivatives, HexapodDynamics
 
 _Array: TypeAlias = NDArray[np.float64]
 _Result = TypeVar("_Result", default=Any)
@@ -30,6 +30,11 @@ _DerivativesOutput: TypeAlias = Literal[
     "dtau_dqd",
     "dtau_dqdd",
 ]
+_ForwardDerivativesOutput: TypeAlias = Literal[
+    "dqdd_dq",
+    "dqdd_dqd",
+    "dqdd_dtau",
+]
 _ChainArrays: TypeAlias = Literal[
     "mass_matrix",
     "bias",
@@ -47,6 +52,7 @@ _ChainArrays: TypeAlias = Literal[
     "momentum_matrix",
     "coriolis_matrix",
     "regressor",
+    "inverse_mass_matrix",
 ]
 _ChainNumbers: TypeAlias = Literal[
     "kinetic_energy",
@@ -120,6 +126,7 @@ class Chain:
         external: _External = None,
         method: Literal["rnea", "kane"] = "rnea",
         base_motion: ArrayLike | None = None,
+        external_frame: Literal["world", "link"] = "world",
         *,
         on_error: _OnError = "raise",
         status: NDArray[np.int16] | None = None,
@@ -133,6 +140,7 @@ class Chain:
         qdd: ArrayLike,
         external: _External = None,
         base_motion: ArrayLike | None = None,
+        external_frame: Literal["world", "link"] = "world",
         *,
         on_error: _OnError = "raise",
         status: NDArray[np.int16] | None = None,
@@ -147,6 +155,7 @@ class Chain:
         external: _External = None,
         method: Literal["aba", "cholesky", "cholesky-walk"] = "aba",
         base_motion: ArrayLike | None = None,
+        external_frame: Literal["world", "link"] = "world",
         *,
         on_error: _OnError = "raise",
         status: NDArray[np.int16] | None = None,
@@ -161,6 +170,7 @@ class Chain:
         external: _External = None,
         frame: _Frame = "link",
         base_motion: ArrayLike | None = None,
+        external_frame: Literal["world", "link"] = "world",
         *,
         on_error: _OnError = "raise",
         status: NDArray[np.int16] | None = None,
@@ -174,6 +184,7 @@ class Chain:
         qdd: ArrayLike,
         external: _External = None,
         base_motion: ArrayLike | None = None,
+        external_frame: Literal["world", "link"] = "world",
         *,
         on_error: _OnError = "raise",
         status: NDArray[np.int16] | None = None,
@@ -285,6 +296,8 @@ class Chain:
         qdd: ArrayLike,
         external: _External = None,
         base_motion: ArrayLike | None = None,
+        external_frame: Literal["world", "link"] = "world",
+        method: Literal["sweep", "sweep-walk", "dual"] = "sweep",
         *,
         outputs: Sequence[_DerivativesOutput] | None = None,
         on_error: _OnError = "raise",
@@ -365,6 +378,30 @@ class Chain:
         qd: ArrayLike,
         qdd: ArrayLike,
         base_motion: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def forward_derivatives(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        external: _External = None,
+        base_motion: ArrayLike | None = None,
+        external_frame: Literal["world", "link"] = "world",
+        *,
+        outputs: Sequence[_ForwardDerivativesOutput] | None = None,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: tuple[_Array, ...] | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> ForwardDerivatives: ...
+    def inverse_mass_matrix(
+        self,
+        q: ArrayLike,
         *,
         on_error: _OnError = "raise",
         status: NDArray[np.int16] | None = None,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._html import html_table
 
-__all__ = ["Derivatives", "HexapodDynamics", "RingPose", "Singularity"]
+__all__ = ["Derivatives", "ForwardDerivatives", "HexapodDynamics", "RingPose", "Singularity"]
 
 Array = NDArray[np.float64]
 
@@ -59,6 +59,21 @@ class Derivatives(NamedTuple):
     def _repr_html_(self) -> str:
         arrays = {name: array for name, array in self._asdict().items() if array is not None}
         return html_table("Derivatives of the joint efforts", _rows(arrays), _HEADER)
+
+
+class ForwardDerivatives(NamedTuple):
+    """First derivatives of the joint accelerations qdd(q, qd, tau); element [i, j] is d qdd_i / d x_j.
+
+    None for those that ``outputs=`` did not ask for.
+    """
+
+    dqdd_dq: NDArray[np.float64]
+    dqdd_dqd: NDArray[np.float64]
+    dqdd_dtau: NDArray[np.float64]
+
+    def _repr_html_(self) -> str:
+        arrays = {name: array for name, array in self._asdict().items() if array is not None}
+        return html_table("Derivatives of the joint accelerations", _rows(arrays), _HEADER)
 
 
 class HexapodDynamics(_core.HexapodDynamicsBase):

@@ -10,6 +10,7 @@ from helpers import (
     FUNCTIONS,
     LAYOUTS,
     REFUSED,
+    ROWS,
     TAKES_EXTERNAL,
     VARIANTS,
     arguments,
@@ -125,8 +126,8 @@ def test_inputs_are_left_untouched(name, arm, rng):
 
 
 def empty_out(name, shape):
-    """An array for the result, or the three of derivatives, filled with what must be overwritten."""
-    return tuple(np.full(shape, np.nan) for _ in range(3)) if name == "derivatives" else np.full(shape, np.nan)
+    """An array for the result, or those of a named result, filled with what must be overwritten."""
+    return tuple(np.full(shape, np.nan) for _ in range(3)) if ROWS[name]["several"] else np.full(shape, np.nan)
 
 
 @every_variant
@@ -136,7 +137,7 @@ def test_out_receives_the_result_and_is_returned(variant, lead, arm, rng):
     values = random_state(rng, arm, lead)
     out = empty_out(name, lead + item_shape(name, arm))
     got = getattr(arm, name)(*arguments(name, values, arm.link_names[-1]), **options, out=out)
-    if name == "derivatives":
+    if ROWS[name]["several"]:
         assert all(mine is given for mine, given in zip(arrays_of(got), out, strict=True))
     else:
         assert got is out
@@ -149,7 +150,7 @@ def test_out_that_does_not_fit_is_refused(name, make, arm, rng):
     shape = (3, *item_shape(name, arm))
     args = arguments(name, random_state(rng, arm, (3,)), arm.link_names[-1])
     bad = make(shape)
-    out = (np.empty(shape), bad, np.empty(shape)) if name == "derivatives" else bad
+    out = (np.empty(shape), bad, np.empty(shape)) if ROWS[name]["several"] else bad
     with pytest.raises((ValueError, TypeError), match=rf"{name}: out\b.*expected"):
         getattr(arm, name)(*args, out=out)
 
@@ -163,7 +164,7 @@ def test_out_may_not_overlap_an_input(name, arm, rng):
     values = [buffer[: 3 * arm.n].reshape(3, arm.n)] * 3
     for start in (0, 3 * arm.n - 1):
         out = buffer[start : start + size].reshape(lead + item)
-        if name == "derivatives":
+        if ROWS[name]["several"]:
             out = (out, np.empty(lead + item), np.empty(lead + item))
         with pytest.raises(ValueError, match=rf"{name}: out\b"):
             getattr(arm, name)(*arguments(name, values, arm.link_names[-1]), out=out)

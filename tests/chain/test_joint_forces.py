@@ -91,8 +91,9 @@ def test_generated_code_has_the_springs_bit_for_bit(mechanism):
         algebraic = chain.compile(function, level="algebraic")(*states)
         scale = np.abs(f(*states)).max() * max(1.0, np.linalg.cond(chain.mass_matrix(q)).max())
         assert_close(algebraic, f(*states), chain.n, ulps=OTHER, scale=scale)
-    tau, want = chain.compile("derivatives")(q, qd, x), chain.derivatives(q, qd, x)
-    assert np.array_equal(tau.dtau_dq, want.dtau_dq)
+    f = chain.compile("derivatives")
+    want = chain.derivatives(q, qd, x, method=f.options["method"])
+    assert np.array_equal(f(q, qd, x).dtau_dq, want.dtau_dq)
 
 
 def test_a_spring_costs_two_operations_a_shifted_rest_one_more():

@@ -101,7 +101,7 @@ class ChainRows {
         job_(job),
         rows_(rows),
         n_(job.chain->n()),
-        derive_(job.function == Function::derivatives),
+        derive_(job.function == Function::derivatives && job.method == Method::dual),
         solves_(row_of(job.function).has(kSolves)),
         large_(row_of(job.function).cost == Cost::quadratic &&
                n_ > (job.method == Method::crba ? kLargestPackedCrba : kLargestPackedMatrix)),
@@ -110,7 +110,7 @@ class ChainRows {
       if (is_array(p) && rows[p].data) input_[inputs_++] = {p, input_size(job, p)};
   }
 
-  // derivatives fill the lanes by themselves
+  // duals fill the lanes by themselves
   bool in_lanes(std::ptrdiff_t begin, std::ptrdiff_t end) const { return end - begin > 1 && !large_ && !derive_; }
 
   Failure single(std::ptrdiff_t row) {

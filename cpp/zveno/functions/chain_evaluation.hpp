@@ -7,6 +7,7 @@
 #include <zveno/kernel/chain/aba.hpp>
 #include <zveno/kernel/chain/coriolis.hpp>
 #include <zveno/kernel/chain/crba.hpp>
+#include <zveno/kernel/chain/derivatives.hpp>
 #include <zveno/kernel/chain/kane.hpp>
 #include <zveno/kernel/chain/kane_bias.hpp>
 #include <zveno/kernel/chain/kosynka.hpp>
@@ -85,7 +86,7 @@ class ChainEvaluation {
       case Function::pose: return pose(out[0]);
       case Function::jacobian: return jacobian(out[0]);
       case Function::jacobian_rate: return jacobian_rate(out[0]);
-      case Function::derivatives: return;  // assembled from inverse_dynamics with duals, see batch/ and instruments/
+      case Function::derivatives: return derivatives(out);  // method 'dual': see batch/ and instruments/
       case Function::velocity: return velocity(out[0]);
       case Function::acceleration: return acceleration(out[0]);
       case Function::com: return com(out[0]);
@@ -93,6 +94,8 @@ class ChainEvaluation {
       case Function::momentum_matrix: return momentum_matrix(out[0]);
       case Function::coriolis_matrix: return coriolis(out[0]);
       case Function::regressor: return regressor(out[0]);
+      case Function::forward_derivatives: return forward_derivatives(out, pivot);
+      case Function::inverse_mass_matrix: return inverse_mass_matrix(out[0], pivot);
     }
   }
 
@@ -136,7 +139,7 @@ class ChainEvaluation {
   // external wrenches on each body about its origin; in body axes, or in base axes
   const Wrench<T>* external(bool body_axes) {
     if (job_.external_count == 0) return nullptr;
-    if (!R_WB_) frames();
+    if (!R_WB_ && !(body_axes && job_.external_in_links)) frames();
     Wrench<T>* sum = scratch_.take<Wrench<T>>(n_);
     for (int b = 0; b < n_; ++b) sum[b] = {zero3<T>(), zero3<T>()};
     for (int k = 0; k < job_.external_count; ++k) {
@@ -144,12 +147,18 @@ class ChainEvaluation {
       if (frame.body == kWorld) continue;
       Vec3<T> f, m, arm = cast<T>(frame.p_BoUo_B);
       load(k, f, m);
-      if (body_axes) {
+      if (job_.external_in_links) {
+        f = times(cast<T>(frame.R_BU), f);
+        m = times(cast<T>(frame.R_BU), m);
+        if (!body_axes) {
+          f = times(R_WB_[frame.body], f);
+          m = times(R_WB_[frame.body], m);
+        }
+      } else if (body_axes) {
         f = transposed_times(R_WB_[frame.body], f);
         m = transposed_times(R_WB_[frame.body], m);
-      } else {
-        arm = times(R_WB_[frame.body], arm);
       }
+      if (!body_axes) arm = times(R_WB_[frame.body], arm);
       sum[frame.body].f += f;
       sum[frame.body].n += m + cross<T>(arm, f);
     }
@@ -161,16 +170,23 @@ class ChainEvaluation {
     m = {w[3], w[4], w[5]};
   }
 
-  // make(n x n matrix of bodies) -> the user's order
-  template <class Make>
-  void square(T* out, const Make& make) {
-    if (chain_.identity_order()) return make(out);
-    T* M = scratch_.take<T>(static_cast<std::size_t>(n_) * n_);
-    make(M);
+  // where to compute an n x n matrix of bodies that goes to `out`, null if it is not wanted
+  T* unordered_square(T* out) {
+    return out && chain_.identity_order() ? out : scratch_.take<T>(static_cast<std::size_t>(n_) * n_);
+  }
+  void deliver_square(const T* M, T* out) {
+    if (!out || M == out) return;
     const std::ptrdiff_t n = n_;
     const std::vector<int>& u = chain_.user_index();
     for (std::ptrdiff_t i = 0; i < n; ++i)
       for (std::ptrdiff_t j = 0; j < n; ++j) out[u[i] * n + u[j]] = M[i * n + j];
+  }
+  // make(n x n matrix of bodies) -> the user's order
+  template <class Make>
+  void square(T* out, const Make& make) {
+    T* M = unordered_square(out);
+    make(M);
+    deliver_square(M, out);
   }
 
   void mass_matrix(T* out) {
@@ -204,6 +220,25 @@ class ChainEvaluation {
     deliver(tau, out);
   }
 
+  // accelerations by articulated bodies, everything in the order of bodies
+  void articulated(const T* qd, const T* tau, T* qdd, T* pivot) {
+    if (forces_.resists()) {
+      T* left = scratch_.take<T>(n_);
+      forces_.take_efforts(at_.q, qd, tau, left);
+      tau = left;
+    }
+    const Wrench<T>* ext = external(true);
+    enter_stage<T>(Stage::algorithm);
+    aba(model_, at_, qd, tau, forces_.rotors(), base(), ext, qdd, pivot, scratch_);
+  }
+
+  // mass matrix -> its factors L'DL, judged by their pivots
+  void factorise(T* M, T* pivot) {
+    enter_stage<T>(Stage::algorithm);
+    ltl(chain_.topology(), M);
+    for (std::ptrdiff_t b = 0; b < n_; ++b) pivot[b] = M[b * n_ + b];
+  }
+
   void forward_dynamics(T* out, T* pivot) {
     const T *qd = ordered(in_[Param::qd]), *tau = ordered(in_[Param::tau]);
     T* qdd = unordered(out);
@@ -214,21 +249,78 @@ class ChainEvaluation {
       T* M = scratch_.take<T>(static_cast<std::size_t>(n_) * n_);
       const Method mass = job_.method == Method::cholesky_walk ? Method::crba_walk : Method::crba;
       mass_matrix_of_bodies(chain_, model_, mass, at_, M, scratch_);
-      enter_stage<T>(Stage::algorithm);
-      ltl(chain_.topology(), M);
-      for (std::ptrdiff_t b = 0; b < n_; ++b) pivot[b] = M[b * n_ + b];
+      factorise(M, pivot);
       ltl_solve(chain_.topology(), M, qdd);
     } else {
-      if (forces_.resists()) {
-        T* left = scratch_.take<T>(n_);
-        forces_.take_efforts(at_.q, qd, tau, left);
-        tau = left;
-      }
-      const Wrench<T>* ext = external(true);
-      enter_stage<T>(Stage::algorithm);
-      aba(model_, at_, qd, tau, forces_.rotors(), base(), ext, qdd, pivot, scratch_);
+      articulated(qd, tau, qdd, pivot);
     }
     deliver(qdd, out);
+  }
+
+  // matrices of bodies: those of inverse dynamics with everything that acts in the joints
+  void first_order(const T* qd, const T* qdd, const FirstOrder<T>& out) {
+    const Wrench<T>* fixed_in_links = job_.external_in_links ? external(true) : nullptr;
+    const BaseMotion<T> motion = base();
+    if (job_.method == Method::sweep_walk)
+      derivatives_walk(model_, at_, qd, qdd, motion, fixed_in_links, out, scratch_);
+    else
+      derivatives_at_root(model_, at_, qd, qdd, motion, fixed_in_links, out, scratch_);
+    forces_.add_rotors(out.M);
+    forces_.add_slopes(out.dq, out.dqd);
+    if (job_.external_count && !job_.external_in_links) fixed_loads(out.dq);
+  }
+
+  void fixed_loads(T* dq) {
+    if (!R_WB_) frames();
+    FixedLoad<T>* load = scratch_.take<FixedLoad<T>>(n_);
+    for (int b = 0; b < n_; ++b) load[b] = {zero3<T>(), zero3<T>(), diagonal(T(0.0))};
+    for (int k = 0; k < job_.external_count; ++k) {
+      const LinkFrame& frame = job_.external_frames[k];
+      if (frame.body == kWorld) continue;
+      FixedLoad<T> here;
+      this->load(k, here.f, here.n);
+      const Vec3<T> x = p_W_[frame.body] + times(R_WB_[frame.body], cast<T>(frame.p_BoUo_B));
+      FixedLoad<T>& sum = load[frame.body];
+      sum.f += here.f;
+      sum.n += here.n;
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) sum.G(i, j) += here.f[i] * x[j];
+    }
+    subtract_fixed_loads(model_, R_WB_, p_W_, load, dq);
+  }
+
+  void derivatives(T* const* out) {
+    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
+    const FirstOrder<T> x{unordered_square(out[0]), unordered_square(out[1]), unordered_square(out[2])};
+    first_order(qd, qdd, x);
+    deliver_square(x.dq, out[0]);
+    deliver_square(x.dqd, out[1]);
+    deliver_square(x.M, out[2]);
+  }
+
+  // (V21)
+  void forward_derivatives(T* const* out, T* pivot) {
+    const T *qd = ordered(in_[Param::qd]), *tau = ordered(in_[Param::tau]);
+    T* qdd = scratch_.take<T>(n_);
+    articulated(qd, tau, qdd, pivot);
+    const FirstOrder<T> x{unordered_square(out[0]), unordered_square(out[1]), scratch_.take<T>(n_ * n_)};
+    first_order(qd, qdd, x);
+    factorise(x.M, pivot);
+    T* const matrix[2] = {x.dq, x.dqd};
+    for (int k = 0; k < 2; ++k) {
+      if (!out[k]) continue;
+      for (int i = 0; i < n_ * n_; ++i) matrix[k][i] = -matrix[k][i];
+      ltl_solve(chain_.topology(), x.M, matrix[k], n_);
+      deliver_square(matrix[k], out[k]);
+    }
+    if (out[2]) square(out[2], [&](T* M) { ltl_inverse(chain_.topology(), x.M, M, scratch_); });
+  }
+
+  void inverse_mass_matrix(T* out, T* pivot) {
+    T* M = scratch_.take<T>(static_cast<std::size_t>(n_) * n_);
+    mass_matrix_of_bodies(chain_, model_, n_ <= 8 ? Method::crba_walk : Method::crba, at_, M, scratch_);
+    factorise(M, pivot);
+    square(out, [&](T* inverse) { ltl_inverse(chain_.topology(), M, inverse, scratch_); });
   }
 
   // (5.4)-(5.5) in the user's link axes or base axes, about the link origin
@@ -276,6 +368,10 @@ class ChainEvaluation {
       if (frame.body != kWorld) continue;
       Vec3<T> force, moment;
       load(k, force, moment);
+      if (job_.external_in_links) {
+        force = times(cast<T>(frame.R_BU), force);
+        moment = times(cast<T>(frame.R_BU), moment);
+      }
       f += force;
       m += moment + cross<T>(cast<T>(frame.p_BoUo_B), force);
     }

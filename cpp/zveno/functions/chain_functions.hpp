@@ -26,6 +26,8 @@ enum class Function {
   momentum_matrix,
   coriolis_matrix,
   regressor,
+  forward_derivatives,
+  inverse_mass_matrix,
 };
 
 enum class Method {
@@ -43,6 +45,9 @@ enum class Method {
   aba,
   cholesky,
   cholesky_walk,
+  sweep,
+  sweep_walk,
+  dual,
 };
 
 constexpr bool serial_only(Method m) { return m == Method::kane_recurrent || m == Method::kosynka; }
@@ -53,8 +58,8 @@ constexpr int code(Function f) { return static_cast<int>(f); }
 constexpr MethodName named(const char* name, Method m) { return {name, static_cast<int>(m)}; }
 
 constexpr Param q = Param::q, qd = Param::qd, qdd = Param::qdd, tau = Param::tau, external = Param::external,
-                method = Param::method, link = Param::link, point = Param::point, frame = Param::frame,
-                base_motion = Param::base_motion;
+                external_frame = Param::external_frame, method = Param::method, link = Param::link, point = Param::point,
+                frame = Param::frame, base_motion = Param::base_motion;
 
 // in the order of Function
 inline constexpr FunctionRow kRows[] = {
@@ -79,7 +84,7 @@ inline constexpr FunctionRow kRows[] = {
      examples::kChainMassMatrix},
     {"bias",
      code(Function::bias),
-     {q, qd, external, method, base_motion},
+     {q, qd, external, method, base_motion, external_frame},
      2,
      {named("rnea", Method::rnea), named("kane", Method::kane_bias)},
      {{"bias", {kN}, "N m or N", "Bias forces."}},
@@ -91,7 +96,7 @@ inline constexpr FunctionRow kRows[] = {
      examples::kChainBias},
     {"inverse_dynamics",
      code(Function::inverse_dynamics),
-     {q, qd, qdd, external, base_motion},
+     {q, qd, qdd, external, base_motion, external_frame},
      3,
      {},
      {{"tau", {kN}, "N m or N", "Joint efforts."}},
@@ -103,7 +108,7 @@ inline constexpr FunctionRow kRows[] = {
      examples::kChainInverseDynamics},
     {"forward_dynamics",
      code(Function::forward_dynamics),
-     {q, qd, tau, external, method, base_motion},
+     {q, qd, tau, external, method, base_motion, external_frame},
      3,
      {named("aba", Method::aba), named("cholesky", Method::cholesky), named("cholesky-walk", Method::cholesky_walk)},
      {{"qdd", {kN}, "rad/s^2 or m/s^2", "Joint accelerations."}},
@@ -116,7 +121,7 @@ inline constexpr FunctionRow kRows[] = {
      examples::kChainForwardDynamics},
     {"reactions",
      code(Function::reactions),
-     {q, qd, qdd, external, frame, base_motion},
+     {q, qd, qdd, external, frame, base_motion, external_frame},
      3,
      {},
      {{"wrench",
@@ -131,7 +136,7 @@ inline constexpr FunctionRow kRows[] = {
      examples::kChainReactions},
     {"base_wrench",
      code(Function::base_wrench),
-     {q, qd, qdd, external, base_motion},
+     {q, qd, qdd, external, base_motion, external_frame},
      3,
      {},
      {{"wrench", {6}, "N and N m", "[force; moment] about the base origin, world axes."}},
@@ -205,17 +210,19 @@ inline constexpr FunctionRow kRows[] = {
      examples::kChainJacobianRate},
     {"derivatives",
      code(Function::derivatives),
-     {q, qd, qdd, external, base_motion},
+     {q, qd, qdd, external, base_motion, external_frame, method},
      3,
-     {},
+     {named("sweep", Method::sweep), named("sweep-walk", Method::sweep_walk), named("dual", Method::dual)},
      {{"dtau_dq", {kN, kN}, "N m/rad, N, N/m", "d tau / d q"},
       {"dtau_dqd", {kN, kN}, "N m s/rad, N s, N s/m", "d tau / d qd"},
       {"dtau_dqdd", {kN, kN}, "kg m^2, kg m or kg", "d tau / d qdd"}},
      Cost::quadratic,
      kRegroups | kSeveral,
-     "Exact first derivatives of inverse_dynamics, by dual numbers; element [i, j] is d tau_i / d x_j.",
-     "External wrenches stay fixed in the world.",
+     "Exact first derivatives of inverse_dynamics; element [i, j] is d tau_i / d x_j.",
      "",
+     "'sweep' one recursion for all three matrices, O(n d) for a tree of depth d; 'sweep-walk' the same from body to body, "
+     "shorter once compiled; 'dual' dual numbers carried through inverse dynamics, O(n^2), and the mass matrix. The same to "
+     "round-off.",
      examples::kChainDerivatives,
      "Derivatives"},
     {"velocity",
@@ -304,6 +311,33 @@ inline constexpr FunctionRow kRows[] = {
      "",
      "",
      examples::kChainRegressor},
+    {"forward_derivatives",
+     code(Function::forward_derivatives),
+     {q, qd, tau, external, base_motion, external_frame},
+     3,
+     {},
+     {{"dqdd_dq", {kN, kN}, "1/s^2, m/s^2 or 1/(m s^2)", "d qdd / d q"},
+      {"dqdd_dqd", {kN, kN}, "1/s, m/s or 1/(m s)", "d qdd / d qd"},
+      {"dqdd_dtau", {kN, kN}, "1/(kg m^2), 1/(kg m) or 1/kg", "d qdd / d tau, the inverse of the mass matrix"}},
+     Cost::quadratic,
+     kRegroups | kSolves | kSeveral,
+     "Exact first derivatives of forward_dynamics; element [i, j] is d qdd_i / d x_j.",
+     "By the implicit rule: M dqdd/dx = -dtau/dx at the accelerations that tau causes, with M = L'DL along the tree.",
+     "",
+     examples::kChainForwardDerivatives,
+     "ForwardDerivatives"},
+    {"inverse_mass_matrix",
+     code(Function::inverse_mass_matrix),
+     {q},
+     1,
+     {},
+     {{"M_inv", {kN, kN}, "1/(kg m^2), 1/(kg m) or 1/kg", "Inverse of the mass matrix."}},
+     Cost::quadratic,
+     kRegroups | kSolves,
+     "Inverse of the mass matrix, symmetric: accelerations by efforts.",
+     "From M = L'DL along the tree; zero between branches that hang on the base.",
+     "",
+     examples::kChainInverseMassMatrix},
 };
 
 }  // namespace chain_table

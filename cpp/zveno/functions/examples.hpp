@@ -92,6 +92,25 @@ True
 True
 )";
 
+inline constexpr char kChainForwardDerivatives[] = R"(>>> import numpy as np, zveno as zv
+>>> arm = zv.robots.puma560()
+>>> q, qd, tau = np.full((3, 6), 0.2)
+>>> d = arm.forward_derivatives(q, qd, tau)
+>>> np.allclose(d.dqdd_dtau @ arm.mass_matrix(q), np.eye(6))
+True
+>>> step = np.array([0, 1e-6, 0, 0, 0, 0])
+>>> change = arm.forward_dynamics(q + step, qd, tau) - arm.forward_dynamics(q - step, qd, tau)
+>>> np.allclose(d.dqdd_dq[:, 1], change / 2e-6, atol=1e-4)
+True
+)";
+
+inline constexpr char kChainInverseMassMatrix[] = R"(>>> import numpy as np, zveno as zv
+>>> arm = zv.robots.puma560()
+>>> q = np.full(6, 0.2)
+>>> np.allclose(arm.inverse_mass_matrix(q) @ arm.mass_matrix(q), np.eye(6))
+True
+)";
+
 inline constexpr char kChainJacobianRate[] = R"(>>> import numpy as np, zveno as zv
 >>> arm = zv.robots.puma560()
 >>> q, qd = np.full((2, 6), 0.3)

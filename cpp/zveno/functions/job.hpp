@@ -30,9 +30,10 @@ struct Job {
   bool link_axes = false;
   bool about_base = false;  // angular momentum about the base origin instead of the centre of mass
   bool weightless = false;  // base_motion has the weight in it: a - g
-  // external wrenches [f; m] at the origins of these frames, base axes
+  // external wrenches [f; m] at the origins of these frames, base axes or their own
   const LinkFrame* external_frames = nullptr;
   int external_count = 0;
+  bool external_in_links = false;
   unsigned outputs = kEverything;  // one bit for each result
   // computes instead of the kernels; in: see for_arguments, out: Pieces
   const Program* program = nullptr;

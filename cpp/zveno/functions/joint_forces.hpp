@@ -34,6 +34,15 @@ class JointForces {
         if (sprung(b)) tau[b] += stretch(q, b) * T(chain_.stiffness()[b]);
   }
 
+  // what they add to the derivatives of the efforts by q and qd, n x n each
+  void add_slopes(T* dq, T* dqd) const {
+    const std::ptrdiff_t n = n_;
+    for (std::ptrdiff_t b = 0; b < n; ++b) {
+      if (chain_.has_friction()) dqd[b * n + b] += T(chain_.friction()[b]);
+      if (chain_.has_spring() && sprung(static_cast<int>(b))) dq[b * n + b] += T(chain_.stiffness()[b]);
+    }
+  }
+
   // whether efforts are needed without accelerations
   bool resists() const { return chain_.has_friction() || chain_.has_spring(); }
 

@@ -30,6 +30,7 @@ enum class Param : std::uint8_t {
   start,
   // not arrays of the state
   external,
+  external_frame,
   method,
   link,
   point,
@@ -158,6 +159,8 @@ struct OptionText {
 inline constexpr OptionText kOptions[] = {
     {Param::external, "external", "dict, optional", "None",
      "{link name: (..., 6) wrench [force; moment]} acting on links at their origins, world axes, N and N m."},
+    {Param::external_frame, "external_frame", "{'world', 'link'}", "'world'",
+     "Axes of the external wrenches, in which they also keep their components while the links turn."},
     {Param::method, "method", "str", "", ""},
     {Param::link, "link", "str", "", "Name of a link, welded ones too, or of the base."},
     {Param::point, "point", "(3,) array, optional", "None", "Point in link axes, m; the link origin by default."},

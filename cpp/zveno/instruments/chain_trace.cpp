@@ -51,7 +51,7 @@ class Tracer {
       out[k].resize(output_size(job_, k));
       to[k] = out[k].data();
     }
-    if (job_.function == Function::derivatives)
+    if (job_.function == Function::derivatives && job_.method == Method::dual)
       derivatives(to);
     else
       evaluate(job_, to, pivot.data());

@@ -160,6 +160,12 @@ ZVENO_INLINE Vec3<T> times(const Mat3<T>& R, const Vec3<T>& a) {
   return {dot(R.row(0), a), dot(R.row(1), a), dot(R.row(2), a)};
 }
 
+// R (x, y, 0), 6 mul 3 add
+template <class T>
+ZVENO_INLINE Vec3<T> times_xy(const Mat3<T>& R, const T& x, const T& y) {
+  return {R(0, 0) * x + R(0, 1) * y, R(1, 0) * x + R(1, 1) * y, R(2, 0) * x + R(2, 1) * y};
+}
+
 // R' a, 9 mul 6 add
 template <class T>
 ZVENO_INLINE Vec3<T> transposed_times(const Mat3<T>& R, const Vec3<T>& a) {

@@ -42,6 +42,15 @@ struct JointFrame {
     unturn_z(theta, a);
     return a;
   }
+  // R_PB, 4 mul, with phi 12 mul 4 add
+  ZVENO_INLINE Mat3<T> rotation() const {
+    Mat3<T> R;
+    R(0, 0) = theta.c, R(0, 1) = -theta.s, R(0, 2) = T(0.0);
+    R(1, 0) = alpha.c * theta.s, R(1, 1) = alpha.c * theta.c, R(1, 2) = -alpha.s;
+    R(2, 0) = alpha.s * theta.s, R(2, 1) = alpha.s * theta.c, R(2, 2) = alpha.c;
+    for (int j = 0; has_phi && j < 3; ++j) phi.apply(R(0, j), R(1, j));
+    return R;
+  }
   // R_WP -> R_WB, 24 mul 12 add
   ZVENO_INLINE Mat3<T> after(Mat3<T> R) const {
     for (int i = 0; i < 3; ++i) {

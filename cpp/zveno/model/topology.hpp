@@ -30,6 +30,8 @@ struct Topology {
   bool serial = true;
 
   int size() const { return static_cast<int>(parent.size()); }
+  // nothing hangs on body b: in depth-first order a child would be the next body
+  bool is_tip(int b) const { return b + 1 == size() || parent[b + 1] != b; }
 };
 
 }  // namespace zveno

@@ -90,6 +90,7 @@ class _ChainKind:
     methods: Final = {
         "mass_matrix": (("crba", math.inf), ("crba-walk", 24), ("crba-columns", 10)),
         "forward_dynamics": (("aba", math.inf), ("cholesky", 24), ("cholesky-walk", 16)),
+        "derivatives": (("sweep", math.inf), ("sweep-walk", 16)),
     }
     wrench: Final = "[force; moment] at the origin of the link, base axes, N and N m"
     inertial: Final = "m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the link's origin in link axes; kg, kg m, kg m^2"
@@ -119,7 +120,7 @@ class _ChainKind:
         except (TypeError, ValueError, OverflowError):
             raise TypeError(f"{who}: point is {_show(point)}, expected three numbers") from None
         return {
-            **{key: given.get(key) for key in ("method", "link", "frame", "about")},
+            **{key: given.get(key) for key in ("method", "link", "frame", "about", "external_frame")},
             "point": where,
             "external": tuple(loaded),
             "symbolic": tuple(symbolic),
@@ -149,7 +150,7 @@ class _ChainKind:
 
     @staticmethod
     def kernel_operations(model: Chain, function: str, options: Mapping[str, Any]) -> OpCount | None:
-        if function == "derivatives":
+        if options["method"] == "dual":
             return None
         return operations(model, function, options["method"])
 
@@ -157,7 +158,9 @@ class _ChainKind:
     def reference(traced: TracedFunction, rng: np.random.Generator, count: int) -> tuple[list[Array], list[Any]]:
         model, options = traced.model, traced.options
         keywords = {
-            key: options[key] for key in ("method", "link", "point", "frame", "about") if options[key] is not None
+            key: options[key]
+            for key in ("method", "link", "point", "frame", "about", "external_frame")
+            if options[key] is not None
         }
         inputs: list[Array] = []
         for x in traced.graph.inputs:
@@ -618,6 +621,7 @@ class TraceOptions(TypedDict, total=False):
     point: ArrayLike | None
     frame: str | None
     about: str | None
+    external_frame: str | None
     external: Iterable[str]
     parameters: str | Iterable[str]
     # of hexapods
@@ -627,7 +631,7 @@ class TraceOptions(TypedDict, total=False):
 
 _COMMON: Final = {"arguments", "outputs", "level", "limit"}
 _OWN: Final = {
-    "chain": {"method", "link", "point", "frame", "about", "external", "parameters"},
+    "chain": {"method", "link", "point", "frame", "about", "external", "external_frame", "parameters"},
     "hexapod": {"tau", "base"},
 }
 

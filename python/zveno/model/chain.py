@@ -23,7 +23,7 @@ from .reduced import LinkPoses, locked_links, path_links
 
 if TYPE_CHECKING:
     from ..codegen.function import CompiledFunction, TraceOptions
-    from ..results import Derivatives
+    from ..results import Derivatives, ForwardDerivatives
 
 __all__ = ["Chain"]
 
@@ -92,6 +92,10 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         def compile(
             self, function: Literal["derivatives"], **options: Unpack[TraceOptions]
         ) -> CompiledFunction[Derivatives]: ...
+        @overload
+        def compile(
+            self, function: Literal["forward_derivatives"], **options: Unpack[TraceOptions]
+        ) -> CompiledFunction[ForwardDerivatives]: ...
         @overload
         def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction[Any]: ...
         def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction[Any]: ...

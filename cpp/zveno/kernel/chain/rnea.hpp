@@ -31,68 +31,77 @@ ZVENO_INLINE Vec3<T> axial_of_product(const Mat3<T>& K, const Sym3<T>& S) {
           K(1, 0) * S.xx + K(1, 1) * S.xy + K(1, 2) * S.xz - K(0, 0) * S.xy - K(0, 1) * S.yy - K(0, 2) * S.yz};
 }
 
+// of a body, body axes; a: of its origin, gravity included
+template <class T>
+struct RigidMotion {
+  Vec3<T> w, dw, a;
+  Mat3<T> K;
+};
+
+// the joint's own part of (5.2)-(5.3); qdd may be null (zero). still: the body hangs on a base that does not move
+template <class T>
+ZVENO_INLINE RigidMotion<T> with_joint(bool revolute, bool still, const T& rate, const T* qdd, Vec3<T> w, Vec3<T> dw,
+                                       Vec3<T> a) {
+  if (revolute) {
+    if (!still) {  // (w_P x z) qd
+      dw.x() += w.y() * rate;
+      dw.y() -= w.x() * rate;
+    }
+    w.z() = still ? rate : w.z() + rate;
+    if (qdd) dw.z() = still ? *qdd : dw.z() + *qdd;
+  } else {
+    if (!still) {  // 2 (w x z) qd
+      a.x() += w.y() * (rate + rate);
+      a.y() -= w.x() * (rate + rate);
+    }
+    if (qdd) a.z() += *qdd;
+  }
+  return {w, dw, a, rotation_acceleration(w, dw)};
+}
+
+// the motion of body b, which stands at X in its parent or in the base
+template <class T>
+ZVENO_INLINE RigidMotion<T> entered(const JointFrame<T>& X, bool revolute, const RigidMotion<T>& from, const T& rate,
+                                    const T* qdd) {
+  return with_joint<T>(revolute, false, rate, qdd, X.to_body(from.w), X.to_body(from.dw),
+                       X.to_body(from.a + times(from.K, X.p)));
+}
+template <class T>
+ZVENO_INLINE RigidMotion<T> entered(const JointFrame<T>& X, bool revolute, const BaseMotion<T>& base, const T& rate,
+                                    const T* qdd) {
+  if (!base.moving) return with_joint<T>(revolute, true, rate, qdd, zero3<T>(), zero3<T>(), X.to_body(base.a));
+  return with_joint<T>(revolute, false, rate, qdd, X.to_body(base.w), X.to_body(base.dw),
+                       X.to_body(base.a + times(rotation_acceleration(base.w, base.dw), X.p)));
+}
+
 // base to tips: the wrench that each body's motion needs, about Bo, body axes; qdd may be null (zero accelerations)
 template <class T, class P>
 void body_wrenches(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
                    const BaseMotion<T>& base, const Wrench<T>* external_B, Wrench<T>* wrench, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
   const int n = model.size();
-  struct Motion {
-    Vec3<T> w, dw, a;
-    Mat3<T> K;
-  };
   // along a chain the parent's motion stays in registers; a tree remembers it
   const bool tree = !model.topology->serial;
-  Motion* motion = scratch.take<Motion>(tree ? n : 0);
-  Vec3<T> w = zero3<T>(), dw = w, a = w;
-  Mat3<T> K = diagonal(T(0.0));
+  RigidMotion<T>* motion = scratch.take<RigidMotion<T>>(tree ? n : 0);
+  RigidMotion<T> x;
   for (int b = 0; b < n; ++b) {
     // computed in locals and stored at the end: a store in between makes the compiler reload every parameter
     const JointFrame<T> X = joint_frame(model, at, b);
     const BodyParams<P>& body = model.body[b];
     const int parent = model.parent(b);
-    const bool still = parent == kWorld && !base.moving;
-    const T rate = qd[b];
-    Vec3<T> wb, dwb, ab;
-    if (parent != kWorld) {
-      if (parent != b - 1) {
-        const Motion& from = motion[parent];
-        w = from.w, dw = from.dw, a = from.a, K = from.K;
-      }
-      wb = X.to_body(w);
-      dwb = X.to_body(dw);
-      ab = X.to_body(a + times(K, X.p));
-    } else if (base.moving) {
-      wb = X.to_body(base.w);
-      dwb = X.to_body(base.dw);
-      ab = X.to_body(base.a + times(rotation_acceleration(base.w, base.dw), X.p));
-    } else {
-      wb = dwb = zero3<T>();
-      ab = X.to_body(base.a);
-    }
-    if (model.revolute(b)) {
-      if (!still) {  // (w_P x z) qd
-        dwb.x() += wb.y() * rate;
-        dwb.y() -= wb.x() * rate;
-      }
-      wb.z() = still ? rate : wb.z() + rate;
-      if (qdd) dwb.z() = still ? qdd[b] : dwb.z() + qdd[b];
-    } else {
-      if (!still) {  // 2 (w x z) qd
-        ab.x() += wb.y() * (rate + rate);
-        ab.y() -= wb.x() * (rate + rate);
-      }
-      if (qdd) ab.z() += qdd[b];
-    }
-    const Mat3<T> Kb = rotation_acceleration(wb, dwb);
-    Vec3<T> f = ab * T(body.m) + times(Kb, cast<T>(body.mc_B));
-    Vec3<T> m = axial_of_product(Kb, cast<T>(body.S_BBo_B)) + cross<T>(cast<T>(body.mc_B), ab);
+    const bool revolute = model.revolute(b);
+    const T* const acceleration = qdd ? qdd + b : nullptr;
+    if (parent == kWorld)
+      x = entered(X, revolute, base, qd[b], acceleration);
+    else
+      x = entered(X, revolute, parent == b - 1 ? x : motion[parent], qd[b], acceleration);
+    Vec3<T> f = x.a * T(body.m) + times(x.K, cast<T>(body.mc_B));
+    Vec3<T> m = axial_of_product(x.K, cast<T>(body.S_BBo_B)) + cross<T>(cast<T>(body.mc_B), x.a);
     if (external_B) {
       f -= external_B[b].f;
       m -= external_B[b].n;
     }
-    w = wb, dw = dwb, a = ab, K = Kb;
-    if (tree) motion[b].w = wb, motion[b].dw = dwb, motion[b].a = ab, motion[b].K = Kb;
+    if (tree) motion[b] = x;
     wrench[b].f = f;
     wrench[b].n = m;
   }

@@ -1,0 +1,510 @@
+// First derivatives of inverse dynamics, and the mass matrix, in one sweep: docs/derivatives.md (V1)-(V16).
+//
+// What is outboard of a joint is described relative to the body behind the joint, extended as a rigid body: its mass moments
+// (m, c, S), and what its parts do beyond the rigid motion: momentum P, N = integral of v_rel r' dm, wrench F, M. A joint
+// coordinate then acts on the outboard part through six-vectors u, t1, t2 and a three-vector y, and on the inboard joints
+// through the twists psd, psdd of its own axis; every element of the three matrices is one product of such vectors.
+#pragma once
+
+#include <algorithm>
+
+#include <zveno/kernel/chain/momentum.hpp>
+#include <zveno/kernel/chain/rnea.hpp>
+#include <zveno/scalar/block.hpp>
+
+namespace zveno {
+
+// of a body, body axes: as in inverse dynamics, and the velocity v of its origin relative to the base
+template <class T>
+struct CarriedMotion {
+  RigidMotion<T> rigid;
+  Vec3<T> v;
+};
+
+// outboard of a joint, about the origin of its body, body axes, (V3)
+template <class T>
+struct Outboard {
+  T m;
+  Vec3<T> c;
+  Sym3<T> S;
+  Vec3<T> P, F, M;
+  Mat3<T> N;
+
+  static Outboard nothing() {
+    const Vec3<T> o = zero3<T>();
+    Outboard x;
+    x.m = T(0.0), x.c = o, x.S = zero_sym3<T>(), x.P = o, x.F = o, x.M = o, x.N = diagonal(T(0.0));
+    return x;
+  }
+  ZVENO_INLINE void add(const Outboard& b) {
+    m += b.m;
+    c += b.c;
+    S = S + b.S;
+    P += b.P;
+    F += b.F;
+    M += b.M;
+    N = N + b.N;
+  }
+};
+
+// wrenches by q, qd and qdd of a joint, and y, (V4)-(V7) or (V10)
+template <class T>
+struct JointTerms {
+  Wrench<T> u, t1, t2;
+  Vec3<T> y;
+};
+
+// how the axis of a joint is carried along, (V8): about the origin of its body
+template <class T>
+struct AxisRates {
+  Screw<T> psd, psdd;
+};
+
+template <class T>
+ZVENO_INLINE AxisRates<T> axis_rates(const CarriedMotion<T>& at, bool revolute) {
+  const Vec3<T>&w = at.rigid.w, &a = at.rigid.a, &v = at.v, o = zero3<T>();
+  const Vec3<T> ed{w.y(), -w.x(), T(0.0)}, Kz = at.rigid.K.col(2);
+  if (!revolute) return {{ed, o}, {Kz, o}};
+  // 2 ed x v = 2 (-w_x v_z, -w_y v_z, w_x v_x + w_y v_y)
+  const T wx = w.x() + w.x(), wy = w.y() + w.y();
+  const Vec3<T> l{a.y() + wx * v.z(), wy * v.z() - a.x(), -(wx * v.x() + wy * v.y())};
+  return {{{v.y(), -v.x(), T(0.0)}, ed}, {l, Kz}};
+}
+
+// tr(N) E - N
+template <class T>
+ZVENO_INLINE Mat3<T> turning_of(const Mat3<T>& N) {
+  Mat3<T> r;
+  r(0, 0) = N(1, 1) + N(2, 2), r(1, 1) = N(0, 0) + N(2, 2), r(2, 2) = N(0, 0) + N(1, 1);
+  r(0, 1) = -N(0, 1), r(0, 2) = -N(0, 2), r(1, 0) = -N(1, 0);
+  r(1, 2) = -N(1, 2), r(2, 0) = -N(2, 0), r(2, 1) = -N(2, 1);
+  return r;
+}
+
+template <class T>
+ZVENO_INLINE Vec3<T> twice(const Vec3<T>& a) {
+  return a + a;
+}
+
+// (V4)-(V7)
+template <class T>
+ZVENO_INLINE JointTerms<T> revolute_terms(const CarriedMotion<T>& at, const Outboard<T>& x) {
+  const Vec3<T>&w = at.rigid.w, &a = at.rigid.a, &v = at.v, &c = x.c, &P = x.P;
+  const Mat3<T>& K = at.rigid.K;
+  const Sym3<T>& S = x.S;
+  const Mat3<T> Tn = turning_of(x.N);
+  const T wx = w.x(), wy = w.y(), wz = w.z(), zero(0.0);
+  JointTerms<T> t;
+  t.u = {{-c.y(), c.x(), zero}, {-S.xz, -S.yz, S.xx + S.yy}};
+  const T along = wx * c.x() + wy * c.y();  // w x fz = (-w_z c_x, -w_z c_y, along)
+  const Vec3<T> Sw = times(S, w);
+  t.t2.f = twice<T>({-(wz * c.x() + P.y()), P.x() - wz * c.y(), along});
+  t.t2.n = twice<T>({Sw.y() + Tn(0, 2), Tn(1, 2) - Sw.x(), Tn(2, 2)});
+  const T wx2 = wx + wx, wy2 = wy + wy;
+  t.t1.f = {K(0, 1) * c.x() - K(0, 0) * c.y() - wx2 * P.z() - x.F.y(),
+            K(1, 1) * c.x() - K(1, 0) * c.y() - wy2 * P.z() + x.F.x(),
+            K(2, 1) * c.x() - K(2, 0) * c.y() + (wx2 * P.x() + wy2 * P.y())};
+  // axial(K dS), dS = z~S - S z~
+  const T d = S.xy + S.xy, e = S.xx - S.yy;
+  const Vec3<T> turned{(K(2, 0) * e + K(2, 1) * d) + (K(2, 2) * S.xz + K(1, 0) * S.yz) - K(1, 1) * S.xz,
+                       (K(0, 1) * S.xz - K(0, 0) * S.yz) + (K(2, 0) * d - K(2, 1) * e) + K(2, 2) * S.yz,
+                       (K(1, 1) * e - K(1, 0) * d) - (K(1, 2) * S.yz + K(0, 0) * e) - (K(0, 1) * d + K(0, 2) * S.xz)};
+  const Vec3<T> swept{Tn(0, 0) * wy2 - Tn(0, 1) * wx2, Tn(1, 0) * wy2 - Tn(1, 1) * wx2, Tn(2, 0) * wy2 - Tn(2, 1) * wx2};
+  t.t1.n = Vec3<T>{c.x() * a.z() - x.M.y(), c.y() * a.z() + x.M.x(), -(c.x() * a.x() + c.y() * a.y())} + turned + swept;
+  t.y = twice<T>({S.xx * wy - S.xy * wx + Tn(2, 0) - v.z() * c.x(), S.xy * wy - S.yy * wx + Tn(2, 1) - v.z() * c.y(),
+                  S.xz * wy - S.yz * wx + Tn(2, 2) + (v.x() * c.x() + v.y() * c.y())});
+  return t;
+}
+
+// (V10)
+template <class T>
+ZVENO_INLINE JointTerms<T> prismatic_terms(const CarriedMotion<T>& at, const Outboard<T>& x) {
+  const Vec3<T>&w = at.rigid.w, &c = x.c;
+  const T zero(0.0), wx2 = w.x() + w.x(), wy2 = w.y() + w.y();
+  const Vec3<T> Kz = at.rigid.K.col(2);
+  const Vec3<T> force = at.rigid.a * x.m + times(at.rigid.K, c) + x.F, momentum = at.v * x.m + cross<T>(w, c) + x.P;
+  const Vec3<T> cK = cross<T>(c, Kz);
+  JointTerms<T> t;
+  t.u = {{zero, zero, x.m}, {c.y(), -c.x(), zero}};
+  t.t2.f = {wy2 * x.m, -(wx2 * x.m), zero};
+  t.t2.n = {c.z() * wx2, c.z() * wy2, -(c.x() * wx2 + c.y() * wy2)};
+  t.t1.f = Kz * x.m;
+  t.t1.n = {cK.x() - force.y(), cK.y() + force.x(), cK.z()};
+  t.y = {momentum.y() + momentum.y(), -(momentum.x() + momentum.x()), zero};
+  return t;
+}
+
+// from the level of a joint's body to that of its parent: (V9) or (V11), then (V12)
+template <class T>
+ZVENO_INLINE void pass_revolute(const Vec3<T>& w, const T& qd, const T& qdd, Outboard<T>& x) {
+  const Sym3<T>& S = x.S;
+  const Vec3<T> f{-x.c.y(), x.c.x(), T(0.0)}, n{-S.xz, -S.yz, S.xx + S.yy};
+  const Vec3<T> g{(w.x() + w.x()) * qd, (w.y() + w.y()) * qd, (w.z() + w.z() - qd) * qd};
+  const Vec3<T> Sg = times(S, g);
+  x.P.x() += f.x() * qd;
+  x.P.y() += f.y() * qd;
+  x.N(0, 0) -= qd * S.xy, x.N(0, 1) -= qd * S.yy, x.N(0, 2) -= qd * S.yz;
+  x.N(1, 0) += qd * S.xx, x.N(1, 1) += qd * S.xy, x.N(1, 2) += qd * S.xz;
+  x.F += Vec3<T>{qdd * f.x() - g.z() * f.y(), qdd * f.y() + g.z() * f.x(), g.x() * f.y() - g.y() * f.x()};
+  x.M += Vec3<T>{qdd * n.x() + Sg.y(), qdd * n.y() - Sg.x(), qdd * n.z()};
+}
+template <class T>
+ZVENO_INLINE void pass_prismatic(const Vec3<T>& w, const T& qd, const T& qdd, Outboard<T>& x) {
+  const T rate = qd + qd;
+  const Vec3<T> a{rate * w.y(), -(rate * w.x()), qdd};
+  x.P.z() += x.m * qd;
+  for (int j = 0; j < 3; ++j) x.N(2, j) += qd * x.c[j];
+  x.F += a * x.m;
+  x.M += cross<T>(x.c, a);
+}
+template <class T>
+ZVENO_INLINE Outboard<T> to_parent(const JointFrame<T>& X, const Outboard<T>& b) {
+  const Vec3<T>& p = X.p;
+  Outboard<T> x;
+  x.m = b.m;
+  x.P = X.to_parent(b.P);
+  x.F = X.to_parent(b.F);
+  x.M = X.to_parent(b.M) + cross<T>(p, x.F);
+  x.N = X.to_parent(b.N);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) x.N(i, j) += x.P[i] * p[j];
+  const Moments<T> moved = shifted(p, Moments<T>{b.m, X.to_parent(b.c), X.to_parent(b.S)});
+  x.c = moved.mc;
+  x.S = moved.S;
+  return x;
+}
+
+// base to tips
+template <class T, class P>
+ZVENO_INLINE void carried_motions(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
+                                  const BaseMotion<T>& base, CarriedMotion<T>* motion) {
+  const int n = model.size();
+  for (int b = 0; b < n; ++b) {
+    const JointFrame<T> X = joint_frame(model, at, b);
+    const int parent = model.parent(b);
+    CarriedMotion<T> here;
+    const bool revolute = model.revolute(b);
+    here.rigid = parent == kWorld ? entered(X, revolute, base, qd[b], qdd + b)
+                                  : entered(X, revolute, motion[parent].rigid, qd[b], qdd + b);
+    if (parent != kWorld)  // (V2)
+      here.v = X.to_body(motion[parent].v + cross<T>(motion[parent].rigid.w, X.p));
+    else
+      here.v = base.moving ? X.to_body(cross<T>(base.w, X.p)) : zero3<T>();
+    if (!revolute) here.v.z() += qd[b];
+    motion[b] = here;
+  }
+}
+
+// visit(b, outboard of its joint), tips to base. external_B: wrenches fixed in the bodies
+template <class T, class P, class Visit>
+ZVENO_INLINE void first_order_sweep(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
+                                    const Wrench<T>* external_B, const CarriedMotion<T>* motion, Scratch& scratch,
+                                    const Visit& visit) {
+  const int n = model.size();
+  const bool tree = !model.topology->serial;
+  Outboard<T>* joined = scratch.take<Outboard<T>>(tree ? n : 0);  // of children other than the next body
+  for (int b = 0; tree && b < n; ++b)
+    if (model.topology->branches[b]) joined[b] = Outboard<T>::nothing();
+  Outboard<T> x;  // along a chain in registers
+  bool carried = false;
+  for (int b = n; b-- > 0;) {
+    const BodyParams<P>& body = model.body[b];
+    if (!carried) x = Outboard<T>::nothing();
+    if (tree && model.topology->branches[b]) x.add(joined[b]);
+    x.m += T(body.m);
+    x.c += cast<T>(body.mc_B);
+    x.S = x.S + cast<T>(body.S_BBo_B);
+    if (external_B) {
+      x.F -= external_B[b].f;
+      x.M -= external_B[b].n;
+    }
+    visit(b, x);
+    const int parent = model.parent(b);
+    carried = parent == b - 1 && parent != kWorld;
+    if (parent == kWorld) continue;
+    if (model.revolute(b))
+      pass_revolute(motion[b].rigid.w, qd[b], qdd[b], x);
+    else
+      pass_prismatic(motion[b].rigid.w, qd[b], qdd[b], x);
+    x = to_parent(joint_frame(model, at, b), x);
+    if (!carried) joined[parent].add(x);
+  }
+}
+
+// The three matrices by rows, in the order of bodies
+template <class T>
+struct FirstOrder {
+  T *dq, *dqd, *M;
+};
+
+// u, t1, t2 and y of one joint, component by component: forces beside y, then moments
+template <class T>
+struct TermRows {
+  T row[3][8];
+
+  ZVENO_INLINE void set(const JointTerms<T>& t) {
+    for (int k = 0; k < 3; ++k) {
+      row[k][0] = t.u.f[k], row[k][1] = t.t1.f[k], row[k][2] = t.t2.f[k], row[k][3] = t.y[k];
+      row[k][4] = t.u.n[k], row[k][5] = t.t1.n[k], row[k][6] = t.t2.n[k], row[k][7] = T(0.0);
+    }
+  }
+  Vec3<T> operator[](int k) const { return {row[0][k], row[1][k], row[2][k]}; }
+
+  // (V14): to the axes and the origin of a frame in which this one stands at R, p; several vectors at once
+  ZVENO_INLINE void place(const Mat3<T>& R, const Vec3<T>& p) {
+    using W = Wide<T, 4>;
+    using V = typename W::type;
+    const auto times_R = [&](int k) {
+      const V x = W::load(row[0] + k), y = W::load(row[1] + k), z = W::load(row[2] + k);
+      const auto line = [&](int i) { return V(R(i, 0)) * x + V(R(i, 1)) * y + V(R(i, 2)) * z; };
+      return Vec3<V>{line(0), line(1), line(2)};
+    };
+    const auto store = [&](int k, const Vec3<V>& a) {
+      for (int i = 0; i < 3; ++i) W::store(row[i] + k, a[i]);
+    };
+    const Vec3<V> arm{V(p.x()), V(p.y()), V(p.z())};
+    for (int k = 0; k < 4; k += W::kStep) {
+      const Vec3<V> f = times_R(k);
+      store(k, f);
+      if (k < 3) store(k + 4, times_R(k + 4) + cross<V>(arm, f));
+    }
+  }
+};
+
+// of every joint in root axes: the screw of its axis, psd and psdd; six rows each
+template <class T>
+class AxisTable {
+ public:
+  static constexpr int kStep = Wide<T>::kStep;
+  using W = typename Wide<T>::type;
+
+  AxisTable(std::ptrdiff_t n, Scratch& scratch) : width_(n + kStep), rows_(scratch.take<T>(18 * width_)) {
+    for (std::ptrdiff_t k = 1; k <= 18; ++k)  // read beyond the last joint
+      for (int j = 1; j <= kStep; ++j) rows_[k * width_ - j] = T(0.0);
+  }
+  void put(int which, int b, const Vec3<T>& a) {
+    for (int k = 0; k < 3; ++k) rows_[(3 * which + k) * width_ + b] = a[k];
+  }
+  ZVENO_INLINE Vec3<W> at(int which, int j) const {
+    const T* x = rows_ + 3 * which * width_ + j;
+    return {Wide<T>::load(x), Wide<T>::load(x + width_), Wide<T>::load(x + 2 * width_)};
+  }
+
+ private:
+  std::ptrdiff_t width_;
+  T* rows_;
+};
+
+// Pairs in the axes of the root body of each branch, (V13)-(V15): one product per element over contiguous inboard joints.
+template <class T, class P>
+void derivatives_at_root(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
+                         const BaseMotion<T>& base, const Wrench<T>* external_B, const FirstOrder<T>& out,
+                         Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const Topology& topology = *model.topology;
+  const int n = model.size();
+  enter_stage<T>(Stage::algorithm);
+  CarriedMotion<T>* motion = scratch.take<CarriedMotion<T>>(n);
+  TermRows<T>* terms = scratch.take<TermRows<T>>(n);
+  carried_motions(model, at, qd, qdd, base, motion);
+  const auto terms_of = [&](int b, const Outboard<T>& x) {
+    return model.revolute(b) ? revolute_terms(motion[b], x) : prismatic_terms(motion[b], x);
+  };
+  Vec3<T>* diagonal = scratch.take<Vec3<T>>(n);  // of dq, dqd, M
+  const auto set_diagonal = [&](int b, const JointTerms<T>& t) {
+    diagonal[b] =
+        model.revolute(b) ? Vec3<T>{t.t1.n.z(), t.t2.n.z(), t.u.n.z()} : Vec3<T>{t.t1.f.z(), t.t2.f.z(), t.u.f.z()};
+  };
+  first_order_sweep(model, at, qd, qdd, external_B, motion, scratch, [&](int b, const Outboard<T>& x) {
+    if (model.parent(b) == kWorld) return set_diagonal(b, terms_of(b, x));  // nothing else of a root is needed
+    const JointTerms<T> t = terms_of(b, x);
+    set_diagonal(b, t);
+    terms[b].set(t);
+  });
+
+  enter_stage<T>(Stage::kinematics);
+  enum { kAxisV, kAxisW, kPsdV, kPsdW, kPsddV, kPsddW };
+  AxisTable<T> axes(n, scratch);
+  Mat3<T>* R = scratch.take<Mat3<T>>(n);
+  Vec3<T>* p = scratch.take<Vec3<T>>(n);
+  const Vec3<T> o = zero3<T>();
+  for (int b = 0; b < n; ++b) {
+    const int parent = model.parent(b);
+    const bool revolute = model.revolute(b);
+    const AxisRates<T> rates = axis_rates(motion[b], revolute);
+    if (parent == kWorld) {
+      const Vec3<T> z{T(0.0), T(0.0), T(1.0)};
+      axes.put(kAxisV, b, revolute ? o : z), axes.put(kAxisW, b, revolute ? z : o);
+      axes.put(kPsdV, b, rates.psd.v), axes.put(kPsdW, b, rates.psd.w);
+      axes.put(kPsddV, b, rates.psdd.v), axes.put(kPsddW, b, rates.psdd.w);
+      continue;
+    }
+    const JointFrame<T> X = joint_frame(model, at, b);
+    if (model.parent(parent) == kWorld) {
+      R[b] = X.rotation();
+      p[b] = X.p;
+    } else {
+      R[b] = X.after(R[parent]);
+      p[b] = p[parent] + times(R[parent], X.p);
+    }
+    terms[b].place(R[b], p[b]);
+    if (topology.is_tip(b)) continue;
+    const Vec3<T> z = R[b].col(2), psd_v = times_xy(R[b], rates.psd.v.x(), rates.psd.v.y());
+    axes.put(kAxisV, b, revolute ? cross<T>(p[b], z) : z);
+    axes.put(kAxisW, b, revolute ? z : o);
+    if (revolute) {
+      const Vec3<T> psd_w = times_xy(R[b], rates.psd.w.x(), rates.psd.w.y()), psdd_w = times(R[b], rates.psdd.w);
+      axes.put(kPsdV, b, psd_v + cross<T>(p[b], psd_w)), axes.put(kPsdW, b, psd_w);
+      axes.put(kPsddV, b, times(R[b], rates.psdd.v) + cross<T>(p[b], psdd_w)), axes.put(kPsddW, b, psdd_w);
+    } else {
+      axes.put(kPsdV, b, psd_v), axes.put(kPsdW, b, o);
+      axes.put(kPsddV, b, times(R[b], rates.psdd.v)), axes.put(kPsddW, b, o);
+    }
+  }
+
+  enter_stage<T>(Stage::assembly);
+  using W = typename Wide<T>::type;
+  constexpr int kBlock = Block<T>::kSize, kStep = Wide<T>::kStep;
+  // d tau_j / d (q_i, qd_i), j inboard of i: rows of a block of i, to be transposed
+  const std::ptrdiff_t stride = n + kStep;
+  T* const up_q = scratch.take<T>(kBlock * stride);
+  T* const up_qd = scratch.take<T>(kBlock * stride);
+  T* const spare = scratch.take<T>(3 * stride);  // instead of rows at the end of the matrix, which must not be overrun
+  for (int i = 0; i < n; ++i) {
+    const bool last = i + 1 == n;
+    const std::ptrdiff_t begin = static_cast<std::ptrdiff_t>(i) * n;
+    const bool spared = begin + i - 1 + kStep > static_cast<std::ptrdiff_t>(n) * n;
+    T* const row_q = spared ? spare : out.dq + begin;
+    T* const row_qd = spared ? spare + stride : out.dqd + begin;
+    T* const row_M = spared ? spare + 2 * stride : out.M + begin;
+    T* const to_q = up_q + i % kBlock * stride;
+    T* const to_qd = up_qd + i % kBlock * stride;
+    int done = 0;  // joints that are neither inboard nor outboard of this one
+    const auto clear = [&](int end) {
+      for (; done < end; ++done) row_M[done] = row_q[done] = row_qd[done] = to_q[done] = to_qd[done] = T(0.0);
+    };
+    if (model.parent(i) != kWorld) {
+      const TermRows<T>& t = terms[i];
+      const auto wide = [&](int k) { return Vec3<W>{W(t.row[0][k]), W(t.row[1][k]), W(t.row[2][k])}; };
+      const Vec3<W> uf = wide(0), af = wide(1), bf = wide(2), y = wide(3), un = wide(4), an = wide(5), bn = wide(6);
+      const Vec3<W> uf2 = uf + uf, un2 = un + un;
+      for (int r = topology.first_run[i]; r < topology.first_run[i + 1]; ++r) {
+        const Span run = topology.ancestor_runs[r];
+        clear(run.begin);
+        int j = run.begin;
+        if (model.parent(j) == kWorld && model.revolute(j) && !base.moving) {  // of a still root little is left
+          const Vec3<T>& a = motion[j].rigid.a;
+          row_M[j] = t.row[2][4];
+          to_q[j] = t.row[2][5];
+          to_qd[j] = t.row[2][6];
+          row_qd[j] = t.row[2][3];
+          row_q[j] = t.row[0][0] * a.y() - t.row[1][0] * a.x();
+          ++j;
+        }
+        for (; j < run.end; j += kStep) {
+          const Vec3<W> l = axes.at(kAxisV, j), e = axes.at(kAxisW, j), dl = axes.at(kPsdV, j), de = axes.at(kPsdW, j);
+          Wide<T>::store(row_M + j, dot<W>(uf, l) + dot<W>(un, e));
+          Wide<T>::store(row_qd + j, (dot<W>(uf2, dl) + dot<W>(un2, de)) + dot<W>(y, e));
+          Wide<T>::store(row_q + j, (dot<W>(uf, axes.at(kPsddV, j)) + dot<W>(un, axes.at(kPsddW, j))) + dot<W>(y, de));
+          Wide<T>::store(to_qd + j, dot<W>(bf, l) + dot<W>(bn, e));
+          Wide<T>::store(to_q + j, dot<W>(af, l) + dot<W>(an, e));
+        }
+        done = run.end;
+      }
+    }
+    clear(i);
+    row_q[i] = diagonal[i].x(), row_qd[i] = diagonal[i].y(), row_M[i] = diagonal[i].z();
+    if (spared) {
+      std::copy_n(row_q, i + 1, out.dq + begin);
+      std::copy_n(row_qd, i + 1, out.dqd + begin);
+      std::copy_n(row_M, i + 1, out.M + begin);
+    }
+    if ((i + 1) % kBlock == 0 || last) {
+      const int first = i / kBlock * kBlock;
+      place_columns(up_q, stride, first, i + 1, out.dq, n);
+      place_columns(up_qd, stride, first, i + 1, out.dqd, n);
+      mirror_rows(out.M, n, first);
+    }
+  }
+}
+
+// The same from body to body in body axes, (V16): in code written out for one chain most of the steps vanish.
+template <class T, class P>
+void derivatives_walk(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
+                      const BaseMotion<T>& base, const Wrench<T>* external_B, const FirstOrder<T>& out, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const std::ptrdiff_t n = model.size();
+  CarriedMotion<T>* motion = scratch.take<CarriedMotion<T>>(n);
+  enter_stage<T>(Stage::algorithm);
+  for (std::ptrdiff_t k = 0; k < n * n; ++k) out.dq[k] = out.dqd[k] = out.M[k] = T(0.0);
+  carried_motions(model, at, qd, qdd, base, motion);
+  first_order_sweep(model, at, qd, qdd, external_B, motion, scratch, [&](int b, const Outboard<T>& x) {
+    const JointTerms<T> t = model.revolute(b) ? revolute_terms(motion[b], x) : prismatic_terms(motion[b], x);
+    Wrench<T> u = t.u, t1 = t.t1, t2 = t.t2;
+    Vec3<T> y = t.y;
+    const auto along = [&](int j, const Wrench<T>& a) { return model.revolute(j) ? a.n.z() : a.f.z(); };
+    out.M[b * n + b] = along(b, u);
+    out.dq[b * n + b] = along(b, t1);
+    out.dqd[b * n + b] = along(b, t2);
+    for (int i = b; model.parent(i) != kWorld; i = model.parent(i)) {
+      const JointFrame<T> X = joint_frame(model, at, i);
+      const auto carry = [&](Wrench<T>& a) {
+        a.f = X.to_parent(a.f);
+        a.n = X.to_parent(a.n) + cross<T>(X.p, a.f);
+      };
+      carry(u);
+      carry(t1);
+      carry(t2);
+      y = X.to_parent(y);
+      const int j = model.parent(i);
+      const AxisRates<T> rates = axis_rates(motion[j], model.revolute(j));
+      const auto on = [&](const Screw<T>& a) { return dot<T>(u.f, a.v) + dot<T>(u.n, a.w); };
+      // psd has no components along z
+      const T inwards =
+          u.f.x() * rates.psd.v.x() + u.f.y() * rates.psd.v.y() + u.n.x() * rates.psd.w.x() + u.n.y() * rates.psd.w.y();
+      out.M[b * n + j] = out.M[j * n + b] = along(j, u);
+      out.dq[j * n + b] = along(j, t1);
+      out.dqd[j * n + b] = along(j, t2);
+      out.dq[b * n + j] = on(rates.psdd) + y.x() * rates.psd.w.x() + y.y() * rates.psd.w.y();
+      out.dqd[b * n + j] = model.revolute(j) ? inwards + inwards + y.z() : inwards + inwards;
+    }
+  });
+}
+
+// ---- wrenches that keep their components in the world, (V17)-(V18)
+
+// on a body, then on it and everything outboard: forces f at points x, moments n, and the sum of f x', base axes and origin
+template <class T>
+struct FixedLoad {
+  Vec3<T> f, n;
+  Mat3<T> G;
+};
+
+// dq -= their part; load: n, on return sums over the bodies outboard
+template <class T, class P>
+void subtract_fixed_loads(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>* p_W, FixedLoad<T>* load, T* dq) {
+  const std::ptrdiff_t n = model.size();
+  for (int b = static_cast<int>(n); b-- > 0;) {
+    if (const int parent = model.parent(b); parent != kWorld) {
+      load[parent].f += load[b].f;
+      load[parent].n += load[b].n;
+      load[parent].G = load[parent].G + load[b].G;
+    }
+    const Vec3<T> e = R_WB[b].col(2);
+    const FixedLoad<T>& x = load[b];
+    Vec3<T> column = cross<T>(e, x.f), row = column;
+    if (model.revolute(b)) {
+      const T trace = x.G(0, 0) + x.G(1, 1) + x.G(2, 2);
+      column = cross<T>(cross<T>(p_W[b], e), x.f) + transposed_times(x.G, e) - e * trace;
+      row = column + cross<T>(e, x.n);
+    }
+    for (int j = b; j != kWorld; j = model.parent(j)) {
+      if (!model.revolute(j)) continue;
+      const Vec3<T> axis = R_WB[j].col(2);
+      dq[j * n + b] -= dot<T>(column, axis);
+      if (j != b) dq[b * n + j] -= dot<T>(row, axis);
+    }
+  }
+}
+
+}  // namespace zveno
