@@ -77,6 +77,7 @@ Choice<Model> choose(const char* who, const Model& model, const std::string& fun
     if (o.param == Param::outputs && !row.has(kSeveral)) fail(c, "function '" + function + "' has one result");
     a.slot[index_of(o.param)] = value;
   }
+  if (row.takes(Param::section) && !a[Param::section]) fail(c, "function '" + function + "' needs a section");
   if (row.takes(Param::base) && !a[Param::base]) fail(c, "function '" + function + "' needs a base");
 
   std::vector<std::string> wanted, known;

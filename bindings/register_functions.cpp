@@ -121,7 +121,10 @@ py::list table() {
                          py::arg("private") = row.has(kPrivate), py::arg("several") = row.has(kSeveral),
                          py::arg("block") = row.has(kOneBlock), py::arg("regroups") = row.has(kRegroups),
                          py::arg("solves") = row.has(kSolves), py::arg("result") = row.result,
-                         py::arg("frame") = row.has(kInLinkAxes) ? "link" : "world", py::arg("summary") = row.summary));
+                         py::arg("frame") = row.has(kInSectionAxes) ? "section"
+                                            : row.has(kInLinkAxes)  ? "link"
+                                                                    : "world",
+                         py::arg("summary") = row.summary));
   }
   return rows;
 }
@@ -138,7 +141,8 @@ py::dict counts_of(const std::vector<StageCounts>& stages) {
   return result;
 }
 
-py::dict count_operations_call(const Chain& chain, const std::string& function, const std::optional<std::string>& method) {
+py::dict count_operations_call(const Chain& chain, const std::string& function, const std::optional<std::string>& method,
+                               const py::object& section) {
   const FunctionRow* row = find_row<Chain>(function);
   if (!row || row->code == static_cast<int>(Function::derivatives)) {
     std::vector<std::string> names;
@@ -152,6 +156,7 @@ py::dict count_operations_call(const Chain& chain, const std::string& function, 
   const py::str name(method ? *method : ""), tip(chain.links()[last].name);
   if (method) a.slot[index_of(Param::method)] = name.ptr();
   a.slot[index_of(Param::link)] = tip.ptr();
+  a.slot[index_of(Param::section)] = section.ptr();
   return counts_of(count_operations(Face<Chain>::options({"operations", chain.name()}, chain, *row, a)));
 }
 
@@ -164,7 +169,7 @@ void register_functions(py::module_& m) {
   add_methods<Hexapod>(m.attr("Hexapod"), std::make_index_sequence<Face<Hexapod>::kCount>());
   m.def("functions", &functions, py::arg("mechanism"), "Rows of the table of functions of a 'chain' or a 'hexapod'.");
   m.def("count_operations", &count_operations_call, py::arg("chain"), py::arg("function"), py::arg("method") = py::none(),
-        "Operations of one call by stage: {stage: (mul, add, div, sqrt, trig)}.");
+        py::arg("section") = py::none(), "Operations of one call by stage: {stage: (mul, add, div, sqrt, trig)}.");
   m.def(
       "hexapod_operations",
       [](const Hexapod& hexapod, int leg, bool moving, bool free) {

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from typing_extensions import TypeVar, disjoint_base
 
 from .hexapod import Body
-from .model import Link
+from .model import Link, Section
 from .results import Derivatives, HexapodDynamics
 
 _Array: TypeAlias = NDArray[np.float64]
@@ -47,6 +47,7 @@ _ChainArrays: TypeAlias = Literal[
     "momentum_matrix",
     "coriolis_matrix",
     "regressor",
+    "section_load",
 ]
 _ChainNumbers: TypeAlias = Literal[
     "kinetic_energy",
@@ -371,6 +372,22 @@ class Chain:
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
+    def section_load(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        section: Section,
+        external: _External = None,
+        base_motion: ArrayLike | None = None,
+        frame: Literal["section", "link", "world"] = "section",
+        parts: Literal["total", "static", "dynamic"] = "total",
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
 
 @disjoint_base
 class HexapodDynamicsBase:
@@ -632,7 +649,7 @@ class Compiled(Generic[_Result]):
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
 
 def count_operations(
-    chain: Chain, function: str, method: str | None = None
+    chain: Chain, function: str, method: str | None = None, section: Section | None = None
 ) -> dict[str, tuple[int, int, int, int, int]]: ...
 def adopt(*args: type) -> None: ...
 def leg_types() -> list[tuple[str, bool, bool, tuple[str, ...]]]: ...

@@ -26,6 +26,7 @@ enum class Function {
   momentum_matrix,
   coriolis_matrix,
   regressor,
+  section_load,
 };
 
 enum class Method {
@@ -304,6 +305,20 @@ inline constexpr FunctionRow kRows[] = {
      "",
      "",
      examples::kChainRegressor},
+    {"section_load",
+     code(Function::section_load),
+     {q, qd, qdd, Param::section, external, base_motion, frame, Param::parts},
+     4,
+     {},
+     {{"load", {6}, "N and N m", "[force; moment] about the point of the cut."}},
+     Cost::linear,
+     kInSectionAxes,
+     "Wrench through a cut of a link: what the near side, from which the link is carried, applies to the far side.",
+     "In section axes x is the normal of the cut, y and z lie in it: see Section. Stress resultants of textbooks (tension "
+     "positive) are minus this: see load_diagram. External wrenches act at the origins of their links; those on the cut "
+     "link itself act on the far side if its origin lies there, or as the section's loads says.",
+     "",
+     examples::kChainSectionLoad},
 };
 
 }  // namespace chain_table

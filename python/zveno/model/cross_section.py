@@ -251,7 +251,7 @@ class Box(Record, CrossSection):
     -----
     Torsion of the hollow box is that of EN 10210-2 with sharp corners, Bredt's closed wall and the wall's own part:
     J = 4 A_m^2 t / p + p t^3 / 3, with the area A_m inside and the length p of the middle line; of the full one Saint-
-    Venant's series. Bredt's formula holds for thin walls, the sum within 5 % up to walls that meet.
+    Venant's series. Bredt's formula holds for thin walls; the sum is too soft by at most 7 % up to walls that meet.
 
     Examples
     --------
