@@ -2,8 +2,6 @@
 
 #include <structmember.h>
 
-#include <pybind11/stl.h>
-
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -68,18 +66,18 @@ int method_of(const Context& c, const FunctionRow& row, PyObject* arg) {
 
 // the place of one of several words; null: the first
 int word_of(const Context& c, const char* what, PyObject* arg, std::initializer_list<const char*> words) {
+  if (!arg) return 0;
   int k = 0;
-  if (!arg) return k;
-  std::vector<std::string> names;
   for (const char* word : words) {
     if (PyUnicode_Check(arg) && PyUnicode_CompareWithASCIIString(arg, word) == 0) return k;
-    names.push_back(word), ++k;
+    ++k;
   }
+  const std::vector<std::string> names(words.begin(), words.end());
   throw py::value_error(std::string(c.function) + ": " + what + " is " + text_of(arg) + ", expected one of " +
                         listed(names));
 }
 
-// zveno.Section tells what its cut is on this chain
+// zveno.Section keeps what its cut is on this chain
 std::shared_ptr<const SectionCut> section_of(const Context& c, const Chain& chain, const Arguments& a) {
   PyObject* const arg = a[Param::section];
   if (!arg) throw py::type_error(std::string(c.function) + ": argument 'section' is missing");
@@ -89,20 +87,10 @@ std::shared_ptr<const SectionCut> section_of(const Context& c, const Chain& chai
     PyErr_Clear();
     throw py::type_error(std::string(c.function) + ": section is " + text_of(arg) + ", expected a zveno.Section");
   }
-  const py::tuple told = ask(py::cast(&chain, py::return_value_policy::reference), c.function);
-  const auto numbers = [&](int k) { return told[k].cast<py::array_t<double, py::array::c_style>>(); };
-  const auto point = numbers(1), axes = numbers(2), far = numbers(3);
-  Mat3<double> R_US;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) R_US(i, j) = axes.at(i, j);
   const int frame = word_of(c, "frame", a[Param::frame], {"section", "link", "world"});
   const int parts = word_of(c, "parts", a[Param::parts], {"total", "static", "dynamic"});
-  auto cut = std::make_shared<SectionCut>(
-      cut_of(chain, told[0].cast<int>(), {point.at(0), point.at(1), point.at(2)}, R_US, inertia_from(far.data()),
-             told[4].cast<std::vector<int>>(), told[5].cast<std::vector<int>>(), told[6].cast<bool>(), SectionAxes(frame)));
-  cut->at_rest = parts != 2;
-  cut->in_motion = parts != 1;
-  return cut;
+  return ask(py::cast(&chain, py::return_value_policy::reference), c.function, frame, parts)
+      .cast<std::shared_ptr<SectionCut>>();
 }
 
 // anything with as_matrix() is a rotation

@@ -121,9 +121,9 @@ py::list table() {
                          py::arg("private") = row.has(kPrivate), py::arg("several") = row.has(kSeveral),
                          py::arg("block") = row.has(kOneBlock), py::arg("regroups") = row.has(kRegroups),
                          py::arg("solves") = row.has(kSolves), py::arg("result") = row.result,
-                         py::arg("frame") = row.has(kInSectionAxes) ? "section"
-                                            : row.has(kInLinkAxes)  ? "link"
-                                                                    : "world",
+                         py::arg("frame") = row.has(kInCutAxes)    ? "section"
+                                            : row.has(kInLinkAxes) ? "link"
+                                                                   : "world",
                          py::arg("summary") = row.summary));
   }
   return rows;
@@ -160,10 +160,26 @@ py::dict count_operations_call(const Chain& chain, const std::string& function, 
   return counts_of(count_operations(Face<Chain>::options({"operations", chain.name()}, chain, *row, a)));
 }
 
+// see Section._resolved
+std::shared_ptr<SectionCut> make_cut(const Chain& chain, int link, const py::array_t<double>& point,
+                                     const py::array_t<double>& axes, const py::array_t<double, py::array::c_style>& far,
+                                     const std::vector<int>& welded, const std::vector<int>& carried, bool loaded, int frame,
+                                     int parts) {
+  Mat3<double> R_US;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) R_US(i, j) = axes.at(i, j);
+  auto cut = std::make_shared<SectionCut>(cut_of(chain, link, {point.at(0), point.at(1), point.at(2)}, R_US,
+                                                 inertia_from(far.data()), welded, carried, loaded, SectionAxes(frame)));
+  cut->at_rest = parts != 2;
+  cut->in_motion = parts != 1;
+  return cut;
+}
+
 }  // namespace
 
 void register_functions(py::module_& m) {
   initialise_arrays();
+  py::class_<SectionCut, std::shared_ptr<SectionCut>>(m, "SectionCut", "A section of a chain.").def(py::init(&make_cut));
   register_blocks(m);
   add_methods<Chain>(m.attr("Chain"), std::make_index_sequence<Face<Chain>::kCount>());
   add_methods<Hexapod>(m.attr("Hexapod"), std::make_index_sequence<Face<Hexapod>::kCount>());

@@ -19,6 +19,7 @@ except ImportError as error:  # pragma: no cover
 from . import _types, errors, graph, laws, mechanisms, model, opcount, results, robots, sections, sim  # noqa: F401
 from ._dispatch import cpu_features
 from .codegen.function import CompiledFunction, TracedFunction
+from .dynamics.section_loads import LoadDiagram, LoadEnvelope
 from .errors import (
     Error,
     GraphSizeError,
@@ -32,7 +33,6 @@ from .errors import (
 from .model import Body, Chain, Hexapod, Leg, Link, Section
 from .model.reduced import LinkPoses
 from .model.section import SectionStress
-from .model.section_loads import LoadDiagram, LoadEnvelope
 from .opcount import OpCount
 from .results import Derivatives, HexapodDynamics, RingPose, Singularity
 from .sim.batch import SimulationBatch

@@ -619,6 +619,23 @@ class Graph:
     ) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]: ...
     def outputs(self) -> list[NDArray[np.int32]]: ...
 
+class SectionCut:
+    # chain, link, point, axes, far part, welded links, carried links, whether loaded, frame, parts
+    def __init__(
+        self,
+        chain: Chain,
+        link: int,
+        point: ArrayLike,
+        axes: ArrayLike,
+        far: ArrayLike,
+        welded: list[int],
+        carried: list[int],
+        loaded: bool,
+        frame: int,
+        parts: int,
+        /,
+    ) -> None: ...
+
 def transcendental_addresses(fused: bool = False) -> dict[str, int]: ...
 def body_parameters(chain: Chain) -> _Array: ...
 def body_of_parameters(parameters: ArrayLike) -> tuple[float, tuple[float, float, float], _Array]: ...

@@ -312,7 +312,7 @@ inline constexpr FunctionRow kRows[] = {
      {},
      {{"load", {6}, "N and N m", "[force; moment] about the point of the cut."}},
      Cost::linear,
-     kInSectionAxes,
+     kInCutAxes,
      "Wrench through a cut of a link: what the near side, from which the link is carried, applies to the far side.",
      "In section axes x is the normal of the cut, y and z lie in it: see Section. Stress resultants of textbooks (tension "
      "positive) are minus this: see load_diagram. External wrenches act at the origins of their links; those on the cut "

@@ -37,7 +37,8 @@ struct Job {
   unsigned outputs = kEverything;  // one bit for each result
   // computes instead of the kernels; in: see for_arguments, out: Pieces
   const Program* program = nullptr;
-  int parameters = 0;                                   // inertial parameters that the program is given
+  int parameters = 0;  // inertial parameters that the program is given
+
   std::shared_ptr<const SectionCut> section = nullptr;  // of section_load
 };
 

@@ -203,13 +203,13 @@ struct MethodName {
 };
 
 enum Trait : unsigned {
-  kRegroups = 1,        // the result stays the same when inertia is handed from link to link
-  kSolves = 2,          // gives pivots to be judged
-  kInLinkAxes = 4,      // frame='link' is the default
-  kOneBlock = 8,        // results of a state stand side by side; a result object gives views
-  kPrivate = 16,        // no name for users
-  kSeveral = 32,        // a named result
-  kInSectionAxes = 64,  // frame is 'section' (the default), 'link' or 'world'
+  kRegroups = 1,    // the result stays the same when inertia is handed from link to link
+  kSolves = 2,      // gives pivots to be judged
+  kInLinkAxes = 4,  // frame='link' is the default
+  kOneBlock = 8,    // results of a state stand side by side; a result object gives views
+  kPrivate = 16,    // no name for users
+  kSeveral = 32,    // a named result
+  kInCutAxes = 64,  // frame is 'section' (the default), 'link' or 'world'
 };
 
 // in positional order, those that must be given first

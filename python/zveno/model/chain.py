@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .._check import Array, _is_name, _show, as_array, did_you_mean, frozen, report
 from .._rotation import applied
+from ..dynamics.section_loads import load_diagram as _load_diagram
+from ..dynamics.section_loads import load_envelope as _load_envelope
 from ..errors import ModelError
 from ..opcount import operations as _operations
 from ..sim.chain import simulate_chain
@@ -19,8 +21,6 @@ from . import dh
 from .link import KINDS, Link
 from .mechanism import Mechanism
 from .reduced import LinkPoses, locked_links, path_links
-from .section import Section
-from .section_loads import LoadDiagram, LoadEnvelope, load_diagram, load_envelope
 
 if TYPE_CHECKING:
     from ..codegen.function import CompiledFunction, TraceOptions
@@ -80,6 +80,8 @@ class Chain(Mechanism, _core.Chain):
 
     operations = _operations
     simulate = simulate_chain
+    load_diagram = _load_diagram
+    load_envelope = _load_envelope
 
     if TYPE_CHECKING:
 
@@ -565,109 +567,6 @@ class Chain(Mechanism, _core.Chain):
             return inside
         answer = inside.all(axis=-1)
         return bool(answer) if answer.ndim == 0 else answer
-
-    def load_diagram(
-        self,
-        q: ArrayLike,
-        qd: ArrayLike,
-        qdd: ArrayLike,
-        links: Iterable[str] | None = None,
-        points: int = 50,
-        *,
-        external: dict[str, Any] | None = None,
-        base_motion: ArrayLike | None = None,
-        parts: Literal["total", "static", "dynamic"] = "total",
-    ) -> LoadDiagram:
-        """Stress resultants along the arm: normal and shear forces, torque and bending moments.
-
-        Every link is cut between its origin and the joint of the next one, its mass spread evenly: see `Section` with
-        ``far="uniform"``. Links without a length are left out; what they carry appears at the joint before them.
-
-        Parameters
-        ----------
-        q, qd, qdd : (..., n) array
-            Joint coordinates, rates and accelerations.
-        links : iterable of str, optional
-            Links in their order along the arm. Default: from the base to the link with the most links before it.
-        points : int
-            Sections of each link, both ends included.
-        external, base_motion, parts
-            See `section_load`.
-
-        Returns
-        -------
-        diagram : LoadDiagram
-            Attributes position (P,), values (..., P, 6), N, Qy, Qz, T, My, Mz, Q, M (..., P); ``.plot()`` draws them.
-
-        See Also
-        --------
-        section_load : one section with a given far part.
-
-        Examples
-        --------
-        >>> import numpy as np, zveno as zv
-        >>> arm = zv.robots.two_link()  # two rods of 1 kg and 1 m, level
-        >>> diagram = arm.load_diagram([0, 0], [0, 0], [0, 0], points=3)
-        >>> for x, force, moment in zip(diagram.position, diagram.Qz, diagram.My):
-        ...     print(f"{x:.1f} m  {-force:6.3f} N  {moment:6.3f} N m")
-        0.0 m  19.620 N  19.620 N m
-        0.5 m  14.715 N  11.036 N m
-        1.0 m   9.810 N   4.905 N m
-        1.0 m   9.810 N   4.905 N m
-        1.5 m   4.905 N   1.226 N m
-        2.0 m   0.000 N   0.000 N m
-        """
-        options = {"external": external, "base_motion": base_motion, "parts": parts}
-        return load_diagram(self, q, qd, qdd, links, points, options)
-
-    def load_envelope(
-        self,
-        q: ArrayLike,
-        qd: ArrayLike,
-        qdd: ArrayLike,
-        sections: Section | Iterable[Section],
-        *,
-        time: ArrayLike | None = None,
-        yield_strength: float | None = None,
-        external: dict[str, Any] | None = None,
-        base_motion: ArrayLike | None = None,
-        parts: Literal["total", "static", "dynamic"] = "total",
-        threads: int | None = None,
-    ) -> LoadEnvelope:
-        """Extremes of the stress resultants in sections over many states, and where they occur.
-
-        Parameters
-        ----------
-        q, qd, qdd : (..., n) array
-            Joint coordinates, rates and accelerations of the states.
-        sections : Section or iterable of Section
-        time : (...) array, s, optional
-            Of the states, to be shown.
-        yield_strength : float, Pa, optional
-            What the equivalent stress of sections with a cross-section is compared with.
-        external, base_motion, parts, threads
-            See `section_load`.
-
-        Returns
-        -------
-        envelope : LoadEnvelope
-            Attributes max, min (k, 6), at_max, at_min, von_mises (k,), at_von_mises, utilisation, largest.
-
-        Examples
-        --------
-        >>> import numpy as np, zveno as zv
-        >>> arm = zv.robots.two_link()
-        >>> t = np.linspace(0, 1, 1001)
-        >>> q = np.stack([np.sin(5 * t), 0 * t], axis=-1)
-        >>> qd, qdd = np.gradient(q, t, axis=0), -25 * q
-        >>> root = zv.Section("upper", (0, 0, 0), cross_section=zv.sections.Tube(0.03, 0.002))
-        >>> found = arm.load_envelope(q, qd, qdd, root, time=t, yield_strength=250e6)
-        >>> value, section, state = found.largest["My"]
-        >>> print(f"{value:.1f} N m at {t[state]:.3f} s, {found.utilisation[0]:.0%} of the yield strength")
-        77.2 N m at 0.942 s, 7% of the yield strength
-        """
-        options = {"external": external, "base_motion": base_motion, "parts": parts, "threads": threads}
-        return load_envelope(self, q, qd, qdd, sections, time, yield_strength, options)
 
     def plot(self, q: ArrayLike | None = None, ax: Any = None, *, frames: bool = True) -> Any:
         """Draw the chain in space. Needs matplotlib (``zveno[plot]``).

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import _core
 from .._check import Array, Fail, _is_name, _show, as_amount, as_array, as_direction, as_vector, did_you_mean, frozen
 from .._record import Record
 from ..errors import ModelError
@@ -221,14 +222,15 @@ class Section(Record):
 
     # ---- on a chain
 
-    def _cut(self, chain: Chain, who: str) -> _Cut:
-        """What the core needs; `who` stands in messages."""
-        known: dict[int, tuple[Section, _Cut]] = chain.__dict__.setdefault("_cuts", {})
-        entry = known.get(id(self))
+    def _cut(self, chain: Chain, who: str, frame: int, parts: int) -> _core.SectionCut:
+        """What the core needs; `who` stands in messages, `frame` and `parts` are places in their lists of words."""
+        known: dict[tuple[int, int, int], tuple[Section, _core.SectionCut]] = chain.__dict__.setdefault("_cuts", {})
+        key = id(self), frame, parts
+        entry = known.get(key)
         if entry is None:
             if len(known) >= _CUTS:
                 known.clear()
-            entry = known[id(self)] = self, self._resolved(chain, who)
+            entry = known[key] = self, _core.SectionCut(chain, *self._resolved(chain, who), frame, parts)
         return entry[1]
 
     def _resolved(self, chain: Chain, who: str) -> _Cut:

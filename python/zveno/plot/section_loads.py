@@ -10,7 +10,7 @@ from matplotlib import pyplot as plt
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..model.section_loads import LoadDiagram
+    from ..dynamics.section_loads import LoadDiagram
 
 __all__ = ["plot_diagram"]
 

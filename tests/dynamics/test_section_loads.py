@@ -240,7 +240,7 @@ def test_bending_moment_grows_by_the_shear_force():
     behind, here, ahead = (resultants(chain, state, zv.Section("link2", n * (0.2 + d), n)) for d in (-h, 0.0, h))
     slope = (ahead - behind) / (2 * h)
     line = zv.model.section.Bar(chain.links[1], n)
-    axes = zv.Section("link2", n * 0.2, n)._cut(chain, "test")[2]
+    axes = zv.Section("link2", n * 0.2, n)._resolved(chain, "test")[2]
     arm = axes.T @ (line.com + line.line * (0.2 - line.centre) - n * 0.2)
     want = np.array([0.0, here[2], -here[1]]) + np.cross(arm, slope[:3])
     assert np.abs(here[1:3]).max() > 1.0
@@ -466,7 +466,7 @@ def test_a_section_is_a_value():
 ])  # fmt: skip
 def test_axes_of_a_section(normal, axes):
     chain = beam()
-    found = zv.Section("rod", (0, 0, 0), normal)._cut(chain, "test")[2]
+    found = zv.Section("rod", (0, 0, 0), normal)._resolved(chain, "test")[2]
     assert np.allclose(found, axes, atol=1e-15)
     assert np.isclose(np.linalg.det(found), 1.0)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from .._check import Array, _show, as_amount, as_array, as_integer, did_you_mean
 from .._extras import optional
 from .._html import html_table
-from .section import COMPONENTS, Bar, Section, stress_of
+from ..model.section import COMPONENTS, Bar, Section, stress_of
 
 if TYPE_CHECKING:
-    from .chain import Chain
+    from ..model.chain import Chain
 
 __all__ = ["LoadDiagram", "LoadEnvelope", "load_diagram", "load_envelope"]
 
@@ -132,8 +132,8 @@ class LoadDiagram(_Resultants):
             if not part.size:
                 continue
             at = int(np.abs(part).reshape(-1, part.shape[-1]).max(axis=0).argmax())
-            where = f"at {float(self.position[at]):.4g} m, link {_show(self.links[at])}"
-            rows.append((name, f"{part.min():.4g} to {part.max():.4g} {unit}, the larger {where}"))
+            where = f", largest at {float(self.position[at]):.4g} m, link {_show(self.links[at])}"
+            rows.append((name, f"{part.min():.4g} to {part.max():.4g} {unit}" + (where if part.any() else "")))
         return rows
 
     def _repr_html_(self) -> str:
@@ -261,11 +261,52 @@ def load_diagram(
     q: ArrayLike,
     qd: ArrayLike,
     qdd: ArrayLike,
-    links: Iterable[str] | None,
-    points: int,
-    options: Mapping[str, Any],
+    links: Iterable[str] | None = None,
+    points: int = 50,
+    *,
+    external: dict[str, Any] | None = None,
+    base_motion: ArrayLike | None = None,
+    parts: Literal["total", "static", "dynamic"] = "total",
 ) -> LoadDiagram:
-    """See `Chain.load_diagram`."""
+    """Stress resultants along the arm: normal and shear forces, torque and bending moments.
+
+    Every link is cut between its origin and the joint of the next one, its mass spread evenly: see `Section` with
+    ``far="uniform"``. Links without a length are left out; what they carry appears at the joint before them.
+
+    Parameters
+    ----------
+    q, qd, qdd : (..., n) array
+        Joint coordinates, rates and accelerations.
+    links : iterable of str, optional
+        Links in their order along the arm. Default: from the base to the link with the most links before it.
+    points : int
+        Sections of each link, both ends included.
+    external, base_motion, parts
+        See `section_load`.
+
+    Returns
+    -------
+    diagram : LoadDiagram
+        Attributes position (P,), values (..., P, 6), N, Qy, Qz, T, My, Mz, Q, M (..., P); ``.plot()`` draws them.
+
+    See Also
+    --------
+    section_load : one section with a given far part.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> arm = zv.robots.two_link()  # two rods of 1 kg and 1 m, level
+    >>> diagram = arm.load_diagram([0, 0], [0, 0], [0, 0], points=3)
+    >>> for x, force, moment in zip(diagram.position, diagram.Qz, diagram.My):
+    ...     print(f"{x:.1f} m  {force:7.3f} N  {moment:6.3f} N m")
+    0.0 m  -19.620 N  19.620 N m
+    0.5 m  -14.715 N  11.036 N m
+    1.0 m   -9.810 N   4.905 N m
+    1.0 m   -9.810 N   4.905 N m
+    1.5 m   -4.905 N   1.226 N m
+    2.0 m    0.000 N   0.000 N m
+    """
     count = as_integer("load_diagram", "points", points, 2, 100_000)
     if links is None:
         names = _longest_path(chain)
@@ -290,8 +331,8 @@ def load_diagram(
         start += size
     if not sections:
         raise ValueError(f"load_diagram: no link of {_show(names)} has a length")
-    loads = [chain.section_load(q, qd, qdd, section, **options) for section in sections]
-    return LoadDiagram(np.array(position), -np.stack(loads, axis=-2), tuple(sections))
+    loads = [chain.section_load(q, qd, qdd, section, external, base_motion, parts=parts) for section in sections]
+    return LoadDiagram(np.array(position), 0.0 - np.stack(loads, axis=-2), tuple(sections))
 
 
 def load_envelope(
@@ -300,11 +341,47 @@ def load_envelope(
     qd: ArrayLike,
     qdd: ArrayLike,
     sections: Section | Iterable[Section],
-    time: ArrayLike | None,
-    yield_strength: float | None,
-    options: Mapping[str, Any],
+    *,
+    time: ArrayLike | None = None,
+    yield_strength: float | None = None,
+    external: dict[str, Any] | None = None,
+    base_motion: ArrayLike | None = None,
+    parts: Literal["total", "static", "dynamic"] = "total",
+    threads: int | None = None,
 ) -> LoadEnvelope:
-    """See `Chain.load_envelope`."""
+    """Extremes of the stress resultants in sections over many states, and where they occur.
+
+    Parameters
+    ----------
+    q, qd, qdd : (..., n) array
+        Joint coordinates, rates and accelerations of the states.
+    sections : Section or iterable of Section
+    time : (...) array, s, optional
+        Of the states, to be shown.
+    yield_strength : float, Pa, optional
+        What the equivalent stress of sections with a cross-section is compared with.
+    external, base_motion, parts, threads
+        See `section_load`.
+
+    Returns
+    -------
+    envelope : LoadEnvelope
+        Attributes max, min (k, 6), at_max, at_min, von_mises (k,), at_von_mises, utilisation, largest.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> arm = zv.robots.two_link()
+    >>> t = np.linspace(0, 1, 1001)
+    >>> q = np.stack([np.sin(5 * t), 0 * t], axis=-1)
+    >>> qd, qdd = np.gradient(q, t, axis=0), -25 * q
+    >>> root = zv.Section("upper", (0, 0, 0), cross_section=zv.sections.Tube(0.03, 0.002))
+    >>> found = arm.load_envelope(q, qd, qdd, root, time=t, yield_strength=250e6)
+    >>> value, section, state = found.largest["My"]
+    >>> # 8/3 kg m^2 with 25 rad/s^2, and 2 kg at cos(1) m
+    >>> print(f"{value:.1f} N m at {t[state]:.3f} s, {found.utilisation[0]:.0%} of the yield strength")
+    77.3 N m at 0.314 s, 6% of the yield strength
+    """
 
     def fail(text: str) -> NoReturn:
         raise ValueError(f"load_envelope: {text}")
@@ -324,8 +401,8 @@ def load_envelope(
     stress, at_stress = np.full(size, np.nan), np.full(size, -1, np.intp)
     loads: Array | None = None
     for i, section in enumerate(wanted):
-        loads = chain.section_load(q, qd, qdd, section, **options, out=loads)
-        values = -loads.reshape(-1, 6)
+        loads = chain.section_load(q, qd, qdd, section, external, base_motion, parts=parts, out=loads, threads=threads)
+        values = 0.0 - loads.reshape(-1, 6)  # no negative zeros
         if not len(values):
             fail("there are no states")
         at_high[i], at_low[i] = values.argmax(axis=0), values.argmin(axis=0)
