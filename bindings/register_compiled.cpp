@@ -46,6 +46,11 @@ void finish(const Context& c, const Chain& chain, const py::dict& options, const
     }
   if (options.contains("symbolic"))
     for (const py::handle& name : py::tuple(options["symbolic"])) choice.symbolic.push_back(body_of_link(c, chain, name));
+  if (const SectionCut* cut = choice.job.section.get())
+    for (const int b : choice.symbolic)
+      if (b == cut->body)
+        fail(c, "the section cuts link '" + chain.links()[chain.joint_frame(b).link].name +
+                    "' or what is welded to it: its inertial parameters cannot be arguments");
   choice.job.external_count = static_cast<int>(choice.frames.size());
   choice.job.external_frames = choice.frames.data();  // stays with a choice that is moved
   choice.job.parameters = kInertial * static_cast<int>(choice.symbolic.size());

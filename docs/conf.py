@@ -101,8 +101,8 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
     ),
     "sections_of_links": (
         "Sections of links",
-        "Cuts through links and what `Chain.load_diagram`, `Chain.load_envelope` and `Section.stress` return; how to use "
-        "them: [](../../section-loads.md). Cross-sections: [](sections.md).",
+        "Cuts through links, and what `Chain.load_diagram`, `Chain.load_envelope` and `Section.stress` return; how to "
+        "use them: [](../../section-loads.md). Cross-sections: [](sections.md).",
         ["Section", "LoadDiagram", "LoadEnvelope", "SectionStress"],
     ),
     "simulation": (

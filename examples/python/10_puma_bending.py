@@ -2,8 +2,8 @@
 Bending moments of an arm during a fast move
 ============================================
 
-A PUMA 560 turns from one side to the other in seven tenths of a second. Which force and moment go through its upper arm,
-how much of that is weight, where is the worst place, and what does it do to a tube that could carry it?
+A PUMA 560 turns from one side to the other in seven tenths of a second. Which force and moment go through its upper
+arm, how much of that is weight, where is the worst place, and what does it do to a tube that could carry it?
 """
 
 # %%

@@ -308,6 +308,22 @@ def test_a_batch_has_the_bits_of_single_calls_and_of_compiled_code():
     assert compiled.kernel_operations.total > compiled.operations.total > 0
 
 
+def test_inertial_parameters_beyond_the_section_are_arguments():
+    pytest.importorskip("llvmlite")
+    chain = zv.robots.two_link()
+    section = zv.Section("upper", (0.3, 0, 0))
+    compiled = chain.compile("section_load", section=section, parameters=["lower"])
+    theta = 1.5 * compiled.parameters
+    state = random_state(rng_of(11), chain)
+    links = [zv.Link.from_dict(link.to_dict() | {"mass": 1.5 * link.mass, "inertia": 1.5 * link.inertia})
+             if link.name == "lower" else link for link in chain.links]  # fmt: skip
+    heavier = zv.Chain(links, gravity=chain.gravity)
+    got, want = compiled(*state, parameters=theta), heavier.section_load(*state, section)
+    assert np.allclose(got, want, rtol=0, atol=1e-12 * np.abs(want).max())
+    words = ["compile", "section", "'upper'", "parameters"]
+    check_refused(ValueError, words, chain.compile, "section_load", section=section, parameters=["upper"])
+
+
 def test_operations_of_a_section_are_counted():
     chain = zv.robots.puma560()
     whole = chain.operations("section_load")
