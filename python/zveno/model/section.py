@@ -25,6 +25,7 @@ __all__ = ["COMPONENTS", "Section", "SectionStress"]
 
 COMPONENTS: Final = {"N": "N", "Qy": "N", "Qz": "N", "T": "N m", "My": "N m", "Mz": "N m"}
 _CUTS: Final = 1024  # resolved sections that a chain remembers
+_UPPER: Final = np.triu_indices(3)
 _ROUNDING: Final = 1e-9  # of the size of a link: still inside
 
 # link, point, axes, inertial parameters of its far part, links welded to that, links whose joints stand on it, whether
@@ -368,7 +369,7 @@ class Bar:
 
 
 def _row_of(mass: float, moment: Array, inertia: Array) -> Array:
-    return np.array([mass, *moment, *inertia[np.triu_indices(3)]])
+    return np.array([mass, *moment, *inertia[_UPPER]])
 
 
 def _parameters(body: Body) -> Array:
@@ -396,12 +397,17 @@ def _default_up(normal: Array) -> Array:
 
 def _axes(normal: Array, up: Array, fail: Fail) -> Array:
     """Section axes as columns."""
-    y = np.cross(up, normal)
+    y = _cross(up, normal)
     size = float(np.linalg.norm(y))
     if not size > 1e-6:
         fail(f"up {_row(up)} is along the normal, expected another direction")
     y /= size
-    return frozen(np.column_stack([normal, y, np.cross(normal, y)]))
+    return frozen(np.column_stack([normal, y, _cross(normal, y)]))
+
+
+def _cross(a: Array, b: Array) -> Array:
+    (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
+    return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
 
 
 def _row(vector: Array) -> str:
