@@ -43,7 +43,7 @@ def in_frame(body, R, p):
     return {"mass": body["mass"], "com": R.T @ (body["com"] - p), "inertia": R.T @ body["inertia"] @ R}
 
 
-def divided(rng, chain, kind, q):
+def divided(rng, chain, kind):
     """A chain with a joint in the cut of one of its links, the section, and the place of the new joint in q.
 
     The link gets a body in two parts; children stand on either side of the cut by chance.
@@ -53,14 +53,12 @@ def divided(rng, chain, kind, q):
     link = chain.links[index]
     near, far = random_body(rng), random_body(rng)
     whole = body_of(*(a + b for a, b in zip(parameters(near), parameters(far), strict=True)))
-    normal, point = random_rotation(rng)[0], np.asarray(whole["com"])
-    # at the centre of mass: inside the link, whatever its children
-    section = zv.Section(link.name, point, normal, zv.Body(**far), loads=("near", "far")[rng.integers(2)])
-    axes = np.column_stack([normal, *np.linalg.svd(normal[None])[2][1:]])
-    up = axes[:, 2]
-    section = zv.Section(link.name, point, normal, zv.Body(**far), up=up, loads=section.loads)
-    y = np.cross(up, normal)
-    R = np.column_stack([normal, y, np.cross(normal, y)])
+    R = random_rotation(rng)  # axes of the section
+    normal, up = R[:, 0], R[:, 2]
+    second = np.trace(whole["inertia"]) / 2 * np.eye(3) - whole["inertia"]
+    half = np.sqrt(3 * normal @ second @ normal / whole["mass"])  # of the link's mass along the normal
+    point = whole["com"] + R @ (rng.uniform(-1, 1, 3) * (half, 0.1, 0.1))
+    section = zv.Section(link.name, point, normal, zv.Body(**far), up=up, loads=("near", "far")[rng.integers(2)])
     links, cut = [], []
     for other in chain.links:
         values = other.to_dict()
@@ -99,7 +97,7 @@ def moved_loads(chain, section, q, external):
 def test_load_of_a_section_is_the_reaction_of_a_joint_held_still_in_its_place(mechanism, kind):
     chain, rng = mechanism
     q, qd, qdd = random_state(rng, chain)
-    chain, split, section, at = divided(rng, chain, kind, q)
+    chain, split, section, at = divided(rng, chain, kind)
     external = {name: rng.uniform(-20, 20, 6) for name in {section.link, chain.link_names[-1]}}
     base = rng.uniform(-2, 2, 9)
     held = [np.insert(x, at, 0.0) for x in (q, qd, qdd)]
@@ -122,7 +120,7 @@ def test_load_of_a_section_is_the_reaction_of_a_joint_held_still_in_its_place(me
 def test_load_of_a_section_is_the_joint_force_of_pinocchio(mechanism, kind):
     chain, rng = mechanism
     q, qd, qdd = random_state(rng, chain)
-    chain, split, section, at = divided(rng, chain, kind, q)
+    chain, split, section, at = divided(rng, chain, kind)
     external = {section.link: rng.uniform(-20, 20, 6)}
     held = [np.insert(x, at, 0.0) for x in (q, qd, qdd)]
     loads = moved_loads(chain, section, q, external)
@@ -135,7 +133,7 @@ def test_load_of_a_section_is_the_joint_force_of_pinocchio(mechanism, kind):
 def test_static_and_dynamic_parts_add_up(mechanism):
     chain, rng = mechanism
     q, qd, qdd = random_state(rng, chain, (5,))
-    chain, _, section, _ = divided(rng, chain, "revolute", q)
+    chain, _, section, _ = divided(rng, chain, "revolute")
     external = {section.link: rng.uniform(-20, 20, (5, 6)), chain.link_names[-1]: rng.uniform(-20, 20, 6)}
     base = rng.uniform(-2, 2, 9)
 
