@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
-from zveno import Chain, _core
+from zveno import Chain, Section, _core
 from zveno.study import Array, Call, call
 
 State = tuple[Array, Array, Array]
@@ -23,6 +23,7 @@ def item_of(name: str, chain: Chain, states: State) -> Call:
     """A function of the table with its arguments, or a variant of one."""
     function = name.partition("-")[0]
     values = dict(zip(("q", "qd", "qdd"), states, strict=True)) | {"tau": states[2], "link": chain.link_names[-1]}
+    values["section"] = Section(chain.link_names[-1], (0, 0, 0), (0, 0, 1))
     return call(getattr(chain, function), *(values[x] for x in ROWS[function]), **EXTRA.get(name, {}))
 
 

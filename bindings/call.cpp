@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 
 #include <zveno/batch/compute.hpp>
 #include <zveno/functions/failure.hpp>
@@ -61,6 +62,35 @@ int method_of(const Context& c, const FunctionRow& row, PyObject* arg) {
   const std::string expected = text_of(arg) + ", expected one of " + listed(names);
   if (!text) throw py::type_error(std::string(c.function) + ": method is " + expected);
   throw py::value_error(std::string(c.function) + ": unknown method " + expected);
+}
+
+// the place of one of several words; null: the first
+int word_of(const Context& c, const char* what, PyObject* arg, std::initializer_list<const char*> words) {
+  if (!arg) return 0;
+  int k = 0;
+  for (const char* word : words) {
+    if (PyUnicode_Check(arg) && PyUnicode_CompareWithASCIIString(arg, word) == 0) return k;
+    ++k;
+  }
+  const std::vector<std::string> names(words.begin(), words.end());
+  throw py::value_error(std::string(c.function) + ": " + what + " is " + text_of(arg) + ", expected one of " +
+                        listed(names));
+}
+
+// zveno.Section keeps what its cut is on this chain
+std::shared_ptr<const SectionCut> section_of(const Context& c, const Chain& chain, const Arguments& a) {
+  PyObject* const arg = a[Param::section];
+  if (!arg) throw py::type_error(std::string(c.function) + ": argument 'section' is missing");
+  static PyObject* const name = interned("_cut");
+  const auto ask = py::reinterpret_steal<py::object>(PyObject_GetAttr(arg, name));
+  if (!ask) {
+    PyErr_Clear();
+    throw py::type_error(std::string(c.function) + ": section is " + text_of(arg) + ", expected a zveno.Section");
+  }
+  const int frame = word_of(c, "frame", a[Param::frame], {"section", "link", "world"});
+  const int parts = word_of(c, "parts", a[Param::parts], {"total", "static", "dynamic"});
+  return ask(py::cast(&chain, py::return_value_policy::reference), c.function, frame, parts)
+      .cast<std::shared_ptr<SectionCut>>();
 }
 
 // anything with as_matrix() is a rotation, and {"quaternion": (w, x, y, z)}
@@ -164,7 +194,10 @@ Job Face<Chain>::options(const Context& c, const Chain& chain, const FunctionRow
   if (serial_only(job.method) && !chain.topology().serial)
     throw py::value_error(std::string(c.function) + ": method " + text_of(a[Param::method]) +
                           " exists only for serial chains, and model '" + chain.name() + "' branches");
-  job.link_axes = second_of(c, "frame", a[Param::frame], "world", "link", row.has(kInLinkAxes));
+  if (row.takes(Param::section))
+    job.section = section_of(c, chain, a);
+  else
+    job.link_axes = second_of(c, "frame", a[Param::frame], "world", "link", row.has(kInLinkAxes));
   job.external_in_links = second_of(c, "external_frame", a[Param::external_frame], "world", "link", false);
   job.about_base = second_of(c, "about", a[Param::about], "com", "base", false);
   if ((job.function == Function::com || (row.takes(Param::about) && !job.about_base)) && !(moving_mass(chain) > 0))

@@ -35,7 +35,7 @@ inline std::string shape_text(const Shape& shape) {
 // as Python writes it; empty: there is none
 inline std::string default_of(const FunctionRow& row, Param p) {
   if (p == Param::method) return row.methods.count ? "'" + std::string(row.methods[0].name) + "'" : "";
-  if (p == Param::frame) return row.has(kInLinkAxes) ? "'link'" : "'world'";
+  if (p == Param::frame) return row.has(kInCutAxes) ? "'section'" : row.has(kInLinkAxes) ? "'link'" : "'world'";
   for (int i = 0; i < row.required; ++i)
     if (row.params[i] == p) return "";
   return is_array(p) ? "None" : option_of(p).fallback;
@@ -56,6 +56,7 @@ inline std::string parameter_doc(const FunctionRow& row, Param p) {
     for (const MethodName& m : row.methods) names += (names.empty() ? "'" : ", '") + std::string(m.name) + "'";
     return "method : {" + names + "}\n" + wrapped(row.method_text, 4);
   }
+  if (p == Param::frame && row.has(kInCutAxes)) return "frame : {'section', 'link', 'world'}\n" + wrapped(o.text, 4);
   const bool tuple = p == Param::out && row.has(kSeveral) && !row.has(kOneBlock);
   return std::string(o.name) + " : " + (tuple ? "tuple of arrays, optional" : o.type) + "\n" + wrapped(o.text, 4);
 }

@@ -46,6 +46,11 @@ void finish(const Context& c, const Chain& chain, const py::dict& options, const
     }
   if (options.contains("symbolic"))
     for (const py::handle& name : py::tuple(options["symbolic"])) choice.symbolic.push_back(body_of_link(c, chain, name));
+  if (const SectionCut* cut = choice.job.section.get())
+    for (const int b : choice.symbolic)
+      if (b == cut->body)
+        fail(c, "the section cuts link '" + chain.links()[chain.joint_frame(b).link].name +
+                    "' or what is welded to it: its inertial parameters cannot be arguments");
   choice.job.external_count = static_cast<int>(choice.frames.size());
   choice.job.external_frames = choice.frames.data();  // stays with a choice that is moved
   choice.job.parameters = kInertial * static_cast<int>(choice.symbolic.size());
@@ -77,6 +82,7 @@ Choice<Model> choose(const char* who, const Model& model, const std::string& fun
     if (o.param == Param::outputs && !row.has(kSeveral)) fail(c, "function '" + function + "' has one result");
     a.slot[index_of(o.param)] = value;
   }
+  if (row.takes(Param::section) && !a[Param::section]) fail(c, "function '" + function + "' needs a section");
   if (row.takes(Param::base) && !a[Param::base]) fail(c, "function '" + function + "' needs a base");
 
   std::vector<std::string> wanted, known;

@@ -121,7 +121,10 @@ py::list table() {
                          py::arg("private") = row.has(kPrivate), py::arg("several") = row.has(kSeveral),
                          py::arg("block") = row.has(kOneBlock), py::arg("regroups") = row.has(kRegroups),
                          py::arg("solves") = row.has(kSolves), py::arg("result") = row.result,
-                         py::arg("frame") = row.has(kInLinkAxes) ? "link" : "world", py::arg("summary") = row.summary));
+                         py::arg("frame") = row.has(kInCutAxes)    ? "section"
+                                            : row.has(kInLinkAxes) ? "link"
+                                                                   : "world",
+                         py::arg("summary") = row.summary));
   }
   return rows;
 }
@@ -138,7 +141,8 @@ py::dict counts_of(const std::vector<StageCounts>& stages) {
   return result;
 }
 
-py::dict count_operations_call(const Chain& chain, const std::string& function, const std::optional<std::string>& method) {
+py::dict count_operations_call(const Chain& chain, const std::string& function, const std::optional<std::string>& method,
+                               const py::object& section) {
   const FunctionRow* row = find_row<Chain>(function);
   if (!row)
     throw py::value_error("operations: unknown function '" + function + "', expected one of " + listed_functions<Chain>());
@@ -148,21 +152,38 @@ py::dict count_operations_call(const Chain& chain, const std::string& function, 
   const py::str name(method ? *method : ""), tip(chain.links()[last].name);
   if (method) a.slot[index_of(Param::method)] = name.ptr();
   a.slot[index_of(Param::link)] = tip.ptr();
+  a.slot[index_of(Param::section)] = section.ptr();
   const Job job = Face<Chain>::options({"operations", chain.name()}, chain, *row, a);
   if (job.method == Method::dual) throw py::value_error("operations: dual numbers are not counted");
   return counts_of(count_operations(job));
+}
+
+// see Section._resolved
+std::shared_ptr<SectionCut> make_cut(const Chain& chain, int link, const py::array_t<double>& point,
+                                     const py::array_t<double>& axes, const py::array_t<double, py::array::c_style>& far,
+                                     const std::vector<int>& welded, const std::vector<int>& carried, bool loaded, int frame,
+                                     int parts) {
+  Mat3<double> R_US;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) R_US(i, j) = axes.at(i, j);
+  auto cut = std::make_shared<SectionCut>(cut_of(chain, link, {point.at(0), point.at(1), point.at(2)}, R_US,
+                                                 inertia_from(far.data()), welded, carried, loaded, SectionAxes(frame)));
+  cut->at_rest = parts != 2;
+  cut->in_motion = parts != 1;
+  return cut;
 }
 
 }  // namespace
 
 void register_functions(py::module_& m) {
   initialise_arrays();
+  py::class_<SectionCut, std::shared_ptr<SectionCut>>(m, "SectionCut", "A section of a chain.").def(py::init(&make_cut));
   register_blocks(m);
   add_methods<Chain>(m.attr("Chain"), std::make_index_sequence<Face<Chain>::kCount>());
   add_methods<Hexapod>(m.attr("Hexapod"), std::make_index_sequence<Face<Hexapod>::kCount>());
   m.def("functions", &functions, py::arg("mechanism"), "Rows of the table of functions of a 'chain' or a 'hexapod'.");
   m.def("count_operations", &count_operations_call, py::arg("chain"), py::arg("function"), py::arg("method") = py::none(),
-        "Operations of one call by stage: {stage: (mul, add, div, sqrt, trig)}.");
+        py::arg("section") = py::none(), "Operations of one call by stage: {stage: (mul, add, div, sqrt, trig)}.");
   m.def(
       "hexapod_operations",
       [](const Hexapod& hexapod, int leg, bool moving, bool free) {

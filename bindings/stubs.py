@@ -17,6 +17,8 @@ OPTIONS = {
     "point": "ArrayLike | None = None",
     "about": 'Literal["com", "base"] = "com"',
     "base": "Body",
+    "section": "Section",
+    "parts": 'Literal["total", "static", "dynamic"] = "total"',
 }
 
 
@@ -49,6 +51,8 @@ def parameter(row, item):
     if name == "method":
         kind = choices(row)["method"][0] if "method" in choices(row) else literal(row["methods"])
         return f'method: {kind} = "{row["methods"][0]}"'
+    if name == "frame" and row["frame"] == "section":
+        return 'frame: Literal["section", "link", "world"] = "section"'
     if name == "frame":
         return f'frame: _Frame = "{row["frame"]}"'
     return f"{name}: {OPTIONS[name]}"

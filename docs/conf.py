@@ -99,6 +99,12 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
         "What a mechanism is made of, and the mechanisms.",
         ["Link", "Chain", "Body", "Leg", "Hexapod"],
     ),
+    "sections_of_links": (
+        "Sections of links",
+        "Cuts through links, and what `Chain.load_diagram`, `Chain.load_envelope` and `Section.stress` return; how to "
+        "use them: [](../../section-loads.md). Cross-sections: [](sections.md).",
+        ["Section", "LoadDiagram", "LoadEnvelope", "SectionStress"],
+    ),
     "simulation": (
         "Motion in time",
         "Records that `Chain.simulate` and `Hexapod.simulate` return. Force laws: [](laws.md).",
@@ -132,6 +138,7 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
 MODULES = {
     "robots": ("Robots", "Well-known arms, ready to use."),
     "mechanisms": ("Mechanisms", "Parallel mechanisms, ready to use."),
+    "sections": ("Cross-sections", "Areas, moments of area, torsion and shear of tubes, boxes, rods and I-beams."),
     "laws": ("Force laws", "Forces of drives and joints in a simulation; laws add up with `+`."),
     "files": ("Files", "Reading and writing models and records."),
     "graph": ("Expression graphs", "The straight-line program behind a traced function."),

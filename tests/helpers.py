@@ -217,6 +217,7 @@ def assert_model_or_error(kind, data, place, key, value):
 # ---- the table of functions -------------------------------------------------------------------------------------
 
 ROWS = {row["name"]: row for row in _core.functions("chain")}
+NO_ARRAYS = ("link", "section")  # that must be given
 FUNCTIONS = {name: tuple(x["name"] for x in row["parameters"] if x["required"]) for name, row in ROWS.items()}
 
 
@@ -227,6 +228,7 @@ def takes(name, parameter):
 def _choices(name):
     choices = [{"method": method} for method in ROWS[name]["methods"]]
     choices += [{"frame": frame} for frame in AXES] if takes(name, "frame") else []
+    choices += [{"parts": parts} for parts in ("total", "static", "dynamic")] if takes(name, "parts") else []
     choices += [{"point": (0.1, -0.2, 0.3)}] if takes(name, "point") else []
     return choices + ([{"about": about} for about in ("com", "base")] if takes(name, "about") else [])
 
@@ -242,7 +244,8 @@ def variant_id(variant):
 
 def arguments(name, values, link):
     """Positional arguments of a function from the arrays q, qd, qdd (tau takes the place of qdd)."""
-    table = dict(zip(("q", "qd", "qdd"), values, strict=True), tau=values[2], link=link)
+    section = zv.Section(link, (0, 0, 0), (0, 0, 1)) if isinstance(link, str) and link.isalnum() else link
+    table = dict(zip(("q", "qd", "qdd"), values, strict=True), tau=values[2], link=link, section=section)
     return [table[argument] for argument in FUNCTIONS[name]]
 
 

@@ -16,9 +16,10 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("zveno's compiled core is missing: install the package with `pip install .`") from error
 
-from . import _types, errors, graph, laws, mechanisms, model, opcount, results, robots, sim  # noqa: F401
+from . import _types, errors, graph, laws, mechanisms, model, opcount, results, robots, sections, sim  # noqa: F401
 from ._dispatch import cpu_features
 from .codegen.function import CompiledFunction, TracedFunction
+from .dynamics.section_loads import LoadDiagram, LoadEnvelope
 from .errors import (
     Error,
     GraphSizeError,
@@ -29,8 +30,9 @@ from .errors import (
     StepError,
     UnreachableError,
 )
-from .model import Body, Chain, Hexapod, Leg, Link
+from .model import Body, Chain, Hexapod, Leg, Link, Section
 from .model.reduced import LinkPoses
+from .model.section import SectionStress
 from .opcount import OpCount
 from .results import Derivatives, ForwardDerivatives, HexapodDynamics, RingPose, Singularity
 from .sim.batch import SimulationBatch
@@ -86,10 +88,14 @@ __all__ = [
     "Leg",
     "Link",
     "LinkPoses",
+    "LoadDiagram",
+    "LoadEnvelope",
     "ModelError",
     "ModelWarning",
     "OpCount",
     "RingPose",
+    "Section",
+    "SectionStress",
     "Simulation",
     "SimulationBatch",
     "SimulationWarning",
@@ -109,6 +115,7 @@ __all__ = [
     "mechanisms",
     "results",
     "robots",
+    "sections",
     "show_versions",
     "wrench_at",
 ]
@@ -122,6 +129,7 @@ for _module in (
     opcount,
     results,
     robots,
+    sections,
     sim.laws,
 ):  # what tab completion shows
     _module.__dir__ = _partial(sorted, _module.__all__)  # type: ignore[method-assign]

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from typing_extensions import TypeVar, disjoint_base
 
 from .hexapod import Body
-from .model import Link
+from .model import Link, Section
 from .results import Derivatives, ForwardDerivatives, HexapodDynamics
 
 _Array: TypeAlias = NDArray[np.float64]
@@ -53,6 +53,7 @@ _ChainArrays: TypeAlias = Literal[
     "coriolis_matrix",
     "regressor",
     "inverse_mass_matrix",
+    "section_load",
 ]
 _ChainNumbers: TypeAlias = Literal[
     "kinetic_energy",
@@ -639,6 +640,23 @@ class Graph:
     ) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]: ...
     def outputs(self) -> list[NDArray[np.int32]]: ...
 
+class SectionCut:
+    # chain, link, point, axes, far part, welded links, carried links, whether loaded, frame, parts
+    def __init__(
+        self,
+        chain: Chain,
+        link: int,
+        point: ArrayLike,
+        axes: ArrayLike,
+        far: ArrayLike,
+        welded: list[int],
+        carried: list[int],
+        loaded: bool,
+        frame: int,
+        parts: int,
+        /,
+    ) -> None: ...
+
 def transcendental_addresses(fused: bool = False) -> dict[str, int]: ...
 def body_parameters(chain: Chain) -> _Array: ...
 def body_of_parameters(parameters: ArrayLike) -> tuple[float, tuple[float, float, float], _Array]: ...
@@ -669,7 +687,7 @@ class Compiled(Generic[_Result]):
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
 
 def count_operations(
-    chain: Chain, function: str, method: str | None = None
+    chain: Chain, function: str, method: str | None = None, section: Section | None = None
 ) -> dict[str, tuple[int, int, int, int, int]]: ...
 def adopt(*args: type) -> None: ...
 def leg_types() -> list[tuple[str, bool, bool, tuple[str, ...]]]: ...

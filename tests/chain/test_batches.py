@@ -9,6 +9,7 @@ from engines.random_mechanisms import random_state, random_wrenches
 from helpers import (
     FUNCTIONS,
     LAYOUTS,
+    NO_ARRAYS,
     REFUSED,
     ROWS,
     TAKES_EXTERNAL,
@@ -75,7 +76,7 @@ def test_leading_shape_is_kept(variant, lead, arm, rng):
 )
 def test_leading_shapes_broadcast(name, leads, arm, rng):
     values = [random_state(rng, arm, lead)[i] for i, lead in enumerate(leads)]
-    taken = [argument for argument in FUNCTIONS[name] if argument != "link"]
+    taken = [argument for argument in FUNCTIONS[name] if argument not in NO_ARRAYS]
     shape = np.broadcast_shapes(*(leads[i] for i in range(len(taken))))
     full = [np.broadcast_to(v, (*shape, arm.n)).copy() if i < len(taken) else v for i, v in enumerate(values)]
     assert equal(run(arm, (name, {}), values), run(arm, (name, {}), full))

@@ -13,7 +13,17 @@ import numpy as np
 import pytest
 import zveno as zv
 from engines.random_mechanisms import mechanisms, random_chain, random_state, random_wrenches
-from helpers import FUNCTIONS, SERIAL_ONLY, TAKES_EXTERNAL, VARIANTS, arguments, arrays_of, at_once, variant_id
+from helpers import (
+    FUNCTIONS,
+    NO_ARRAYS,
+    SERIAL_ONLY,
+    TAKES_EXTERNAL,
+    VARIANTS,
+    arguments,
+    arrays_of,
+    at_once,
+    variant_id,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zveno import _core
@@ -26,6 +36,8 @@ def compiled(chain, variant, **options):
     name, fixed = variant
     if "link" in FUNCTIONS[name]:
         options["link"] = chain.link_names[-1]
+    if "section" in FUNCTIONS[name]:
+        options["section"] = arguments(name, [None] * 3, chain.link_names[-1])[-1]
     return chain.compile(name, **fixed, **options)
 
 
@@ -35,7 +47,7 @@ def kernel(chain, variant, values, **options):
 
 
 def states(variant, values):
-    return arguments(variant[0], values, None)[: sum(x != "link" for x in FUNCTIONS[variant[0]])]
+    return arguments(variant[0], values, None)[: sum(x not in NO_ARRAYS for x in FUNCTIONS[variant[0]])]
 
 
 def assert_same_bits(got, want):

@@ -1,6 +1,7 @@
 #include "mechanisms.hpp"
 
 #include <cmath>
+#include <memory>
 #include <utility>
 
 using namespace zveno;
@@ -108,6 +109,24 @@ std::vector<Param> arrays_of(Function function) {
   return arrays;
 }
 
+namespace {
+
+// through the first link, or the last one, with everything that hangs on it
+std::shared_ptr<const SectionCut> section_of(const Chain& chain, SectionAxes axes) {
+  const int first = chain.find_link("link0"), link = first == Chain::kNoLink ? chain.joint_frame(chain.n() - 1).link : first;
+  std::vector<int> welded, carried;
+  for (int i = 0; i < static_cast<int>(chain.links().size()); ++i) {
+    const LinkSpec& other = chain.links()[i];
+    if (other.parent == chain.links()[link].name) (other.kind == LinkKind::fixed ? welded : carried).push_back(i);
+  }
+  Mat3<double> R = diagonal(0.0);
+  R(0, 1) = R(1, 2) = R(2, 0) = 1;
+  return std::make_shared<SectionCut>(
+      cut_of(chain, link, {0.1, -0.2, 0.3}, R, inertia_of(chain.links()[link].body), welded, carried, true, axes));
+}
+
+}  // namespace
+
 std::vector<NamedJob> every_job(const Chain& chain, const std::vector<LinkFrame>& loads) {
   std::vector<NamedJob> jobs;
   for (const FunctionRow& row : chain_table::kRows) {
@@ -120,6 +139,7 @@ std::vector<NamedJob> every_job(const Chain& chain, const std::vector<LinkFrame>
       }
       job.link_axes = link_axes;
       job.about_base = about_base;
+      if (row.takes(Param::section)) job.section = section_of(chain, link_axes ? SectionAxes::link : SectionAxes::section);
       if (tip) {
         job.frame = chain.joint_frame(chain.n() - 1);
         job.frame.p_BoUo_B += Vec3<double>{0.1, -0.2, 0.3};

@@ -14,6 +14,7 @@
 #include <zveno/kernel/chain/ltl.hpp>
 #include <zveno/kernel/chain/recurrent.hpp>
 #include <zveno/kernel/chain/regressor.hpp>
+#include <zveno/kernel/chain/section.hpp>
 #include <zveno/scalar/sincos.hpp>
 
 namespace zveno {
@@ -96,6 +97,7 @@ class ChainEvaluation {
       case Function::regressor: return regressor(out[0]);
       case Function::forward_derivatives: return forward_derivatives(out, pivot);
       case Function::inverse_mass_matrix: return inverse_mass_matrix(out[0], pivot);
+      case Function::section_load: return section_load(out[0]);
     }
   }
 
@@ -527,6 +529,54 @@ class ChainEvaluation {
       T* const first = out + kInertial * link;
       link_regressor(model_, frame, R_WB_, p_W_, motion, [&](int b) { return first + chain_.user_index()[b] * width; });
     }
+  }
+
+  // external wrenches on the part beyond the cut, about Bo, body axes
+  Wrench<T> load_beyond(const SectionCut& cut) const {
+    Wrench<T> sum{zero3<T>(), zero3<T>()};
+    for (int k = 0; k < job_.external_count; ++k) {
+      const LinkFrame& frame = job_.external_frames[k];
+      if (frame.link < 0 || !cut.loaded[frame.link]) continue;
+      Vec3<T> f, m;
+      load(k, f, m);
+      if (cut.body != kWorld) {
+        f = transposed_times(R_WB_[cut.body], f);
+        m = transposed_times(R_WB_[cut.body], m);
+      }
+      sum.f += f;
+      sum.n += m + cross<T>(cast<T>(frame.p_BoUo_B), f);
+    }
+    return sum;
+  }
+
+  void section_load(T* out) {
+    const SectionCut& cut = *job_.section;
+    const Vec3<T> g = cast<T>(chain_.gravity());
+    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
+    BaseMotion<T> motion = base();
+    if (!cut.in_motion) {
+      T* still = scratch_.take<T>(n_);
+      for (int b = 0; b < n_; ++b) still[b] = T(0.0);
+      qd = still, qdd = nullptr;
+      motion = {zero3<T>(), zero3<T>(), -g, false};
+    }
+    if (!cut.at_rest) motion.a += g;
+    const bool loads = cut.at_rest && job_.external_count > 0;
+    const Wrench<T>* ext = loads ? external(true) : nullptr;
+    Wrench<T>* wrench = scratch_.take<Wrench<T>>(n_);
+    enter_stage<T>(Stage::algorithm);
+    body_wrenches(model_, at_, qd, qdd, motion, ext, wrench, scratch_);
+    accumulate_wrenches(model_, at_, wrench);
+    const BaseMotion<T> body = motion_of_body(model_, at_, qd, qdd, motion, cut.body, scratch_);
+    const Wrench<T> load = loads ? load_beyond(cut) : Wrench<T>{zero3<T>(), zero3<T>()};
+    const Wrench<T> w = section_wrench(model_, at_, cut, body, wrench, loads ? &load : nullptr);
+    const Mat3<T> R_BA = cast<T>(cut.R_BA);
+    if (cut.world_axes && cut.body != kWorld && !R_WB_) frames();
+    const auto turned = [&](const Vec3<T>& a) {
+      return !cut.world_axes ? transposed_times(R_BA, a) : cut.body == kWorld ? a : times(R_WB_[cut.body], a);
+    };
+    const Vec3<T> f = turned(w.f), m = turned(w.n);
+    for (int k = 0; k < 3; ++k) out[k] = f[k], out[k + 3] = m[k];
   }
 
   void jacobian_rate(T* out) {

@@ -28,6 +28,7 @@ enum class Function {
   regressor,
   forward_derivatives,
   inverse_mass_matrix,
+  section_load,
 };
 
 enum class Method {
@@ -338,6 +339,20 @@ inline constexpr FunctionRow kRows[] = {
      "From M = L'DL along the tree; zero between branches that hang on the base.",
      "",
      examples::kChainInverseMassMatrix},
+    {"section_load",
+     code(Function::section_load),
+     {q, qd, qdd, Param::section, external, base_motion, frame, Param::parts},
+     4,
+     {},
+     {{"load", {6}, "N and N m", "[force; moment] about the point of the cut."}},
+     Cost::linear,
+     kInCutAxes,
+     "Wrench through a cut of a link: what the near side, from which the link is carried, applies to the far side.",
+     "In section axes x is the normal of the cut, y and z lie in it: see Section. Stress resultants of textbooks (tension "
+     "positive) are minus this: see load_diagram. External wrenches act at the origins of their links; those on the cut "
+     "link itself act on the far side if its origin lies there, or as the section's loads says.",
+     "",
+     examples::kChainSectionLoad},
 };
 
 }  // namespace chain_table

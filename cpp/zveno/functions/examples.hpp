@@ -177,6 +177,19 @@ array([19.62,  9.81])
 True
 )";
 
+inline constexpr char kChainSectionLoad[] = R"(>>> import numpy as np, zveno as zv
+>>> rod = zv.Body.cylinder(3.0, 0.0, 2.0)  # 3 kg, 2 m along x
+>>> link = zv.Link("rod", axis=(0, 1, 0), mass=3.0, com=rod.com, inertia=rod.inertia)
+>>> arm = zv.Chain([link])
+>>> root, middle = (zv.Section("rod", (x, 0, 0), (1, 0, 0)) for x in (0, 1))
+>>> for section in (root, middle):  # held level: 3 g at 1 m, then half the rod, 1.5 g at 0.5 m
+...     print(arm.section_load([0.0], [0.0], [0.0], section).round(3) + 0.0)
+[  0.      0.     29.43    0.    -29.43    0.   ]
+[ 0.     0.    14.715  0.    -7.358  0.   ]
+>>> arm.section_load([0.0], [10.0], [0.0], middle, parts="dynamic").round(3) + 0.0  # the outer half is pulled inwards
+array([-225.,    0.,    0.,    0.,    0.,    0.])
+)";
+
 inline constexpr char kChainForwardDynamics[] = R"(>>> import numpy as np, zveno as zv
 >>> arm = zv.robots.two_link()
 >>> arm.forward_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).round(3)  # let go: the elbow lags behind

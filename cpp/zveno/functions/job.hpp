@@ -8,6 +8,7 @@
 #include <zveno/functions/hexapod_functions.hpp>
 #include <zveno/functions/rows.hpp>
 #include <zveno/model/hexapod.hpp>
+#include <zveno/model/section.hpp>
 
 namespace zveno {
 
@@ -38,6 +39,8 @@ struct Job {
   // computes instead of the kernels; in: see for_arguments, out: Pieces
   const Program* program = nullptr;
   int parameters = 0;  // inertial parameters that the program is given
+
+  std::shared_ptr<const SectionCut> section = nullptr;  // of section_load
 };
 
 struct HexJob {

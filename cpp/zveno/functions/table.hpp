@@ -38,6 +38,8 @@ enum class Param : std::uint8_t {
   about,
   base,
   parameters,
+  section,
+  parts,
   // of every function, by keyword
   outputs,
   on_error,
@@ -170,6 +172,10 @@ inline constexpr OptionText kOptions[] = {
     {Param::base, "base", "Body", "", "The spacecraft that carries the mechanism; its com in the base frame."},
     {Param::parameters, "parameters", "(..., k, 10) array", "",
      "Inertial parameters of the links that were named: m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz."},
+    {Param::section, "section", "Section", "", "The cut; see `zveno.Section`."},
+    {Param::parts, "parts", "{'total', 'static', 'dynamic'}", "'total'",
+     "'static' is at rest, with weight and external wrenches; 'dynamic' has neither, but joint rates, accelerations and "
+     "the motion of the base. Together they are the total."},
     {Param::outputs, "outputs", "sequence of str, optional", "None",
      "Names of the results that are wanted, all by default; the others are not stored and, where possible, not computed."},
     {Param::on_error, "on_error", "{'raise', 'nan'}", "'raise'",
@@ -207,6 +213,7 @@ enum Trait : unsigned {
   kOneBlock = 8,    // results of a state stand side by side; a result object gives views
   kPrivate = 16,    // no name for users
   kSeveral = 32,    // a named result
+  kInCutAxes = 64,  // frame is 'section' (the default), 'link' or 'world'
 };
 
 // in positional order, those that must be given first

@@ -294,7 +294,8 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
   }
   for (const Placed& frame : placed) {
     const Eigen::Matrix3d back = frame.body == kWorld ? Eigen::Matrix3d::Identity() : rz(turn_of(-turn[frame.body]));
-    frames_.push_back({frame.body, to_kernel(Eigen::Matrix3d(back * frame.R)), to_kernel(Eigen::Vector3d(back * frame.p))});
+    frames_.push_back({frame.body, to_kernel(Eigen::Matrix3d(back * frame.R)), to_kernel(Eigen::Vector3d(back * frame.p)),
+                       static_cast<int>(frames_.size())});
   }
 
   topology_.branches.assign(n, 0);

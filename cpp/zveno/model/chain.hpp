@@ -31,6 +31,7 @@ struct LinkFrame {
   int body;
   Mat3<double> R_BU;
   Vec3<double> p_BoUo_B;
+  int link = -1;  // index into links(), -1 for the base
 };
 
 class Chain {

@@ -36,6 +36,7 @@ Rows one_row(std::initializer_list<std::pair<Param, const double*>> in, double* 
 void evaluate(const Job& job, const Rows& rows, int threads) {
   if (serial_only(job.method) && !job.chain->topology().serial)
     throw std::invalid_argument("this method exists only for serial chains, and model '" + job.chain->name() + "' branches");
+  if (job.function == Function::section_load && !job.section) throw std::invalid_argument("section_load needs a section");
   const Failure failure = compute(kernel_table(), job, rows, threads);
   if (!failure || rows.status) return;
   throw_common(failure);

@@ -23,8 +23,13 @@ DEFAULT: Final = {"chain": "inverse_dynamics", "hexapod": "forward_dynamics"}
 
 def _functions() -> list[str]:
     """Everything that some model can compute."""
-    names = [row["name"] for kind in DEFAULT for row in _core.functions(kind)]
-    return sorted({name for name in names if not name.startswith("_")})
+    return sorted({name for kind in DEFAULT for name in _rows(kind)})
+
+
+def _rows(kind: str) -> dict[str, dict[str, Any]]:
+    """Rows of the table that the options of a command line suffice for, by name."""
+    rows = {row["name"]: row for row in _core.functions(kind) if not row["private"]}
+    return {name: row for name, row in rows.items() if "section" not in (slot["name"] for slot in row["parameters"])}
 
 
 def export(
@@ -131,7 +136,7 @@ def _kind(mechanism: Chain | Hexapod) -> str:
 
 def _shared(mechanism: Chain | Hexapod, functions: list[str], given: dict[str, Any]) -> list[Any]:
     """Of the options each function's own: those that no function takes are refused."""
-    rows = {row["name"]: row for row in _core.functions(_kind(mechanism)) if row["name"][:1] != "_"}
+    rows = _rows(_kind(mechanism))
     for function in functions:
         if function not in rows:
             raise ValueError(f"--function is {function!r}, expected one of {', '.join(rows)}")

@@ -29,7 +29,7 @@ from .graph import Argument, Graph
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    from ..model import Body, Chain, Hexapod
+    from ..model import Body, Chain, Hexapod, Section
     from .llvm import Machine
 
     _Result = TypeVar("_Result", default=Any)
@@ -120,7 +120,8 @@ class _ChainKind:
         except (TypeError, ValueError, OverflowError):
             raise TypeError(f"{who}: point is {_show(point)}, expected three numbers") from None
         return {
-            **{key: given.get(key) for key in ("method", "link", "frame", "about", "external_frame")},
+            **{key: given.get(key) for key in ("method", "link", "frame", "about", "external_frame", "parts")},
+            "section": _section_data(who, given.get("section")),
             "point": where,
             "external": tuple(loaded),
             "symbolic": tuple(symbolic),
@@ -152,16 +153,18 @@ class _ChainKind:
     def kernel_operations(model: Chain, function: str, options: Mapping[str, Any]) -> OpCount | None:
         if options["method"] == "dual":
             return None
-        return operations(model, function, options["method"])
+        return operations(model, function, options["method"], section=_section(options["section"]))
 
     @staticmethod
     def reference(traced: TracedFunction, rng: np.random.Generator, count: int) -> tuple[list[Array], list[Any]]:
         model, options = traced.model, traced.options
         keywords = {
             key: options[key]
-            for key in ("method", "link", "point", "frame", "about", "external_frame")
+            for key in ("method", "link", "point", "frame", "about", "external_frame", "parts")
             if options[key] is not None
         }
+        if options["section"] is not None:
+            keywords["section"] = _section(options["section"])
         inputs: list[Array] = []
         for x in traced.graph.inputs:
             limit = np.pi if x.name == "q" else 2.0
@@ -276,6 +279,20 @@ def _body(data: Mapping[str, Any] | None) -> Body | None:
     from ..model.body import Body
 
     return None if data is None else Body.from_dict(data)
+
+
+def _section(data: Mapping[str, Any] | None) -> Section | None:
+    from ..model.section import Section
+
+    return None if data is None else Section.from_dict(data)
+
+
+def _section_data(who: str, section: object) -> dict[str, Any] | None:
+    from ..model.section import Section
+
+    if section is not None and not isinstance(section, Section):
+        raise TypeError(f"{who}: section is {_show(section)}, expected a zveno.Section")
+    return None if section is None else section.to_dict()
 
 
 def _random_poses(model: Hexapod, rng: np.random.Generator, count: int) -> tuple[Array, Array]:
@@ -561,6 +578,8 @@ def _meaning(slot: Mapping[str, Any]) -> str:
 
 def _core_options(options: Mapping[str, Any]) -> dict[str, Any]:
     given = {key: value for key, value in options.items() if value not in (None, ()) or key == "arguments"}
+    if "section" in given:
+        given["section"] = _section(given["section"])
     return given | {"base": _body(given["base"])} if "base" in given else given
 
 
@@ -622,6 +641,8 @@ class TraceOptions(TypedDict, total=False):
     frame: str | None
     about: str | None
     external_frame: str | None
+    section: Section | None
+    parts: str | None
     external: Iterable[str]
     parameters: str | Iterable[str]
     # of hexapods
@@ -631,7 +652,7 @@ class TraceOptions(TypedDict, total=False):
 
 _COMMON: Final = {"arguments", "outputs", "level", "limit"}
 _OWN: Final = {
-    "chain": {"method", "link", "point", "frame", "about", "external", "external_frame", "parameters"},
+    "chain": {"method", "link", "point", "frame", "about", "section", "parts", "external", "external_frame", "parameters"},
     "hexapod": {"tau", "base"},
 }
 

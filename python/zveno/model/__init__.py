@@ -5,5 +5,6 @@ from .chain import GRAVITY, Chain
 from .hexapod import Hexapod
 from .leg import Leg
 from .link import Link
+from .section import Section
 
-__all__ = ["GRAVITY", "Body", "Chain", "Hexapod", "Leg", "Link"]
+__all__ = ["GRAVITY", "Body", "Chain", "Hexapod", "Leg", "Link", "Section"]

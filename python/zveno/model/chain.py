@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .._check import Array, _is_name, _show, as_array, as_flag, as_list, called, did_you_mean, frozen, report
 from .._rotation import applied
+from ..dynamics.section_loads import load_diagram as _load_diagram
+from ..dynamics.section_loads import load_envelope as _load_envelope
 from ..errors import ModelError
 from ..opcount import operations as _operations
 from ..sim.chain import simulate_chain
@@ -79,6 +81,8 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
 
     operations = _operations
     simulate = simulate_chain
+    load_diagram = _load_diagram
+    load_envelope = _load_envelope
 
     if TYPE_CHECKING:
 
