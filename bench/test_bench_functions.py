@@ -23,6 +23,7 @@ def item_of(name: str, chain: Chain, states: State) -> Call:
     """A function of the table with its arguments, or a variant of one."""
     function = name.partition("-")[0]
     values = dict(zip(("q", "qd", "qdd"), states, strict=True)) | {"tau": states[2], "link": chain.link_names[-1]}
+    values |= {"weights": states[2], "i": 0, "j": 0}
     return call(getattr(chain, function), *(values[x] for x in ROWS[function]), **EXTRA.get(name, {}))
 
 

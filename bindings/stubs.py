@@ -16,6 +16,11 @@ OPTIONS = {
     "point": "ArrayLike | None = None",
     "about": 'Literal["com", "base"] = "com"',
     "base": "Body",
+    "order": "Literal[1, 2] = 1",
+    "i": "str | SupportsIndex",
+    "j": "str | SupportsIndex",
+    "by": "Sequence[str | SupportsIndex] = ()",
+    "motion": 'Literal["link", "outboard"] = "link"',
 }
 
 

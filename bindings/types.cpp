@@ -9,7 +9,8 @@ namespace {
 
 constexpr int kCount = static_cast<int>(Adopted::count);
 constexpr std::array<const char*, kCount> kNames = {
-    "ModelError", "SingularityError", "UnreachableError", "GraphSizeError", "Body", "Derivatives", "HexapodDynamics",
+    "ModelError", "SingularityError", "UnreachableError", "GraphSizeError",
+    "Body",       "Derivatives",      "HexapodDynamics",  "SecondDerivatives",
 };
 std::array<PyTypeObject*, kCount> types{};  // owned
 

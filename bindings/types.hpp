@@ -18,6 +18,7 @@ enum class Adopted {
   Body,
   Derivatives,
   HexapodDynamics,
+  SecondDerivatives,
   count
 };
 

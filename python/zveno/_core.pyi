@@ -9,7 +9,7 @@ from typing_extensions import TypeVar, disjoint_base
 
 from .hexapod import Body
 from .model import Link
-from .results import Derivatives, HexapodDynamics
+from .results import Derivatives, HexapodDynamics, SecondDerivatives
 
 _Array: TypeAlias = NDArray[np.float64]
 _Result = TypeVar("_Result", default=Any)
@@ -30,6 +30,12 @@ _DerivativesOutput: TypeAlias = Literal[
     "dtau_dqd",
     "dtau_dqdd",
 ]
+_SecondDerivativesOutput: TypeAlias = Literal[
+    "H_qq",
+    "H_qqd",
+    "H_qdqd",
+    "H_qqdd",
+]
 _ChainArrays: TypeAlias = Literal[
     "mass_matrix",
     "bias",
@@ -47,10 +53,17 @@ _ChainArrays: TypeAlias = Literal[
     "momentum_matrix",
     "coriolis_matrix",
     "regressor",
+    "mass_matrix_derivatives",
+    "mass_matrix_second_derivatives",
+    "christoffel",
+    "gravity_stiffness",
+    "kinematic_derivative",
+    "effective_inertia",
 ]
 _ChainNumbers: TypeAlias = Literal[
     "kinetic_energy",
     "potential_energy",
+    "mass_matrix_derivative",
 ]
 _ForwardDynamicsOutput: TypeAlias = Literal[
     "acceleration",
@@ -371,6 +384,123 @@ class Chain:
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
+    def mass_matrix_derivatives(
+        self,
+        q: ArrayLike,
+        order: Literal[1, 2] = 1,
+        method: Literal["moments", "zaremba"] = "moments",
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def mass_matrix_second_derivatives(
+        self,
+        q: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def christoffel(
+        self,
+        q: ArrayLike,
+        method: Literal["moments", "zaremba"] = "moments",
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def gravity_stiffness(
+        self,
+        q: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def kinematic_derivative(
+        self,
+        q: ArrayLike,
+        link: str,
+        i: str | SupportsIndex,
+        by: Sequence[str | SupportsIndex] = (),
+        motion: Literal["link", "outboard"] = "link",
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def effective_inertia(
+        self,
+        q: ArrayLike,
+        link: str,
+        by: Sequence[str | SupportsIndex] = (),
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    @overload
+    def mass_matrix_derivative(
+        self,
+        q: ArrayLike,
+        i: str | SupportsIndex,
+        j: str | SupportsIndex,
+        by: Sequence[str | SupportsIndex] = (),
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    @overload
+    def mass_matrix_derivative(
+        self,
+        q: Sequence[float],
+        i: str | SupportsIndex,
+        j: str | SupportsIndex,
+        by: Sequence[str | SupportsIndex] = (),
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: None = None,
+        threads: SupportsIndex | None = None,
+    ) -> float: ...
+    @overload
+    def mass_matrix_derivative(
+        self,
+        q: ArrayLike,
+        i: str | SupportsIndex,
+        j: str | SupportsIndex,
+        by: Sequence[str | SupportsIndex] = (),
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: None = None,
+        threads: SupportsIndex | None = None,
+    ) -> float | _Array: ...
+    def second_derivatives(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        weights: ArrayLike,
+        external: _External = None,
+        base_motion: ArrayLike | None = None,
+        *,
+        outputs: Sequence[_SecondDerivativesOutput] | None = None,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: tuple[_Array, ...] | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> SecondDerivatives: ...
 
 @disjoint_base
 class HexapodDynamicsBase:
@@ -632,7 +762,7 @@ class Compiled(Generic[_Result]):
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
 
 def count_operations(
-    chain: Chain, function: str, method: str | None = None
+    chain: Chain, function: str, method: str | None = None, options: dict[str, Any] = ...
 ) -> dict[str, tuple[int, int, int, int, int]]: ...
 def adopt(*args: type) -> None: ...
 def leg_types() -> list[tuple[str, bool, bool, tuple[str, ...]]]: ...

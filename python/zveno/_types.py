@@ -3,6 +3,7 @@
 from . import _core
 from .errors import GraphSizeError, ModelError, SingularityError, UnreachableError
 from .model.body import Body
-from .results import Derivatives, HexapodDynamics
+from .results import Derivatives, HexapodDynamics, SecondDerivatives
 
-_core.adopt(GraphSizeError, ModelError, SingularityError, UnreachableError, Body, Derivatives, HexapodDynamics)
+_core.adopt(GraphSizeError, ModelError, SingularityError, UnreachableError, Body)
+_core.adopt(Derivatives, HexapodDynamics, SecondDerivatives)

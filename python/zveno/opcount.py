@@ -97,7 +97,7 @@ def staged(stages: Mapping[str, tuple[int, int, int, int, int]]) -> OpCount:
     return OpCount(*_sum(counts.values()), stages=counts)
 
 
-def operations(chain: Chain, function: str, method: str | None = None) -> OpCount:
+def operations(chain: Chain, function: str, method: str | None = None, **options: Any) -> OpCount:
     """Exact operation count of one call, obtained by running the kernel on counting numbers.
 
     Parameters
@@ -109,6 +109,9 @@ def operations(chain: Chain, function: str, method: str | None = None) -> OpCoun
         Name of a numeric method of the chain: ``"mass_matrix"``, ``"inverse_dynamics"``, ...
     method : str, optional
         Algorithm, for functions that offer several, e.g. ``"kane-recurrent"``; default: that of the function.
+    **options
+        What else the function is asked for besides arrays: ``link``, ``i``, ``by``, ...; by default the last link and
+        the joint nearest to the base.
 
     Returns
     -------
@@ -131,7 +134,7 @@ def operations(chain: Chain, function: str, method: str | None = None) -> OpCoun
     >>> arm.operations("mass_matrix").total < arm.operations("mass_matrix", method="kane-recurrent").total
     True
     """
-    return staged(_core.count_operations(chain, function, method))
+    return staged(_core.count_operations(chain, function, method, options))
 
 
 def fit_polynomial(counts_by_n: Mapping[int, int]) -> tuple[Fraction, ...]:

@@ -9,11 +9,11 @@ import os
 import re
 import threading
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Literal, SupportsIndex, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -82,6 +82,15 @@ class Savings:
 # ---- what is particular to a kind of mechanism -------------------------------------------------------------------
 
 
+# options of chains that a method takes as they are
+_FIXED: Final = ("method", "link", "point", "frame", "about", "order", "i", "j", "by", "motion")
+
+
+def _plain(joint: Any) -> Any:
+    """A place in q as an int; anything else as it is."""
+    return int(joint) if isinstance(joint, np.integer) else joint
+
+
 class _ChainKind:
     """Chains: methods, links, external wrenches, symbolic inertial parameters."""
 
@@ -114,7 +123,9 @@ class _ChainKind:
         except (TypeError, ValueError):
             raise TypeError(f"{who}: point is {point!r}, expected three numbers") from None
         return {
-            **{key: given.get(key) for key in ("method", "link", "frame", "about")},
+            **{key: given.get(key) for key in ("method", "link", "frame", "about", "order", "motion")},
+            **{key: _plain(given.get(key)) for key in ("i", "j")},
+            "by": tuple(map(_plain, by)) if isinstance(by := given.get("by", ()), list | tuple) else by,
             "point": where,
             "external": tuple(loaded),
             "symbolic": tuple(symbolic),
@@ -146,14 +157,14 @@ class _ChainKind:
     def kernel_operations(model: Chain, function: str, options: Mapping[str, Any]) -> OpCount | None:
         if function == "derivatives":
             return None
-        return operations(model, function, options["method"])
+        chosen = {key: options[key] for key in _FIXED[1:] if options[key] not in (None, ())}
+        return operations(model, function, options["method"], **chosen)
 
     @staticmethod
     def reference(traced: TracedFunction, rng: np.random.Generator, count: int) -> tuple[list[Array], list[Any]]:
         model, options = traced.model, traced.options
-        keywords = {
-            key: options[key] for key in ("method", "link", "point", "frame", "about") if options[key] is not None
-        }
+        keywords = {key: options[key] for key in _FIXED if options[key] is not None}
+        keywords = {key: value for key, value in keywords.items() if value != ()}
         inputs: list[Array] = []
         for x in traced.graph.inputs:
             limit = np.pi if x.name == "q" else 2.0
@@ -610,6 +621,11 @@ class TraceOptions(TypedDict, total=False):
     point: ArrayLike | None
     frame: str | None
     about: str | None
+    order: Literal[1, 2]
+    i: str | SupportsIndex
+    j: str | SupportsIndex
+    by: Sequence[str | SupportsIndex]
+    motion: str | None
     external: Iterable[str]
     parameters: str | Iterable[str]
     # of hexapods
@@ -619,7 +635,7 @@ class TraceOptions(TypedDict, total=False):
 
 _COMMON: Final = {"arguments", "outputs", "level", "limit"}
 _OWN: Final = {
-    "chain": {"method", "link", "point", "frame", "about", "external", "parameters"},
+    "chain": {*_FIXED, "external", "parameters"},
     "hexapod": {"tau", "base"},
 }
 
@@ -642,6 +658,8 @@ def _traced(model: Any, function: str, options: Mapping[str, Any], who: str) -> 
         raise TypeError(f"{who}: unknown argument {min(unknown)!r}")
     if not isinstance(function, str):
         raise TypeError(f"{who}: function is {_show(function)}, expected the name of a method")
+    if function == "mass_matrix_derivatives" and options.get("order") == 2:
+        return _traced(model, "mass_matrix_second_derivatives", {**options, "order": None}, who)
     limit, level = as_integer(who, "limit", options.get("limit", LIMIT), 1, MOST), options.get("level", "strict")
     if level not in LEVELS:
         raise ValueError(f"{who}: level is {_show(level)}, expected 'strict' or 'algebraic'")

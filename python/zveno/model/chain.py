@@ -22,7 +22,7 @@ from .reduced import LinkPoses, locked_links, path_links
 
 if TYPE_CHECKING:
     from ..codegen.function import CompiledFunction, TraceOptions
-    from ..results import Derivatives
+    from ..results import Derivatives, SecondDerivatives
 
 __all__ = ["Chain"]
 
@@ -91,6 +91,10 @@ class Chain(Mechanism, _core.Chain):
         def compile(
             self, function: Literal["derivatives"], **options: Unpack[TraceOptions]
         ) -> CompiledFunction[Derivatives]: ...
+        @overload
+        def compile(
+            self, function: Literal["second_derivatives"], **options: Unpack[TraceOptions]
+        ) -> CompiledFunction[SecondDerivatives]: ...
         @overload
         def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction[Any]: ...
         def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction[Any]: ...
