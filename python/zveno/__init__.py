@@ -32,7 +32,7 @@ from .errors import (
 from .model import Body, Chain, Hexapod, Leg, Link
 from .model.reduced import LinkPoses
 from .opcount import OpCount
-from .results import Derivatives, HexapodDynamics, RingPose, Singularity
+from .results import Derivatives, HexapodDynamics, RingPose, SecondDerivatives, Singularity
 from .sim.batch import SimulationBatch
 from .sim.chain import ChainSimulation
 from .sim.simulation import HexapodSimulation, Simulation, StopEvent
@@ -89,6 +89,7 @@ __all__ = [
     "ModelWarning",
     "OpCount",
     "RingPose",
+    "SecondDerivatives",
     "Simulation",
     "SimulationBatch",
     "SimulationWarning",
