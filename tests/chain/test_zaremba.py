@@ -365,6 +365,15 @@ def test_compiled_code_of_both_orders_and_of_single_elements_is_the_kernels(arm,
         assert_close(loose(q), want, arm.n, scale=max(1.0, np.abs(want).max()))
 
 
+def test_generated_code_takes_the_shorter_method():
+    arm = zv.robots.puma560()
+    short, long = (arm.trace("mass_matrix_derivatives", method=method).operations.total for method in METHODS[::-1])
+    text = (ROOT / "docs" / "derivatives.md").read_text(encoding="utf-8")
+    assert f"takes {short} operations, against {long} by moments" in text
+    assert arm.trace("mass_matrix_derivatives").options["method"] == "zaremba"
+    assert revolute_chain(9).trace("christoffel").options["method"] == "moments"
+
+
 def revolute_chain(n):
     return random_chain(np.random.default_rng(n), n, "revolute")
 

@@ -99,6 +99,8 @@ class _ChainKind:
     methods: Final = {
         "mass_matrix": (("crba", math.inf), ("crba-walk", 24), ("crba-columns", 10)),
         "forward_dynamics": (("aba", math.inf), ("cholesky", 24), ("cholesky-walk", 16)),
+        "mass_matrix_derivatives": (("moments", math.inf), ("zaremba", 16)),
+        "christoffel": (("moments", math.inf), ("zaremba", 16)),
     }
     wrench: Final = "[force; moment] at the origin of the link, base axes, N and N m"
     inertial: Final = "m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the link's origin in link axes; kg, kg m, kg m^2"
