@@ -24,6 +24,7 @@ def item_of(name: str, chain: Chain, states: State) -> Call:
     function = name.partition("-")[0]
     values = dict(zip(("q", "qd", "qdd"), states, strict=True)) | {"tau": states[2], "link": chain.link_names[-1]}
     values["section"] = Section(chain.link_names[-1], (0, 0, 0), (0, 0, 1))
+    values |= {"weights": states[2], "i": 0, "j": 0}
     return call(getattr(chain, function), *(values[x] for x in ROWS[function]), **EXTRA.get(name, {}))
 
 

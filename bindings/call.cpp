@@ -182,6 +182,86 @@ unsigned outputs_of(const Context& c, const FunctionRow& row, PyObject* arg) {
 // ---- chains
 
 namespace {
+
+// the body of a joint of the user
+int body_of_joint(const Context& c, const Chain& chain, const char* what, py::handle joint) {
+  const std::vector<std::string>& names = chain.joint_names();
+  const int n = chain.n();
+  if (joint && PyUnicode_Check(joint.ptr())) {
+    Py_ssize_t length = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(joint.ptr(), &length);  // null for lone surrogates: no such name
+    if (!text) PyErr_Clear();
+    py::list known;
+    std::string shown;
+    for (int k = 0; text && k < n; ++k)
+      if (names[k].size() == static_cast<std::size_t>(length) && names[k].compare(text) == 0)
+        return chain.body_of_joint()[k];
+    for (int k = 0; k < n; ++k) {
+      known.append(names[k]);
+      if (k < 8) shown += (k ? ", '" : "'") + names[k] + "'";
+    }
+    std::string near;
+    if (PyUnicode_GET_LENGTH(joint.ptr()) < 100)
+      for (const py::handle& found : py::module_::import("difflib").attr("get_close_matches")(joint, known, 1))
+        near = "; did you mean " + text_of(found) + "?";
+    throw py::value_error(std::string(c.function) + ": " + what + " " + text_of(joint) + " is no moving joint of model '" +
+                          chain.name() + "', expected one of " + shown + (n > 8 ? ", ..." : "") + near);
+  }
+  const auto expected = [&] { return ", expected the name of a joint or its place in q, 0 to " + std::to_string(n - 1); };
+  if (!joint || PyBool_Check(joint.ptr()) || !PyIndex_Check(joint.ptr()))
+    throw py::type_error(std::string(c.function) + ": " + what + " is " + (joint ? text_of(joint) : "missing") + expected());
+  const Py_ssize_t place = PyNumber_AsSsize_t(joint.ptr(), nullptr);  // clipped, not refused, if it is too large
+  if (place == -1 && PyErr_Occurred()) throw py::error_already_set();
+  if (place < 0 || place >= n)
+    throw py::value_error(std::string(c.function) + ": " + what + " is " + text_of(joint) + expected());
+  return chain.body_of_joint()[static_cast<std::size_t>(place)];
+}
+
+// joints to differentiate by, in the order of bodies
+void read_by(const Context& c, const Chain& chain, PyObject* arg, Job& job) {
+  if (!arg) return;
+  if (PyUnicode_Check(arg) || !PySequence_Check(arg))
+    throw py::type_error(std::string(c.function) + ": by is " + text_of(arg) +
+                         ", expected a sequence of joints: names or places in q");
+  const auto joints = py::reinterpret_borrow<py::sequence>(arg);
+  const std::size_t count = joints.size();
+  if (count > kMostOrders)
+    throw py::value_error(std::string(c.function) + ": by has " + std::to_string(count) + " joints, expected at most " +
+                          std::to_string(kMostOrders));
+  static const char* const kBy[kMostOrders] = {"by[0]", "by[1]", "by[2]", "by[3]", "by[4]",  "by[5]",
+                                               "by[6]", "by[7]", "by[8]", "by[9]", "by[10]", "by[11]"};
+  for (std::size_t k = 0; k < count; ++k) job.by[k] = body_of_joint(c, chain, kBy[k], py::object(joints[k]));
+  job.order = static_cast<int>(count);
+  std::sort(job.by, job.by + count);
+}
+
+// whether joint a moves body b
+bool carries(const Chain& chain, int a, int b) {
+  while (b > a) b = chain.topology().parent[b];
+  return a == b;
+}
+
+void require_path(const Context& c, const Chain& chain, const Job& job, PyObject* link) {
+  const int body = job.frame.body;
+  if (job.outboard ? job.i != body && carries(chain, body, job.i) : carries(chain, job.i, body)) return;
+  const std::string& joint = chain.joint_names()[chain.user_index()[job.i]];
+  const char* const what = job.outboard ? "' is not outboard of link " : "' does not move link ";
+  const char* const expected =
+      job.outboard ? "', expected one that it carries, or motion='link'" : "', expected a joint between it and the base";
+  throw py::value_error(std::string(c.function) + ": joint '" + joint + what + text_of(link) + " of model '" + chain.name() +
+                        expected);
+}
+
+int order_of(const Context& c, PyObject* arg) {
+  if (!arg) return 1;
+  if (PyBool_Check(arg) || !PyIndex_Check(arg))
+    throw py::type_error(std::string(c.function) + ": order is " + text_of(arg) + ", expected 1 or 2");
+  const Py_ssize_t order = PyNumber_AsSsize_t(arg, nullptr);
+  if (order == -1 && PyErr_Occurred()) throw py::error_already_set();
+  if (order != 1 && order != 2)
+    throw py::value_error(std::string(c.function) + ": order is " + text_of(arg) + ", expected 1 or 2");
+  return static_cast<int>(order);
+}
 double moving_mass(const Chain& chain) {
   double mass = 0;
   for (int b = 0; b < chain.n(); ++b) mass += chain.body(b).m;
@@ -206,6 +286,18 @@ Job Face<Chain>::options(const Context& c, const Chain& chain, const FunctionRow
   if (row.takes(Param::link)) {
     job.frame = frame_of(c, chain, "link", a.slot[index_of(Param::link)]);
     read_point(c, a[Param::point], job.frame);
+  }
+  if (row.takes(Param::i)) job.i = body_of_joint(c, chain, "i", a.slot[index_of(Param::i)]);
+  if (row.takes(Param::j)) job.j = body_of_joint(c, chain, "j", a.slot[index_of(Param::j)]);
+  if (row.takes(Param::by)) read_by(c, chain, a[Param::by], job);
+  job.outboard = second_of(c, "motion", a[Param::motion], "link", "outboard", false);
+  if (job.function == Function::kinematic_derivative) require_path(c, chain, job, a.slot[index_of(Param::link)]);
+  if (row.takes(Param::order) && order_of(c, a[Param::order]) == 2) {
+    if (a[Param::method] && job.method != Method::zaremba)
+      throw py::value_error(std::string(c.function) + ": method is " + text_of(a[Param::method]) +
+                            ", expected 'zaremba', the only one of order 2");
+    job.function = Function::mass_matrix_second_derivatives;
+    job.method = Method::none;
   }
   return job;
 }

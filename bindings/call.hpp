@@ -95,7 +95,7 @@ struct Face<Chain> {
   static const FunctionRow& row(const Work& job) { return row_of(job.function); }
   static const Chain& model(const Work& job) { return *job.chain; }
 
-  // what is no array of the state: method, link, point, frame, about
+  // what is no array of the state: method, link, point, frame, about, joints
   static Work options(const Context& c, const Chain& chain, const FunctionRow& row, const Arguments& a);
   static void read(const Context& c, const Chain& chain, Work&, Param p, PyObject* arg, Arrays& arrays);
 };
@@ -154,7 +154,7 @@ unsigned outputs_of(const Context& c, const FunctionRow& row, PyObject* arg);
 
 // shape of one result
 struct Tail {
-  py::ssize_t dims[2];
+  py::ssize_t dims[4];
   int nd = 0;
   Tail(const Shape& shape, const Sizes& sizes) {
     for (const Dim& d : shape) dims[nd++] = d.of(sizes);

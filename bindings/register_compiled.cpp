@@ -153,7 +153,7 @@ struct CompiledOf final : Compiled {
     int inputs = 0;                   // 0: no such call
     py::ssize_t size_in[4] = {};
     int tail_nd = 0;
-    py::ssize_t tail[2] = {};
+    py::ssize_t tail[4] = {};
     std::ptrdiff_t size = 0;
     int n = 0;                           // pivots
     const double* tiny_pivot = nullptr;  // of forward dynamics

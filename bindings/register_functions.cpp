@@ -115,7 +115,7 @@ py::list table() {
     }
     for (const MethodName& m : row.methods) methods.append(m.name);
     for (const Slot& s : row.outputs) outputs.append(slot_of_row(s));
-    static const char* const kCosts[] = {"fixed", "linear", "quadratic"};
+    static const char* const kCosts[] = {"fixed", "linear", "quadratic", "cubic", "quartic"};
     rows.append(py::dict(py::arg("name") = row.name, py::arg("parameters") = params, py::arg("methods") = methods,
                          py::arg("outputs") = outputs, py::arg("cost") = kCosts[static_cast<int>(row.cost)],
                          py::arg("private") = row.has(kPrivate), py::arg("several") = row.has(kSeveral),
@@ -141,8 +141,9 @@ py::dict counts_of(const std::vector<StageCounts>& stages) {
   return result;
 }
 
+// `options` by the names of parameters; without them the tip and the joint nearest to the base
 py::dict count_operations_call(const Chain& chain, const std::string& function, const std::optional<std::string>& method,
-                               const py::object& section) {
+                               const py::dict& options) {
   const FunctionRow* row = find_row<Chain>(function);
   if (!row)
     throw py::value_error("operations: unknown function '" + function + "', expected one of " + listed_functions<Chain>());
@@ -152,7 +153,15 @@ py::dict count_operations_call(const Chain& chain, const std::string& function, 
   const py::str name(method ? *method : ""), tip(chain.links()[last].name);
   if (method) a.slot[index_of(Param::method)] = name.ptr();
   a.slot[index_of(Param::link)] = tip.ptr();
-  a.slot[index_of(Param::section)] = section.ptr();
+  const py::int_ root(chain.user_index()[0]);
+  a.slot[index_of(Param::i)] = a.slot[index_of(Param::j)] = root.ptr();
+  for (const auto& [key, value] : options) {
+    const Param* found = nullptr;
+    for (const Param& p : row->params)
+      if (!is_array(p) && p != Param::method && key.cast<std::string>() == name_of(p)) found = &p;
+    if (!found) throw py::value_error("operations: function '" + function + "' takes no " + text_of(key));
+    a.slot[index_of(*found)] = value.ptr();
+  }
   const Job job = Face<Chain>::options({"operations", chain.name()}, chain, *row, a);
   if (job.method == Method::dual) throw py::value_error("operations: dual numbers are not counted");
   return counts_of(count_operations(job));
@@ -183,7 +192,7 @@ void register_functions(py::module_& m) {
   add_methods<Hexapod>(m.attr("Hexapod"), std::make_index_sequence<Face<Hexapod>::kCount>());
   m.def("functions", &functions, py::arg("mechanism"), "Rows of the table of functions of a 'chain' or a 'hexapod'.");
   m.def("count_operations", &count_operations_call, py::arg("chain"), py::arg("function"), py::arg("method") = py::none(),
-        py::arg("section") = py::none(), "Operations of one call by stage: {stage: (mul, add, div, sqrt, trig)}.");
+        py::arg("options") = py::dict(), "Operations of one call by stage: {stage: (mul, add, div, sqrt, trig)}.");
   m.def(
       "hexapod_operations",
       [](const Hexapod& hexapod, int leg, bool moving, bool free) {

@@ -19,6 +19,11 @@ OPTIONS = {
     "base": "Body",
     "section": "Section",
     "parts": 'Literal["total", "static", "dynamic"] = "total"',
+    "order": "Literal[1, 2] = 1",
+    "i": "str | SupportsIndex",
+    "j": "str | SupportsIndex",
+    "by": "Sequence[str | SupportsIndex] = ()",
+    "motion": 'Literal["link", "outboard"] = "link"',
 }
 
 

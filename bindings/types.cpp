@@ -1,6 +1,7 @@
 #include "types.hpp"
 
 #include <array>
+#include <string_view>
 
 #include "registers.hpp"
 
@@ -9,15 +10,14 @@ namespace {
 
 constexpr int kCount = static_cast<int>(Adopted::count);
 constexpr std::array<const char*, kCount> kNames = {
-    "ModelError", "SingularityError", "UnreachableError",   "GraphSizeError",
-    "Body",       "Derivatives",      "ForwardDerivatives", "HexapodDynamics",
+    "ModelError", "SingularityError", "UnreachableError", "GraphSizeError", "Body", "Derivatives", "ForwardDerivatives", "HexapodDynamics", "SecondDerivatives",
 };
 std::array<PyTypeObject*, kCount> types{};  // owned
 
-int index_of(const std::string& name) {
+int index_of(std::string_view name) {
   for (int i = 0; i < kCount; ++i)
     if (name == kNames[i]) return i;
-  throw py::value_error("adopt: the core has no use for a type '" + name + "'");
+  throw py::value_error("adopt: the core has no use for a type '" + std::string(name) + "'");
 }
 
 void adopt(const py::args& given) {

@@ -19,6 +19,7 @@ enum class Adopted {
   Derivatives,
   ForwardDerivatives,
   HexapodDynamics,
+  SecondDerivatives,
   count
 };
 

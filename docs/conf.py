@@ -113,7 +113,7 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
     "results": (
         "Results",
         "Objects that calls with several results return.",
-        ["Derivatives", "HexapodDynamics", "RingPose", "Singularity", "OpCount"],
+        ["Derivatives", "SecondDerivatives", "HexapodDynamics", "RingPose", "Singularity", "OpCount"],
     ),
     "compiled": (
         "Traced and compiled functions",

@@ -217,8 +217,12 @@ def assert_model_or_error(kind, data, place, key, value):
 # ---- the table of functions -------------------------------------------------------------------------------------
 
 ROWS = {row["name"]: row for row in _core.functions("chain")}
-NO_ARRAYS = ("link", "section")  # that must be given
 FUNCTIONS = {name: tuple(x["name"] for x in row["parameters"] if x["required"]) for name, row in ROWS.items()}
+# those that are arrays, which come first
+ARRAYS = {
+    name: tuple(x["name"] for x in row["parameters"] if x["required"] and x["array"]) for name, row in ROWS.items()
+}
+SEVERAL = {name: len(row["outputs"]) for name, row in ROWS.items() if row["several"]}
 
 
 def takes(name, parameter):
@@ -243,10 +247,20 @@ def variant_id(variant):
 
 
 def arguments(name, values, link):
-    """Positional arguments of a function from the arrays q, qd, qdd (tau takes the place of qdd)."""
+    """Positional arguments of a function from the arrays q, qd, qdd (tau and weights take the place of qdd)."""
     section = zv.Section(link, (0, 0, 0), (0, 0, 1)) if isinstance(link, str) and link.isalnum() else link
-    table = dict(zip(("q", "qd", "qdd"), values, strict=True), tau=values[2], link=link, section=section)
+    table = dict(zip(("q", "qd", "qdd"), values, strict=True), tau=values[2], weights=values[2])
+    table |= {"link": link, "section": section}
+    if "i" in FUNCTIONS[name]:
+        table["i"] = table["j"] = _joint_of(link, values[0])
     return [table[argument] for argument in FUNCTIONS[name]]
+
+
+def _joint_of(link, q):
+    """Place in q of the joint that moves a link of a random chain: l0, l1, ... their own, a tool the last one."""
+    if isinstance(link, str) and link[:1] == "l" and link[1:].isdigit():
+        return int(link[1:])
+    return q.shape[-1] - 1 if isinstance(q, np.ndarray) and q.ndim else 0
 
 
 def item_shape(name, chain):
@@ -258,6 +272,11 @@ def item_shape(name, chain):
 def arrays_of(result):
     """The arrays of a result: one, or those of a named result."""
     return list(result) if isinstance(result, tuple) else [np.asarray(result)]
+
+
+def out_for(name, make):
+    """What out= takes: an array that make() gives, or several of them."""
+    return tuple(make() for _ in range(SEVERAL[name])) if name in SEVERAL else make()
 
 
 # ---- graphs -----------------------------------------------------------------------------------------------------

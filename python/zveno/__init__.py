@@ -34,7 +34,7 @@ from .model import Body, Chain, Hexapod, Leg, Link, Section
 from .model.reduced import LinkPoses
 from .model.section import SectionStress
 from .opcount import OpCount
-from .results import Derivatives, ForwardDerivatives, HexapodDynamics, RingPose, Singularity
+from .results import Derivatives, ForwardDerivatives, HexapodDynamics, RingPose, SecondDerivatives, Singularity
 from .sim.batch import SimulationBatch
 from .sim.chain import ChainSimulation
 from .sim.simulation import HexapodSimulation, Simulation, StopEvent
@@ -94,6 +94,7 @@ __all__ = [
     "ModelWarning",
     "OpCount",
     "RingPose",
+    "SecondDerivatives",
     "Section",
     "SectionStress",
     "Simulation",

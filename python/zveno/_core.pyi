@@ -58,6 +58,7 @@ _ChainArrays: TypeAlias = Literal[
 _ChainNumbers: TypeAlias = Literal[
     "kinetic_energy",
     "potential_energy",
+    "mass_matrix_derivative",
 ]
 _ForwardDynamicsOutput: TypeAlias = Literal[
     "acceleration",

@@ -3,7 +3,7 @@
 from . import _core
 from .errors import GraphSizeError, ModelError, SingularityError, UnreachableError
 from .model.body import Body
-from .results import Derivatives, ForwardDerivatives, HexapodDynamics
+from .results import Derivatives, ForwardDerivatives, HexapodDynamics, SecondDerivatives
 
-_core.adopt(GraphSizeError, ModelError, SingularityError, UnreachableError)
-_core.adopt(Body, Derivatives, ForwardDerivatives, HexapodDynamics)
+_core.adopt(GraphSizeError, ModelError, SingularityError, UnreachableError, Body)
+_core.adopt(Derivatives, ForwardDerivatives, HexapodDynamics, SecondDerivatives)

@@ -12,7 +12,7 @@ from . import _core
 from ._check import _show
 
 if TYPE_CHECKING:
-    from .model import Chain, Section
+    from .model import Chain
 
 __all__ = ["OpCount", "fit_polynomial", "format_polynomial", "operations"]
 
@@ -98,7 +98,7 @@ def staged(stages: Mapping[str, tuple[int, int, int, int, int]]) -> OpCount:
     return OpCount(*_sum(counts.values()), stages=counts)
 
 
-def operations(chain: Chain, function: str, method: str | None = None, *, section: Section | None = None) -> OpCount:
+def operations(chain: Chain, function: str, method: str | None = None, **options: Any) -> OpCount:
     """Exact operation count of one call, obtained by running the kernel on counting numbers.
 
     Parameters
@@ -110,8 +110,9 @@ def operations(chain: Chain, function: str, method: str | None = None, *, sectio
         Name of a numeric method of the chain: ``"mass_matrix"``, ``"inverse_dynamics"``, ...
     method : str, optional
         Algorithm, for functions that offer several, e.g. ``"kane-recurrent"``; default: that of the function.
-    section : Section, optional
-        For ``"section_load"``; default: at the origin of the last link that moves.
+    **options
+        What else the function is asked for besides arrays: ``link``, ``i``, ``by``, ``section``, ...; by default the
+        last link, the joint nearest to the base, a section at the origin of the last link that moves.
 
     Returns
     -------
@@ -137,12 +138,12 @@ def operations(chain: Chain, function: str, method: str | None = None, *, sectio
     for what, value in (("function", function), ("method", method)):
         if not ((isinstance(value, str) and len(value) <= 100) or (value is None and what == "method")):
             raise TypeError(f"operations: {what} is {_show(value)}, expected a name")
-    if section is None and function == "section_load":
+    if function == "section_load" and "section" not in options:
         from .model import Section
 
         last = next(link for link in reversed(chain.links) if link.joint != "fixed")
-        section = Section(last.name, (0.0, 0.0, 0.0), last.axis)
-    return staged(_core.count_operations(chain, function, method, section))
+        options["section"] = Section(last.name, (0.0, 0.0, 0.0), last.axis)
+    return staged(_core.count_operations(chain, function, method, options))
 
 
 def fit_polynomial(counts_by_n: Mapping[int, int]) -> tuple[Fraction, ...]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._html import html_table
 
-__all__ = ["Derivatives", "ForwardDerivatives", "HexapodDynamics", "RingPose", "Singularity"]
+__all__ = ["Derivatives", "ForwardDerivatives", "HexapodDynamics", "RingPose", "SecondDerivatives", "Singularity"]
 
 Array = NDArray[np.float64]
 
@@ -156,6 +156,23 @@ class RingPose(NamedTuple):
         failed = int(np.count_nonzero(~self.ok))
         title = f"RingPose({self.status.shape or 'one pose'}{f', {failed} failed' if failed else ''})"
         return html_table(title, _rows(self._asdict()), _HEADER)
+
+
+class SecondDerivatives(NamedTuple):
+    """Second derivatives of nu . tau, nu the weights and tau(q, qd, qdd) the joint efforts.
+
+    Element [i, j] of ``H_xy`` is d^2 (nu . tau) / dx_i dy_j; ``H_qq`` and ``H_qdqd`` are symmetric. None for those that
+    ``outputs=`` did not ask for.
+    """
+
+    H_qq: NDArray[np.float64]
+    H_qqd: NDArray[np.float64]
+    H_qdqd: NDArray[np.float64]
+    H_qqdd: NDArray[np.float64]
+
+    def _repr_html_(self) -> str:
+        arrays = {name: array for name, array in self._asdict().items() if array is not None}
+        return html_table("Second derivatives of weighted joint efforts", _rows(arrays), _HEADER)
 
 
 class Singularity(NamedTuple):

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import zveno as zv
 from engines.random_mechanisms import random_state
-from helpers import FUNCTIONS, METHODS, NO_ARRAYS, SERIAL_ONLY, TAKES_EXTERNAL, arguments, arrays_of
+from helpers import ARRAYS, FUNCTIONS, METHODS, SERIAL_ONLY, TAKES_EXTERNAL, arguments, arrays_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from refusals import BAD, WRONG_TYPES, anything, assert_answered_or_refused, check_refused
 
 N = 6
-array_arguments = [(name, a) for name, args in FUNCTIONS.items() for a in args if a not in NO_ARRAYS]
+array_arguments = [(name, a) for name, args in ARRAYS.items() for a in args]
 every_array = pytest.mark.parametrize(("name", "argument"), array_arguments, ids=map("-".join, array_arguments))
 
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from engines.random_mechanisms import random_state, random_wrenches
 from helpers import (
+    ARRAYS,
     FUNCTIONS,
     LAYOUTS,
-    NO_ARRAYS,
     REFUSED,
-    ROWS,
+    SEVERAL,
     TAKES_EXTERNAL,
     VARIANTS,
     arguments,
@@ -20,6 +20,7 @@ from helpers import (
     backwards,
     equal,
     item_shape,
+    out_for,
     read_only,
     unaligned,
     variant_id,
@@ -76,9 +77,9 @@ def test_leading_shape_is_kept(variant, lead, arm, rng):
 )
 def test_leading_shapes_broadcast(name, leads, arm, rng):
     values = [random_state(rng, arm, lead)[i] for i, lead in enumerate(leads)]
-    taken = [argument for argument in FUNCTIONS[name] if argument not in NO_ARRAYS]
-    shape = np.broadcast_shapes(*(leads[i] for i in range(len(taken))))
-    full = [np.broadcast_to(v, (*shape, arm.n)).copy() if i < len(taken) else v for i, v in enumerate(values)]
+    taken = len(ARRAYS[name])
+    shape = np.broadcast_shapes(*leads[:taken])
+    full = [np.broadcast_to(v, (*shape, arm.n)).copy() if i < taken else v for i, v in enumerate(values)]
     assert equal(run(arm, (name, {}), values), run(arm, (name, {}), full))
 
 
@@ -127,8 +128,8 @@ def test_inputs_are_left_untouched(name, arm, rng):
 
 
 def empty_out(name, shape):
-    """An array for the result, or those of a named result, filled with what must be overwritten."""
-    return tuple(np.full(shape, np.nan) for _ in range(3)) if ROWS[name]["several"] else np.full(shape, np.nan)
+    """An array for the result, or those of a named one, filled with what must be overwritten."""
+    return out_for(name, lambda: np.full(shape, np.nan))
 
 
 @every_variant
@@ -138,7 +139,7 @@ def test_out_receives_the_result_and_is_returned(variant, lead, arm, rng):
     values = random_state(rng, arm, lead)
     out = empty_out(name, lead + item_shape(name, arm))
     got = getattr(arm, name)(*arguments(name, values, arm.link_names[-1]), **options, out=out)
-    if ROWS[name]["several"]:
+    if name in SEVERAL:
         assert all(mine is given for mine, given in zip(arrays_of(got), out, strict=True))
     else:
         assert got is out
@@ -151,7 +152,7 @@ def test_out_that_does_not_fit_is_refused(name, make, arm, rng):
     shape = (3, *item_shape(name, arm))
     args = arguments(name, random_state(rng, arm, (3,)), arm.link_names[-1])
     bad = make(shape)
-    out = (np.empty(shape), bad, np.empty(shape)) if ROWS[name]["several"] else bad
+    out = (np.empty(shape), bad, *out_for(name, lambda: np.empty(shape))[2:]) if name in SEVERAL else bad
     with pytest.raises((ValueError, TypeError), match=rf"{name}: out\b.*expected"):
         getattr(arm, name)(*args, out=out)
 
@@ -159,14 +160,14 @@ def test_out_that_does_not_fit_is_refused(name, make, arm, rng):
 @every_function
 def test_out_may_not_overlap_an_input(name, arm, rng):
     lead, item = (3,), item_shape(name, arm)
-    buffer = rng.normal(size=2000)
+    buffer = rng.normal(size=5000)
     before = buffer.copy()
     size = int(np.prod(lead + item))
     values = [buffer[: 3 * arm.n].reshape(3, arm.n)] * 3
     for start in (0, 3 * arm.n - 1):
         out = buffer[start : start + size].reshape(lead + item)
-        if ROWS[name]["several"]:
-            out = (out, np.empty(lead + item), np.empty(lead + item))
+        if name in SEVERAL:
+            out = (out, *out_for(name, lambda: np.empty(lead + item))[1:])
         with pytest.raises(ValueError, match=rf"{name}: out\b"):
             getattr(arm, name)(*arguments(name, values, arm.link_names[-1]), out=out)
     assert np.array_equal(buffer, before)

@@ -13,17 +13,7 @@ import numpy as np
 import pytest
 import zveno as zv
 from engines.random_mechanisms import mechanisms, random_chain, random_state, random_wrenches
-from helpers import (
-    FUNCTIONS,
-    NO_ARRAYS,
-    SERIAL_ONLY,
-    TAKES_EXTERNAL,
-    VARIANTS,
-    arguments,
-    arrays_of,
-    at_once,
-    variant_id,
-)
+from helpers import ARRAYS, FUNCTIONS, SERIAL_ONLY, TAKES_EXTERNAL, VARIANTS, arguments, arrays_of, at_once, variant_id
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zveno import _core
@@ -34,10 +24,8 @@ every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=variant_id)
 
 def compiled(chain, variant, **options):
     name, fixed = variant
-    if "link" in FUNCTIONS[name]:
-        options["link"] = chain.link_names[-1]
-    if "section" in FUNCTIONS[name]:
-        options["section"] = arguments(name, [None] * 3, chain.link_names[-1])[-1]
+    given = arguments(name, [np.zeros(chain.n)] * 3, chain.link_names[-1])
+    options |= {key: x for key, x in zip(FUNCTIONS[name], given, strict=True) if key not in ARRAYS[name]}
     return chain.compile(name, **fixed, **options)
 
 
@@ -47,7 +35,7 @@ def kernel(chain, variant, values, **options):
 
 
 def states(variant, values):
-    return arguments(variant[0], values, None)[: sum(x not in NO_ARRAYS for x in FUNCTIONS[variant[0]])]
+    return arguments(variant[0], values, None)[: len(ARRAYS[variant[0]])]
 
 
 def assert_same_bits(got, want):

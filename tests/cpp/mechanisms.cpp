@@ -1,5 +1,6 @@
 #include "mechanisms.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -144,6 +145,10 @@ std::vector<NamedJob> every_job(const Chain& chain, const std::vector<LinkFrame>
         job.frame = chain.joint_frame(chain.n() - 1);
         job.frame.p_BoUo_B += Vec3<double>{0.1, -0.2, 0.3};
       }
+      if (row.takes(Param::by) && tip == (job.function == Function::kinematic_derivative)) {
+        job.order = 2;
+        job.by[0] = job.by[1] = chain.n() - 1;
+      }
       jobs.push_back({name, job});
     };
     const std::string name = row.name;
@@ -174,7 +179,7 @@ States::States(const Job& job, const double* const (&x)[3], const double* extern
     : results_(result_count(job.function)) {
   int k = 0;  // functions get nothing for what they do not take
   for (const Param p : arrays_of(job.function)) {
-    in_[index_of(p)] = {x[k], count == 1 || (k == 1 && repeat_rates) ? 0 : job.chain->n()};
+    in_[index_of(p)] = {x[std::min(k, 2)], count == 1 || (k == 1 && repeat_rates) ? 0 : job.chain->n()};
     ++k;
   }
   for (k = 0; k < job.external_count; ++k)

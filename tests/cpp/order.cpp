@@ -23,7 +23,8 @@ std::vector<int> places(const Chain& a, const Chain& b) {
 std::vector<double> result(const Job& job, const std::vector<double> (&x)[3], const std::vector<double>& external) {
   const std::ptrdiff_t size = result_size(*job.chain, job.function);
   std::vector<double> out(static_cast<std::size_t>(size * result_count(job.function)));
-  double* const to[3] = {out.data(), out.data() + size, out.data() + 2 * size};
+  double* to[kMostOutputs];
+  for (int k = 0; k < result_count(job.function); ++k) to[k] = out.data() + k * size;
   States states(job, {x[0].data(), x[1].data(), x[2].data()}, external.data(), 1);
   evaluate(job, states.rows(0, 1, to));
   return out;
@@ -39,16 +40,23 @@ std::vector<int> link_places(const Chain& a, const Chain& b) {
 std::vector<double> reordered(const Job& b, const std::vector<double>& x, const std::vector<int>& joints,
                               const std::vector<int>& links) {
   std::vector<double> y;
-  const double* matrix = x.data();
+  const double* result = x.data();
   const auto place = [&](const Dim& d, int i) {
     return d.size == Size::n ? joints[i] : d.size == Size::links ? kInertial * links[i / kInertial] + i % kInertial : i;
   };
   for (const Slot& slot : row_of(b.function).outputs) {
-    const Dim rows = slot.shape.count > 0 ? slot.shape[0] : Dim(1), columns = slot.shape.count > 1 ? slot.shape[1] : Dim(1);
-    const int height = rows.of(sizes_of(b)), width = columns.of(sizes_of(b));
-    for (int i = 0; i < height; ++i)
-      for (int j = 0; j < width; ++j) y.push_back(matrix[place(rows, i) * width + place(columns, j)]);
-    matrix += height * width;
+    const std::ptrdiff_t size = numbers(slot.shape, sizes_of(b));
+    for (std::ptrdiff_t k = 0; k < size; ++k) {
+      std::ptrdiff_t from = 0, block = size, rest = k;  // indices of element k, one by one
+      for (const Dim& d : slot.shape) {
+        const int length = d.of(sizes_of(b));
+        block /= length;
+        from = from * length + place(d, static_cast<int>(rest / block));
+        rest %= block;
+      }
+      y.push_back(result[from]);
+    }
+    result += size;
   }
   return y;
 }
@@ -84,6 +92,9 @@ LAW(listing_links_in_another_order_permutes_the_results) {
       for (std::size_t i = 0; i < jobs_a.size(); ++i) {
         Job job_a = jobs_a[i].job, job_b = jobs_b[i].job;
         job_a.frame = loads_a[0], job_b.frame = loads_b[0];  // of the same link
+        const auto same = [&](int body) { return b.body_of_joint()[place[a.user_index()[body]]]; };
+        job_b.i = same(job_a.i), job_b.j = same(job_a.j);
+        for (int k = 0; k < job_a.order; ++k) job_b.by[k] = same(job_a.by[k]);
         const std::vector<double> expected = result(job_a, xa, external);
         const std::vector<double> got = reordered(job_b, result(job_b, xb, external), place, link_places(a, b));
         const std::string what = jobs_a[i].name + ", n = " + std::to_string(n);

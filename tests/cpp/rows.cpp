@@ -47,7 +47,7 @@ struct Batch {
   std::vector<Exact> results(const Job& job, std::ptrdiff_t first, std::ptrdiff_t rows_wanted, int threads) const {
     States states(job, {in[0].data(), in[1].data(), in[2].data()}, external.data(), count, shared, shared);
     std::vector<Exact> out;
-    double* to[3] = {};
+    double* to[kMostOutputs] = {};
     for (int k = 0; k < result_count(job.function); ++k) {
       out.emplace_back(output_size(job, k) * rows_wanted);
       to[k] = out.back().data();

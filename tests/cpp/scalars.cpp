@@ -1,4 +1,5 @@
 // All scalars give the bits of double, from working memory full of NaN.
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -54,16 +55,20 @@ std::vector<T> from_poisoned(Scratch& scratch, std::size_t size, Run&& run) {
 template <class T>
 Result<T> evaluated(const Job& job, const std::vector<T> (&x)[3], const std::vector<T>& external, Scratch& scratch) {
   const int n = job.chain->n();
-  const std::size_t size = static_cast<std::size_t>(output_size(job));
+  std::size_t size = 0;
+  for (int i = 0; i < output_count(job); ++i) size += static_cast<std::size_t>(output_size(job, i));
   Result<T> r;
   r.pivot.assign(job.function == Function::forward_dynamics ? n : 0, garbage<T>());
   // functions get null for what they do not take
   Inputs<T> in;
   int k = 0;
-  for (const Param p : arrays_of(job.function)) in[p] = x[k++].data();
+  for (const Param p : arrays_of(job.function)) in[p] = x[std::min(k++, 2)].data();
   in.external = job.external_count ? external.data() : nullptr;
-  r.out = from_poisoned<T>(scratch, size,
-                           [&](T* out) { evaluate<T>(job, in, &out, r.pivot.empty() ? nullptr : r.pivot.data(), scratch); });
+  r.out = from_poisoned<T>(scratch, size, [&](T* out) {
+    T* to[kMostOutputs];
+    for (int i = 0; i < output_count(job); ++i) to[i] = out, out += output_size(job, i);
+    evaluate<T>(job, in, to, r.pivot.empty() ? nullptr : r.pivot.data(), scratch);
+  });
   return r;
 }
 

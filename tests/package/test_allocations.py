@@ -18,7 +18,7 @@ for name, fixed in helpers.VARIANTS:
         results = len(helpers.arrays_of(getattr(chain, name)(*args, **options)))
         found[label] = per_hundred_calls(getattr(chain, name), args, options), 100 * results
         shape = lead + helpers.item_shape(name, chain)
-        options["out"] = tuple(np.empty(shape) for _ in range(3)) if name == "derivatives" else np.empty(shape)
+        options["out"] = helpers.out_for(name, lambda: np.empty(shape))
         found[label + " out"] = per_hundred_calls(getattr(chain, name), args, options), 0
         if name in helpers.TAKES_EXTERNAL:
             options["external"] = {link: np.ones(6)}

@@ -32,10 +32,10 @@ def test_hexapods_page_states_every_equation_once():
     assert [int(number) for number in numbers] == list(range(1, 52))
 
 
-def test_chains_page_states_every_equation_once():
-    numbers = [
-        tuple(map(int, pair)) for pair in re.findall(r" \((\d+)\.(\d+)\)$", page("docs/chains.md"), re.MULTILINE)
-    ]
+@pytest.mark.parametrize(("name", "letter"), [("docs/chains.md", ""), ("docs/derivatives.md", "D")])
+def test_page_states_every_equation_once(name, letter):
+    numbers = [tuple(map(int, pair)) for pair in re.findall(rf" \({letter}(\d+)\.(\d+)\)$", page(name), re.MULTILINE)]
+    assert numbers
     assert numbers == sorted(set(numbers))
     for section in {section for section, _ in numbers}:
         stated = [number for s, number in numbers if s == section]
@@ -45,6 +45,7 @@ def test_chains_page_states_every_equation_once():
 CITATION = {
     # (4.12), and two digits: a size such as u (6) has one, a paper such as (002) three
     "docs/chains.md": r"\((\d+\.\d+)\)",
+    "docs/derivatives.md": r"\((D\d+\.\d+)\)",
     "docs/hexapods.md": r"\((\d\d)\)",
 }
 CITING = [*(ROOT / "cpp").rglob("*.?pp"), *(ROOT / "tests" / "reference").glob("*.py")]

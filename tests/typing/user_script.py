@@ -43,6 +43,10 @@ compiled = arm.compile("mass_matrix")
 assert_type(compiled, zv.CompiledFunction[Array])
 assert_type(compiled(q, out=M), Array)
 assert_type(arm.compile("derivatives", level="algebraic")(q, q, q), zv.Derivatives)
+assert_type(arm.mass_matrix_derivatives(q, order=2), Array)
+assert_type(arm.kinematic_derivative(q, "fore", 0, (arm.joint_names[1], 1)), Array)
+assert_type(arm.second_derivatives(q, q, q, q).H_qq, Array)
+assert_type(arm.compile("second_derivatives")(q, q, q, q), zv.SecondDerivatives)
 assert_type(arm.compile("kinetic_energy")(q, q), float | Array)
 anything: zv.CompiledFunction = compiled
 

@@ -22,7 +22,16 @@ namespace {
 
 // Beyond these sizes a matrix is computed state by state: for CRBA the double kernel's own loops are then long enough for
 // SIMD, and otherwise the tables of a pack would take hundreds of megabytes.
-constexpr int kLargestPackedCrba = 64, kLargestPackedMatrix = 256;
+constexpr int kLargestPackedCrba = 64, kLargestPackedMatrix = 256, kLargestPackedCube = 64, kLargestPackedQuartic = 20;
+
+int largest_packed(const Job& job) {
+  switch (row_of(job.function).cost) {
+    case Cost::quadratic: return job.method == Method::crba ? kLargestPackedCrba : kLargestPackedMatrix;
+    case Cost::cubic: return kLargestPackedCube;
+    case Cost::quartic: return kLargestPackedQuartic;
+    default: return job.chain->n();
+  }
+}
 
 // Columns of d tau / d(q, qd) by duals, kLanes directions at a time; null: not wanted
 void dual_columns(const Job& job, const Inputs<double>& in, double* dq, double* dqd, Scratch& scratch) {
@@ -103,8 +112,7 @@ class ChainRows {
         n_(job.chain->n()),
         derive_(job.function == Function::derivatives && job.method == Method::dual),
         solves_(row_of(job.function).has(kSolves)),
-        large_(row_of(job.function).cost == Cost::quadratic &&
-               n_ > (job.method == Method::crba ? kLargestPackedCrba : kLargestPackedMatrix)),
+        large_(n_ > largest_packed(job)),
         scratch_(scratch) {
     for (const Param p : row_of(job.function).params)
       if (is_array(p) && rows[p].data) input_[inputs_++] = {p, input_size(job, p)};

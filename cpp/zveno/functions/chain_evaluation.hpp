@@ -1,10 +1,13 @@
 // One state (or one pack of states): user's order in, user's order out. The same text serves every scalar.
-// Equation numbers are those of docs/chains.md.
+// Equation numbers are those of docs/chains.md, with a D those of docs/derivatives.md.
 #pragma once
+
+#include <algorithm>
 
 #include <zveno/functions/job.hpp>
 #include <zveno/functions/joint_forces.hpp>
 #include <zveno/kernel/chain/aba.hpp>
+#include <zveno/kernel/chain/christoffel.hpp>
 #include <zveno/kernel/chain/coriolis.hpp>
 #include <zveno/kernel/chain/crba.hpp>
 #include <zveno/kernel/chain/derivatives.hpp>
@@ -15,6 +18,8 @@
 #include <zveno/kernel/chain/recurrent.hpp>
 #include <zveno/kernel/chain/regressor.hpp>
 #include <zveno/kernel/chain/section.hpp>
+#include <zveno/kernel/chain/second_derivatives.hpp>
+#include <zveno/kernel/chain/zaremba.hpp>
 #include <zveno/scalar/sincos.hpp>
 
 namespace zveno {
@@ -98,6 +103,14 @@ class ChainEvaluation {
       case Function::forward_derivatives: return forward_derivatives(out, pivot);
       case Function::inverse_mass_matrix: return inverse_mass_matrix(out[0], pivot);
       case Function::section_load: return section_load(out[0]);
+      case Function::mass_matrix_derivatives: return mass_matrix_derivatives(out[0]);
+      case Function::mass_matrix_second_derivatives: return mass_matrix_second_derivatives(out[0]);
+      case Function::christoffel: return christoffel(out[0]);
+      case Function::gravity_stiffness: return gravity_stiffness_matrix(out[0]);
+      case Function::kinematic_derivative: return kinematic_derivative(out[0]);
+      case Function::effective_inertia: return effective_inertia(out[0]);
+      case Function::mass_matrix_derivative: return mass_matrix_derivative(out[0]);
+      case Function::second_derivatives: return second(out);
     }
   }
 
@@ -603,6 +616,204 @@ class ChainEvaluation {
       }
       write_column(out, b, vb, wb);
     }
+  }
+
+  // an n x n x n tensor of the user by the bodies of its indices
+  struct Cube {
+    T* out;
+    const int* u;
+    std::ptrdiff_t n;
+
+    void set(int i, int j, int k, const T& x) const { out[(u[i] * n + u[j]) * n + u[k]] = x; }
+    // the same with the first two, or the last two, exchanged
+    void set_first(int i, int j, int k, const T& x) const { set(i, j, k, x), set(j, i, k, x); }
+    void set_last(int i, int j, int k, const T& x) const { set(i, j, k, x), set(i, k, j, x); }
+  };
+  Cube cleared(T* out) const {
+    const std::ptrdiff_t n = n_;
+    for (std::ptrdiff_t k = 0; k < n * n * n; ++k) out[k] = T(0.0);
+    return {out, chain_.user_index().data(), n};
+  }
+
+  // docs/derivatives.md (D2.4) from the products of (D2.3), and (D1.10)
+  struct DerivativesFromProducts {
+    Cube dM;
+    void middle(int a, int b, int c, const T& alpha, const T& beta) const {
+      dM.set_first(a, c, b, alpha - beta);
+      dM.set_first(a, b, c, -(alpha + beta));
+    }
+    void first(int b, int c, const T& alpha) const { dM.set(b, b, c, -(alpha + alpha)); }
+    void last(int a, int c, const T& beta) const { dM.set_first(a, c, c, -beta); }
+  };
+  struct Derivatives {
+    Cube dM;
+    void middle(int a, int b, int c, const T& ac_b, const T& ab_c) const {
+      dM.set_first(a, c, b, ac_b);
+      dM.set_first(a, b, c, ab_c);
+    }
+    void first(int b, int c, const T& bb_c) const { dM.set(b, b, c, bb_c); }
+    void last(int a, int c, const T& ac_c) const { dM.set_first(a, c, c, ac_c); }
+  };
+  // (D2.5) in the same two ways
+  struct SymbolsFromProducts {
+    Cube d;
+    void middle(int a, int b, int c, const T& alpha, const T& beta) const {
+      d.set_last(c, a, b, alpha);
+      d.set_last(b, a, c, -alpha);
+      d.set_last(a, b, c, -beta);
+    }
+    void first(int b, int c, const T& alpha) const {
+      d.set(c, b, b, alpha);
+      d.set_last(b, b, c, -alpha);
+    }
+    void last(int a, int c, const T& beta) const { d.set(a, c, c, -beta); }
+  };
+  struct SymbolsFromDerivatives {
+    SymbolsFromProducts put;
+    void middle(int a, int b, int c, const T& ac_b, const T& ab_c) const {
+      const T half(0.5);
+      put.middle(a, b, c, (ac_b - ab_c) * half, -((ac_b + ab_c) * half));
+    }
+    void first(int b, int c, const T& bb_c) const { put.first(b, c, -(bb_c * T(0.5))); }
+    void last(int a, int c, const T& ac_c) const { put.last(a, c, -ac_c); }
+  };
+
+  // (use of products of screws in base axes, use of derivatives)
+  template <class OfProducts, class OfDerivatives>
+  void for_triples(const OfProducts& of_products, const OfDerivatives& of_derivatives) {
+    if (job_.method == Method::zaremba) return for_zaremba_triples(model_, at_, scratch_, of_derivatives);
+    frames();
+    enter_stage<T>(Stage::algorithm);
+    for_swept_triples(model_, R_WB_, p_W_, scratch_, of_products);
+  }
+  void mass_matrix_derivatives(T* out) {
+    const Cube dM = cleared(out);
+    for_triples(DerivativesFromProducts{dM}, Derivatives{dM});
+  }
+  void christoffel(T* out) {
+    const SymbolsFromProducts d{cleared(out)};
+    for_triples(d, SymbolsFromDerivatives{d});
+  }
+
+  void mass_matrix_second_derivatives(T* out) {
+    const std::ptrdiff_t n = n_;
+    const std::vector<int>& u = chain_.user_index();
+    for (std::ptrdiff_t k = 0; k < n * n * n * n; ++k) out[k] = T(0.0);
+    for_second_derivatives_of_mass(model_, at_, scratch_, [&](int i, int j, int s, int t, const T& x) {
+      const auto set = [&](int a, int b) {
+        T* const to = out + (u[a] * n + u[b]) * n * n;
+        to[u[s] * n + u[t]] = to[u[t] * n + u[s]] = x;
+      };
+      set(i, j), set(j, i);
+    });
+  }
+
+  void gravity_stiffness_matrix(T* out) {
+    frames();
+    enter_stage<T>(Stage::algorithm);
+    const Vec3<T> g = cast<T>(chain_.gravity());
+    square(out, [&](T* K) { gravity_stiffness(model_, R_WB_, p_W_, g, K, scratch_); });
+  }
+
+  Observer<T, P> observer() {
+    frames();
+    enter_stage<T>(Stage::algorithm);
+    Observer<T, P> at{model_, R_WB_, p_W_, {}, {}};
+    link_frame(at.R_WU, at.x);
+    return at;
+  }
+  // whether the joints to differentiate by are on the path to body `last`, outboard of body `first`
+  bool between(int first, int last) const {
+    for (int k = 0; k < job_.order; ++k)
+      if (job_.by[k] <= first || !carries(model_, job_.by[k], last)) return false;
+    return true;
+  }
+
+  void kinematic_derivative(T* out) {
+    for (int k = 0; k < 6; ++k) out[k] = T(0.0);
+    const int last = job_.frame.body;
+    if (!(job_.outboard ? between(last, job_.i) : between(job_.i, last))) return;
+    const Observer<T, P> at = observer();
+    const Screw<T> l = job_.outboard ? at.outboard(job_.i, job_.by, job_.order) : at.inboard(job_.i, job_.by, job_.order);
+    for (int k = 0; k < 3; ++k) out[k] = l.v[k], out[k + 3] = l.w[k];
+  }
+
+  void effective_inertia(T* out) {
+    for (int k = 0; k < 36; ++k) out[k] = T(0.0);
+    const int body = job_.frame.body;
+    const int outer = job_.order ? job_.by[job_.order - 1] : body;
+    if (!carries(model_, body, outer) || !between(body, outer)) return;
+    const Observer<T, P> at = observer();
+    Moments<T> X;
+    if (job_.order) {
+      X = at.derived(job_.by, job_.order);
+    } else if (body != kWorld) {
+      X = at.carried(body);
+    } else {
+      const Moments<double>& welded = chain_.base_moments();
+      X = at.seen(Moments<T>{T(welded.m), cast<T>(welded.mc), cast<T>(welded.S)} +
+                  whole_moments(model_, composite_moments(model_, R_WB_, p_W_, scratch_)));
+    }
+    const Sym3<T> I = inertia_of(X.S);
+    const Mat3<T> c = skew(X.mc), J = dense(I);
+    for (int i = 0; i < 3; ++i) {
+      out[7 * i] = X.m;
+      for (int j = 0; j < 3; ++j) {
+        out[6 * i + j + 3] = c(j, i);
+        out[6 * (i + 3) + j] = c(i, j);
+        out[6 * (i + 3) + j + 3] = J(i, j);
+      }
+    }
+  }
+
+  // the single-term rule, docs/derivatives.md (D1.9)
+  void mass_matrix_derivative(T* out) {
+    *out = T(0.0);
+    const int a = std::max(job_.i, job_.j), b = std::min(job_.i, job_.j);
+    int inner = 0;  // of the joints to differentiate by so many are not outboard of a
+    while (inner < job_.order && job_.by[inner] <= a) ++inner;
+    if (!carries(model_, b, a) || !between(b, std::max(a, job_.order ? job_.by[job_.order - 1] : a))) return;
+    if (inner < job_.order && !carries(model_, a, job_.by[job_.order - 1])) return;
+    frames();
+    enter_stage<T>(Stage::algorithm);
+    const Observer<T, P> at{model_, R_WB_, p_W_, R_WB_[a], p_W_[a]};
+    const Moments<T> X = inner < job_.order ? at.derived(job_.by + inner, job_.order - inner) : at.carried(a);
+    const Screw<T> h = momentum_of(X, at.inboard(b, job_.by, inner));
+    *out = model_.revolute(a) ? h.w.z() : h.v.z();
+    if (a == b && !job_.order)
+      if (const double* J = forces_.rotors()) *out += T(J[a]);
+  }
+
+  // loads whose components in base axes do not change, with the point where they act
+  FixedLoads<T>* fixed_loads(const Screw<T>* W) {
+    if (job_.external_count == 0) return nullptr;
+    FixedLoads<T>* loads = scratch_.take<FixedLoads<T>>(n_);
+    for (int b = 0; b < n_; ++b) loads[b] = {zero3<T>(), zero3<T>(), diagonal(T(0.0)), diagonal(T(0.0))};
+    for (int k = 0; k < job_.external_count; ++k) {
+      const LinkFrame& frame = job_.external_frames[k];
+      const int b = frame.body;
+      if (b == kWorld) continue;
+      Vec3<T> f, m;
+      load(k, f, m);
+      loads[b].add(f, m, p_W_[b] + times(R_WB_[b], cast<T>(frame.p_BoUo_B)), W[b]);
+    }
+    return loads;
+  }
+
+  void second(T* const* out) {
+    frames();
+    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]), *nu = ordered(in_[Param::weights]);
+    enter_stage<T>(Stage::algorithm);
+    Screw<T>* s = scratch_.take<Screw<T>>(n_);
+    for (int b = 0; b < n_; ++b) s[b] = joint_screw(model_, b, R_WB_, p_W_);
+    const Screw<T>* W = weighted_motions(model_, s, nu, scratch_);
+    T* H[4];
+    const std::size_t size = static_cast<std::size_t>(n_) * n_;
+    for (int k = 0; k < 4; ++k) H[k] = !out[k] || chain_.identity_order() ? out[k] : scratch_.take<T>(size);
+    const Hessians<T> hessians{H[0], H[1], H[2], H[3]};
+    second_derivatives(model_, R_WB_, p_W_, s, W, qd, qdd, base(), fixed_loads(W), hessians, scratch_);
+    for (int k = 0; k < 4; ++k)
+      if (out[k] != H[k]) deliver_square(H[k], out[k]);
   }
 
   const Job& job_;

@@ -29,6 +29,14 @@ enum class Function {
   forward_derivatives,
   inverse_mass_matrix,
   section_load,
+  mass_matrix_derivatives,
+  mass_matrix_second_derivatives,
+  christoffel,
+  gravity_stiffness,
+  kinematic_derivative,
+  effective_inertia,
+  mass_matrix_derivative,
+  second_derivatives,
 };
 
 enum class Method {
@@ -49,6 +57,8 @@ enum class Method {
   sweep,
   sweep_walk,
   dual,
+  moments,
+  zaremba,
 };
 
 constexpr bool serial_only(Method m) { return m == Method::kane_recurrent || m == Method::kosynka; }
@@ -60,7 +70,8 @@ constexpr MethodName named(const char* name, Method m) { return {name, static_ca
 
 constexpr Param q = Param::q, qd = Param::qd, qdd = Param::qdd, tau = Param::tau, external = Param::external,
                 external_frame = Param::external_frame, method = Param::method, link = Param::link, point = Param::point,
-                frame = Param::frame, base_motion = Param::base_motion;
+                frame = Param::frame, base_motion = Param::base_motion, weights = Param::weights, order = Param::order,
+                i = Param::i, j = Param::j, by = Param::by, motion = Param::motion;
 
 // in the order of Function
 inline constexpr FunctionRow kRows[] = {
@@ -353,6 +364,129 @@ inline constexpr FunctionRow kRows[] = {
      "link itself act on the far side if its origin lies there, or as the section's loads says.",
      "",
      examples::kChainSectionLoad},
+    {"mass_matrix_derivatives",
+     code(Function::mass_matrix_derivatives),
+     {q, order, method},
+     1,
+     {named("moments", Method::moments), named("zaremba", Method::zaremba)},
+     {{"dM", {kN, kN, kN}, "kg m^2, kg m or kg, by rad or m", "Element [i, j, k] is dM_ij / dq_k."}},
+     Cost::cubic,
+     kRegroups,
+     "Derivatives of the mass matrix by the joint coordinates.",
+     "With order=2 the result is (..., n, n, n, n), element [i, j, k, l] is d2M_ij / dq_k dq_l, and there is one method, "
+     "the "
+     "single-term rule of Zaremba (1990); for compile and operations that is the function 'mass_matrix_second_derivatives'. "
+     "dM/dt is the sum of dM[..., k] qd_k.",
+     "'moments' integrals of products of velocities in base axes, O(n^3); 'zaremba' the closed forms of Zaremba (1990) with "
+     "screws and effective inertias in body axes. The same numbers to round-off.",
+     examples::kChainMassMatrixDerivatives},
+    {"mass_matrix_second_derivatives",
+     code(Function::mass_matrix_second_derivatives),
+     {q},
+     1,
+     {},
+     {{"d2M",
+       {kN, kN, kN, kN},
+       "kg m^2, kg m or kg, by rad^2, rad m or m^2",
+       "Element [i, j, k, l] is d2M_ij / dq_k dq_l."}},
+     Cost::quartic,
+     kRegroups,
+     "Second derivatives of the mass matrix by the joint coordinates: mass_matrix_derivatives with order=2.",
+     "Every element is a single term or a sum of two, Zaremba (1990).",
+     "",
+     examples::kChainMassMatrixSecondDerivatives},
+    {"christoffel",
+     code(Function::christoffel),
+     {q, method},
+     1,
+     {named("moments", Method::moments), named("zaremba", Method::zaremba)},
+     {{"d", {kN, kN, kN}, "kg m^2, kg m or kg, by rad or m", "Element [i, s, j] is d^i_sj, symmetric in s and j."}},
+     Cost::cubic,
+     kRegroups,
+     "Christoffel symbols of the mass matrix: (dM_ij/dq_s + dM_is/dq_j - dM_sj/dq_i) / 2.",
+     "The sum of d[i, s, j] qd_s is the Coriolis matrix; with qd_j as well it is the Coriolis and centrifugal part of bias.",
+     "'moments' two products for every three joints, in base axes; 'zaremba' from the closed forms of Zaremba (1990), eq. "
+     "(2.14), corrected. The same numbers to round-off.",
+     examples::kChainChristoffel},
+    {"gravity_stiffness",
+     code(Function::gravity_stiffness),
+     {q},
+     1,
+     {},
+     {{"K", {kN, kN}, "N m/rad, N or N/m", "d tau_i / dq_j of the weight, symmetric."}},
+     Cost::quadratic,
+     kRegroups,
+     "Stiffness by gravity: derivative of the efforts that hold the arm against its weight, d inverse_dynamics(q, 0, 0) / "
+     "dq.",
+     "Springs in the joints are not part of it: add their stiffness to the diagonal. Gravity as column 0 of the mass "
+     "matrix, "
+     "Zaremba (1990), extended.",
+     "",
+     examples::kChainGravityStiffness},
+    {"kinematic_derivative",
+     code(Function::kinematic_derivative),
+     {q, link, i, by, motion},
+     3,
+     {},
+     {{"l", {6}, "m or 1, by rad or m", "[linear; angular], link axes, about the link origin."}},
+     Cost::linear,
+     0,
+     "A column of the Jacobian in link axes, or any derivative of it by joint coordinates. Zaremba (1990), theorems 1 and "
+     "2.",
+     "With motion='link' it is column i of jacobian(q, link, frame='link'), and joint i must move the link; the derivative "
+     "by "
+     "a joint that is not between joint i and the link is zero. With motion='outboard' it is the motion, relative to the "
+     "link, of what a joint i outboard of the link carries, as a point at the link origin would share it. The order of "
+     "differentiation does not matter.",
+     "",
+     examples::kChainKinematicDerivative},
+    {"effective_inertia",
+     code(Function::effective_inertia),
+     {q, link, by},
+     2,
+     {},
+     {{"inertia",
+       {6, 6},
+       "kg, kg m, kg m^2, by rad or m",
+       "[m 1, -[m c]x; [m c]x, I] about the link origin, link axes; [.]x the cross product as a matrix."}},
+     Cost::linear,
+     0,
+     "Effective inertia: that of a link and everything outboard of it, the joints locked, or any derivative of it. Zaremba "
+     "(1990), theorem 3.",
+     "What is welded to the link counts, on either side of the weld; rotors do not. Derivatives by joints that are not "
+     "outboard of the link, or of which none carries the other, are zero.",
+     "",
+     examples::kChainEffectiveInertia},
+    {"mass_matrix_derivative",
+     code(Function::mass_matrix_derivative),
+     {q, i, j, by},
+     3,
+     {},
+     {{"a", {}, "kg m^2, kg m or kg, by rad or m", "Derivative of M_ij."}},
+     Cost::linear,
+     kRegroups,
+     "One element of the mass matrix, or any derivative of it by joint coordinates: the single-term rule of Zaremba (1990).",
+     "Zero unless the joints of `by` are on one path with i and j, all of them outboard of the inboard one of i and j.",
+     "",
+     examples::kChainMassMatrixDerivative},
+    {"second_derivatives",
+     code(Function::second_derivatives),
+     {q, qd, qdd, weights, external, base_motion},
+     4,
+     {},
+     {{"H_qq", {kN, kN}, "N m, by rad^2, rad m or m^2", "d2 (nu . tau) / dq_i dq_j, symmetric."},
+      {"H_qqd", {kN, kN}, "N m s, by rad^2, rad m or m^2", "d2 (nu . tau) / dq_i dqd_j."},
+      {"H_qdqd", {kN, kN}, "N m s^2, by rad^2, rad m or m^2", "d2 (nu . tau) / dqd_i dqd_j, symmetric."},
+      {"H_qqdd", {kN, kN}, "N m s^2, by rad^2, rad m or m^2", "d2 (nu . tau) / dq_i dqdd_j."}},
+     Cost::quadratic,
+     kRegroups | kSeveral,
+     "Second derivatives of nu . tau, tau = inverse_dynamics(q, qd, qdd), nu = weights.",
+     "A Newton-type optimiser needs this contraction, not the n^3 numbers of each tensor: those are its values for unit "
+     "vectors. tau is linear in qdd and its derivatives by qdd do not depend on qd: the other blocks are zero. External "
+     "wrenches stay fixed in the world. Rotors, friction and springs are linear and have no part in it.",
+     "",
+     examples::kChainSecondDerivatives,
+     "SecondDerivatives"},
 };
 
 }  // namespace chain_table

@@ -336,4 +336,84 @@ array([-15.06, -15.06, -15.06, -15.06, -15.06, -15.06])
 True
 )";
 
+inline constexpr char kChainMassMatrixDerivatives[] = R"(>>> import numpy as np, zveno as zv
+>>> arm = zv.robots.puma560()
+>>> q = np.array([0.1, -0.6, 0.4, 0.2, 0.5, 0])
+>>> dM = arm.mass_matrix_derivatives(q)
+>>> dM.shape, arm.mass_matrix_derivatives(q, order=2).shape
+((6, 6, 6), (6, 6, 6, 6))
+>>> step = 1e-6 * np.eye(6)[2]
+>>> np.allclose(dM[..., 2], (arm.mass_matrix(q + step) - arm.mass_matrix(q - step)) / 2e-6, atol=1e-8)
+True
+)";
+
+inline constexpr char kChainMassMatrixSecondDerivatives[] = R"(>>> import numpy as np, zveno as zv
+>>> arm = zv.robots.puma560()
+>>> q = np.array([0.1, -0.6, 0.4, 0.2, 0.5, 0])
+>>> d2M = arm.mass_matrix_second_derivatives(q)
+>>> step = 1e-6 * np.eye(6)[2]
+>>> slope = arm.mass_matrix_derivatives(q + step) - arm.mass_matrix_derivatives(q - step)
+>>> np.allclose(d2M[..., 2], slope / 2e-6, atol=1e-8)
+True
+)";
+
+inline constexpr char kChainChristoffel[] = R"(>>> import numpy as np, zveno as zv
+>>> arm = zv.robots.puma560()
+>>> q, qd = np.array([[0.1, -0.6, 0.4, 0.2, 0.5, 0], [0.5, 0.2, -0.3, 1, 0, 0.4]])
+>>> C = np.einsum("isj,s->ij", arm.christoffel(q), qd)
+>>> np.allclose(C, arm.coriolis_matrix(q, qd))
+True
+)";
+
+inline constexpr char kChainGravityStiffness[] = R"(>>> import numpy as np, zveno as zv
+>>> pendulum = zv.Chain([zv.Link("rod", mass=2.0, com=(0.5, 0, 0))], gravity=(9.81, 0, 0))  # hangs along x at q = 0
+>>> pendulum.gravity_stiffness([0.0])  # m g c cos q
+array([[9.81]])
+)";
+
+inline constexpr char kChainKinematicDerivative[] = R"(>>> import numpy as np, zveno as zv
+>>> arm = zv.robots.puma560()
+>>> q, hand = np.array([0.1, -0.6, 0.4, 0.2, 0.5, 0]), arm.link_names[-1]
+>>> np.allclose(arm.kinematic_derivative(q, hand, 0), arm.jacobian(q, hand, frame="link")[:, 0])
+True
+>>> bend = arm.kinematic_derivative(q, hand, 0, (2, 1, 2))  # third derivative, by the third joint twice
+>>> np.allclose(bend, arm.kinematic_derivative(q, hand, 0, (1, 2, 2)))
+True
+>>> arm.kinematic_derivative(q, hand, 3, (1,))  # joint 1 is not between joint 3 and the hand
+array([0., 0., 0., 0., 0., 0.])
+)";
+
+inline constexpr char kChainEffectiveInertia[] = R"(>>> import numpy as np, zveno as zv
+>>> arm = zv.robots.puma560()
+>>> q, upper = np.array([0.1, -0.6, 0.4, 0.2, 0.5, 0]), arm.link_names[1]
+>>> column = arm.jacobian(q, upper, frame="link")[:, 1]
+>>> inertia = arm.effective_inertia(q, upper)
+>>> np.allclose(column @ inertia @ column + arm.rotor_inertia[1], arm.mass_matrix(q)[1, 1])
+True
+>>> arm.effective_inertia(q, upper, (2, 3, 3)).shape  # a third derivative
+(6, 6)
+)";
+
+inline constexpr char kChainMassMatrixDerivative[] = R"(>>> import numpy as np, zveno as zv
+>>> arm = zv.robots.puma560()
+>>> q = np.array([0.1, -0.6, 0.4, 0.2, 0.5, 0])
+>>> np.allclose(arm.mass_matrix_derivative(q, 0, 1, (2,)), arm.mass_matrix_derivatives(q)[0, 1, 2])
+True
+>>> joint = arm.joint_names
+>>> fourth = arm.mass_matrix_derivative(q, joint[0], joint[0], (joint[1], joint[1], joint[2], joint[4]))
+>>> isinstance(fourth, float)
+True
+)";
+
+inline constexpr char kChainSecondDerivatives[] = R"(>>> import numpy as np, zveno as zv
+>>> arm = zv.robots.puma560()
+>>> q, qd, qdd = np.array([[0.1, -0.6, 0.4, 0.2, 0.5, 0], [0.5, 0.2, -0.3, 1, 0, 0.4], [1, 2, 0, 0, 1, 0]])
+>>> nu = np.array([1, -0.5, 0.3, 0, 0, 2])
+>>> H = arm.second_derivatives(q, qd, qdd, nu)
+>>> step = 1e-6 * np.eye(6)[1]
+>>> slope = arm.derivatives(q + step, qd, qdd).dtau_dq - arm.derivatives(q - step, qd, qdd).dtau_dq
+>>> np.allclose(H.H_qq[1], nu @ slope / 2e-6, atol=1e-7)
+True
+)";
+
 }  // namespace zveno::examples

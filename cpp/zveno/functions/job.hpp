@@ -21,6 +21,7 @@ struct Program {
 };
 
 constexpr unsigned kEverything = ~0u;
+constexpr int kMostOrders = 12;  // of derivatives of one element
 
 struct Job {
   const Chain* chain;
@@ -29,8 +30,12 @@ struct Job {
   // pose, velocities, Jacobians: where the point of interest stands, and in which axes the result is wanted
   LinkFrame frame{kWorld, diagonal(1.0), {0, 0, 0}};
   bool link_axes = false;
-  bool about_base = false;  // angular momentum about the base origin instead of the centre of mass
-  bool weightless = false;  // base_motion has the weight in it: a - g
+  bool about_base = false;   // angular momentum about the base origin instead of the centre of mass
+  int i = 0, j = 0;          // bodies of two joints
+  int by[kMostOrders] = {};  // bodies of joints to differentiate by, ascending
+  int order = 0;             // so many of them
+  bool outboard = false;     // column of a joint outboard of the frame
+  bool weightless = false;   // base_motion has the weight in it: a - g
   // external wrenches [f; m] at the origins of these frames, base axes or their own
   const LinkFrame* external_frames = nullptr;
   int external_count = 0;

@@ -18,6 +18,8 @@ enum class Param : std::uint8_t {
   tau,
   // of the base: [a; Omega; Omega'] everywhere
   base_motion,
+  // of chains
+  weights,
   // of hexapods
   r,
   R,
@@ -40,6 +42,11 @@ enum class Param : std::uint8_t {
   parameters,
   section,
   parts,
+  order,
+  i,
+  j,
+  by,
+  motion,
   // of every function, by keyword
   outputs,
   on_error,
@@ -48,7 +55,7 @@ enum class Param : std::uint8_t {
   threads,
 };
 constexpr int kInputs = static_cast<int>(Param::start) + 1;
-constexpr int kChainInputs = static_cast<int>(Param::base_motion) + 1;
+constexpr int kChainInputs = static_cast<int>(Param::weights) + 1;
 constexpr int kParams = static_cast<int>(Param::threads) + 1;
 
 constexpr int index_of(Param p) { return static_cast<int>(p); }
@@ -97,7 +104,7 @@ struct List {
   constexpr const T& operator[](int i) const { return item[i]; }
 };
 
-using Shape = List<Dim, 2>;
+using Shape = List<Dim, 4>;
 
 constexpr std::ptrdiff_t numbers(const Shape& shape, const Sizes& s) {
   std::ptrdiff_t count = 1;
@@ -123,6 +130,7 @@ inline constexpr Slot kSlots[] = {
      {9},
      "m/s^2, rad/s, rad/s^2",
      "Acceleration of the base origin, angular velocity and angular acceleration of the base, in its own axes."},
+    {"weights", {kN}, "1", "Weights nu of the joint efforts in the sum nu . tau."},
     {"r", {3}, "m", "Centre of mass of the ring in the base frame."},
     {"R",
      {3, 3},
@@ -176,6 +184,15 @@ inline constexpr OptionText kOptions[] = {
     {Param::parts, "parts", "{'total', 'static', 'dynamic'}", "'total'",
      "'static' is at rest, with weight and external wrenches; 'dynamic' has neither, but joint rates, accelerations and "
      "the motion of the base. Together they are the total."},
+    {Param::order, "order", "{1, 2}", "1", "First or second derivatives."},
+    {Param::i, "i", "str or int", "", "Joint, by its name or its place in q."},
+    {Param::j, "j", "str or int", "", "Joint, by its name or its place in q."},
+    {Param::by, "by", "sequence of str or int", "()",
+     "Joints to differentiate by, at most 12, in any order; a joint may be there more than once. None: no derivative."},
+    {Param::motion, "motion", "{'link', 'outboard'}", "'link'",
+     "'link': motion of the link relative to the base, joint i inboard of it. 'outboard': motion relative to the link of "
+     "what "
+     "joint i carries, joint i outboard of the link."},
     {Param::outputs, "outputs", "sequence of str, optional", "None",
      "Names of the results that are wanted, all by default; the others are not stored and, where possible, not computed."},
     {Param::on_error, "on_error", "{'raise', 'nan'}", "'raise'",
@@ -199,7 +216,7 @@ constexpr const OptionText& option_of(Param p) {
 constexpr const char* name_of(Param p) { return is_array(p) ? slot_of(p).name : option_of(p).name; }
 
 // operations of one state grow like
-enum class Cost : std::uint8_t { fixed, linear, quadratic };
+enum class Cost : std::uint8_t { fixed, linear, quadratic, cubic, quartic };
 
 struct MethodName {
   const char* name;
@@ -218,10 +235,10 @@ enum Trait : unsigned {
 
 // in positional order, those that must be given first
 struct Params : List<Param, 10> {
-  unsigned mask = 0;
+  std::uint64_t mask = 0;
 
   constexpr Params(std::initializer_list<Param> list) : List(list) {
-    for (const Param p : list) mask |= 1u << index_of(p);
+    for (const Param p : list) mask |= std::uint64_t{1} << index_of(p);
   }
 };
 
@@ -248,7 +265,13 @@ struct FunctionRow {
 // whether a computation is long enough to give the interpreter lock away for it, which costs as much as a small kernel
 constexpr std::ptrdiff_t work_of(const FunctionRow& row, const Sizes& s) {
   const std::ptrdiff_t n = s[Size::n];
-  return row.cost == Cost::fixed ? 64 : row.cost == Cost::linear ? n : n * n;
+  switch (row.cost) {
+    case Cost::fixed: return 64;
+    case Cost::linear: return n;
+    case Cost::quadratic: return n * n;
+    case Cost::cubic: return n * n * n;
+    default: return n * n * n * n;
+  }
 }
 
 }  // namespace zveno

@@ -9,11 +9,11 @@ import os
 import re
 import threading
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Literal, SupportsIndex, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -82,6 +82,17 @@ class Savings:
 # ---- what is particular to a kind of mechanism -------------------------------------------------------------------
 
 
+# options of chains that a method takes as they are
+_FIXED: Final = (
+    "method", "link", "point", "frame", "about", "order", "i", "j", "by", "motion", "external_frame", "parts",
+)  # fmt: skip
+
+
+def _plain(joint: Any) -> Any:
+    """A place in q as an int; anything else as it is."""
+    return int(joint) if isinstance(joint, np.integer) else joint
+
+
 class _ChainKind:
     """Chains: methods, links, external wrenches, symbolic inertial parameters."""
 
@@ -91,6 +102,8 @@ class _ChainKind:
         "mass_matrix": (("crba", math.inf), ("crba-walk", 24), ("crba-columns", 10)),
         "forward_dynamics": (("aba", math.inf), ("cholesky", 24), ("cholesky-walk", 16)),
         "derivatives": (("sweep", math.inf), ("sweep-walk", 16)),
+        "mass_matrix_derivatives": (("moments", math.inf), ("zaremba", 16)),
+        "christoffel": (("moments", math.inf), ("zaremba", 16)),
     }
     wrench: Final = "[force; moment] at the origin of the link, base axes, N and N m"
     inertial: Final = "m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the link's origin in link axes; kg, kg m, kg m^2"
@@ -120,7 +133,10 @@ class _ChainKind:
         except (TypeError, ValueError, OverflowError):
             raise TypeError(f"{who}: point is {_show(point)}, expected three numbers") from None
         return {
-            **{key: given.get(key) for key in ("method", "link", "frame", "about", "external_frame", "parts")},
+            **{key: given.get(key) for key in ("method", "link", "frame", "about", "order", "motion")},
+            **{key: given.get(key) for key in ("external_frame", "parts")},
+            **{key: _plain(given.get(key)) for key in ("i", "j")},
+            "by": tuple(map(_plain, by)) if isinstance(by := given.get("by", ()), list | tuple) else by,
             "section": _section_data(who, given.get("section")),
             "point": where,
             "external": tuple(loaded),
@@ -153,16 +169,16 @@ class _ChainKind:
     def kernel_operations(model: Chain, function: str, options: Mapping[str, Any]) -> OpCount | None:
         if options["method"] == "dual":
             return None
-        return operations(model, function, options["method"], section=_section(options["section"]))
+        chosen = {key: options[key] for key in _FIXED[1:] if options[key] not in (None, ())}
+        if options["section"] is not None:
+            chosen["section"] = _section(options["section"])
+        return operations(model, function, options["method"], **chosen)
 
     @staticmethod
     def reference(traced: TracedFunction, rng: np.random.Generator, count: int) -> tuple[list[Array], list[Any]]:
         model, options = traced.model, traced.options
-        keywords = {
-            key: options[key]
-            for key in ("method", "link", "point", "frame", "about", "external_frame", "parts")
-            if options[key] is not None
-        }
+        keywords = {key: options[key] for key in _FIXED if options[key] is not None}
+        keywords = {key: value for key, value in keywords.items() if value != ()}
         if options["section"] is not None:
             keywords["section"] = _section(options["section"])
         inputs: list[Array] = []
@@ -643,6 +659,11 @@ class TraceOptions(TypedDict, total=False):
     external_frame: str | None
     section: Section | None
     parts: str | None
+    order: Literal[1, 2]
+    i: str | SupportsIndex
+    j: str | SupportsIndex
+    by: Sequence[str | SupportsIndex]
+    motion: str | None
     external: Iterable[str]
     parameters: str | Iterable[str]
     # of hexapods
@@ -652,7 +673,7 @@ class TraceOptions(TypedDict, total=False):
 
 _COMMON: Final = {"arguments", "outputs", "level", "limit"}
 _OWN: Final = {
-    "chain": {"method", "link", "point", "frame", "about", "section", "parts", "external", "external_frame", "parameters"},
+    "chain": {*_FIXED, "section", "external", "parameters"},
     "hexapod": {"tau", "base"},
 }
 
@@ -678,6 +699,8 @@ def _traced(model: Any, function: str, options: Mapping[str, Any], who: str) -> 
         raise TypeError(f"{who}: unknown argument {min(unknown)!r}")
     if not isinstance(function, str) or len(function) > 100:
         raise TypeError(f"{who}: function is {_show(function)}, expected the name of a method")
+    if function == "mass_matrix_derivatives" and options.get("order") == 2:
+        return _traced(model, "mass_matrix_second_derivatives", {**options, "order": None}, who)
     limit, level = as_integer(who, "limit", options.get("limit", LIMIT), 1, MOST), options.get("level", "strict")
     if isinstance(level, np.ndarray) or level not in LEVELS:
         raise ValueError(f"{who}: level is {_show(level)}, expected 'strict' or 'algebraic'")

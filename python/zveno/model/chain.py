@@ -25,7 +25,7 @@ from .reduced import LinkPoses, locked_links, path_links
 
 if TYPE_CHECKING:
     from ..codegen.function import CompiledFunction, TraceOptions
-    from ..results import Derivatives, ForwardDerivatives
+    from ..results import Derivatives, ForwardDerivatives, SecondDerivatives
 
 __all__ = ["Chain"]
 
@@ -100,6 +100,10 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         def compile(
             self, function: Literal["forward_derivatives"], **options: Unpack[TraceOptions]
         ) -> CompiledFunction[ForwardDerivatives]: ...
+        @overload
+        def compile(
+            self, function: Literal["second_derivatives"], **options: Unpack[TraceOptions]
+        ) -> CompiledFunction[SecondDerivatives]: ...
         @overload
         def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction[Any]: ...
         def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction[Any]: ...
