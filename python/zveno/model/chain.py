@@ -19,6 +19,7 @@ from . import dh
 from .link import KINDS, Link
 from .mechanism import Mechanism
 from .reduced import LinkPoses, locked_links, path_links
+from .time_derivatives import time_derivatives as _time_derivatives
 
 if TYPE_CHECKING:
     from ..codegen.function import CompiledFunction, TraceOptions
@@ -78,6 +79,7 @@ class Chain(Mechanism, _core.Chain):
 
     operations = _operations
     simulate = simulate_chain
+    time_derivatives = _time_derivatives
 
     if TYPE_CHECKING:
 
