@@ -19,7 +19,7 @@ std::string motion_words(int rows) { return rows == 1 ? "q" : rows == 2 ? "q, qd
 int read_derivatives(const Context& c, Name name, PyObject* arg, int size, bool constant, Arrays& arrays) {
   py::object whole = as_array(c, name, arg);
   const auto* proxy = py::detail::array_proxy(whole.ptr());
-  if (constant && proxy->nd == 1) {
+  if (constant && proxy->nd == 1 && proxy->dimensions[0] == size) {
     arrays.read(c, name, whole.ptr(), size);
     arrays.keep(std::move(whole));
     return 1;

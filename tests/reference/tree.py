@@ -117,7 +117,7 @@ def reactions(tree, q, qd, qdd, external=None, base=None):
     """(..., n, 6) in link axes."""
     f, m = joint_wrenches(tree, q, qd, qdd, external, base)
     placed = frames(tree, q)
-    out = np.zeros((*q.shape[:-1], len(tree.rotor), 6), dtype=f[0].dtype)
+    out = np.zeros((*q.shape[:-1], len(tree.rotor), 6), dtype=q.dtype)
     for k, j in enumerate(tree.joint):
         if j >= 0:
             back = np.swapaxes(placed[k][0], -1, -2)
@@ -147,7 +147,7 @@ def forward_dynamics(tree, q, qd, tau):
 
 def pose(tree, q, link):
     R, p, _ = frames(tree, q)[link]
-    T = np.zeros((*q.shape[:-1], 4, 4), dtype=R.dtype)
+    T = np.zeros((*q.shape[:-1], 4, 4), dtype=q.dtype)
     T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = R, p, 1
     return T
 

@@ -101,7 +101,7 @@ def time_derivatives(chain: Chain, function: str, qs: ArrayLike, *, order: int |
     >>> p.shape
     (5, 4, 3)
     >>> np.linalg.norm(p[:, 3], axis=-1).round(2)  # m/s^3
-    array([14.41,  2.21,  6.62,  2.21, 14.41])
+    array([7.5 , 2.47, 4.57, 2.47, 7.5 ])
 
     Rates of the torques take two rows more than their order:
 
