@@ -127,8 +127,8 @@ class Jet {
     }
   }
 
+  int degree_;  // beside the first coefficients: one line of the cache less
   V c_[kMost + 1];
-  int degree_;
 };
 
 // k s_k = sum_{i=1..k} i x_i c_{k-i}, k c_k = -sum_{i=1..k} i x_i s_{k-i}
