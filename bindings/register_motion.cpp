@@ -66,8 +66,6 @@ py::object time_derivatives(const Chain& chain, const std::string& function, con
   const FunctionRow* row = find_row<Chain>(function);
   if (!row || row->has(kPrivate))
     fail(c, "unknown function '" + function + "', expected one of " + listed_functions<Chain>());
-  if (!runs_on_jets(static_cast<Function>(row->code)))
-    fail(c, "function '" + function + "' is made of dual numbers and has no time derivatives");
   Arguments a;
   for (int i = 0; i < kParams; ++i) {
     const Param p = static_cast<Param>(i);
@@ -78,6 +76,7 @@ py::object time_derivatives(const Chain& chain, const std::string& function, con
   }
 
   MotionJob motion{Face<Chain>::options(c, chain, *row, a)};
+  if (!runs_on_jets(motion.job)) fail(c, "function '" + function + "' is made of dual numbers and has no time derivatives");
   if (PyObject* outputs = a[Param::outputs]) motion.job.outputs = outputs_of(c, *row, outputs);
   Arrays arrays;
   const auto read = [&](Param p, const char* name, PyObject* arg, bool constant) {

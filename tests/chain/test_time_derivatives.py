@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import zveno as zv
 from engines.random_mechanisms import mechanisms, random_chain, random_wrenches
-from helpers import ROWS, arrays_of, assert_close, takes
+from helpers import ROWS, arrays_of, assert_close, at_once, takes
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from reference import tree as reference
-from refusals import check_refused
+from refusals import anything, assert_answered_or_refused, check_refused
 
 MOST = 12
 ON_JETS = tuple(name for name in ROWS if name != "derivatives")
@@ -443,3 +444,31 @@ def test_rows_that_fail_are_named_or_become_nan():
 def test_refusals_say_what_is_wrong(kind, words, args, options):
     arm = zv.robots.two_link()
     check_refused(kind, ["time_derivatives", *words], arm.time_derivatives, *args, **options)
+
+
+@given(
+    st.sampled_from(ON_JETS),
+    anything((2, 2), (5, 3, 2)),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "link": st.sampled_from(["tip", "lower", "nobody"]) | st.none(),
+            "order": st.integers(-2, 15) | st.floats() | st.none(),
+            "tau": anything((3, 2), (5, 1, 2)),
+            "base_motion": anything((9,), (2, 9)),
+            "external": st.dictionaries(st.sampled_from(["tip", "nobody"]), anything((6,), (2, 6)), max_size=2),
+            "threads": st.integers(-1, 70),
+        },
+    ),
+)
+def test_anything_is_answered_or_refused(name, qs, options):
+    arm = zv.robots.two_link()
+    assert_answered_or_refused(lambda **given: arm.time_derivatives(name, qs, **given), arrays_of, options)
+
+
+def test_threads_of_the_caller_do_not_disturb_each_other():
+    chain = random_chain(np.random.default_rng(8), 7)
+    qs = motion(np.random.default_rng(9), chain, 12, (4000,))
+    want = chain.time_derivatives("inverse_dynamics", qs)
+    for got in at_once(lambda _: chain.time_derivatives("inverse_dynamics", qs), range(3)):
+        assert np.array_equal(got, want)

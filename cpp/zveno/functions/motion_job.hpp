@@ -21,8 +21,8 @@ struct MotionJob {
 // rows of q, qd, ... that a value takes; each derivative takes one more
 constexpr int rows_of_motion(const FunctionRow& row) { return row.takes(Param::qdd) ? 3 : row.takes(Param::qd) ? 2 : 1; }
 
-// whether the kernels compute it: duals are no fixed recursion over the scalar
-constexpr bool runs_on_jets(Function f) { return f != Function::derivatives; }
+// whether kernels compute it; what is assembled from duals is not
+inline bool runs_on_jets(const Job& job) { return job.function != Function::derivatives; }
 
 constexpr bool is_of_motion(Param p) { return p == Param::q || p == Param::qd || p == Param::qdd; }
 
