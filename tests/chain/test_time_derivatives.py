@@ -18,14 +18,20 @@ ORDERS = 4
 
 
 def to_tree(chain):
-    """The same mechanism for tests/reference."""
-    links = chain.links
-    place = {link.name: k for k, link in enumerate(links)}
+    """The same mechanism for tests/reference, and the places of its links there: parents come first."""
     joints = iter(range(chain.n))
+    joint = {link.name: -1 if link.joint == "fixed" else next(joints) for link in chain.links}
+    above = {link.name: link.parent for link in chain.links}
+
+    def depth(name):
+        return 0 if name not in above else 1 + depth(above[name])
+
+    links = sorted(chain.links, key=lambda link: depth(link.name))
+    place = {link.name: k for k, link in enumerate(links)}
     axis = np.array([link.axis for link in links], dtype=float)
-    return reference.Tree(
+    tree = reference.Tree(
         parent=[place.get(link.parent, -1) for link in links],
-        joint=[-1 if link.joint == "fixed" else next(joints) for link in links],
+        joint=[joint[link.name] for link in links],
         revolute=[link.joint == "revolute" for link in links],
         axis=axis / np.linalg.norm(axis, axis=1, keepdims=True),
         **{
@@ -38,6 +44,13 @@ def to_tree(chain):
         rest=chain.rest,
         gravity=chain.gravity,
     )
+    return tree, place
+
+
+def shuffled(rng, chain):
+    """The same links listed in another order, which is then the order of q."""
+    links = [chain.links[i] for i in rng.permutation(len(chain.links))]
+    return zv.Chain(links, gravity=chain.gravity)
 
 
 def motion(rng, chain, rows, batch=()):
@@ -72,8 +85,9 @@ def assert_rates(got, f, n, orders=ORDERS, radius=0.5, points=64):
 @given(mechanisms(max_n=7))
 def test_rates_along_a_motion_are_cauchys_integrals(mechanism):
     chain, rng = mechanism
-    tree, link = to_tree(chain), int(rng.integers(len(chain.links)))
-    name, point = chain.links[link].name, rng.uniform(-0.5, 0.5, 3)
+    chain = shuffled(rng, chain)
+    (tree, place), name, point = to_tree(chain), str(rng.choice(chain.link_names)), rng.uniform(-0.5, 0.5, 3)
+    link = place[name]
     qs = motion(rng, chain, ORDERS + 3)
     n = chain.n
 
@@ -96,7 +110,7 @@ def test_rates_along_a_motion_are_cauchys_integrals(mechanism):
 @given(mechanisms(max_n=7, fixed=False))
 def test_rates_of_momentum_are_cauchys_integrals(mechanism):
     chain, rng = mechanism
-    tree, qs = to_tree(chain), motion(rng, chain, ORDERS + 2)
+    tree, qs = to_tree(chain)[0], motion(rng, chain, ORDERS + 2)
     got = chain.time_derivatives("momentum", qs, about="base")
     assert_rates(got, lambda t: reference.momentum(tree, *taylor(qs, t)[:2]), chain.n)
 
@@ -105,10 +119,9 @@ def test_rates_of_momentum_are_cauchys_integrals(mechanism):
 @given(mechanisms(max_n=6))
 def test_loads_and_a_moving_base_have_rates_of_their_own(mechanism):
     chain, rng = mechanism
-    tree, qs = to_tree(chain), motion(rng, chain, ORDERS + 3)
+    (tree, place), qs = to_tree(chain), motion(rng, chain, ORDERS + 3)
     wrenches = random_wrenches(rng, chain, (3,))
     base = rng.uniform(-1, 1, (ORDERS, 9))
-    place = {link.name: k for k, link in enumerate(chain.links)}
 
     def efforts(t, base=base):
         external = {place[name]: taylor(rows, t)[0] for name, rows in wrenches.items()}
@@ -352,7 +365,7 @@ def test_orders_agree_and_leading_shapes_broadcast():
 def test_long_chains_have_rates():
     rng = np.random.default_rng(7)
     chain = random_chain(rng, 60, "revolute", branching=True)
-    tree, qs = to_tree(chain), motion(rng, chain, 5)
+    tree, qs = to_tree(chain)[0], motion(rng, chain, 5)
     assert_rates(
         chain.time_derivatives("inverse_dynamics", qs),
         lambda t: reference.inverse_dynamics(tree, *taylor(qs, t)),
