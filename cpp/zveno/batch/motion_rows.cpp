@@ -8,7 +8,6 @@
 #include <zveno/functions/chain_evaluation.hpp>
 #include <zveno/functions/motion_job.hpp>
 #include <zveno/scalar/jet.hpp>
-#include <zveno/support/finite.hpp>
 
 namespace zveno {
 namespace {
