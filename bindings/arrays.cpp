@@ -206,7 +206,7 @@ Lead broadcast(const Context& c, Rowwise* args, const Name* names, int count, Le
 
 py::object result_array(const Context& c, Name name, PyObject* out, const Lead& lead, const py::ssize_t* tail, int tail_nd,
                         const Rowwise* args, const Name* names, int count, double*& data) {
-  py::ssize_t dims[Lead::kMost + 3];
+  py::ssize_t dims[Lead::kMost + 2 + Shape::kCapacity];
   int nd = 0;
   for (int i = 0; i < lead.nd; ++i) dims[nd++] = lead.dims[i];
   for (int i = 0; i < tail_nd; ++i) dims[nd++] = tail[i];

@@ -418,7 +418,7 @@ void require_apart(const Context& c, const Rows& rows, const double* data, std::
 template <class Model>
 PyObject* run_call(const Context& c, typename Face<Model>::Work& job, Arrays& arrays, const Arguments& a) {
   const FunctionRow& row = Face<Model>::row(job);
-  const Model& model = Face<Model>::model(job);
+  const auto& model = Face<Model>::model(job);
   LeadBuffer lead_dims;
   const Lead lead = broadcast(c, arrays.rows.data(), arrays.names.data(), arrays.rows.size(), lead_dims);
   Rows rows;
@@ -452,14 +452,14 @@ PyObject* run_call(const Context& c, typename Face<Model>::Work& job, Arrays& ar
     results[0] = result({"out"}, out ? block_of(c, out) : nullptr, tail, rows.out[0]);
   } else if (row.has(kSeveral)) {
     open_results(
-        c, row, job.outputs, out,
+        c, row, wanted_of(job), out,
         [&](int k, Name name, PyObject* given) {
-          results[k] = result(name, given, Tail(row.outputs[k].shape, sizes), rows.out[k]);
-          return numbers(row.outputs[k].shape, sizes) * rows.count;
+          results[k] = result(name, given, tail_of(job, row.outputs[k]), rows.out[k]);
+          return output_size(job, k) * rows.count;
         },
         rows.out);
   } else {
-    results[0] = result({"out"}, out, Tail(row.outputs[0].shape, sizes), rows.out[0]);
+    results[0] = result({"out"}, out, tail_of(job, row.outputs[0]), rows.out[0]);
   }
   py::object status = py::none();
   if (PyObject* given = a[Param::status]) {
@@ -502,7 +502,7 @@ PyObject* run_call(const Context& c, typename Face<Model>::Work& job, Arrays& ar
   if (row.has(kSeveral)) return named_result(row, results).release().ptr();
   if (rows.status && row.has(kPrivate)) return py::make_tuple(results[0], status).release().ptr();
   // energies of one state are numbers
-  if (row.outputs[0].shape.count == 0 && lead.nd == 0 && !out) return PyFloat_FromDouble(rows.out[0][0]);
+  if (tail_of(job, row.outputs[0]).nd == 0 && lead.nd == 0 && !out) return PyFloat_FromDouble(rows.out[0][0]);
   return results[0].release().ptr();
 }
 
@@ -621,5 +621,6 @@ template PyObject* run_quickly<Hexapod>(const Context&, const Hexapod&, const Fu
                                         PyObject*);
 template PyObject* run_call<Chain>(const Context&, Job&, Arrays&, const Arguments&);
 template PyObject* run_call<Hexapod>(const Context&, HexJob&, Arrays&, const Arguments&);
+template PyObject* run_call<MovingChain>(const Context&, MotionJob&, Arrays&, const Arguments&);
 
 }  // namespace zveno::bindings

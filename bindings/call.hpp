@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <zveno/functions/job.hpp>
+#include <zveno/functions/motion_job.hpp>
 
 #include "arrays.hpp"
 #include "calls.hpp"
@@ -113,6 +113,16 @@ struct Face<Hexapod> {
   static void read(const Context& c, const Hexapod& hexapod, Work& job, Param p, PyObject* arg, Arrays& arrays);
 };
 
+// a chain along its motions
+struct MovingChain {};
+
+template <>
+struct Face<MovingChain> {
+  using Work = MotionJob;
+  static const FunctionRow& row(const Work& motion) { return row_of(motion.job.function); }
+  static const Chain& model(const Work& motion) { return *motion.job.chain; }
+};
+
 // null if there is none; private ones are found too
 template <class Model>
 const FunctionRow* find_row(const std::string& name) {
@@ -154,12 +164,29 @@ unsigned outputs_of(const Context& c, const FunctionRow& row, PyObject* arg);
 
 // shape of one result
 struct Tail {
-  py::ssize_t dims[4];
+  py::ssize_t dims[1 + Shape::kCapacity];
   int nd = 0;
-  Tail(const Shape& shape, const Sizes& sizes) {
+  Tail(const Shape& shape, const Sizes& sizes) { add(shape, sizes); }
+  void add(const Shape& shape, const Sizes& sizes) {
     for (const Dim& d : shape) dims[nd++] = d.of(sizes);
   }
 };
+template <class Work>
+Tail tail_of(const Work& job, const Slot& slot) {
+  return Tail(slot.shape, sizes_of(job));
+}
+inline Tail tail_of(const MotionJob& motion, const Slot& slot) {
+  Tail tail(Shape{motion.order + 1}, sizes_of(motion));
+  tail.add(slot.shape, sizes_of(motion));
+  return tail;
+}
+
+// one bit for each result
+template <class Work>
+unsigned wanted_of(const Work& job) {
+  return job.outputs;
+}
+inline unsigned wanted_of(const MotionJob& motion) { return motion.job.outputs; }
 
 // The common call: one state in plain arrays, perhaps with a few external wrenches and `out`, nothing else asked for. Null
 // without an error: something is unusual or wrong, and the long way tells what.

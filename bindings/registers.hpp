@@ -17,6 +17,7 @@ void register_dispatch(py::module_& m);
 void register_simulate(py::module_& m);
 void register_graph(py::module_& m);
 void register_compiled(py::module_& m);
+void register_motion(py::module_& m);
 
 extern const KernelTable* kernels;  // those in use
 

@@ -36,6 +36,7 @@ assert_type(arm.simulate(0.1, 1e-3, q=q, threads=1).energy_balance.ratio, Array)
 assert_type(arm.kinetic_energy(q, q, out=np.empty(5)), Array)
 assert_type(arm.derivatives(q, q, q).dtau_dq, Array)
 assert_type(arm.operations("mass_matrix").total, int)
+assert_type(arm.time_derivatives("pose", np.zeros((4, arm.n)), link="fore"), Array)
 assert_type(arm.joint_names, tuple[str, ...])
 assert_type(zv.cpu_features()["lanes"], int)
 

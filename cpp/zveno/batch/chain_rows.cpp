@@ -234,7 +234,8 @@ const KernelTable& kernel_table() {
                                  &make_laws,
                                  &sincos_singly,
                                  {&sincos_of, &angle_of, &sincos_packs, &angle_packs},
-                                 {&sincos_of_fused, &angle_of_fused, &sincos_packs_fused, &angle_packs_fused}};
+                                 {&sincos_of_fused, &angle_of_fused, &sincos_packs_fused, &angle_packs_fused},
+                                 &run_motion};
   return table;
 }
 

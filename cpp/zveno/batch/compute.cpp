@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include <zveno/functions/motion_job.hpp>
+
 namespace zveno {
 namespace {
 
@@ -13,6 +15,10 @@ std::ptrdiff_t chunk_of(const Job& job, int lanes) {
   return lanes * std::max<std::ptrdiff_t>(1, 512 / (lanes * (1 + job.chain->n() / 8)));
 }
 std::ptrdiff_t chunk_of(const HexJob&, int lanes) { return std::max(lanes, 128); }
+std::ptrdiff_t chunk_of(const MotionJob& motion, int lanes) {
+  const int cost = (1 + motion.order) * (1 + motion.job.chain->n() / 8);
+  return lanes * std::max<std::ptrdiff_t>(1, 256 / (lanes * cost));
+}
 
 // the failure of the lowest row counts
 template <class J>
@@ -44,6 +50,9 @@ Failure compute(const KernelTable& kernels, const Job& job, const Rows& rows, in
   return over_threads(kernels, job, rows, threads, watch);
 }
 Failure compute(const KernelTable& kernels, const HexJob& job, const Rows& rows, int threads, Watch* watch) {
+  return over_threads(kernels, job, rows, threads, watch);
+}
+Failure compute(const KernelTable& kernels, const MotionJob& job, const Rows& rows, int threads, Watch* watch) {
   return over_threads(kernels, job, rows, threads, watch);
 }
 

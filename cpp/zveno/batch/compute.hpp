@@ -9,5 +9,6 @@ namespace zveno {
 // threads: 0 is default_threads(). What `watch` stops has some rows written whole, the others not at all.
 Failure compute(const KernelTable& kernels, const Job& job, const Rows& rows, int threads = 1, Watch* watch = nullptr);
 Failure compute(const KernelTable& kernels, const HexJob& job, const Rows& rows, int threads = 1, Watch* watch = nullptr);
+Failure compute(const KernelTable& kernels, const MotionJob& job, const Rows& rows, int threads = 1, Watch* watch = nullptr);
 
 }  // namespace zveno

@@ -202,6 +202,7 @@ struct Transcendental {
 
 class JointLaw;
 class JointLaws;
+struct MotionJob;
 
 // one instruction set's build of the computation
 struct KernelTable {
@@ -213,12 +214,16 @@ struct KernelTable {
   std::unique_ptr<JointLaws> (*make_laws)(const std::vector<JointLaw>&);
   void (*sincos)(const double*, double*, double*, int);
   Transcendental trig, fused_trig;
+  Failure (*run_motion)(const MotionJob&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
 
   Failure run(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) const {
     return run_chain(job, rows, begin, end);
   }
   Failure run(const HexJob& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) const {
     return run_hexapod(job, rows, begin, end);
+  }
+  Failure run(const MotionJob& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) const {
+    return run_motion(job, rows, begin, end);
   }
 };
 

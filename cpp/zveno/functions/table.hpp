@@ -93,6 +93,7 @@ constexpr Dim kN(1, Size::n), kNj(1, Size::nj), kTenLinks(10, Size::links);
 // a short list in a constant
 template <class T, int kMost>
 struct List {
+  static constexpr int kCapacity = kMost;
   T item[kMost] = {};
   int count = 0;
 

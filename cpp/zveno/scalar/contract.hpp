@@ -8,7 +8,8 @@
 //   loaded<T>(x)                 from an array: a number, or as many as T has lanes
 //   enter_stage<T>(stage)        a marker; only the counter looks at it
 //
-// double itself, pack.hpp (SIMD lanes), count.hpp (operation counter), dual.hpp (derivatives), trace.hpp (expression graph).
+// double itself, pack.hpp (SIMD lanes), count.hpp (operation counter), dual.hpp (derivatives), jet.hpp (time
+// derivatives), trace.hpp (expression graph).
 #pragma once
 
 #include <zveno/support/compiler.hpp>
@@ -17,6 +18,8 @@ namespace zveno {
 
 // kernels divide their work into at most this many numbered stages, for which operation counts are reported
 constexpr int kStages = 16;
+// highest order of the jets that are compiled
+constexpr int kMostTimeDerivatives = 12;
 
 template <class T>
 struct StageMarker {

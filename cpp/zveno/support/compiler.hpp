@@ -27,6 +27,13 @@
 #define ZVENO_INLINE inline
 #endif
 
+// a function that stays one
+#if ZVENO_GNU
+#define ZVENO_APART __attribute__((noinline))
+#else
+#define ZVENO_APART
+#endif
+
 #if ZVENO_GNU
 #define ZVENO_COLD __attribute__((noinline, cold))
 #else

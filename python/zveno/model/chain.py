@@ -22,6 +22,7 @@ from .link import KINDS, Link
 from .mechanism import Mechanism
 from .other_names import MechanismType
 from .reduced import LinkPoses, locked_links, path_links
+from .time_derivatives import time_derivatives as _time_derivatives
 
 if TYPE_CHECKING:
     from ..codegen.function import CompiledFunction, TraceOptions
@@ -83,6 +84,7 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
     simulate = simulate_chain
     load_diagram = _load_diagram
     load_envelope = _load_envelope
+    time_derivatives = _time_derivatives
 
     if TYPE_CHECKING:
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <zveno/scalar/count.hpp>
+#include <zveno/scalar/jet.hpp>
 #include <zveno/scalar/scalars.hpp>
 
 template <class T>
@@ -13,5 +14,6 @@ T smaller(const T& x, const T& y) {
 
 using zveno::Counted;
 using zveno::Derived;
+using zveno::Moving;
 using zveno::Packed;
 template SCALAR smaller<SCALAR>(const SCALAR&, const SCALAR&);

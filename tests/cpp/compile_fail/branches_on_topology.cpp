@@ -1,5 +1,6 @@
 // A kernel that looks at integers only: compiles for every scalar.
 #include <zveno/scalar/count.hpp>
+#include <zveno/scalar/jet.hpp>
 #include <zveno/scalar/scalars.hpp>
 
 template <class T>
@@ -11,5 +12,6 @@ T sum(const T* x, int n, bool negative) {
 
 using zveno::Counted;
 using zveno::Derived;
+using zveno::Moving;
 using zveno::Packed;
 template SCALAR sum<SCALAR>(const SCALAR*, int, bool);

@@ -1,0 +1,33 @@
+// A function of a chain along a motion: its time derivatives from those of its arguments.
+#pragma once
+
+#include <zveno/functions/job.hpp>
+#include <zveno/scalar/contract.hpp>
+
+namespace zveno {
+
+// Rows hold q, qd, qdd, ... as the rows of one matrix at Param::q. Every other array is given as a matrix too: itself and
+// its time derivatives; those that are not given are zero.
+struct MotionJob {
+  Job job;
+  int order = 0;            // of the results: themselves and so many derivatives
+  int given[kInputs] = {};  // rows of each array
+  const int* external_given = nullptr;
+
+  // Where efforts are given, the motion beyond q and qd follows from them.
+  bool driven() const { return row_of(job.function).takes(Param::tau); }
+};
+
+// rows of q, qd, ... that a value takes; each derivative takes one more
+constexpr int rows_of_motion(const FunctionRow& row) { return row.takes(Param::qdd) ? 3 : row.takes(Param::qd) ? 2 : 1; }
+
+// whether kernels compute it; what is assembled from duals is not
+inline bool runs_on_jets(const Job& job) { return job.function != Function::derivatives; }
+
+constexpr bool is_of_motion(Param p) { return p == Param::q || p == Param::qd || p == Param::qdd; }
+
+inline Sizes sizes_of(const MotionJob& m) { return sizes_of(m.job); }
+inline int output_count(const MotionJob& m) { return output_count(m.job); }
+inline std::ptrdiff_t output_size(const MotionJob& m, int k = 0) { return (m.order + 1) * output_size(m.job, k); }
+
+}  // namespace zveno
