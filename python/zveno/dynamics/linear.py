@@ -342,7 +342,7 @@ def _require_equilibrium(lin: Linearisation) -> None:
             continue
         row = int(np.flatnonzero(wrong)[0])
         if lin.shape:
-            who += f" {np.unravel_index(row, lin.shape)}".replace("np.int64", "")
+            who += f" {tuple(int(i) for i in np.unravel_index(row, lin.shape))}"
         if told:
             raise ValueError(f"{who} is no equilibrium of chain '{name}': it moves, qd is not zero")
         missing = by_joint(lin.chain, -lin.residual.reshape(-1, lin.chain.n)[row])
