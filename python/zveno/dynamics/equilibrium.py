@@ -59,7 +59,7 @@ class Equilibrium:
             return f"Equilibrium of {lead} states: {np.count_nonzero(self.stable)} stable"
         worst = np.abs(self.residual).max()
         kind = "stable" if self.stable else "not stable"
-        return f"Equilibrium: q = {_show(self.q.round(6).tolist())}, {kind}, residual {worst:.1e}"
+        return f"Equilibrium: q = {_show((self.q.round(6) + 0.0).tolist())}, {kind}, residual {worst:.1e}"
 
 
 def holding_torque(
