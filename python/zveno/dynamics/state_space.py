@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 import numpy as np
@@ -323,6 +324,7 @@ def _joint_output(
     return _Output(labels, units, C[..., some, :], D[..., some, :], getattr(lin, what)[..., some])
 
 
+@cache
 def _known() -> dict[str, dict[str, Any]]:
     """Functions of the table whose arrays are those of a state."""
     state = {*OF_JOINTS, "base_motion"}
