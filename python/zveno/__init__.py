@@ -19,7 +19,11 @@ except ImportError as error:  # pragma: no cover
 from . import _types, errors, graph, laws, mechanisms, model, opcount, results, robots, sections, sim  # noqa: F401
 from ._dispatch import cpu_features
 from .codegen.function import CompiledFunction, TracedFunction
+from .dynamics.equilibrium import Equilibrium
+from .dynamics.linear import Linearisation
+from .dynamics.modes import Modes
 from .dynamics.section_loads import LoadDiagram, LoadEnvelope
+from .dynamics.state_space import StateSpace
 from .errors import (
     Error,
     GraphSizeError,
@@ -79,6 +83,7 @@ __all__ = [
     "ChainSimulation",
     "CompiledFunction",
     "Derivatives",
+    "Equilibrium",
     "Error",
     "ForwardDerivatives",
     "GraphSizeError",
@@ -86,12 +91,14 @@ __all__ = [
     "HexapodDynamics",
     "HexapodSimulation",
     "Leg",
+    "Linearisation",
     "Link",
     "LinkPoses",
     "LoadDiagram",
     "LoadEnvelope",
     "ModelError",
     "ModelWarning",
+    "Modes",
     "OpCount",
     "RingPose",
     "SecondDerivatives",
@@ -102,6 +109,7 @@ __all__ = [
     "SimulationWarning",
     "Singularity",
     "SingularityError",
+    "StateSpace",
     "StepError",
     "StopEvent",
     "TracedFunction",

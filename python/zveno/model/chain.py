@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .._check import Array, _is_name, _show, as_array, as_flag, as_list, called, did_you_mean, frozen, report
 from .._rotation import applied
+from ..dynamics.equilibrium import equilibrium as _equilibrium
+from ..dynamics.equilibrium import holding_torque as _holding_torque
+from ..dynamics.linear import linearise as _linearise
 from ..dynamics.section_loads import load_diagram as _load_diagram
 from ..dynamics.section_loads import load_envelope as _load_envelope
 from ..errors import ModelError
@@ -85,6 +88,9 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
     load_diagram = _load_diagram
     load_envelope = _load_envelope
     time_derivatives = _time_derivatives
+    linearise = _linearise
+    equilibrium = _equilibrium
+    holding_torque = _holding_torque
 
     if TYPE_CHECKING:
 
