@@ -16,7 +16,7 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("zveno's compiled core is missing: install the package with `pip install .`") from error
 
-from . import _types, errors, graph, laws, mechanisms, model, opcount, results, robots, sim  # noqa: F401
+from . import _types, errors, flexible, graph, laws, mechanisms, model, opcount, results, robots, sim  # noqa: F401
 from ._dispatch import cpu_features
 from .codegen.function import CompiledFunction, TracedFunction
 from .errors import (
@@ -102,6 +102,7 @@ __all__ = [
     "cpu_features",
     "errors",
     "files",
+    "flexible",
     "graph",
     "laws",
     "load",
@@ -114,6 +115,7 @@ __all__ = [
 
 for _module in (
     errors,
+    flexible,
     graph,
     laws,
     mechanisms,
