@@ -8,11 +8,11 @@ from itertools import pairwise
 from typing import Any, Final, Literal, NoReturn, Protocol, cast, overload, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .._check import Array, Fail, _is_name, _show, as_amount, as_array, as_integer, as_number, did_you_mean, frozen
 from .._record import Record
-from .._rotation import as_matrix
+from .._rotation import as_rotation
 from ..errors import ModelError
 from ..model.body import Body
 from ..model.chain import Chain
@@ -193,6 +193,36 @@ class Beam(Sequence[Link]):
         links = [self.links[0]._with(parent=None), *self.links[1:]]
         return Chain(links, gravity=(0.0, 0.0, 0.0), name=self.name)
 
+    def indices(self, arm: Chain, kind: str) -> NDArray[np.intp]:
+        """Where q of a chain has the coordinates of one kind of hinge, from root to tip.
+
+        Parameters
+        ----------
+        arm : Chain
+        kind : {"bending_y", "bending_z", "torsion", "extension", "shear_y", "shear_z"}
+
+        Returns
+        -------
+        indices : (elements,) array of int
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> boom = zv.flexible.beam("boom", 6.0, section=zv.flexible.Tube(0.05, 0.002), material=zv.flexible.steel)
+        >>> arm = zv.Chain([zv.Link("drive", rotor_inertia=0.1), *boom])
+        >>> boom.indices(arm, "bending_z")
+        array([ 3,  4,  9, 10, 15, 16, 21, 22])
+        """
+        wanted = [f"{self.name}_{i}_{kind}" for i in range(1, self.elements + 1)]
+        places = {joint: i for i, joint in enumerate(arm.joint_names)}
+        first = f"{self.name}_1_"
+        known = tuple(joint.removeprefix(first) for joint in self.joints if joint.startswith(first))
+        if kind not in known:
+            raise ValueError(f"Beam.indices: kind is {_show(kind)}, expected one of {known} for beam '{self.name}'")
+        if wanted[0] not in places:
+            raise ValueError(f"Beam.indices: chain '{arm.name}' has no beam '{self.name}'")
+        return np.array([places[joint] for joint in wanted])
+
     @property
     def frequencies(self) -> Array:
         """Natural frequencies of the beam with its payloads, clamped, straight and unloaded, Hz, ascending."""
@@ -227,7 +257,8 @@ def beam(
     The beam lies along x of the frame given by `position` and `rotation` in the parent; its section has width along y
     and height along z. In each of the `elements` stations sits a stack of coincident springs, joints
     ``f"{name}_{i}_torsion"``, ``..._bending_y``, ``..._bending_z`` with i = 1, 2, ..., whose stiffness is that of the
-    piece of beam they stand for: 1/k = integral of ds/(E I), ds/(G J), ds/(E A), ds/(kappa G A).
+    piece of beam they stand for: 1/k = integral of ds/(E I), ds/(G J), ds/(E A), ds/(kappa G A). The order in a stack
+    is reversed at every second station, so that bending in two planes with torsion converges with second order too.
 
     Parameters
     ----------
@@ -323,7 +354,7 @@ def beam(
     cuts = np.r_[0.0, stations, L]  # ends of the rigid elements
 
     E, G, nu = material.young, material.shear, material.poisson
-    rigidity: dict[str, Callable[[SectionLike], float]] = {}  # of the hinges from root to tip, outer ones first
+    rigidity: dict[str, Callable[[SectionLike], float]] = {}  # by kind of hinge
     if extension:
         rigidity["extension"] = lambda c: E * c.area
     for plane in planes if shear else "":
@@ -336,16 +367,18 @@ def beam(
         rigidity["bending_z"] = lambda c: E * c.Iz
 
     place = as_array(position, fail, "position", (3,))
-    turn = as_matrix(np.eye(3) if rotation is None else rotation, fail, "rotation")
+    turn = as_rotation(np.eye(3) if rotation is None else rotation, fail, "rotation")
     whole = [_rigid(at, a, b, material.density) for a, b in pairwise(cuts.tolist())]
     names = [f"{name}_{k}" for k in range(n + 1)]
     links = [_link(names[0], whole[0], joint="fixed", parent=parent, position=place, rotation=turn)]
     for k in range(1, n + 1):
         before, offset = names[k - 1], float(cuts[k] - cuts[k - 1])
         pieces = _points(borders[k - 1], borders[k])
-        for hinge, of in rigidity.items():
-            last = hinge == list(rigidity)[-1]
-            stiffness = 1 / sum(w / of(at(s)) for s, w in pieces)
+        # finite rotations do not commute: what one order of the hinges does wrong the opposite order takes back
+        order = list(rigidity) if k % 2 else list(rigidity)[::-1]
+        for hinge in order:
+            last = hinge == order[-1]
+            stiffness = 1 / sum(w / rigidity[hinge](at(s)) for s, w in pieces)
             link = _link(
                 names[k] if last else f"{names[k]}_{hinge}",
                 whole[k] if last else None,

@@ -223,7 +223,7 @@ def buckling_load(
     q: ArrayLike | None = None,
     external: External | None = None,
     held: Sequence[str] | None = None,
-    tolerance: float = 1e-9,
+    tolerance: float = 1e-7,
 ) -> float:
     """Smallest force P at the origin of a link, fixed in the world, under which the loaded equilibrium loses stability.
 
