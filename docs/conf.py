@@ -109,6 +109,11 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
         "Objects that calls with several results return.",
         ["Derivatives", "HexapodDynamics", "RingPose", "Singularity", "OpCount"],
     ),
+    "linear": (
+        "Small motions",
+        "What `Chain.linearise` and `Chain.equilibrium` return; how to use them: [](../../linearisation.md).",
+        ["Linearisation", "StateSpace", "Modes", "Equilibrium"],
+    ),
     "compiled": (
         "Traced and compiled functions",
         "What `Chain.trace`, `Chain.compile`, `Hexapod.trace` and `Hexapod.compile` return. Graphs: [](graph.md).",

@@ -19,6 +19,10 @@ except ImportError as error:  # pragma: no cover
 from . import _types, errors, flexible, graph, laws, mechanisms, model, opcount, results, robots, sim  # noqa: F401
 from ._dispatch import cpu_features
 from .codegen.function import CompiledFunction, TracedFunction
+from .dynamics.equilibrium import Equilibrium
+from .dynamics.linear import Linearisation
+from .dynamics.modes import Modes
+from .dynamics.state_space import StateSpace
 from .errors import (
     Error,
     GraphSizeError,
@@ -77,16 +81,19 @@ __all__ = [
     "ChainSimulation",
     "CompiledFunction",
     "Derivatives",
+    "Equilibrium",
     "Error",
     "GraphSizeError",
     "Hexapod",
     "HexapodDynamics",
     "HexapodSimulation",
     "Leg",
+    "Linearisation",
     "Link",
     "LinkPoses",
     "ModelError",
     "ModelWarning",
+    "Modes",
     "OpCount",
     "RingPose",
     "Simulation",
@@ -94,6 +101,7 @@ __all__ = [
     "SimulationWarning",
     "Singularity",
     "SingularityError",
+    "StateSpace",
     "StepError",
     "StopEvent",
     "TracedFunction",

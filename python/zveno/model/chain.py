@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .._check import Array, _is_name, _show, as_array, did_you_mean, frozen, report
 from .._rotation import applied
+from ..dynamics.equilibrium import equilibrium as _equilibrium
+from ..dynamics.equilibrium import holding_torque as _holding_torque
+from ..dynamics.linear import linearise as _linearise
 from ..errors import ModelError
 from ..opcount import operations as _operations
 from ..sim.chain import simulate_chain
@@ -78,6 +81,9 @@ class Chain(Mechanism, _core.Chain):
 
     operations = _operations
     simulate = simulate_chain
+    linearise = _linearise
+    equilibrium = _equilibrium
+    holding_torque = _holding_torque
 
     if TYPE_CHECKING:
 

@@ -63,7 +63,7 @@ OTHER_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "dof": _COUNT, "ndof": _COUNT, "dofs": _COUNT, "M": _M, "H": _M, "C": ("coriolis_matrix(q, qd)",),
     "G": _GRAVITY, "fk": _FK, "ik": ("closure(r, R)",), "inverse_kinematics": ("closure(r, R)",),
     "forward_kinematics": _FK, "mass": ("total_mass", "platform"), "bodies": ("links", "legs"),
-    "g": ("gravity",), "torque": _ID, "dump": _SAVE, "to_json": _SAVE, "write": _SAVE,
+    "linearize": ("linearise(q)",), "g": ("gravity",), "torque": _ID, "dump": _SAVE, "to_json": _SAVE, "write": _SAVE,
 }  # fmt: skip
 
 

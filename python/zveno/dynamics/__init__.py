@@ -1,0 +1,1 @@
+"""Linear models of chains: small motions about a state, modes, equilibria."""
