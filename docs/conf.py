@@ -138,6 +138,7 @@ MODULES = {
     "robots": ("Robots", "Well-known arms, ready to use."),
     "mechanisms": ("Mechanisms", "Parallel mechanisms, ready to use."),
     "laws": ("Force laws", "Forces of drives and joints in a simulation; laws add up with `+`."),
+    "flexible": ("Flexible links", "Beams as rigid finite elements; how to use them: [](../../flexible.md)."),
     "files": ("Files", "Reading and writing models and records."),
     "graph": ("Expression graphs", "The straight-line program behind a traced function."),
     "opcount": ("Operation counts", "Counting, and fitting polynomials to counts."),

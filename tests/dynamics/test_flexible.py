@@ -5,6 +5,7 @@ import warnings
 from types import SimpleNamespace
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import zveno as zv
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from reference.beam import cantilever_roots, elastica, frequencies
 from scipy.linalg import eigh
 from scipy.optimize import brentq
+from zveno.plot.flexible import beam_displacements
 
 matplotlib.use("Agg")
 
@@ -22,7 +24,8 @@ SLENDER = zv.flexible.Profile(
     area=1.0, Iy=1e-12, Iz=1e-12, J=2e-12
 )  # E I = 1, rho A = 1; no rotary inertia to speak of
 SPLITS = ("wittbrodt", "huston")
-LONG = pytest.mark.parametrize("split", SPLITS)
+GOOD = {"section": zv.flexible.Tube(0.05, 0.002), "material": zv.flexible.steel}
+BOTH = pytest.mark.parametrize("split", SPLITS)
 
 
 def unit_beam(n, split="wittbrodt", **options):
@@ -64,6 +67,50 @@ def test_cantilever_frequencies_have_the_errors_of_the_published_table(split, n)
     assert " ".join(f"{e:+.2e}" for e in errors) == BENDING_ERRORS[split, n]
 
 
+@BOTH
+def test_modes_of_a_linearised_beam_are_those_of_the_table(split):
+    beam = unit_beam(16, split, bending="both")
+    arm, zero = at_rest(beam)
+    modes = arm.linearise(zero).modes()
+    errors = modes.omega[:6:2] / cantilever_roots(3) ** 2 - 1
+    assert " ".join(f"{e:+.2e}" for e in errors) == BENDING_ERRORS[split, 16]
+    np.testing.assert_allclose(modes.frequencies, beam.frequencies, rtol=1e-8)
+
+
+def test_shapes_are_those_of_the_cantilever():
+    beam = unit_beam(32)
+    modes = beam.clamped().linearise(np.zeros(32)).modes()
+    for k, x in enumerate(cantilever_roots(3)):
+        s, moved = beam_displacements(beam, modes, k)
+        ratio = (math.cosh(x) + math.cos(x)) / (math.sinh(x) + math.sin(x))
+        exact = np.cosh(x * s) - np.cos(x * s) - ratio * (np.sinh(x * s) - np.sin(x * s))
+        np.testing.assert_allclose(moved[:, 2] / moved[-1, 2], exact / exact[-1], atol=5e-3)
+        assert np.abs(moved[:, [0, 1, 3, 5]]).max() < 1e-13
+
+
+def test_modes_are_drawn_along_a_beam():
+    boom = zv.flexible.beam("boom", 6.0, **GOOD, damping=0.02)
+    arm = zv.Chain([zv.Link("hub", rotor_inertia=1.0), *boom], gravity=(0, 0, 0))
+    modes = arm.linearise(np.zeros(arm.n)).modes()
+    figure = boom.plot_modes(modes)  # without the hub's motion of a rigid body
+    first = next(k for k, kind in enumerate(modes.kinds) if kind != "rigid body")
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert len(titles) == 4 and titles[0].startswith(f"{first + 1}: {modes.frequencies[first]:.4g} Hz")
+    lines = {line.get_label(): line.get_ydata() for line in figure.axes[0].lines[:4]}
+    assert set(lines) == {"along x", "along y", "along z", "twist"}
+    assert max(np.abs(line).max() for line in lines.values()) == pytest.approx(1.0)
+    plt.close(figure)
+    other = zv.flexible.beam("mast", 6.0, **GOOD)
+    for call, words in (
+        (lambda: other.plot_modes(modes), "has no beam 'mast'"),
+        (lambda: boom.plot_modes(arm), "modes is"),
+        (lambda: boom.plot_modes(modes, [999]), "an entry of chosen is 999"),
+        (lambda: boom.plot_modes(modes, []), "chosen is empty"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=words):
+            call()
+
+
 @pytest.mark.parametrize("plane", ["y", "z"])
 def test_both_planes_bend_alike(plane):
     assert_close(omegas(at_rest(unit_beam(8, bending=plane))[0]), omegas(at_rest(unit_beam(8))[0]), 8, ulps=10_000)
@@ -77,7 +124,7 @@ def test_huston_root_with_the_stiffness_of_a_whole_segment_converges_with_first_
     assert f"{error:+.1e}" == WRONG_ROOT[n]
 
 
-@LONG
+@BOTH
 @pytest.mark.parametrize("mode", [0, 1, 2])
 def test_cantilever_frequencies_converge_with_second_order(split, mode):
     n = np.array([12, 24, 48])
@@ -87,7 +134,7 @@ def test_cantilever_frequencies_converge_with_second_order(split, mode):
     assert np.all(np.sign(errors) == (1 if split == "wittbrodt" else -1))  # the two splits bracket the exact value
 
 
-@LONG
+@BOTH
 @pytest.mark.parametrize(("n", "printed"), [(4, "-6.4e-03"), (8, "-1.6e-03"), (16, "-4.0e-04"), (32, "-1.0e-04")])
 def test_torsion_frequencies_are_those_of_a_chain_of_springs(split, n, printed):
     section = zv.flexible.Profile(area=1.0, Iy=0.5, Iz=0.5, J=0.8)
@@ -100,7 +147,7 @@ def test_torsion_frequencies_are_those_of_a_chain_of_springs(split, n, printed):
     assert f"{got[0] / (math.pi / 6.0 * speed) - 1:+.1e}" == printed
 
 
-@LONG
+@BOTH
 def test_stretching_rod_vibrates_like_a_chain_of_springs(split):
     tube, metal = zv.flexible.Tube(0.05, 0.002), zv.flexible.steel
     rod = zv.flexible.beam(
@@ -140,7 +187,7 @@ def test_a_turning_base_and_a_turning_joint_stiffen_alike(plane):
     assert_close(turning, beam.derivatives(rest, rest, rest, base_motion=spin).dtau_dq, 6)
 
 
-@LONG
+@BOTH
 def test_short_thick_beam_has_timoshenko_frequencies(split):
     box, metal, L = zv.flexible.Box(0.12, 0.08), zv.flexible.steel, 0.5
     for plane, inertia, axis in (("y", box.Iy, "z"), ("z", box.Iz, "y")):
@@ -169,7 +216,7 @@ TAPERS = {
 
 
 @pytest.mark.parametrize("taper", TAPERS)
-@LONG
+@BOTH
 def test_tapered_beam_against_its_differential_equation(taper, split):
     L, metal, section = 2.0, zv.flexible.aluminium, TAPERS[taper]
     if taper == "pair":
@@ -235,7 +282,7 @@ def test_stacks_of_massless_hinges_are_dynamics_like_any_other(rng):
     assert np.linalg.eigvalsh(arm.mass_matrix(q)).min() > 0
 
 
-@LONG
+@BOTH
 @given(
     n=st.integers(1, 12), sizes=st.tuples(*[st.floats(0.02, 0.2)] * 2), walls=st.tuples(*[st.floats(0.001, 0.01)] * 2)
 )
@@ -367,7 +414,7 @@ def test_cfrp_is_the_quasi_isotropic_laminate_of_its_layers():
 # ---- statics --------------------------------------------------------------------------------------------------------
 
 
-@LONG
+@BOTH
 @pytest.mark.parametrize("n", [1, 2, 5, 16])
 def test_tip_force_bends_by_the_exact_fractions(split, n):
     beam = unit_beam(n, split)
@@ -400,7 +447,7 @@ def test_moment_at_the_tip_bends_into_a_circle(turns):
 
 
 @pytest.mark.parametrize("load", [1.0, 10.0])
-@LONG
+@BOTH
 def test_large_deflection_converges_to_the_elastica(load, split):
     errors = []
     for n in (8, 16, 32):
@@ -479,7 +526,7 @@ def test_held_springs_stay():
 # ---- buckling -------------------------------------------------------------------------------------------------------
 
 
-@LONG
+@BOTH
 @pytest.mark.parametrize("n", [1, 2, 4, 8, 32])
 def test_column_buckles_at_euler_load_times_the_factor_of_its_springs(split, n):
     beam = unit_beam(n, split)
@@ -575,10 +622,11 @@ def two_booms(elements=32):
 def test_two_boom_arm_has_the_reference_frequencies():
     arm = two_booms()
     assert arm.n == 66
-    w = omegas(arm)
-    assert w[1] < 1e-3  # it turns freely in its two joints
-    assert [round(x) for x in w[2:5]] == [47, 54, 139]
-    assert round(w[-1]) == 29585
+    modes = arm.linearise(np.zeros(66)).modes()
+    assert modes.kinds[:3] == ("rigid body", "rigid body", "oscillates")  # it turns freely in its two joints
+    assert [round(w) for w in modes.omega[2:5]] == [47, 54, 139]
+    assert round(modes.omega[-1]) == 29585
+    np.testing.assert_allclose(omegas(arm)[2:], modes.omega[2:], rtol=1e-4)
 
 
 def test_rigid_and_flexible_links_mix():
@@ -602,21 +650,20 @@ def test_rigid_and_flexible_links_mix():
     rods[2] = rods[2]._with(parent="rod1")
     rigid = zv.Chain(rods, gravity=(0, 0, 0))
     assert_close(arm.mass_matrix(q)[np.ix_(drives, drives)], rigid.mass_matrix([0.3, 0.8]), arm.n)
-    # springs that give nothing: accelerations of the drives are those of the rods
+    # springs that hardly give: the drives accelerate as those of the rods, once the booms follow
     stiff = zv.Chain(
         [link._with(stiffness=1e6 * link.stiffness) if link.stiffness else link for link in arm.links],
         gravity=(0, 0, 0),
     )
-    tau = np.zeros(arm.n)
-    tau[drives] = [120.0, -40.0]
-    bent = zv.flexible.deflection(stiff, q=q)
-    assert np.abs(bent.q - q).max() < 1e-12
+    turn = stiff.linearise(q).modes().shapes[:2][:, drives]  # of the motions of a rigid body
+    compliance = turn.T @ turn
+    np.testing.assert_allclose(compliance, np.linalg.inv(rigid.mass_matrix([0.3, 0.8])), rtol=1e-6)
 
 
 # ---- how many elements ----------------------------------------------------------------------------------------------
 
 
-@LONG
+@BOTH
 @pytest.mark.parametrize(("modes", "tolerance"), [(1, 1e-2), (3, 1e-2), (3, 1e-3), (6, 1e-2)])
 def test_resolution_is_the_least_that_is_enough(split, modes, tolerance):
     beam = unit_beam(3, split)
@@ -650,8 +697,6 @@ def test_resolution_looks_at_torsion_and_payloads():
 
 
 # ---- refusals -------------------------------------------------------------------------------------------------------
-
-GOOD = {"section": zv.flexible.Tube(0.05, 0.002), "material": zv.flexible.steel}
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Final, Literal, NoReturn, Protocol, cast, overload, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Protocol, cast, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._check import Array, Fail, _is_name, _show, as_amount, as_array, as_integer, as_number, did_you_mean, frozen
+from .._extras import optional
 from .._record import Record
 from .._rotation import as_rotation
 from ..errors import ModelError
@@ -18,6 +19,11 @@ from ..model.body import Body
 from ..model.chain import Chain
 from ..model.link import Link
 from .material import Material
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..dynamics.modes import Modes
 
 __all__ = ["Beam", "Profile", "SectionLike", "beam"]
 
@@ -222,6 +228,43 @@ class Beam(Sequence[Link]):
         if wanted[0] not in places:
             raise ValueError(f"Beam.indices: chain '{arm.name}' has no beam '{self.name}'")
         return np.array([places[joint] for joint in wanted])
+
+    def plot_modes(self, modes: Modes, chosen: Sequence[int] | None = None) -> Figure:
+        """Draw shapes along the beam: displacements in the axes of its root, twist. Needs matplotlib (``zveno[plot]``).
+
+        Parameters
+        ----------
+        modes : Modes
+            Of a chain that has this beam, ``arm.linearise(q).modes()``.
+        chosen : sequence of int, optional
+            Which ones, counted from 0. Default: the first four that are no motion of a rigid body.
+
+        Returns
+        -------
+        figure : matplotlib Figure
+            Each shape is scaled to 1; twist is the way of a point at a tenth of the length from the axis.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> boom = zv.flexible.beam("boom", 6.0, section=zv.flexible.Tube(0.05, 0.002), material=zv.flexible.steel)
+        >>> modes = boom.clamped().linearise(np.zeros(24)).modes()
+        >>> figure = boom.plot_modes(modes, [0, 2])
+        >>> len(figure.axes)
+        2
+        """
+        if not hasattr(modes, "participation_factors"):
+            raise TypeError(f"Beam.plot_modes: modes is {_show(modes)}, expected those of arm.linearise(q).modes()")
+        if self.root not in modes.chain.link_names or not set(self.joints) <= set(modes.chain.joint_names):
+            raise ValueError(f"Beam.plot_modes: chain '{modes.chain.name}' has no beam '{self.name}'")
+        if chosen is None:
+            chosen = [k for k, kind in enumerate(modes.kinds) if kind != "rigid body"][:4]
+        which = [as_integer("Beam.plot_modes", "an entry of chosen", k, 0, len(modes) - 1) for k in chosen]
+        if not which:
+            raise ValueError("Beam.plot_modes: chosen is empty, expected numbers of modes")
+        plots = optional("zveno.plot.flexible", "Beam.plot_modes", "matplotlib")
+        figure: Figure = plots.draw_beam_modes(self, modes, which)
+        return figure
 
     @property
     def frequencies(self) -> Array:
