@@ -21,6 +21,7 @@ __all__ = ["Equilibrium", "equilibrium", "holding_torque"]
 
 EPS: Final = float(np.finfo(float).eps)
 CLOSE: Final = 1e-11  # residual relative to the efforts that act in a joint
+FLAT: Final = 1e-11  # stiffness relative to the largest that counts as none
 LONGEST: Final = 0.7  # rad or m, of one step
 NEWTON: Final = 60
 DESCENT: Final = 500
@@ -58,7 +59,7 @@ class Equilibrium:
             return f"Equilibrium of {lead} states: {np.count_nonzero(self.stable)} stable"
         worst = np.abs(self.residual).max()
         kind = "stable" if self.stable else "not stable"
-        return f"Equilibrium: q = {_show(self.q.round(6).tolist())}, {kind}, residual {worst:.1e}"
+        return f"Equilibrium: q = {_show((self.q.round(6) + 0.0).tolist())}, {kind}, residual {worst:.1e}"
 
 
 def holding_torque(
@@ -272,10 +273,8 @@ def _newton(problem: _Problem, q: Array) -> tuple[Array, int, bool]:
         if _held(problem, q, f):
             return q, count, True
         scale = problem.size(q)
-        try:
-            step = np.linalg.solve(problem.slope(q) / scale[:, None], -f / scale)
-        except np.linalg.LinAlgError:
-            return q, count, False
+        # least squares: a direction without stiffness is left alone
+        step = np.linalg.lstsq(problem.slope(q) / scale[:, None], -f / scale, rcond=FLAT)[0]
         step *= min(1.0, LONGEST / max(float(np.abs(step).max()), EPS))
         merit, part = float(np.linalg.norm(f / scale)), 1.0
         while part > 1e-4:

@@ -150,7 +150,7 @@ class Linearisation:
         >>> arm = zv.robots.two_link()
         >>> modes = arm.linearise([np.pi / 2, 0.0]).modes()  # hanging
         >>> modes.frequencies.round(4)
-        array([0.4266, 1.1436])
+        array([0.4266, 1.1441])
         >>> print(modes)
         Modes of 'two_link': 2 modes, 0.4266 to 1.144 Hz
         mode  frequency  damping  motion      mostly
@@ -260,7 +260,7 @@ def linearise(
     array([[19.62 ,  4.905],
            [ 4.905,  4.905]])
     >>> arm.linearise([0.0, 0.0], tau=[0.0, 0.0]).qdd.round(3)  # held by nobody, it falls
-    array([12.613, -4.204])
+    array([ 12.613, -16.817])
     >>> try:
     ...     arm.linearise([0.0, 0.0], tau=[0.0, 0.0], equilibrium=True)
     ... except ValueError as error:
@@ -342,7 +342,7 @@ def _require_equilibrium(lin: Linearisation) -> None:
             continue
         row = int(np.flatnonzero(wrong)[0])
         if lin.shape:
-            who += f" {np.unravel_index(row, lin.shape)}".replace("np.int64", "")
+            who += f" {tuple(int(i) for i in np.unravel_index(row, lin.shape))}"
         if told:
             raise ValueError(f"{who} is no equilibrium of chain '{name}': it moves, qd is not zero")
         missing = by_joint(lin.chain, -lin.residual.reshape(-1, lin.chain.n)[row])

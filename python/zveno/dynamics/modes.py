@@ -246,7 +246,8 @@ def _undamped(linalg: Any, M: Array, K: Array) -> tuple[Array, Array]:
     try:
         np.linalg.cholesky(K)
     except np.linalg.LinAlgError:  # rigid bodies, or something that falls over
-        shift = max(2 * abs(float(rough[0])), 1e3 * len(M) * EPS * top)
+        some = rough[np.abs(rough) > ROUNDING * len(M) * EPS * top]
+        shift = max(-2 * float(some.min()), float(np.abs(some).min()))
     inverse, vectors = linalg.eigh(M, K + shift * M)
     inverse, vectors = inverse[::-1], vectors[:, ::-1]
     return 1 / inverse - shift, vectors / np.sqrt(inverse)

@@ -304,7 +304,8 @@ def _joint_output(
     chain, n, lead = lin.chain, lin.chain.n, lin.shape
     what, names = item[0], chain.joint_names
     if len(item) > 2 or (len(item) == 2 and item[1] not in names):
-        hint = did_you_mean(item[1], names)
+        moved = [link.joint_name for link in chain.links if link.name == item[1] and link.joint != "fixed"]
+        hint = f"; the joint of this link is {_show(moved[0])}" if moved else did_you_mean(item[1], names)
         fail(f"outputs has {_show(item)}, expected '{what}' or ('{what}', joint){hint}")
     some = [names.index(item[1])] if len(item) == 2 else list(range(n))
     turn = ["m" if kind == "prismatic" else "rad" for kind in chain.joint_types]
