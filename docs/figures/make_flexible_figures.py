@@ -51,8 +51,7 @@ def main() -> None:
     for k, colour in enumerate(COLOURS):
         ways = np.array([(modes.chain.jacobian(modes.q, link) @ modes.shapes[k])[:3] for link in line])
         largest = ways.ravel()[np.abs(ways).argmax()]
-        ways = (ways / largest).real  # damped shapes are complex
-        right.plot(*(rest + 1.5 * ways).T, color=colour, lw=1.8, label=f"{curves[middle, k]:.2f} Hz")
+        right.plot(*(rest + 1.5 * ways / largest).T, color=colour, lw=1.8, label=f"{curves[middle, k]:.2f} Hz")
     right.set_aspect("equal")
     right.view_init(elev=24, azim=-50)
     right.set_title(f"elbow at {space['angles'][middle]:.0f} deg", fontsize=10)

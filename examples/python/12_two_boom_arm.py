@@ -31,21 +31,21 @@ print(upper, lower, arm, sep="\n")
 print(resolution(upper, max_frequency=60.0))
 
 # brakes on: the drives hold, everything else vibrates
-angles = np.radians(np.linspace(0, 150, 16))
-frequencies, shapes = [], []
+angles = np.radians(np.linspace(0, 150, 11))
+frequencies = []
 for angle in angles:
     braked = arm.with_locked({"shoulder_joint": 0.0, "elbow_joint": float(angle)})
-    modes = braked.linearise(np.zeros(braked.n)).modes()
-    frequencies.append(modes.frequencies[:4])
-    shapes.append(modes)
+    frequencies.append(braked.linearise(np.zeros(braked.n)).modes(damping=False).frequencies[:4])
 print("straight, Hz   ", frequencies[0].round(3))
-print("elbow 90 deg   ", frequencies[9].round(3), " damping", shapes[9].damping[:4].round(5))
+braked = arm.with_locked({"shoulder_joint": 0.0, "elbow_joint": math.pi / 2})
+modes = braked.linearise(np.zeros(braked.n)).modes()
+print("elbow 90 deg   ", modes.frequencies[:4].round(3), " damping", modes.damping[:4].round(5))
 
 figure, axes = plt.subplots(layout="constrained")
 axes.plot(np.degrees(angles), frequencies)
 axes.set_xlabel("elbow, deg")
 axes.set_ylabel("frequency with brakes on, Hz")
-upper.plot_modes(shapes[9])
+upper.plot_modes(modes)
 
 # a push of 20 N and a torque of 15 N m on the payload, elbow at a right angle; the drives hold
 q = np.zeros(arm.n)

@@ -16,7 +16,7 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("zveno's compiled core is missing: install the package with `pip install .`") from error
 
-from . import _types, errors, flexible, graph, laws, mechanisms, model, opcount, results, robots, sim  # noqa: F401
+from . import _types, errors, graph, laws, mechanisms, model, opcount, results, robots, sim  # noqa: F401
 from ._dispatch import cpu_features
 from .codegen.function import CompiledFunction, TracedFunction
 from .dynamics.equilibrium import Equilibrium
@@ -44,23 +44,23 @@ from .versions import show_versions
 from .wrenches import wrench_at
 
 if _TYPE_CHECKING:
-    from . import files
+    from . import files, flexible
     from .files import load
 
     __version__: str
 else:
 
     def __getattr__(name: str) -> object:
-        """What takes longer than the rest of the import, when somebody asks: the version, files."""
+        """What takes longer than the rest of the import, when somebody asks: the version, files, beams."""
         if name == "__version__":
             from importlib.metadata import version
 
             found: object = version("zveno")
-        elif name in ("files", "load"):
+        elif name in ("files", "flexible", "load"):
             from importlib import import_module
 
-            module = import_module(".files", __name__)
-            found = module if name == "files" else module.load
+            module = import_module(".files" if name == "load" else f".{name}", __name__)
+            found = module.load if name == "load" else module
         else:
             from ._check import did_you_mean
 
@@ -123,7 +123,6 @@ __all__ = [
 
 for _module in (
     errors,
-    flexible,
     graph,
     laws,
     mechanisms,

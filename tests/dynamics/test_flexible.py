@@ -84,7 +84,7 @@ def test_shapes_are_those_of_the_cantilever():
         s, moved = beam_displacements(beam, modes, k)
         ratio = (math.cosh(x) + math.cos(x)) / (math.sinh(x) + math.sin(x))
         exact = np.cosh(x * s) - np.cos(x * s) - ratio * (np.sinh(x * s) - np.sin(x * s))
-        np.testing.assert_allclose(moved[:, 2] / moved[-1, 2], exact / exact[-1], atol=5e-3)
+        np.testing.assert_allclose(moved[:, 2] / moved[-1, 2], exact / exact[-1], atol=0.2 * (x / 32) ** 2)
         assert np.abs(moved[:, [0, 1, 3, 5]]).max() < 1e-13
 
 
@@ -495,6 +495,7 @@ def test_deflection_of_many_loads_is_that_of_each():
     forces[..., 2] = np.linspace(-2, 2, 6).reshape(3, 2)
     forces[..., 1] = 0.3
     many = zv.flexible.deflection(arm, {beam.tip: forces})
+    assert repr(many).startswith("Deflection of (3, 2) loads: 15 joints, residual")
     assert many.q.shape == (3, 2, arm.n) and many.residual.shape == many.iterations.shape == (3, 2)
     for row in np.ndindex(3, 2):
         one = zv.flexible.deflection(arm, {beam.tip: forces[row]}, q=zero)

@@ -36,7 +36,7 @@ def _free_end(omega, length, EI, rhoA, rhoI, kGA, tip_mass, tip_inertia):
     return np.linalg.det(np.array([M - omega**2 * tip_inertia * psi, Q - omega**2 * tip_mass * w]))
 
 
-def frequencies(count, length, EI, rhoA, rhoI=None, kGA=None, *, tip_mass=0.0, tip_inertia=0.0, start=0.05, factor=1.1):
+def frequencies(count, length, EI, rhoA, rhoI=None, kGA=None, *, tip_mass=0.0, tip_inertia=0.0, start=0.3, factor=1.3):
     """The first frequencies, rad/s; EI, rhoA, rhoI, kGA are functions of x, None for no such term."""
     unit = math.sqrt(EI(length / 2) / (rhoA(length / 2) * length**4))
     constants = (length, EI, rhoA, rhoI or (lambda x: 0.0), kGA, tip_mass, tip_inertia)

@@ -29,3 +29,7 @@ __all__ = [
     "resolution",
     "steel",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

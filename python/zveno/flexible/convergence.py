@@ -20,7 +20,7 @@ _BENDING: Final = {"wittbrodt": 0.17, "huston": 0.34}
 _TIP_FORCE: Final = {"wittbrodt": 1 / 4, "huston": 1 / 2}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Resolution:
     """How many elements are enough. Made by `resolution`; printing it shows the table.
 
@@ -104,6 +104,9 @@ def resolution(beam: Beam, max_frequency: float, tolerance: float = 1e-2) -> Res
     most = as_amount(max_frequency, fail, "max_frequency", positive=True)
     allowed = as_amount(tolerance, fail, "tolerance", positive=True)
     predicted = _predicted(beam, 2 * math.pi * most, allowed)
+    too_many = f"more than {MOST} elements are needed for {allowed:g} up to {most:g} Hz, expected a wider tolerance"
+    if predicted > 2 * MOST:
+        fail(too_many)
     bends = any("_bending_" in joint for joint in beam.joints)
     static = _TIP_FORCE[beam.split] if bends else 0.0
 
@@ -115,7 +118,7 @@ def resolution(beam: Beam, max_frequency: float, tolerance: float = 1e-2) -> Res
             return exact, np.full(exact.size, math.inf)
         return exact[inside], coarse[inside] / exact[inside] - 1
 
-    n, enough, too_few = predicted, MOST + 1, 0
+    n, enough, too_few = min(predicted, MOST), MOST + 1, 0
     best: tuple[Array, Array] | None = None
     while too_few < n < enough:
         if n > MOST:
@@ -129,7 +132,7 @@ def resolution(beam: Beam, max_frequency: float, tolerance: float = 1e-2) -> Res
         guess = 2 * n if math.isinf(worst) else math.ceil(n * math.sqrt(worst / allowed) - 1e-9)
         n = min(max(guess, too_few + 1), enough - 1 if best else MOST + 1)
     if best is None:
-        fail(f"more than {MOST} elements are needed for {allowed:g} up to {most:g} Hz, expected a wider tolerance")
+        fail(too_many)
     exact, errors = best
     return Resolution(enough, predicted, most, allowed, exact, errors, static / enough**2)
 
@@ -153,4 +156,4 @@ def _predicted(beam: Beam, omega: float, tolerance: float) -> int:
             inertia = twisting if kind == "torsion" else mass
             waves = omega * math.sqrt(inertia * compliance)  # w L / c
             wanted += [waves / math.sqrt(24 * tolerance) if waves > 1.5 else 1.0]
-    return min(math.ceil(max(wanted) - 1e-9), MOST)
+    return math.ceil(max(wanted) - 1e-9)

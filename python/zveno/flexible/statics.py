@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .._check import Array, _show, as_array, as_direction, common_lead, did_you_mean
 from ..errors import SingularityError
@@ -21,7 +21,7 @@ SMALLEST_STEP: Final = 1e-4  # of the load
 External = Mapping[str, ArrayLike]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Deflection:
     """Where a flexible arm comes to rest. Made by `deflection`.
 
@@ -40,7 +40,12 @@ class Deflection:
     q: Array
     tau: Array
     residual: Array
-    iterations: np.ndarray
+    iterations: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        lead = self.q.shape[:-1]
+        many = f" of {lead} loads" if lead else ""
+        return f"Deflection{many}: {self.q.shape[-1]} joints, residual {float(np.max(self.residual, initial=0.0)):.1e}"
 
 
 class _Statics:
@@ -205,7 +210,7 @@ def deflection(
     motion = None if base_motion is None else as_array(base_motion, work.fail, "base_motion", (9,), lead=True)
     lead, starts, wrenches, motions = _rows(work, _state(work, q), external, motion)
     found = np.empty((*lead, arm.n))
-    tau, residual, iterations = np.empty_like(found), np.empty(lead), np.empty(lead, dtype=int)
+    tau, residual, iterations = np.empty_like(found), np.empty(lead), np.empty(lead, dtype=np.int64)
     for row in np.ndindex(lead):
         loads = None if wrenches is None else {link: w[row] for link, w in wrenches.items()}
         moved = None if motions is None else motions[row]
