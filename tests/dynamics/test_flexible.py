@@ -517,6 +517,17 @@ def test_spin_bends_a_boom_that_is_mounted_askew():
     assert np.abs(tau).max() < 1e-9
 
 
+def test_deflection_is_the_equilibrium_without_torques(rng):
+    boom = zv.flexible.beam("boom", 3.0, section=zv.flexible.Tube(0.02, 0.001), material=zv.flexible.steel, elements=6)
+    arm = zv.Chain(boom)
+    for scale in (1.0, 30.0):
+        loads = {boom.tip: scale * rng.normal(size=6), "boom_3": scale * rng.normal(size=6)}
+        bent = zv.flexible.deflection(arm, loads)
+        held = arm.equilibrium(np.zeros(arm.n), bent.q + 0.01 * rng.normal(size=arm.n), external=loads)
+        assert held.stable
+        np.testing.assert_allclose(bent.q, held.q, atol=1e-10)
+
+
 def test_held_springs_stay():
     beam = unit_beam(4)
     arm, _ = at_rest(beam)
@@ -535,6 +546,19 @@ def test_column_buckles_at_euler_load_times_the_factor_of_its_springs(split, n):
     assert got == pytest.approx(4 * n**2 * math.sin(math.pi / (4 * n)) ** 2, rel=1e-9)
     if n > 1:
         assert abs(got / (math.pi**2 / 4) - 1) < 0.206 / n**2
+
+
+def test_buckling_of_many_states_is_that_of_each():
+    hub = zv.Link("hub", axis=(0, 1, 0), rotor_inertia=1.0)
+    beam = unit_beam(6)
+    arm, _ = at_rest([hub, *beam])
+    q = np.zeros((3, 7))
+    q[:, 0] = [0.0, 0.05, math.pi]
+    loads = zv.flexible.buckling_load(arm, beam.tip, q=q)
+    assert loads[0] == pytest.approx(4 * 36 * math.sin(math.pi / 24) ** 2, rel=1e-9)
+    assert loads[2] == math.inf  # turned round it is pulled
+    for row, load in zip(q, loads, strict=True):
+        assert zv.flexible.buckling_load(arm, beam.tip, q=row) == load
 
 
 def test_column_in_space_buckles_about_its_weaker_axis():
@@ -780,7 +804,7 @@ def test_statics_and_resolution_refuse_in_words():
         (lambda: deflection(arm, {"beam_tip": np.zeros((2, 6))}, q=np.zeros((3, 4))), "do not broadcast"),
         (lambda: buckling(arm, "tip"), "tip is 'tip', expected a link; did you mean 'beam_tip'"),
         (lambda: buckling(arm, "beam_tip", (0, 0, 0)), "expected a direction"),
-        (lambda: buckling(arm, "beam_tip", q=np.zeros((2, 4))), "expected one state"),
+        (lambda: buckling(arm, "beam_tip", tolerance=0.0), "tolerance is 0"),
         (lambda: beam.indices(arm, "bending"), "kind is 'bending', expected one of"),
         (lambda: beam.indices(zv.robots.two_link(), "bending_y"), "chain 'two-link' has no beam|has no beam 'beam'"),
         (lambda: resolution(arm, 10.0), "beam is"),

@@ -10,7 +10,7 @@ from typing import Final, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._check import Array, _show, as_array, as_direction, common_lead, did_you_mean
+from .._check import Array, _show, as_amount, as_array, as_direction, common_lead, did_you_mean
 from ..errors import SingularityError
 from ..model.chain import Chain
 
@@ -229,7 +229,7 @@ def buckling_load(
     external: External | None = None,
     held: Sequence[str] | None = None,
     tolerance: float = 1e-7,
-) -> float:
+) -> float | Array:
     """Smallest force P at the origin of a link, fixed in the world, under which the loaded equilibrium loses stability.
 
     K(P) = d tau/dq at the equilibrium under P becomes singular. A straight column does not move before it buckles, and
@@ -243,7 +243,7 @@ def buckling_load(
         Link that is pressed, as ``beam.tip``.
     direction : (3,) array
         Of the force, world axes; any length but zero.
-    q : (n,) array, rad or m, optional
+    q : (..., n) array, rad or m, optional
         Coordinates of the joints that are held, and a first guess for the others.
     external : dict, optional
         Loads that are there already, as in `deflection`; gravity is one.
@@ -254,7 +254,7 @@ def buckling_load(
 
     Returns
     -------
-    P : float, N
+    P : float or (...) array, N
         Infinite where no force in this direction makes the arm unstable.
 
     Notes
@@ -273,15 +273,23 @@ def buckling_load(
     work = _Statics("flexible.buckling_load", arm, held)
     if not isinstance(tip, str) or tip not in arm.link_names:
         work.fail(f"tip is {_show(tip)}, expected a link{did_you_mean(tip, arm.link_names)}")
+    tolerance = as_amount(tolerance, work.fail, "tolerance", positive=True)
     push = np.r_[as_direction(direction, work.fail, "direction"), np.zeros(3)]
-    lead, start, wrenches, _ = _rows(work, _state(work, q), external, None)
-    if lead:
-        work.fail(f"q or external has the leading shape {lead}, expected one state")
+    lead, starts, wrenches, _ = _rows(work, _state(work, q), external, None)
+    loads = np.empty(lead)
+    for row in np.ndindex(lead):
+        others = {} if wrenches is None else {link: w[row] for link, w in wrenches.items()}
+        loads[row] = _critical(work, starts[row], others, tip, push, tolerance)
+    return loads if lead else float(loads)
+
+
+def _critical(
+    work: _Statics, start: Array, wrenches: Mapping[str, Array], tip: str, push: Array, tolerance: float
+) -> float:
+    """The load of `buckling_load` for one state."""
 
     def loaded(P: float) -> dict[str, Array]:
-        others = dict(wrenches or {})
-        others[tip] = others.get(tip, np.zeros(6)) + P * push
-        return others
+        return dict(wrenches) | {tip: wrenches.get(tip, np.zeros(6)) + P * push}
 
     def further(state: Array, P: float) -> float:
         """What P can still grow by before K(state, P) = K0 + P Kg is singular; forces are linear in P."""
