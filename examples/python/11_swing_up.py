@@ -37,7 +37,7 @@ def cost(x: Array) -> tuple[float, Array]:
     q, qd, qdd = motion(x)
     tau, by = arm.inverse_dynamics(q, qd, qdd), arm.derivatives(q, qd, qdd)
     slope = (2 * weight * tau)[:, None, :]
-    by_q, by_qd, by_qdd = ((slope @ matrix)[:, 0] for matrix in by)
+    by_q, by_qd, by_qdd = ((slope @ d)[:, 0] for d in (by.dtau_dq, by.dtau_dqd, by.dtau_dqdd))
     gradient: Array = by_qdd + integral.T @ (by_qd + integral.T @ by_q)
     return float((weight * tau**2).sum()), gradient.ravel()
 

@@ -1,5 +1,6 @@
 """Modes against closed formulas: pendulums, strings of masses, beams, columns under dead and follower loads."""
 
+import sys
 import warnings
 
 import matplotlib
@@ -155,6 +156,16 @@ def test_rigid_bodies_are_named():
     assert_close(rubbing.time_constants[1], 2.0 * 0.25 / 0.1, 1)
 
 
+def test_spinning_body_that_nothing_holds_has_its_nutation_and_two_rigid_motions():
+    # gimbals of a symmetric top (A, A, C) spinning at w: nutation at C w / A, and two tilts that nothing brings back
+    A, C, rate = 0.2, 0.3, 40.0
+    gimbals = [zv.Link("x", axis=(1, 0, 0)), zv.Link("y", axis=(0, 1, 0))]
+    top = zv.Chain([*gimbals, zv.Link("spin", axis=(0, 0, 1), mass=1.0, inertia=(A, A, C))], gravity=(0, 0, 0))
+    modes = top.linearise([0.0, 0.0, 0.7], [0.0, 0.0, rate]).modes()
+    assert modes.kinds == ("rigid body",) * 3 + ("oscillates",)
+    assert_close(modes.omega[3], C * rate / A, 3)
+
+
 @given(mechanisms(max_n=8, spring=True, friction=True))
 def test_modes_of_random_trees_solve_their_equation(mechanism):
     chain, rng = mechanism
@@ -226,6 +237,16 @@ def test_picture_shows_shapes_and_shares():
         check_refused(ValueError, ["plot", "modes"], modes.plot, bad)
     check_refused(ValueError, ["amplitude"], modes.plot, amplitude=0)
     plt.close("all")
+
+
+def test_without_scipy_the_error_names_the_command(arm, monkeypatch):
+    lin = arm.linearise(np.zeros(6))
+    monkeypatch.setitem(sys.modules, "scipy.linalg", None)
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    lin.state_space()
+    for call, who in ((lin.modes, "Linearisation.modes"), (lambda: lin.state_space(dt=0.1), "StateSpace.discretise")):
+        with pytest.raises(ImportError, match=f"{who} needs scipy: install it with `pip install scipy`"):
+            call()
 
 
 def test_modes_of_many_states_are_refused(arm):

@@ -12,13 +12,14 @@ from hypothesis import given
 from refusals import check_refused
 from scipy.linalg import solve_continuous_are
 
-NOT_OF_A_STATE = {
+STATE = {"q", "qd", "qdd", "tau", "base_motion"}
+OUTPUTS = sorted(
     name
     for name, row in ROWS.items()
-    if row["private"]
-    or not {x["name"] for x in row["parameters"] if x["array"]} <= {"q", "qd", "qdd", "tau", "base_motion"}
-}
-OUTPUTS = sorted(set(ROWS) - NOT_OF_A_STATE)
+    if not row["private"]
+    and {x["name"] for x in row["parameters"] if x["array"]} <= STATE
+    and {x["name"] for x in row["parameters"] if x["required"]} <= STATE | {"link"}
+)
 
 
 class Nonlinear:
@@ -269,6 +270,19 @@ def test_names_and_units_tell_what_the_numbers_are():
     assert model.output_units[12:18] == ("N m", "rad/s^2", "rad/s^2", "m/s^2", "rad/s^2", "J")
     assert model.outputs[-1] == "potential_energy"
     assert repr(model) == "StateSpace of 'scara': 8 states, 7 inputs, 18 outputs"
+
+
+def test_parts_of_a_model_are_chosen_by_name(arm):
+    lin = arm.linearise(np.full((2, 6), 0.2))
+    whole = lin.state_space(outputs=["com", "q"])
+    part = whole.select(inputs=["tau l4_joint", "tau l0_joint"], outputs=["q l2_joint", "com z"])
+    assert part.inputs == ("tau l4_joint", "tau l0_joint") and part.outputs == ("q l2_joint", "com z")
+    assert np.array_equal(part.A, whole.A) and np.array_equal(part.B, whole.B[..., [4, 0]])
+    assert np.array_equal(part.C, whole.C[:, [5, 2]]) and part.D.shape == (2, 2, 2)
+    assert np.array_equal(part.y0, whole.y0[:, [5, 2]]) and np.array_equal(part.u0, whole.u0[:, [4, 0]])
+    assert part.output_units == tuple(whole.output_units[k] for k in (5, 2))
+    check_refused(ValueError, ["select", "outputs", "'com w'", "did you mean"], whole.select, outputs=["com w"])
+    check_refused(ValueError, ["select", "inputs", "3"], whole.select, inputs=[3])
 
 
 def test_dictionaries_are_short_for_wrenches(arm):

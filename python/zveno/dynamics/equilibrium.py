@@ -112,7 +112,7 @@ def holding_torque(
         given = {link: np.broadcast_to(wrench, (*lead, 6)) for link, wrench in given.items()}
     loads = to_world(chain, state, given, external_frame)
     zero = np.zeros(chain.n)
-    return chain.inverse_dynamics(state, zero, zero, loads or None, base_motion)
+    return chain.inverse_dynamics(state, zero, zero, external=loads or None, base_motion=base_motion)
 
 
 class _Problem(NamedTuple):
@@ -126,12 +126,12 @@ class _Problem(NamedTuple):
     def residual(self, q: Array) -> Array:
         zero = np.zeros(self.chain.n)
         loads = to_world(self.chain, q, self.loads, self.frame)
-        return self.chain.inverse_dynamics(q, zero, zero, loads or None) - self.tau
+        return self.chain.inverse_dynamics(q, zero, zero, external=loads or None) - self.tau
 
     def slope(self, q: Array) -> Array:
         zero = np.zeros(self.chain.n)
         loads = to_world(self.chain, q, self.loads, self.frame)
-        K = self.chain.derivatives(q, zero, zero, loads or None, outputs=("dtau_dq",)).dtau_dq
+        K = self.chain.derivatives(q, zero, zero, external=loads or None).dtau_dq
         return K + turning_stiffness(self.chain, q, loads) if self.frame == "link" else K
 
     def size(self, q: Array) -> Array:

@@ -111,8 +111,8 @@ class Linearisation:
         -----
         With dQ all generalised forces of the inputs, ddq = M^-1 (dQ - B dqd - K dq). An output y(q, qd, qdd, tau) gets
         C and D by the chain rule; its derivatives come from a complex step through the operations that `Chain.trace`
-        writes out: no differences, exact to rounding. They cost one slow evaluation for every 64 Mbyte of
-        operations times directions times states: 3 ms for the reactions of a PUMA.
+        writes out: no differences, exact to rounding. That takes milliseconds for an arm and 0.1 s for the reactions of
+        a chain of 100 joints.
 
         Along a motion the model is that of its state: A of one instant, for deviations from the motion.
 

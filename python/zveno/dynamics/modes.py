@@ -41,7 +41,7 @@ class Modes:
     """Natural modes of a chain about a state, m of them, sorted by frequency; made by `Linearisation.modes`.
 
     Without damping there are n. With damping a pair of complex eigenvalues is one mode, and every real one is a mode of
-    its own, so that a joint that creeps back to its place counts twice.
+    its own, so that a joint that creeps back to its place counts twice; rigid bodies count once.
 
     Attributes
     ----------
@@ -259,30 +259,33 @@ def _damped(
     """Eigenvalues, rows of vectors and kinds of x'' + B x' + K x = 0, K almost the diagonal of `squares`."""
     n = len(K)
     top = math.sqrt(np.abs(squares).max()) or float(np.abs(B).max()) or 1.0
-    size = np.maximum(np.sqrt(np.abs(squares)), 1e-6 * top)
+    size = np.sqrt(np.abs(squares))
+    size[size == 0] = size[size > 0].min(initial=top)
     state = np.zeros((2 * n, 2 * n))  # of [size x; x']
     state[:n, n:] = np.diag(size)
     state[n:, :n], state[n:, n:] = -K / size, -B
     values, left, right = linalg.eig(state, left=True, right=True)
     norm = float(np.abs(state).sum(axis=1).max())
     resolved = ROUNDING * n * EPS * norm
-    found = []
+    tiny = ROUNDING * n * EPS * top**2
+    # K x = 0; where nothing rubs zero is a double eigenvalue, which rounding splits
+    _, weights, rows = np.linalg.svd(K)
+    found = [(0j, row, "rigid body") for row in rows[weights <= tiny]]
     for k in np.flatnonzero(values.imag >= 0).tolist():
-        s, x, y = complex(values[k]), right[:n, k] / size, left[n:, k].conj()
-        length = float(np.linalg.norm(x))
-        if length == 0:
-            continue
+        s, y = complex(values[k]), left[n:, k].conj()
+        upper = size >= abs(s)  # [size x; s x]: from the larger part
+        x = np.where(upper, right[:n, k] / size, right[n:, k] / np.where(upper, 1.0, s))
+        x = x / np.linalg.norm(x)
         s = _improved(s, y @ x, y @ B @ x, y @ K @ x, resolved)
-        if abs(s) ** 2 <= ROUNDING * n * EPS * top**2 and (s.imag or abs(s) <= resolved):
-            s, kind = 0j, "rigid body"
-        elif s.imag:
-            kind = "flutters" if s.real > resolved else "oscillates"
+        if abs(s) ** 2 <= tiny and np.linalg.norm(K @ x) <= tiny:
+            continue
+        if s.imag:
+            found.append((s, x, "flutters" if s.real > resolved else "oscillates"))
         else:
-            kind = "unstable" if s.real > 0 else "overdamped"
-        found.append((s, x / length, kind))
+            found.append((s, x, "unstable" if s.real > 0 else "overdamped"))
     found.sort(key=lambda mode: abs(mode[0]))
     eigenvalues = np.array([s for s, _, _ in found], complex)
-    return eigenvalues, np.array([x for _, x, _ in found]), tuple(kind for _, _, kind in found)
+    return eigenvalues, np.array([x for _, x, _ in found], complex), tuple(kind for _, _, kind in found)
 
 
 def _improved(s: complex, a: Any, b: Any, c: Any, resolved: float) -> complex:

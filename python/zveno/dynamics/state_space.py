@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 import numpy as np
@@ -26,6 +27,7 @@ COMPONENTS: Final = ("fx", "fy", "fz", "mx", "my", "mz")
 TWIST: Final = ("x", "y", "z", "rx", "ry", "rz")
 BASE: Final = "base_acceleration"
 OF_JOINTS: Final = ("q", "qd", "qdd", "tau")
+OPTIONS: Final = ("method", "link", "point", "frame", "about")  # that `Chain.trace` takes
 STEP: Final = 1e-30  # of the imaginary part: its square vanishes beside 1
 NUMBERS: Final = 4_000_000  # that one evaluation of a graph keeps: 64 Mbyte
 NODES: Final = 1 << 22
@@ -105,12 +107,49 @@ class StateSpace:
         values = vars(self) | {"A": read_only(power[..., :n, :n]), "B": read_only(power[..., :n, n:]), "dt": step}
         return StateSpace(**values)
 
+    def select(self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> StateSpace:
+        """The model with some of its inputs and outputs, by name, in the order given; default: all.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> model = zv.robots.two_link().linearise([np.pi / 2, 0.0]).state_space(outputs=["com", ("pose", "tip")])
+        >>> model.select(outputs=["pose tip x", "com x"]).C.round(6) + 0.0
+        array([[-2.  , -1.  ,  0.  ,  0.  ],
+               [-1.  , -0.25,  0.  ,  0.  ]])
+        """
+        columns, rows = _places("inputs", inputs, self.inputs), _places("outputs", outputs, self.outputs)
+        changes = {
+            "B": read_only(self.B[..., columns]),
+            "C": read_only(self.C[..., rows, :]),
+            "D": read_only(self.D[..., rows, :][..., columns]),
+            "inputs": tuple(self.inputs[k] for k in columns),
+            "outputs": tuple(self.outputs[k] for k in rows),
+            "input_units": tuple(self.input_units[k] for k in columns),
+            "output_units": tuple(self.output_units[k] for k in rows),
+            "u0": read_only(self.u0[..., columns]),
+            "y0": read_only(self.y0[..., rows]),
+        }
+        return StateSpace(**vars(self) | changes)
+
     def __repr__(self) -> str:
         lead = self.A.shape[:-2]
         where = f" at {lead} states" if lead else ""
         each = ((self.states, "state"), (self.inputs, "input"), (self.outputs, "output"))
         counts = ", ".join(f"{len(x)} {word}{'' if len(x) == 1 else 's'}" for x, word in each)
         return f"StateSpace of '{self.name}'{where}: {counts}{'' if self.dt is None else f', dt = {self.dt:g} s'}"
+
+
+def _places(what: str, wanted: Sequence[str] | None, names: tuple[str, ...]) -> list[int]:
+    """Where the wanted names stand."""
+    if wanted is None:
+        return list(range(len(names)))
+    given = [wanted] if isinstance(wanted, str) else list(wanted)
+    for name in given:
+        if name not in names:
+            shown = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
+            raise ValueError(f"select: {what} has {_show(name)}, expected some of {shown}{did_you_mean(name, names)}")
+    return [names.index(name) for name in given]
 
 
 @dataclass(frozen=True)
@@ -323,14 +362,15 @@ def _joint_output(
     return _Output(labels, units, C[..., some, :], D[..., some, :], getattr(lin, what)[..., some])
 
 
+@cache
 def _known() -> dict[str, dict[str, Any]]:
-    """Functions of the table whose arrays are those of a state."""
+    """Functions of the table whose arrays are those of a state, and that need no more than a link besides."""
     state = {*OF_JOINTS, "base_motion"}
     found = {}
     for row in _core.functions("chain"):
         arrays = {slot["name"] for slot in row["parameters"] if slot["array"]}
-        needed = {slot["name"] for slot in row["parameters"] if slot["array"] and slot["required"]}
-        if not row["private"] and needed and needed <= state and arrays <= state:
+        needed = {slot["name"] for slot in row["parameters"] if slot["required"]}
+        if not row["private"] and arrays <= state and needed <= state | {"link"}:
             found[row["name"]] = row
     return found
 
@@ -342,7 +382,7 @@ def _function(chain: Chain, item: tuple[Any, ...], fail: Fail) -> tuple[dict[str
     if row is None:
         listed = ", ".join((*OF_JOINTS, *known))
         fail(f"outputs has {_show(item[0])}, expected one of {listed}{did_you_mean(item[0], (*OF_JOINTS, *known))}")
-    allowed = [slot["name"] for slot in row["parameters"] if not slot["array"] and slot["name"] != "external"]
+    allowed = [slot["name"] for slot in row["parameters"] if slot["name"] in OPTIONS]
     allowed += ["point"] if row["name"] == "pose" else []
     rest, options = list(item[1:]), {}
     if rest and isinstance(rest[-1], Mapping):

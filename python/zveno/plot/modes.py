@@ -47,7 +47,7 @@ def draw_modes(modes: Modes, chosen: list[int], amplitude: float | None) -> Figu
             half = max(0.5 * (high[i] - low[i]) + 0.1 * size, 0.25 * size)
             bounds(0.5 * (low[i] + high[i]) - half, 0.5 * (low[i] + high[i]) + half)
         ax.view_init(elev=18, azim=-64, vertical_axis="xyz"[up])
-        _equal_axes(ax, up, zoom=0.9)
+        _equal_axes(ax, up, zoom=0.8)
         for i, label in enumerate((ax.set_xlabel, ax.set_ylabel, ax.set_zlabel)):
             (ax.xaxis, ax.yaxis, ax.zaxis)[i].set_major_locator(MaxNLocator(3))
             label(f"{'xyz'[i]}, m", fontsize=8, labelpad=2)
