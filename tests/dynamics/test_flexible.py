@@ -461,6 +461,18 @@ def test_large_deflection_converges_to_the_elastica(load, split):
     assert np.abs(errors[-1]).max() < 1e-3
 
 
+@pytest.mark.parametrize("seed", [3, 5, 8])
+def test_large_load_leads_where_a_growing_one_does(seed):
+    rng = np.random.default_rng(seed)
+    beam = unit_beam(12)
+    arm, q = at_rest(beam)
+    load = np.r_[-20.0, rng.normal(), 80.0, 0, -3.0, 0] * rng.uniform(0.5, 1.5)
+    at_once = zv.flexible.deflection(arm, {beam.tip: load})
+    for part in np.linspace(0, 1, 101)[1:]:
+        q = zv.flexible.deflection(arm, {beam.tip: part * load}, q=q).q
+    np.testing.assert_allclose(at_once.q, q, atol=1e-10)
+
+
 def test_shear_and_extension_add_their_parts_to_the_deflection():
     tube, metal, L = zv.flexible.Tube(0.05, 0.005), zv.flexible.steel, 0.4
     beam = zv.flexible.beam("b", L, section=tube, material=metal, elements=10, shear=True, extension=True)

@@ -17,6 +17,7 @@ from ..model.chain import Chain
 __all__ = ["Deflection", "buckling_load", "deflection"]
 
 MOST_ITERATIONS: Final = 25  # of Newton's method for one part of the load
+FARTHEST: Final = 2.0  # rad, sum over the joints, of one of its steps
 SMALLEST_STEP: Final = 1e-4  # of the load
 External = Mapping[str, ArrayLike]
 
@@ -103,7 +104,8 @@ class _Statics:
                 return None, iteration
             q[self.free] += step
             size = float(np.abs(step).max())
-            if not size < 10 * last or not np.isfinite(size) or size > 100:
+            # a long step may lead to an equilibrium that no growing load reaches
+            if not size < 10 * last or not np.abs(step).sum() < FARTHEST:
                 return None, iteration
             if size <= 1e-13 * max(1.0, float(np.abs(q).max())) or (size < 1e-9 and size >= 0.5 * last):
                 stable = np.linalg.eigvals(self.stiffness(q, loads)).real.min() > 0
@@ -138,7 +140,7 @@ class _Statics:
 
 def _state(work: _Statics, q: ArrayLike | None) -> Array:
     if q is None:
-        return work.springs.copy() if work.free.all() else np.where(work.free, work.springs, 0.0)
+        return np.where(work.free, work.springs, 0.0)
     return as_array(q, work.fail, "q", (work.arm.n,), lead=True)
 
 
