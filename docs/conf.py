@@ -145,6 +145,7 @@ MODULES = {
     "mechanisms": ("Mechanisms", "Parallel mechanisms, ready to use."),
     "sections": ("Cross-sections", "Areas, moments of area, torsion and shear of tubes, boxes, rods and I-beams."),
     "laws": ("Force laws", "Forces of drives and joints in a simulation; laws add up with `+`."),
+    "flexible": ("Flexible links", "Beams as rigid finite elements; how to use them: [](../../flexible.md)."),
     "files": ("Files", "Reading and writing models and records."),
     "graph": ("Expression graphs", "The straight-line program behind a traced function."),
     "opcount": ("Operation counts", "Counting, and fitting polynomials to counts."),

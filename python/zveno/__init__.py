@@ -46,23 +46,23 @@ from .versions import show_versions
 from .wrenches import wrench_at
 
 if _TYPE_CHECKING:
-    from . import files
+    from . import files, flexible
     from .files import load
 
     __version__: str
 else:
 
     def __getattr__(name: str) -> object:
-        """What takes longer than the rest of the import, when somebody asks: the version, files."""
+        """What takes longer than the rest of the import, when somebody asks: the version, files, beams."""
         if name == "__version__":
             from importlib.metadata import version
 
             found: object = version("zveno")
-        elif name in ("files", "load"):
+        elif name in ("files", "flexible", "load"):
             from importlib import import_module
 
-            module = import_module(".files", __name__)
-            found = module if name == "files" else module.load
+            module = import_module(".files" if name == "load" else f".{name}", __name__)
+            found = module.load if name == "load" else module
         else:
             from ._check import did_you_mean
 
@@ -118,6 +118,7 @@ __all__ = [
     "cpu_features",
     "errors",
     "files",
+    "flexible",
     "graph",
     "laws",
     "load",

@@ -40,6 +40,12 @@ assert_type(arm.time_derivatives("pose", np.zeros((4, arm.n)), link="fore"), Arr
 assert_type(arm.joint_names, tuple[str, ...])
 assert_type(zv.cpu_features()["lanes"], int)
 
+boom = zv.flexible.beam("boom", 6.0, section=zv.flexible.Tube(0.05, 0.002), material=zv.flexible.steel)
+assert_type(boom[0], zv.Link)
+assert_type(boom.frequencies, Array)
+assert_type(zv.flexible.deflection(boom.clamped(), {boom.tip: [0, 0, -5, 0, 0, 0]}).q, Array)
+assert_type(zv.flexible.resolution(boom, 10.0).elements, int)
+
 compiled = arm.compile("mass_matrix")
 assert_type(compiled, zv.CompiledFunction[Array])
 assert_type(compiled(q, out=M), Array)
