@@ -76,7 +76,7 @@ py::object time_derivatives(const Chain& chain, const std::string& function, con
   }
 
   MotionJob motion{Face<Chain>::options(c, chain, *row, a)};
-  if (!runs_on_jets(motion.job)) fail(c, "function '" + function + "' is made of dual numbers and has no time derivatives");
+  if (const char* why = refused_on_jets(motion.job)) fail(c, "function '" + function + "' " + why);
   if (PyObject* outputs = a[Param::outputs]) motion.job.outputs = outputs_of(c, *row, outputs);
   Arrays arrays;
   const auto read = [&](Param p, const char* name, PyObject* arg, bool constant) {

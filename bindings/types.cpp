@@ -10,7 +10,8 @@ namespace {
 
 constexpr int kCount = static_cast<int>(Adopted::count);
 constexpr std::array<const char*, kCount> kNames = {
-    "ModelError", "SingularityError", "UnreachableError", "GraphSizeError", "Body", "Derivatives", "ForwardDerivatives", "HexapodDynamics", "SecondDerivatives",
+    "ModelError",  "SingularityError",   "UnreachableError", "GraphSizeError",    "Body",
+    "Derivatives", "ForwardDerivatives", "HexapodDynamics",  "SecondDerivatives",
 };
 std::array<PyTypeObject*, kCount> types{};  // owned
 

@@ -9,7 +9,7 @@ from typing_extensions import TypeVar, disjoint_base
 
 from .hexapod import Body
 from .model import Link, Section
-from .results import Derivatives, ForwardDerivatives, HexapodDynamics
+from .results import Derivatives, ForwardDerivatives, HexapodDynamics, SecondDerivatives
 
 _Array: TypeAlias = NDArray[np.float64]
 _Result = TypeVar("_Result", default=Any)
@@ -35,6 +35,12 @@ _ForwardDerivativesOutput: TypeAlias = Literal[
     "dqdd_dqd",
     "dqdd_dtau",
 ]
+_SecondDerivativesOutput: TypeAlias = Literal[
+    "H_qq",
+    "H_qqd",
+    "H_qdqd",
+    "H_qqdd",
+]
 _ChainArrays: TypeAlias = Literal[
     "mass_matrix",
     "bias",
@@ -54,6 +60,12 @@ _ChainArrays: TypeAlias = Literal[
     "regressor",
     "inverse_mass_matrix",
     "section_load",
+    "mass_matrix_derivatives",
+    "mass_matrix_second_derivatives",
+    "christoffel",
+    "gravity_stiffness",
+    "kinematic_derivative",
+    "effective_inertia",
 ]
 _ChainNumbers: TypeAlias = Literal[
     "kinetic_energy",
@@ -410,6 +422,139 @@ class Chain:
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
+    def section_load(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        section: Section,
+        external: _External = None,
+        base_motion: ArrayLike | None = None,
+        frame: Literal["section", "link", "world"] = "section",
+        parts: Literal["total", "static", "dynamic"] = "total",
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def mass_matrix_derivatives(
+        self,
+        q: ArrayLike,
+        order: Literal[1, 2] = 1,
+        method: Literal["moments", "zaremba"] = "moments",
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def mass_matrix_second_derivatives(
+        self,
+        q: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def christoffel(
+        self,
+        q: ArrayLike,
+        method: Literal["moments", "zaremba"] = "moments",
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def gravity_stiffness(
+        self,
+        q: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def kinematic_derivative(
+        self,
+        q: ArrayLike,
+        link: str,
+        i: str | SupportsIndex,
+        by: Sequence[str | SupportsIndex] = (),
+        motion: Literal["link", "outboard"] = "link",
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def effective_inertia(
+        self,
+        q: ArrayLike,
+        link: str,
+        by: Sequence[str | SupportsIndex] = (),
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    @overload
+    def mass_matrix_derivative(
+        self,
+        q: ArrayLike,
+        i: str | SupportsIndex,
+        j: str | SupportsIndex,
+        by: Sequence[str | SupportsIndex] = (),
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    @overload
+    def mass_matrix_derivative(
+        self,
+        q: Sequence[float],
+        i: str | SupportsIndex,
+        j: str | SupportsIndex,
+        by: Sequence[str | SupportsIndex] = (),
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: None = None,
+        threads: SupportsIndex | None = None,
+    ) -> float: ...
+    @overload
+    def mass_matrix_derivative(
+        self,
+        q: ArrayLike,
+        i: str | SupportsIndex,
+        j: str | SupportsIndex,
+        by: Sequence[str | SupportsIndex] = (),
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: None = None,
+        threads: SupportsIndex | None = None,
+    ) -> float | _Array: ...
+    def second_derivatives(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        weights: ArrayLike,
+        external: _External = None,
+        base_motion: ArrayLike | None = None,
+        *,
+        outputs: Sequence[_SecondDerivativesOutput] | None = None,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: tuple[_Array, ...] | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> SecondDerivatives: ...
 
 @disjoint_base
 class HexapodDynamicsBase:
@@ -688,7 +833,7 @@ class Compiled(Generic[_Result]):
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
 
 def count_operations(
-    chain: Chain, function: str, method: str | None = None, section: Section | None = None
+    chain: Chain, function: str, method: str | None = None, options: dict[str, Any] = ...
 ) -> dict[str, tuple[int, int, int, int, int]]: ...
 def time_derivatives(
     chain: Chain, function: str, qs: ArrayLike, order: int | None, arguments: dict[str, Any]

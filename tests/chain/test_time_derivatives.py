@@ -13,7 +13,7 @@ from reference import tree as reference
 from refusals import anything, assert_answered_or_refused, check_refused
 
 MOST = 12
-ON_JETS = tuple(name for name in ROWS if name != "derivatives")
+ON_JETS = tuple(name for name in ROWS if name != "forward_derivatives")
 ORDERS = 4
 
 
@@ -233,6 +233,12 @@ def options_of(rng, chain, name):
     """Something for every option that the function takes."""
     options = {"link": str(rng.choice(chain.link_names)), "point": rng.uniform(-0.5, 0.5, 3), "frame": "link"}
     options |= {"external": random_wrenches(rng, chain), "base_motion": rng.uniform(-1, 1, 9), "about": "com"}
+    options |= {"external_frame": "link", "weights": rng.uniform(-1, 1, chain.n)}
+    moved = [link for link in chain.links if link.joint != "fixed"]
+    if takes(name, "i"):
+        options |= {"link": moved[0].name, "i": moved[0].joint_name, "j": moved[0].joint_name}
+    if takes(name, "section"):
+        options |= {"section": zv.Section(moved[-1].name, (0, 0, 0), (0, 0, 1)), "frame": "link"}
     return {key: value for key, value in options.items() if takes(name, key)}
 
 
@@ -405,7 +411,8 @@ def test_rows_that_fail_are_named_or_become_nan():
     [
         (ValueError, ["unknown function 'poze'", "'pose'", "did you mean 'pose'?"], ("poze", np.zeros((3, 2))), {}),
         (ValueError, ["unknown function None"], (None, np.zeros((3, 2))), {}),
-        (ValueError, ["derivatives", "dual numbers"], ("derivatives", np.zeros((3, 2))), {}),
+        (ValueError, ["derivatives", "dual numbers"], ("derivatives", np.zeros((3, 2))), {"method": "dual"}),
+        (ValueError, ["forward_derivatives", "not known"], ("forward_derivatives", np.zeros((2, 2))), {}),
         (ValueError, ["qs", "(2,)", "(..., k, 2)"], ("com", np.zeros(2)), {}),
         (ValueError, ["qs", "(3, 5)", "(..., k, 2)"], ("com", np.zeros((3, 5))), {}),
         (ValueError, ["qs", "(0, 2)"], ("com", np.zeros((0, 2))), {}),

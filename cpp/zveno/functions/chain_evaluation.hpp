@@ -17,8 +17,8 @@
 #include <zveno/kernel/chain/ltl.hpp>
 #include <zveno/kernel/chain/recurrent.hpp>
 #include <zveno/kernel/chain/regressor.hpp>
-#include <zveno/kernel/chain/section.hpp>
 #include <zveno/kernel/chain/second_derivatives.hpp>
+#include <zveno/kernel/chain/section.hpp>
 #include <zveno/kernel/chain/zaremba.hpp>
 #include <zveno/scalar/sincos.hpp>
 

@@ -124,6 +124,12 @@ ZVENO_INLINE Sym3<T> zero_sym3() {
   return {T(0.0), T(0.0), T(0.0), T(0.0), T(0.0), T(0.0)};
 }
 
+// an addition, no multiplication
+template <class T>
+ZVENO_INLINE Vec3<T> twice(const Vec3<T>& a) {
+  return a + a;
+}
+
 // s E
 template <class T>
 ZVENO_INLINE Mat3<T> diagonal(const T& s) {
@@ -178,6 +184,15 @@ ZVENO_INLINE Mat3<T> times(const Mat3<T>& A, const Mat3<T>& B) {
   Mat3<T> r;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) r(i, j) = dot(A.row(i), B.col(j));
+  return r;
+}
+
+// tr(A) E - A
+template <class T>
+ZVENO_INLINE Mat3<T> complement(const Mat3<T>& A) {
+  Mat3<T> r;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) r(i, j) = i == j ? A((i + 1) % 3, (i + 1) % 3) + A((i + 2) % 3, (i + 2) % 3) : -A(i, j);
   return r;
 }
 

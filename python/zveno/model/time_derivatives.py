@@ -49,7 +49,7 @@ def time_derivatives(chain: Chain, function: str, qs: ArrayLike, *, order: int |
     ----------
     function : str
         Name of a numeric method of the chain: "pose", "jacobian", "momentum", "inverse_dynamics", "reactions", ...
-        All but "derivatives", which is made of dual numbers.
+        All but "forward_derivatives" and the method "dual" of "derivatives".
     qs : (..., k, n) array
         The motion at one moment: q, qd, qdd, ..., row i the i-th time derivative, rad or m by s^i.
     order : int, optional

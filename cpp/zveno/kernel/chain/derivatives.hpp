@@ -71,28 +71,13 @@ ZVENO_INLINE AxisRates<T> axis_rates(const CarriedMotion<T>& at, bool revolute) 
   return {{{v.y(), -v.x(), T(0.0)}, ed}, {l, Kz}};
 }
 
-// tr(N) E - N
-template <class T>
-ZVENO_INLINE Mat3<T> turning_of(const Mat3<T>& N) {
-  Mat3<T> r;
-  r(0, 0) = N(1, 1) + N(2, 2), r(1, 1) = N(0, 0) + N(2, 2), r(2, 2) = N(0, 0) + N(1, 1);
-  r(0, 1) = -N(0, 1), r(0, 2) = -N(0, 2), r(1, 0) = -N(1, 0);
-  r(1, 2) = -N(1, 2), r(2, 0) = -N(2, 0), r(2, 1) = -N(2, 1);
-  return r;
-}
-
-template <class T>
-ZVENO_INLINE Vec3<T> twice(const Vec3<T>& a) {
-  return a + a;
-}
-
 // (V4)-(V7)
 template <class T>
 ZVENO_INLINE JointTerms<T> revolute_terms(const CarriedMotion<T>& at, const Outboard<T>& x) {
   const Vec3<T>&w = at.rigid.w, &a = at.rigid.a, &v = at.v, &c = x.c, &P = x.P;
   const Mat3<T>& K = at.rigid.K;
   const Sym3<T>& S = x.S;
-  const Mat3<T> Tn = turning_of(x.N);
+  const Mat3<T> Tn = complement(x.N);
   const T wx = w.x(), wy = w.y(), wz = w.z(), zero(0.0);
   JointTerms<T> t;
   t.u = {{-c.y(), c.x(), zero}, {-S.xz, -S.yz, S.xx + S.yy}};

@@ -26,19 +26,6 @@ Mat3<T> outer(const Vec3<T>& a, const Vec3<T>& b) {
     for (int j = 0; j < 3; ++j) r(i, j) = a[i] * b[j];
   return r;
 }
-// tr(A) E - A
-template <class T>
-Mat3<T> complement(const Mat3<T>& A) {
-  Mat3<T> r;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) r(i, j) = i == j ? A((i + 1) % 3, (i + 1) % 3) + A((i + 2) % 3, (i + 2) % 3) : -A(i, j);
-  return r;
-}
-template <class T>
-Vec3<T> twice(const Vec3<T>& a) {
-  return a + a;
-}
-
 // integral of v r' dm of a body that moves by s: v c' + w~ S
 template <class T>
 Mat3<T> spread(const Screw<T>& s, const Vec3<T>& c, const Sym3<T>& S) {
