@@ -269,6 +269,7 @@ double moving_mass(const Chain& chain) {
 }  // namespace
 
 Job Face<Chain>::options(const Context& c, const Chain& chain, const FunctionRow& row, const Arguments& a) {
+  if (a[Param::wrt]) throw py::value_error(std::string(c.function) + ": takes no wrt");
   Job job{&chain, static_cast<Function>(row.code), static_cast<Method>(method_of(c, row, a[Param::method]))};
   if (serial_only(job.method) && !chain.topology().serial)
     throw py::value_error(std::string(c.function) + ": method " + text_of(a[Param::method]) +

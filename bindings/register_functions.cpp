@@ -44,6 +44,15 @@ PyObject* evaluate_call(const FunctionRow& row, const Keywords& names, PyObject*
   if (PyObject* result = run_quickly(c, model, row, args, count, kwnames)) return result;
   Arguments a;
   place_arguments(name, names, row.params.count, [&] { return keyword_only(row); }, args, count, kwnames, a.slot);
+  if (row.takes(Param::wrt) && a[Param::wrt]) {  // several functions answer, put together in Python
+    py::dict given;
+    for (const auto& [slot, key] : names)
+      if (a.slot[slot]) given[key] = py::handle(a.slot[slot]);
+    return py::module_::import("zveno.dynamics.sensitivities")
+        .attr("sensitivities")(py::handle(self), given)
+        .release()
+        .ptr();
+  }
   auto job = Face<Model>::options(c, model, row, a);
   if (PyObject* outputs = a[Param::outputs]) job.outputs = outputs_of(c, row, outputs);
   Arrays arrays;

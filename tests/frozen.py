@@ -26,6 +26,7 @@ METHODS = {
     "bias": ("rnea", "kane"),
     "forward_dynamics": ("aba", "cholesky", "cholesky-walk"),
 }
+DUALS = {"derivatives": {"method": "dual"}}  # what the record was made with, before there were methods
 SERIAL_ONLY = ("kane-recurrent", "kosynka")
 LEGS = ("UPS", "SPU", "UCU", "RUS", "RSU")
 DYNAMICS = ("acceleration", "base_wrench", "joint_position", "joint_velocity", "joint_acceleration", "reaction")
@@ -83,7 +84,7 @@ def chain_results(name, arm, *, count=19):
         for method in METHODS.get(function, (None,)):
             if method in SERIAL_ONLY and not serial:
                 continue
-            options = {} if method is None else {"method": method}
+            options = DUALS.get(function, {}) if method is None else {"method": method}
             call = getattr(arm, function)
             yield f"{name}.{function}.{method}", (call(*states, **options), call(*(s[3] for s in states), **options))
             if function not in ("mass_matrix", "kinetic_energy", "potential_energy"):
@@ -105,9 +106,12 @@ def compiled_results(name, arm, functions):
     q, qd, x = (rng.uniform(-2, 2, (11, arm.n)) for _ in range(3))
     for function, inputs in functions.items():
         states = (q, qd, x)[:inputs]
-        f = arm.compile(function)
+        options = DUALS.get(function, {})
+        f = arm.compile(function, **options)
         yield f"{name}.compiled.{function}", (f(*states), f(*(s[3] for s in states)))
-        text = "\n".join(arm.trace(function, level=level).graph.listing() for level in ("strict", "algebraic"))
+        text = "\n".join(
+            arm.trace(function, level=level, **options).graph.listing() for level in ("strict", "algebraic")
+        )
         yield f"{name}.graphs.{function}", (np.frombuffer(text.encode(), np.uint8),)
 
 

@@ -49,12 +49,19 @@ wanted = np.concatenate([upright - hanging, np.zeros(n)])
 # first guess: both joints turn smoothly
 s = time[:, None] / t_end
 guess = ((upright - hanging) * (60 * s - 180 * s**2 + 120 * s**3) / t_end**2).ravel()
+
+
+def missed(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the motion lacks at its end."""
+    return ends @ x - wanted
+
+
 found = minimize(
     cost,
     guess,
     jac=True,
     method="SLSQP",
-    constraints={"type": "eq", "fun": lambda x: ends @ x - wanted, "jac": lambda x: ends},
+    constraints={"type": "eq", "fun": missed, "jac": lambda _: ends},  # pyright: ignore[reportUnknownLambdaType]
     options={"maxiter": 500, "ftol": 1e-8},
 )
 assert found.success, found.message

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from typing_extensions import TypeVar, disjoint_base
 
+from .dynamics.sensitivities import Sensitivities
 from .hexapod import Body
 from .model import Link, Section
 from .results import Derivatives, ForwardDerivatives, HexapodDynamics, SecondDerivatives
@@ -303,6 +304,7 @@ class Chain:
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
+    @overload
     def derivatives(
         self,
         q: ArrayLike,
@@ -319,6 +321,24 @@ class Chain:
         out: tuple[_Array, ...] | None = None,
         threads: SupportsIndex | None = None,
     ) -> Derivatives: ...
+    @overload
+    def derivatives(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        external: _External = None,
+        base_motion: ArrayLike | None = None,
+        external_frame: Literal["world", "link"] = "world",
+        method: Literal["sweep", "sweep-walk", "dual"] = "sweep",
+        *,
+        wrt: str | Sequence[str | tuple[str, str | Sequence[str]]],
+        outputs: Sequence[_DerivativesOutput] | None = None,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: tuple[_Array, ...] | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> Sensitivities: ...
     def velocity(
         self,
         q: ArrayLike,

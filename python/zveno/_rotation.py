@@ -115,6 +115,10 @@ def matrix_of(function: str, value: object) -> Array:
     def fail(text: str) -> NoReturn:
         raise ValueError(f"{function}: {text}")
 
+    if not isinstance(value, Mapping) or set(value) != {"quaternion"}:
+        raise TypeError(
+            f"{function}: R is {_show(value)}, expected a rotation matrix or {{'quaternion': (w, x, y, z)}}"
+        )
     return as_matrix(value, fail, "R", lead=True)
 
 

@@ -6,49 +6,11 @@ import pytest
 import zveno as zv
 from engines.pinocchio import Twin
 from engines.random_mechanisms import mechanisms, random_chain, random_state, random_wrenches
+from engines.worked_tree import QD, QDD, Q, worked_tree
 from helpers import OTHER, assert_close
 from hypothesis import given, settings
 
-# a tree of five; dtau/dq, dtau/dqd, dqdd/dq, dqdd/dqd and M^-1 were computed elsewhere, by complex steps
-LINKS = [
-    ("1", "base", "R", 0.2, 0.3, (0, 0, 0.3), 4, (0.02, -0.03, 0.12), (0.08, 0.07, 0.05, 0.004, -0.003, 0.002)),
-    (
-        "2",
-        "1",
-        "revolute",
-        0,
-        -1.2,
-        (0.25, 0.05, -0.1),
-        3,
-        (0.15, 0.04, -0.02),
-        (0.03, 0.06, 0.05, -0.002, 0.003, 0.001),
-    ),
-    (
-        "3",
-        "2",
-        "prismatic",
-        0,
-        0.9,
-        (0.4, -0.1, 0.05),
-        1.5,
-        (0.05, 0.02, 0.1),
-        (0.012, 0.011, 0.006, 0.001, 5e-4, -8e-4),
-    ),
-    (
-        "4",
-        "2",
-        "revolute",
-        0.8,
-        1.5,
-        (0.1, 0.3, 0.2),
-        2,
-        (0.12, -0.06, 0.03),
-        (0.02, 0.024, 0.018, 0.002, -1e-3, 0.0015),
-    ),
-    ("5", "4", "R", 0, -0.7, (0.35, 0, 0.15), 1, (0.08, 0.05, -0.04), (0.006, 0.007, 0.005, 4e-4, 3e-4, -2e-4)),
-]
-JOINTS = [(0.2, 0.3, 0, 0), (0.1, 0.25, 40, 0.1), (0.05, 0.2, 300, -0.05), (0.02, 0.1, 15, 0.2), (0.01, 0.05, 8, 0)]
-Q, QD, QDD = [0.4, -0.7, 0.15, 1.1, -0.5], [0.6, -0.9, 0.35, 1.3, 0.8], [1.1, 0.7, -0.8, -1.5, 2]
+# of the worked tree, computed elsewhere by complex steps
 TAU = [2, -3, 8, 1, -0.5]
 WRENCHES = {
     "1": [1, -2, 0.5, 0.3, 0.1, -0.2],
@@ -107,27 +69,6 @@ INVERSE = [
 ]
 
 
-def turned(phi, alpha):
-    c, s, ca, sa = np.cos(phi), np.sin(phi), np.cos(alpha), np.sin(alpha)
-    return np.array([[c, -s * ca, s * sa], [s, c * ca, -c * sa], [0, sa, ca]])
-
-
-def tree():
-    links = []
-    for (name, parent, joint, phi, alpha, position, mass, com, tensor), (rotor, friction, stiffness, rest) in zip(
-        LINKS, JOINTS, strict=True
-    ):
-        xx, yy, zz, xy, xz, yz = tensor
-        inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        joint_data = {"rotor_inertia": rotor, "friction": friction, "stiffness": stiffness, "rest": rest}
-        place = {"position": position, "rotation": turned(phi, alpha), "axis": (0, 0, 1)}
-        kind = "revolute" if joint == "R" else "prismatic"
-        links.append(
-            zv.Link(name, parent=parent, joint=kind, mass=mass, com=com, inertia=inertia, **place, **joint_data)
-        )
-    return zv.Chain(links, gravity=(0.5, -1, -9.6))
-
-
 def assert_digits(got, want):
     want = np.array(want)
     np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-11)
@@ -135,7 +76,7 @@ def assert_digits(got, want):
 
 @pytest.mark.parametrize("method", ["sweep", "sweep-walk", "dual"])
 def test_the_tree_of_the_tables(method):
-    arm = tree()
+    arm = worked_tree()
     plain = arm.derivatives(Q, QD, QDD, method=method)
     assert_digits(plain.dtau_dq, BY_Q)
     assert_digits(plain.dtau_dqd, BY_QD)
@@ -144,7 +85,7 @@ def test_the_tree_of_the_tables(method):
 
 
 def test_the_forward_derivatives_of_the_tables():
-    arm = tree()
+    arm = worked_tree()
     d = arm.forward_derivatives(Q, QD, TAU)
     np.testing.assert_allclose(d.dqdd_dq, FORWARD_BY_Q, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(d.dqdd_dqd, FORWARD_BY_QD, rtol=1e-10, atol=1e-10)

@@ -269,9 +269,10 @@ def test_what_is_not_there_is_said_with_its_neighbour(tmp_path):
         zv.load(tmp_path / "scarra.json")
     with pytest.raises(FileNotFoundError, match="there is no such file"):
         zv.load(tmp_path / "nowhere" / "x.json")
-    for name in ("", "a\0b"):
-        with pytest.raises(zv.ModelError, match="expected the name of a file"):
-            zv.load(name)
+    with pytest.raises(zv.ModelError, match="expected the name of a file"):
+        zv.load("")
+    with pytest.raises(ValueError, match=r"load: path is 'a.*b', a name cannot hold a null character"):
+        zv.load("a\0b")
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "fifo")
         with pytest.raises(zv.ModelError, match="fifo: is not a regular file"):

@@ -80,7 +80,7 @@ def test_help_fits_80_columns_and_tells_of_completion(run, command):
         ("zveno do", ["doctor"]),
         ("zveno info pu", ["puma560"]),
         ("zveno info arm", ["arm.urdf"]),
-        ("zveno export puma560 -f inverse", ["inverse_dynamics"]),
+        ("zveno export puma560 -f inverse_d", ["inverse_dynamics"]),
     ],
 )
 def test_tab_completes_commands_models_and_functions(tmp_path, monkeypatch, words, expected):

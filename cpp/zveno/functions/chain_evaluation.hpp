@@ -313,7 +313,7 @@ class ChainEvaluation {
     deliver_square(x.M, out[2]);
   }
 
-  // (V21)
+  // (D4.15)
   void forward_derivatives(T* const* out, T* pivot) {
     const T *qd = ordered(in_[Param::qd]), *tau = ordered(in_[Param::tau]);
     T* qdd = scratch_.take<T>(n_);

@@ -222,7 +222,7 @@ inline constexpr FunctionRow kRows[] = {
      examples::kChainJacobianRate},
     {"derivatives",
      code(Function::derivatives),
-     {q, qd, qdd, external, base_motion, external_frame, method},
+     {q, qd, qdd, external, base_motion, external_frame, method, Param::wrt},
      3,
      {named("sweep", Method::sweep), named("sweep-walk", Method::sweep_walk), named("dual", Method::dual)},
      {{"dtau_dq", {kN, kN}, "N m/rad, N, N/m", "d tau / d q"},

@@ -42,6 +42,7 @@ enum class Param : std::uint8_t {
   parameters,
   section,
   parts,
+  wrt,
   order,
   i,
   j,
@@ -185,6 +186,11 @@ inline constexpr OptionText kOptions[] = {
     {Param::parts, "parts", "{'total', 'static', 'dynamic'}", "'total'",
      "'static' is at rest, with weight and external wrenches; 'dynamic' has neither, but joint rates, accelerations and "
      "the motion of the base. Together they are the total."},
+    {Param::wrt, "wrt", "sequence, optional", "None",
+     "What to differentiate by, instead of q, qd and qdd: some of 'q', 'qd', 'qdd', 'gravity', 'parameters', 'external'; "
+     "the last "
+     "two also with links, ('parameters', ['tool']). Gives an object with dtau_dq, ..., dtau_dgravity (..., n, 3), "
+     "dtau_dparameters (..., n, 10 k), dtau_dexternal (..., n, 6 k)."},
     {Param::order, "order", "{1, 2}", "1", "First or second derivatives."},
     {Param::i, "i", "str or int", "", "Joint, by its name or its place in q."},
     {Param::j, "j", "str or int", "", "Joint, by its name or its place in q."},

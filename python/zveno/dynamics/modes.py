@@ -93,13 +93,13 @@ class Modes:
 
     @property
     def damping(self) -> Array:
-        """Damping ratios -Re s / |s|, (m,): 0 undamped, 1 without oscillation, negative unstable; rigid bodies 0."""
+        """Damping ratios ``-Re s / |s|``, (m,): 0 undamped, 1 without oscillation, below 0 unstable; rigid bodies 0."""
         omega = self.omega
         return np.asarray(-self.eigenvalues.real / np.where(omega == 0, 1.0, omega) + 0.0)
 
     @property
     def time_constants(self) -> Array:
-        """Times in which amplitudes change by e, 1 / |Re s|, (m,) s; inf where they stay."""
+        """Times in which amplitudes change by e, ``1 / |Re s|``, (m,) s; inf where they stay."""
         rate = np.abs(self.eigenvalues.real)
         with np.errstate(divide="ignore"):
             return np.asarray(np.where(rate == 0, math.inf, 1 / rate))

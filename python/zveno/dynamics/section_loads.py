@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._check import Array, _show, as_amount, as_array, as_integer, did_you_mean
+from .._check import Array, MaybeNone, _show, as_amount, as_array, as_integer, did_you_mean
 from .._extras import optional
 from .._html import html_table
 from ..model.section import COMPONENTS, Bar, Section, stress_of
@@ -170,7 +170,7 @@ class LoadEnvelope:
     at_min: NDArray[np.intp]
     von_mises: Array
     at_von_mises: NDArray[np.intp]
-    utilisation: Array | None
+    utilisation: MaybeNone
     time: Array | None
 
     @property

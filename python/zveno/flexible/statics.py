@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -86,9 +86,9 @@ class _Statics:
     def efforts(self, q: Array, loads: Mapping[str, object]) -> Array:
         return self.arm.inverse_dynamics(q, self.rest, self.rest, **loads)  # type: ignore[arg-type]
 
-    def stiffness(self, q: Array, loads: Mapping[str, object]) -> Array:
+    def stiffness(self, q: Array, loads: Mapping[str, Any]) -> Array:
         """d tau/dq of the joints that deflect, scaled to ones on the diagonal where nothing is loaded."""
-        result = self.arm.derivatives(q, self.rest, self.rest, outputs=("dtau_dq",), **loads)  # type: ignore[arg-type]
+        result = self.arm.derivatives(q, self.rest, self.rest, outputs=("dtau_dq",), **loads)
         K = result.dtau_dq[np.ix_(self.free, self.free)]
         return np.asarray(self.root[:, None] * K * self.root)
 

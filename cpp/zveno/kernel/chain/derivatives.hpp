@@ -1,4 +1,4 @@
-// First derivatives of inverse dynamics, and the mass matrix, in one sweep: docs/derivatives.md (V1)-(V16).
+// First derivatives of inverse dynamics, and the mass matrix, in one sweep: docs/derivatives.md (D4.1)-(D4.14).
 //
 // What is outboard of a joint is described relative to the body behind the joint, extended as a rigid body: its mass moments
 // (m, c, S), and what its parts do beyond the rigid motion: momentum P, N = integral of v_rel r' dm, wrench F, M. A joint
@@ -21,7 +21,7 @@ struct CarriedMotion {
   Vec3<T> v;
 };
 
-// outboard of a joint, about the origin of its body, body axes, (V3)
+// outboard of a joint, about the origin of its body, body axes, (D4.2)
 template <class T>
 struct Outboard {
   T m;
@@ -47,14 +47,14 @@ struct Outboard {
   }
 };
 
-// wrenches by q, qd and qdd of a joint, and y, (V4)-(V7) or (V10)
+// wrenches by q, qd and qdd of a joint, and y, (D4.3)-(D4.6) or (D4.9)
 template <class T>
 struct JointTerms {
   Wrench<T> u, t1, t2;
   Vec3<T> y;
 };
 
-// how the axis of a joint is carried along, (V8): about the origin of its body
+// how the axis of a joint is carried along, (D4.7): about the origin of its body
 template <class T>
 struct AxisRates {
   Screw<T> psd, psdd;
@@ -71,7 +71,7 @@ ZVENO_INLINE AxisRates<T> axis_rates(const CarriedMotion<T>& at, bool revolute) 
   return {{{v.y(), -v.x(), T(0.0)}, ed}, {l, Kz}};
 }
 
-// (V4)-(V7)
+// (D4.3)-(D4.6)
 template <class T>
 ZVENO_INLINE JointTerms<T> revolute_terms(const CarriedMotion<T>& at, const Outboard<T>& x) {
   const Vec3<T>&w = at.rigid.w, &a = at.rigid.a, &v = at.v, &c = x.c, &P = x.P;
@@ -101,7 +101,7 @@ ZVENO_INLINE JointTerms<T> revolute_terms(const CarriedMotion<T>& at, const Outb
   return t;
 }
 
-// (V10)
+// (D4.9)
 template <class T>
 ZVENO_INLINE JointTerms<T> prismatic_terms(const CarriedMotion<T>& at, const Outboard<T>& x) {
   const Vec3<T>&w = at.rigid.w, &c = x.c;
@@ -119,7 +119,7 @@ ZVENO_INLINE JointTerms<T> prismatic_terms(const CarriedMotion<T>& at, const Out
   return t;
 }
 
-// from the level of a joint's body to that of its parent: (V9) or (V11), then (V12)
+// from the level of a joint's body to that of its parent: (D4.8) or (D4.10), then (D4.11)
 template <class T>
 ZVENO_INLINE void pass_revolute(const Vec3<T>& w, const T& qd, const T& qdd, Outboard<T>& x) {
   const Sym3<T>& S = x.S;
@@ -171,7 +171,7 @@ ZVENO_INLINE void carried_motions(const ModelView<P>& model, const JointPosition
     const bool revolute = model.revolute(b);
     here.rigid = parent == kWorld ? entered(X, revolute, base, qd[b], qdd + b)
                                   : entered(X, revolute, motion[parent].rigid, qd[b], qdd + b);
-    if (parent != kWorld)  // (V2)
+    if (parent != kWorld)  // (D4.1)
       here.v = X.to_body(motion[parent].v + cross<T>(motion[parent].rigid.w, X.p));
     else
       here.v = base.moving ? X.to_body(cross<T>(base.w, X.p)) : zero3<T>();
@@ -235,7 +235,7 @@ struct TermRows {
   }
   Vec3<T> operator[](int k) const { return {row[0][k], row[1][k], row[2][k]}; }
 
-  // (V14): to the axes and the origin of a frame in which this one stands at R, p; several vectors at once
+  // (D4.13): to the axes and the origin of a frame in which this one stands at R, p; several vectors at once
   ZVENO_INLINE void place(const Mat3<T>& R, const Vec3<T>& p) {
     using W = Wide<T, 4>;
     using V = typename W::type;
@@ -280,7 +280,7 @@ class AxisTable {
   T* rows_;
 };
 
-// Pairs in the axes of the root body of each branch, (V13)-(V15): one product per element over contiguous inboard joints.
+// Pairs in the axes of the root body of each branch, (D4.12)-(D4.13): one product per element over contiguous inboard joints.
 template <class T, class P>
 void derivatives_at_root(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
                          const BaseMotion<T>& base, const Wrench<T>* external_B, const FirstOrder<T>& out,
@@ -413,7 +413,7 @@ void derivatives_at_root(const ModelView<P>& model, const JointPosition<T>& at, 
   }
 }
 
-// The same from body to body in body axes, (V16): in code written out for one chain most of the steps vanish.
+// The same from body to body in body axes, (D4.12): in code written out for one chain most of the steps vanish.
 template <class T, class P>
 void derivatives_walk(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
                       const BaseMotion<T>& base, const Wrench<T>* external_B, const FirstOrder<T>& out, Scratch& scratch) {
@@ -456,7 +456,7 @@ void derivatives_walk(const ModelView<P>& model, const JointPosition<T>& at, con
   });
 }
 
-// ---- wrenches that keep their components in the world, (V17)-(V18)
+// ---- wrenches that keep their components in the world, (D4.14)
 
 // on a body, then on it and everything outboard: forces f at points x, moments n, and the sum of f x', base axes and origin
 template <class T>

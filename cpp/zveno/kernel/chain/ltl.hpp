@@ -47,7 +47,7 @@ void ltl_solve(const Topology& topology, const T* M, T* x, std::ptrdiff_t column
     for (int j = topology.parent[i]; j != kWorld; j = topology.parent[j]) subtract(i, row(i)[j], j);
 }
 
-// M^-1 = B D^-1 B', B = L^-1, with the factors of ltl; docs/derivatives.md (V22)
+// M^-1 = B D^-1 B', B = L^-1, with the factors of ltl; docs/derivatives.md (D4.16)
 template <class T>
 void ltl_inverse(const Topology& topology, const T* M, T* inverse, Scratch& scratch) {
   const Scratch::Frame frame(scratch);

@@ -63,15 +63,17 @@ ZVENO_INLINE RigidMotion<T> with_joint(bool revolute, bool still, const T& rate,
 template <class T>
 ZVENO_INLINE RigidMotion<T> entered(const JointFrame<T>& X, bool revolute, const RigidMotion<T>& from, const T& rate,
                                     const T* qdd) {
-  return with_joint<T>(revolute, false, rate, qdd, X.to_body(from.w), X.to_body(from.dw),
-                       X.to_body(from.a + times(from.K, X.p)));
+  // one after the other: the order of arguments is the compiler's, and so would be that of a traced graph
+  const Vec3<T> w = X.to_body(from.w), dw = X.to_body(from.dw), a = X.to_body(from.a + times(from.K, X.p));
+  return with_joint<T>(revolute, false, rate, qdd, w, dw, a);
 }
 template <class T>
 ZVENO_INLINE RigidMotion<T> entered(const JointFrame<T>& X, bool revolute, const BaseMotion<T>& base, const T& rate,
                                     const T* qdd) {
   if (!base.moving) return with_joint<T>(revolute, true, rate, qdd, zero3<T>(), zero3<T>(), X.to_body(base.a));
-  return with_joint<T>(revolute, false, rate, qdd, X.to_body(base.w), X.to_body(base.dw),
-                       X.to_body(base.a + times(rotation_acceleration(base.w, base.dw), X.p)));
+  const Vec3<T> w = X.to_body(base.w), dw = X.to_body(base.dw),
+                a = X.to_body(base.a + times(rotation_acceleration(base.w, base.dw), X.p));
+  return with_joint<T>(revolute, false, rate, qdd, w, dw, a);
 }
 
 // base to tips: the wrench that each body's motion needs, about Bo, body axes; qdd may be null (zero accelerations)
