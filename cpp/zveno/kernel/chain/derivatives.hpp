@@ -167,10 +167,16 @@ ZVENO_INLINE void carried_motions(const ModelView<P>& model, const JointPosition
   for (int b = 0; b < n; ++b) {
     const JointFrame<T> X = joint_frame(model, at, b);
     const int parent = model.parent(b);
-    CarriedMotion<T> here;
     const bool revolute = model.revolute(b);
-    here.rigid = parent == kWorld ? entered(X, revolute, base, qd[b], qdd + b)
-                                  : entered(X, revolute, motion[parent].rigid, qd[b], qdd + b);
+    Vec3<T> w, dw, a;
+    if (parent != kWorld) {
+      const RigidMotion<T>& from = motion[parent].rigid;
+      enter(X, from.w, from.dw, from.a, from.K, w, dw, a);
+    } else {
+      enter(X, base, w, dw, a);
+    }
+    add_joint(revolute, parent == kWorld && !base.moving, qd[b], qdd + b, w, dw, a);
+    CarriedMotion<T> here{{w, dw, a, rotation_acceleration(w, dw)}, {}};
     if (parent != kWorld)  // (D4.1)
       here.v = X.to_body(motion[parent].v + cross<T>(motion[parent].rigid.w, X.p));
     else
@@ -280,7 +286,8 @@ class AxisTable {
   T* rows_;
 };
 
-// Pairs in the axes of the root body of each branch, (D4.12)-(D4.13): one product per element over contiguous inboard joints.
+// Pairs in the axes of the root body of each branch, (D4.12)-(D4.13): one product per element over contiguous inboard
+// joints.
 template <class T, class P>
 void derivatives_at_root(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
                          const BaseMotion<T>& base, const Wrench<T>* external_B, const FirstOrder<T>& out,

@@ -38,10 +38,26 @@ struct RigidMotion {
   Mat3<T> K;
 };
 
-// the joint's own part of (5.2)-(5.3); qdd may be null (zero). still: the body hangs on a base that does not move
+// (5.1)-(5.3): w, dw, a of the body that stands at X in its parent or in the base, and moves by a joint; qdd may be null
+// (zero). Results by reference, member by member: structures that are returned go through memory.
 template <class T>
-ZVENO_INLINE RigidMotion<T> with_joint(bool revolute, bool still, const T& rate, const T* qdd, Vec3<T> w, Vec3<T> dw,
-                                       Vec3<T> a) {
+ZVENO_INLINE void enter(const JointFrame<T>& X, const Vec3<T>& w_P, const Vec3<T>& dw_P, const Vec3<T>& a_P,
+                        const Mat3<T>& K_P, Vec3<T>& w, Vec3<T>& dw, Vec3<T>& a) {
+  w = X.to_body(w_P);
+  dw = X.to_body(dw_P);
+  a = X.to_body(a_P + times(K_P, X.p));
+}
+template <class T>
+ZVENO_INLINE void enter(const JointFrame<T>& X, const BaseMotion<T>& base, Vec3<T>& w, Vec3<T>& dw, Vec3<T>& a) {
+  if (base.moving) {
+    enter(X, base.w, base.dw, base.a, rotation_acceleration(base.w, base.dw), w, dw, a);
+  } else {
+    w = dw = zero3<T>();
+    a = X.to_body(base.a);
+  }
+}
+template <class T>
+ZVENO_INLINE void add_joint(bool revolute, bool still, const T& rate, const T* qdd, Vec3<T>& w, Vec3<T>& dw, Vec3<T>& a) {
   if (revolute) {
     if (!still) {  // (w_P x z) qd
       dw.x() += w.y() * rate;
@@ -56,24 +72,6 @@ ZVENO_INLINE RigidMotion<T> with_joint(bool revolute, bool still, const T& rate,
     }
     if (qdd) a.z() += *qdd;
   }
-  return {w, dw, a, rotation_acceleration(w, dw)};
-}
-
-// the motion of body b, which stands at X in its parent or in the base
-template <class T>
-ZVENO_INLINE RigidMotion<T> entered(const JointFrame<T>& X, bool revolute, const RigidMotion<T>& from, const T& rate,
-                                    const T* qdd) {
-  // one after the other: the order of arguments is the compiler's, and so would be that of a traced graph
-  const Vec3<T> w = X.to_body(from.w), dw = X.to_body(from.dw), a = X.to_body(from.a + times(from.K, X.p));
-  return with_joint<T>(revolute, false, rate, qdd, w, dw, a);
-}
-template <class T>
-ZVENO_INLINE RigidMotion<T> entered(const JointFrame<T>& X, bool revolute, const BaseMotion<T>& base, const T& rate,
-                                    const T* qdd) {
-  if (!base.moving) return with_joint<T>(revolute, true, rate, qdd, zero3<T>(), zero3<T>(), X.to_body(base.a));
-  const Vec3<T> w = X.to_body(base.w), dw = X.to_body(base.dw),
-                a = X.to_body(base.a + times(rotation_acceleration(base.w, base.dw), X.p));
-  return with_joint<T>(revolute, false, rate, qdd, w, dw, a);
 }
 
 // base to tips: the wrench that each body's motion needs, about Bo, body axes; qdd may be null (zero accelerations)
@@ -85,25 +83,33 @@ void body_wrenches(const ModelView<P>& model, const JointPosition<T>& at, const 
   // along a chain the parent's motion stays in registers; a tree remembers it
   const bool tree = !model.topology->serial;
   RigidMotion<T>* motion = scratch.take<RigidMotion<T>>(tree ? n : 0);
-  RigidMotion<T> x;
+  Vec3<T> w = zero3<T>(), dw = w, a = w;
+  Mat3<T> K = diagonal(T(0.0));
   for (int b = 0; b < n; ++b) {
     // computed in locals and stored at the end: a store in between makes the compiler reload every parameter
     const JointFrame<T> X = joint_frame(model, at, b);
     const BodyParams<P>& body = model.body[b];
     const int parent = model.parent(b);
-    const bool revolute = model.revolute(b);
-    const T* const acceleration = qdd ? qdd + b : nullptr;
-    if (parent == kWorld)
-      x = entered(X, revolute, base, qd[b], acceleration);
-    else
-      x = entered(X, revolute, parent == b - 1 ? x : motion[parent], qd[b], acceleration);
-    Vec3<T> f = x.a * T(body.m) + times(x.K, cast<T>(body.mc_B));
-    Vec3<T> m = axial_of_product(x.K, cast<T>(body.S_BBo_B)) + cross<T>(cast<T>(body.mc_B), x.a);
+    Vec3<T> wb, dwb, ab;
+    if (parent != kWorld) {
+      if (parent != b - 1) {
+        const RigidMotion<T>& from = motion[parent];
+        w = from.w, dw = from.dw, a = from.a, K = from.K;
+      }
+      enter(X, w, dw, a, K, wb, dwb, ab);
+    } else {
+      enter(X, base, wb, dwb, ab);
+    }
+    add_joint(model.revolute(b), parent == kWorld && !base.moving, qd[b], qdd ? qdd + b : nullptr, wb, dwb, ab);
+    const Mat3<T> Kb = rotation_acceleration(wb, dwb);
+    Vec3<T> f = ab * T(body.m) + times(Kb, cast<T>(body.mc_B));
+    Vec3<T> m = axial_of_product(Kb, cast<T>(body.S_BBo_B)) + cross<T>(cast<T>(body.mc_B), ab);
     if (external_B) {
       f -= external_B[b].f;
       m -= external_B[b].n;
     }
-    if (tree) motion[b] = x;
+    w = wb, dw = dwb, a = ab, K = Kb;
+    if (tree) motion[b].w = wb, motion[b].dw = dwb, motion[b].a = ab, motion[b].K = Kb;
     wrench[b].f = f;
     wrench[b].n = m;
   }
