@@ -279,6 +279,16 @@ def test_a_root_link_with_mass_is_said_to_be_fixed_to_the_world(name):
         zv.Chain.from_urdf(path)
 
 
+def test_a_body_with_limbs_that_is_welded_to_a_massless_root_is_said_to_be_fixed():
+    body = robot(
+        '<link name="a"/>' + joint("w", "a", "b", kind="fixed") + joint("l", "b", "c") + joint("r", "b", "d"), "bcd"
+    )
+    with pytest.warns(zv.ModelWarning, match=r"welded to root link 'a' \(1 kg, 2 limbs\) is fixed to the world"):
+        assert zv.Chain.from_urdf(body, strict=True).n == 2
+    arm = robot('<link name="a"/>' + joint("w", "a", "b", kind="fixed") + joint("l", "b", "c"), "bc")
+    assert zv.Chain.from_urdf(arm).n == 1
+
+
 def test_strict_reading_takes_a_robot_that_stands_on_a_heavy_root():
     source = robot(joint("j", "a", "b"), "ab")
     with pytest.warns(zv.ModelWarning, match=r"^URDF text: root link 'a' \(1 kg\) is fixed to the world: .* result$"):

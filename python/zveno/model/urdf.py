@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from numbers import Real
-from typing import NoReturn, TypeVar
+from typing import NamedTuple, NoReturn, TypeVar
 from xml.parsers import expat
 
 import numpy as np
@@ -445,6 +445,10 @@ class _Reader:
         told = []  # how the robot stands is no mistake of the file: strict reading does not refuse it
         if base.mass:
             told = [f"root link '{root}' ({base.mass:g} kg) is fixed to the world: its mass enters no result"]
+        elif limbs := _limbs(root, links):  # an arm is bolted down on purpose, a body with several limbs hardly is
+            told = [
+                f"what is welded to root link '{root}' ({limbs.mass:g} kg, {limbs.limbs} limbs) is fixed to the world"
+            ]
         if strict:
             report(doubts, self.where, strict)
         report([*told, *doubts], self.where, strict=False)
@@ -478,6 +482,25 @@ def _few(texts: list[str]) -> list[str]:
 
 def _joints(count: int) -> str:
     return f"{count} joint{'s' * (count > 1)}"
+
+
+class _Limbs(NamedTuple):
+    mass: float  # of what carries them
+    limbs: int
+
+
+def _limbs(root: str, links: list[Link]) -> _Limbs | None:
+    """The links welded to the root, if they have mass and several joints move on them."""
+    welded, found = {root}, _Limbs(0.0, 0)
+    for link in links:  # parents first
+        if link.parent not in welded:
+            continue
+        if link.joint == "fixed":
+            welded.add(link.name)
+            found = found._replace(mass=found.mass + link.mass)
+        else:
+            found = found._replace(limbs=found.limbs + 1)
+    return found if found.mass > 0 and found.limbs > 1 else None
 
 
 def _names(names: list[str]) -> str:
