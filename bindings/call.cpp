@@ -23,13 +23,15 @@ Keywords keywords_of(const FunctionRow& row) {
   Keywords names;
   const auto add = [&](Param p) { names.emplace_back(index_of(p), interned(name_of(p))); };
   for (const Param p : row.params) add(p);
+  if (row.has(kAlsoBy)) add(Param::wrt);
   if (row.has(kSeveral)) add(Param::outputs);
   for (const Param p : {Param::on_error, Param::status, Param::out, Param::threads}) add(p);
   return names;
 }
 
 std::string keyword_only(const FunctionRow& row) {
-  return row.has(kSeveral) ? "outputs, on_error, status, out and threads" : "on_error, status, out and threads";
+  return std::string(row.has(kAlsoBy) ? "wrt, " : "") + (row.has(kSeveral) ? "outputs, " : "") +
+         "on_error, status, out and threads";
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -269,7 +271,6 @@ double moving_mass(const Chain& chain) {
 }  // namespace
 
 Job Face<Chain>::options(const Context& c, const Chain& chain, const FunctionRow& row, const Arguments& a) {
-  if (a[Param::wrt]) throw py::value_error(std::string(c.function) + ": takes no wrt");
   Job job{&chain, static_cast<Function>(row.code), static_cast<Method>(method_of(c, row, a[Param::method]))};
   if (serial_only(job.method) && !chain.topology().serial)
     throw py::value_error(std::string(c.function) + ": method " + text_of(a[Param::method]) +

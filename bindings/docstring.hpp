@@ -62,21 +62,21 @@ inline std::string parameter_doc(const FunctionRow& row, Param p) {
 }
 
 inline std::string docstring_of(const FunctionRow& row) {
-  std::string keyword_only[5] = {"outputs", "on_error", "status", "out", "threads"};
-  constexpr Param common[5] = {Param::outputs, Param::on_error, Param::status, Param::out, Param::threads};
-  const int first = row.has(kSeveral) ? 0 : 1;
+  constexpr Param common[] = {Param::wrt, Param::outputs, Param::on_error, Param::status, Param::out, Param::threads};
+  constexpr int count = sizeof common / sizeof common[0];
+  const int first = row.has(kAlsoBy) ? 0 : row.has(kSeveral) ? 1 : 2;
   std::string text = std::string(row.name) + "($self, /";
   for (const Param p : row.params) {
     const std::string fallback = default_of(row, p);
     text += std::string(", ") + name_of(p) + (fallback.empty() ? "" : "=" + fallback);
   }
   text += ", *";
-  for (int i = first; i < 5; ++i) text += ", " + keyword_only[i] + "=" + option_of(common[i]).fallback;
+  for (int i = first; i < count; ++i) text += std::string(", ") + name_of(common[i]) + "=" + option_of(common[i]).fallback;
   text += ")\n--\n\n" + wrapped(row.summary, 0);
   if (*row.notes) text += "\n" + wrapped(row.notes, 0);
   text += "\nParameters\n----------\n";
   for (const Param p : row.params) text += parameter_doc(row, p);
-  for (int i = first; i < 5; ++i) text += parameter_doc(row, common[i]);
+  for (int i = first; i < count; ++i) text += parameter_doc(row, common[i]);
   text += "\nReturns\n-------\n";
   if (row.has(kSeveral)) text += "result : " + std::string(row.result) + "\n    With attributes\n\n";
   for (const Slot& s : row.outputs) {

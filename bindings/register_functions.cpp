@@ -44,7 +44,7 @@ PyObject* evaluate_call(const FunctionRow& row, const Keywords& names, PyObject*
   if (PyObject* result = run_quickly(c, model, row, args, count, kwnames)) return result;
   Arguments a;
   place_arguments(name, names, row.params.count, [&] { return keyword_only(row); }, args, count, kwnames, a.slot);
-  if (row.takes(Param::wrt) && a[Param::wrt]) {  // several functions answer, put together in Python
+  if (row.has(kAlsoBy) && a[Param::wrt]) {  // several functions answer, put together in Python
     py::dict given;
     for (const auto& [slot, key] : names)
       if (a.slot[slot]) given[key] = py::handle(a.slot[slot]);
@@ -128,8 +128,9 @@ py::list table() {
     rows.append(py::dict(py::arg("name") = row.name, py::arg("parameters") = params, py::arg("methods") = methods,
                          py::arg("outputs") = outputs, py::arg("cost") = kCosts[static_cast<int>(row.cost)],
                          py::arg("private") = row.has(kPrivate), py::arg("several") = row.has(kSeveral),
-                         py::arg("block") = row.has(kOneBlock), py::arg("regroups") = row.has(kRegroups),
-                         py::arg("solves") = row.has(kSolves), py::arg("result") = row.result,
+                         py::arg("block") = row.has(kOneBlock), py::arg("wrt") = row.has(kAlsoBy),
+                         py::arg("regroups") = row.has(kRegroups), py::arg("solves") = row.has(kSolves),
+                         py::arg("result") = row.result,
                          py::arg("frame") = row.has(kInCutAxes)    ? "section"
                                             : row.has(kInLinkAxes) ? "link"
                                                                    : "world",

@@ -78,13 +78,13 @@ def methods(row):
     """The method of a row, with overloads where its result depends on the arguments."""
     if row["block"]:
         return method(row, out=f"{row['result']} | None = None", result=row["result"])
-    if any(x["name"] == "wrt" for x in row["parameters"]):  # a keyword of its own
-        named = dict(row, parameters=[x for x in row["parameters"] if x["name"] != "wrt"])
-        lines = method(named, out="tuple[_Array, ...] | None = None", result=row["result"], overload=True)
+    if row["wrt"]:
+        lines = method(row, out="tuple[_Array, ...] | None = None", result=row["result"], overload=True)
         asked = [
             line.replace("*,", "*,\n        wrt: str | Sequence[str | tuple[str, str | Sequence[str]]],")
             for line in lines
         ]
+        lines = [line.replace("*,", "*,\n        wrt: None = None,") for line in lines]
         return lines + [line.replace(f"-> {row['result']}", "-> Sensitivities") for line in asked]
     if row["several"]:
         return method(row, out="tuple[_Array, ...] | None = None", result=row["result"])

@@ -51,9 +51,9 @@ s = time[:, None] / t_end
 guess = ((upright - hanging) * (60 * s - 180 * s**2 + 120 * s**3) / t_end**2).ravel()
 
 
-def missed(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def missed(x: Array) -> Array:
     """What the motion lacks at its end."""
-    return ends @ x - wanted
+    return np.asarray(ends @ x - wanted)
 
 
 found = minimize(

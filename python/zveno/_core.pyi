@@ -315,6 +315,7 @@ class Chain:
         external_frame: Literal["world", "link"] = "world",
         method: Literal["sweep", "sweep-walk", "dual"] = "sweep",
         *,
+        wrt: None = None,
         outputs: Sequence[_DerivativesOutput] | None = None,
         on_error: _OnError = "raise",
         status: NDArray[np.int16] | None = None,

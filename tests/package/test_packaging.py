@@ -61,10 +61,10 @@ def test_installation_contains(pattern):
     assert installed(pattern)
 
 
-def test_wheel_is_smaller_than_five_megabytes():
+def test_wheel_is_smaller_than_eight_megabytes():
     listed = [file for file in importlib.metadata.files("zveno") if file.suffix != ".pyc"]  # made by the installer
     files = {file.locate().resolve() for file in listed}
-    assert sum(len(zlib.compress(file.read_bytes())) for file in files if file.exists()) < 5e6
+    assert sum(len(zlib.compress(file.read_bytes())) for file in files if file.exists()) < 8e6
 
 
 def test_installation_names_no_folder_of_the_build_machine():
@@ -148,7 +148,7 @@ def test_wrong_calls_are_type_errors(tmp_path):
 @pytest.mark.slow
 def test_stubs_agree_with_the_compiled_module(tmp_path):
     # pybind11 gives its classes a metaclass of its own, which is no business of the user's
-    classes = "Chain|Graph|Hexapod|HexapodRun|ChainRun|JointLaw|Schedule"
+    classes = "Chain|Graph|Hexapod|HexapodRun|ChainRun|JointLaw|Schedule|SectionCut"
     (tmp_path / "allowed").write_text(rf"zveno\._core\.({classes})" + "\n")  # their metaclass
     options = ("--allowlist", "allowed", "--mypy-config-file", os.devnull)
     check_python("-m", "mypy.stubtest", "zveno._core", *options, cwd=tmp_path, **type_checker_environment())

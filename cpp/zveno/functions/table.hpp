@@ -238,6 +238,7 @@ enum Trait : unsigned {
   kPrivate = 16,    // no name for users
   kSeveral = 32,    // a named result
   kInCutAxes = 64,  // frame is 'section' (the default), 'link' or 'world'
+  kAlsoBy = 128,    // takes wrt, by keyword
 };
 
 // in positional order, those that must be given first
