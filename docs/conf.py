@@ -145,7 +145,10 @@ MODULES = {
     "mechanisms": ("Mechanisms", "Parallel mechanisms, ready to use."),
     "sections": ("Cross-sections", "Areas, moments of area, torsion and shear of tubes, boxes, rods and I-beams."),
     "laws": ("Force laws", "Forces of drives and joints in a simulation; laws add up with `+`."),
-    "flexible": ("Flexible links", "Beams as rigid finite elements; how to use them: [](../../flexible.md)."),
+    "flexible": (
+        "Flexible links",
+        "Beams as rigid finite elements; how to use them: [](../../flexible.md), their [cross-sections](sections.md).",
+    ),
     "files": ("Files", "Reading and writing models and records."),
     "graph": ("Expression graphs", "The straight-line program behind a traced function."),
     "opcount": ("Operation counts", "Counting, and fitting polynomials to counts."),
@@ -181,13 +184,14 @@ def write_api(app: Any, config: Any) -> None:
     pages = {}
     for key, (title, text, names) in {**TOPICS, "package": rest}.items():
         pages[key] = f"# {title}\n\n{text}\n\n{table('zveno', [name for name in names if name in public])}"
+    shown: set[int] = set()  # what two modules have is described once
     for key, (title, text) in MODULES.items():
         if find_spec(f"zveno.{key}") is None:
             continue
         module = import_module(f"zveno.{key}")
-        pages[key] = (
-            f"# {title}\n\n{text} `zveno.{key}`\n\n{table(module.__name__, documented(module, module.__all__))}"
-        )
+        names = [name for name in documented(module, module.__all__) if id(getattr(module, name)) not in shown]
+        shown |= {id(getattr(module, name)) for name in names}
+        pages[key] = f"# {title}\n\n{text} `zveno.{key}`\n\n{table(module.__name__, names)}"
     order = [
         key for key in ("models", "robots", "mechanisms", "simulation", "laws", "results", "files") if key in pages
     ]

@@ -68,7 +68,7 @@ def time_derivatives(chain: Chain, function: str, qs: ArrayLike, *, order: int |
 
     Returns
     -------
-    derivatives : (..., order + 1, *shape of the result) array
+    derivatives : (..., order + 1, ...) array, the shape of the result behind
         Row i is the i-th time derivative; row 0 is what the function itself gives, bit for bit. Functions with several
         results give their named result with such arrays.
 
