@@ -99,10 +99,10 @@ LAW(first_coefficients_are_the_bits_of_double) {
     const Chain chain = make(random_links(random, wanted));
     const std::vector<LinkFrame> loads = random_loads(random, chain);
     const int n = chain.n();
-    const std::vector<double> x[3] = {random.vector(n), random.vector(n), random.vector(n)};
+    const std::vector<double> x[4] = {random.vector(n), random.vector(n), random.vector(n), random.vector(n)};
     const std::vector<double> external = random.vector(6 * static_cast<std::ptrdiff_t>(loads.size()), -10, 10);
     constexpr int kDegree = 3;
-    std::vector<Moving> moving[3], moving_external;
+    std::vector<Moving> moving[4], moving_external;
     const auto rising = [&](const std::vector<double>& from, std::vector<Moving>& to) {
       for (const double value : from) {
         to.push_back(Moving::of_degree(kDegree));
@@ -110,12 +110,13 @@ LAW(first_coefficients_are_the_bits_of_double) {
         for (int k = 1; k <= kDegree; ++k) to.back()[k] = random.uniform(-1, 1);
       }
     };
-    for (int k = 0; k < 3; ++k) rising(x[k], moving[k]);
+    for (int k = 0; k < 4; ++k) rising(x[k], moving[k]);
     rising(external, moving_external);
 
     for (const auto& [name, job] : every_job(chain, loads)) {
-      if (job.function == Function::derivatives) continue;
-      const std::size_t size = static_cast<std::size_t>(output_size(job));
+      if (job.method == Method::dual) continue;
+      std::size_t size = 0, begin[kMostOutputs] = {};  // results one behind the other
+      for (int k = 0; k < output_count(job); ++k) begin[k] = size, size += static_cast<std::size_t>(output_size(job, k));
       Inputs<double> in;
       Inputs<Moving> in_moving;
       int k = 0;
@@ -123,13 +124,15 @@ LAW(first_coefficients_are_the_bits_of_double) {
       in.external = external.data();
       in_moving.external = moving_external.data();
       std::vector<double> out(size), pivot(static_cast<std::size_t>(n)), values;
-      double* const to = out.data();
-      evaluate<double>(job, in, &to, pivot.data(), scratch);
+      double* to[kMostOutputs] = {};
+      for (int k = 0; k < output_count(job); ++k) to[k] = out.data() + begin[k];
+      evaluate<double>(job, in, to, pivot.data(), scratch);
       std::vector<Moving> out_moving(size), pivot_moving(static_cast<std::size_t>(n));
-      Moving* const to_moving = out_moving.data();
+      Moving* to_moving[kMostOutputs] = {};
+      for (int k = 0; k < output_count(job); ++k) to_moving[k] = out_moving.data() + begin[k];
       for (int pass = 0; pass < 2; ++pass) {  // the second one finds the scratch poisoned
         scratch.poison();
-        evaluate<Moving>(job, in_moving, &to_moving, pivot_moving.data(), scratch);
+        evaluate<Moving>(job, in_moving, to_moving, pivot_moving.data(), scratch);
       }
       for (const Moving& y : out_moving) values.push_back(y[0][kLanes - 1]);
       CHECK_SAME(name + ", n = " + std::to_string(n), values.data(), out.data(), static_cast<std::ptrdiff_t>(size));

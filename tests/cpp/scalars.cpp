@@ -34,7 +34,7 @@ T garbage() {
   return x;
 }
 
-// output and, from forward dynamics, pivots
+// output and, from what solves, pivots
 template <class T>
 struct Result {
   std::vector<T> out, pivot;
@@ -58,7 +58,7 @@ Result<T> evaluated(const Job& job, const std::vector<T> (&x)[3], const std::vec
   std::size_t size = 0;
   for (int i = 0; i < output_count(job); ++i) size += static_cast<std::size_t>(output_size(job, i));
   Result<T> r;
-  r.pivot.assign(job.function == Function::forward_dynamics ? n : 0, garbage<T>());
+  r.pivot.assign(row_of(job.function).has(kSolves) ? n : 0, garbage<T>());
   // functions get null for what they do not take
   Inputs<T> in;
   int k = 0;
