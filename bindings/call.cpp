@@ -14,6 +14,7 @@
 #include "interrupt.hpp"
 #include "registers.hpp"
 #include "result.hpp"
+#include "types.hpp"
 
 namespace zveno::bindings {
 
@@ -98,7 +99,7 @@ std::shared_ptr<const SectionCut> section_of(const Context& c, const Chain& chai
 // anything with as_matrix() is a rotation, and {"quaternion": (w, x, y, z)}
 py::object rotation_of(const Context& c, PyObject* arg) {
   if (py::detail::npy_api::get().PyArray_Check_(arg)) return py::reinterpret_borrow<py::object>(arg);
-  if (PyDict_Check(arg)) return py::module_::import("zveno._rotation").attr("matrix_of")(c.function, py::handle(arg));
+  if (PyDict_Check(arg)) return adopted_function(Adopted::matrix_of)(c.function, py::handle(arg));
   static PyObject* const name = interned("as_matrix");
   PyObject* method = PyObject_GetAttr(arg, name);
   if (!method) {

@@ -8,6 +8,7 @@
 #include "docstring.hpp"
 #include "registers.hpp"
 #include "result.hpp"
+#include "types.hpp"
 
 namespace zveno::bindings {
 namespace {
@@ -48,10 +49,7 @@ PyObject* evaluate_call(const FunctionRow& row, const Keywords& names, PyObject*
     py::dict given;
     for (const auto& [slot, key] : names)
       if (a.slot[slot]) given[key] = py::handle(a.slot[slot]);
-    return py::module_::import("zveno.dynamics.sensitivities")
-        .attr("sensitivities")(py::handle(self), given)
-        .release()
-        .ptr();
+    return adopted_function(Adopted::sensitivities)(py::handle(self), given).release().ptr();
   }
   auto job = Face<Model>::options(c, model, row, a);
   if (PyObject* outputs = a[Param::outputs]) job.outputs = outputs_of(c, row, outputs);

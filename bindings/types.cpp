@@ -8,35 +8,41 @@
 namespace zveno::bindings {
 namespace {
 
-constexpr int kCount = static_cast<int>(Adopted::count);
+constexpr int kCount = static_cast<int>(Adopted::count), kFunctions = static_cast<int>(Adopted::matrix_of);
 constexpr std::array<const char*, kCount> kNames = {
-    "ModelError",  "SingularityError",   "UnreachableError", "GraphSizeError",    "Body",
-    "Derivatives", "ForwardDerivatives", "HexapodDynamics",  "SecondDerivatives",
+    "ModelError",         "SingularityError", "UnreachableError",  "GraphSizeError", "Body",          "Derivatives",
+    "ForwardDerivatives", "HexapodDynamics",  "SecondDerivatives", "matrix_of",      "sensitivities",
 };
-std::array<PyTypeObject*, kCount> types{};  // owned
+std::array<PyObject*, kCount> objects{};  // owned
 
 int index_of(std::string_view name) {
   for (int i = 0; i < kCount; ++i)
     if (name == kNames[i]) return i;
-  throw py::value_error("adopt: the core has no use for a type '" + std::string(name) + "'");
+  throw py::value_error("adopt: the core has no use for '" + std::string(name) + "'");
 }
 
 void adopt(const py::args& given) {
-  for (const py::handle& type : given) {
-    if (!PyType_Check(type.ptr())) throw py::type_error("adopt: expected types");
-    PyTypeObject*& place = types[index_of(type.attr("__name__").cast<std::string>())];
-    Py_XDECREF(place);
-    place = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
+  for (const py::handle& object : given) {
+    if (!PyType_Check(object.ptr()) && !PyFunction_Check(object.ptr()))
+      throw py::type_error("adopt: expected types and functions");
+    const int i = index_of(object.attr("__name__").cast<std::string>());
+    if (PyType_Check(object.ptr()) != (i < kFunctions)) throw py::type_error(std::string("adopt: not a ") + kNames[i]);
+    Py_XDECREF(objects[i]);
+    objects[i] = object.inc_ref().ptr();
   }
+}
+
+PyObject* object_of(Adopted which) {
+  const int i = static_cast<int>(which);
+  if (!objects[i]) throw std::runtime_error(std::string("zveno._core: '") + kNames[i] + "' was not adopted");
+  return objects[i];
 }
 
 }  // namespace
 
-PyTypeObject* adopted(Adopted which) {
-  const int i = static_cast<int>(which);
-  if (!types[i]) throw std::runtime_error(std::string("zveno._core: the type '") + kNames[i] + "' was not adopted");
-  return types[i];
-}
+PyTypeObject* adopted(Adopted which) { return reinterpret_cast<PyTypeObject*>(object_of(which)); }
+
+py::function adopted_function(Adopted which) { return py::reinterpret_borrow<py::function>(object_of(which)); }
 
 PyTypeObject* adopted(const char* name) { return adopted(static_cast<Adopted>(index_of(name))); }
 

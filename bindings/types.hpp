@@ -1,4 +1,5 @@
-// Python types that the core makes or recognises. The package hands them over once, when it is imported: _core.adopt.
+// Python types that the core makes or recognises, and functions that it calls. The package hands them over once, when it is
+// imported: _core.adopt.
 #pragma once
 
 #include <string>
@@ -20,11 +21,15 @@ enum class Adopted {
   ForwardDerivatives,
   HexapodDynamics,
   SecondDerivatives,
+  // functions
+  matrix_of,
+  sensitivities,
   count
 };
 
 PyTypeObject* adopted(Adopted which);
 PyTypeObject* adopted(const char* name);
+py::function adopted_function(Adopted which);
 
 // an exception of the package
 py::object make_error(const char* type, const std::string& text);

@@ -1,9 +1,12 @@
-"""Hands the compiled core the types that it makes or recognises."""
+"""Hands the compiled core the types that it makes or recognises, and the functions that it calls."""
 
 from . import _core
+from ._rotation import matrix_of
+from .dynamics.sensitivities import sensitivities
 from .errors import GraphSizeError, ModelError, SingularityError, UnreachableError
 from .model.body import Body
 from .results import Derivatives, ForwardDerivatives, HexapodDynamics, SecondDerivatives
 
 _core.adopt(GraphSizeError, ModelError, SingularityError, UnreachableError, Body)
 _core.adopt(Derivatives, ForwardDerivatives, HexapodDynamics, SecondDerivatives)
+_core.adopt(matrix_of, sensitivities)
