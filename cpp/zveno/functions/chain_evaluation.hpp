@@ -92,7 +92,6 @@ class ChainEvaluation {
       case Function::pose: return pose(out[0]);
       case Function::jacobian: return jacobian(out[0]);
       case Function::jacobian_rate: return jacobian_rate(out[0]);
-      case Function::derivatives: return derivatives(out);  // method 'dual': see batch/ and instruments/
       case Function::velocity: return velocity(out[0]);
       case Function::acceleration: return acceleration(out[0]);
       case Function::com: return com(out[0]);
@@ -100,19 +99,24 @@ class ChainEvaluation {
       case Function::momentum_matrix: return momentum_matrix(out[0]);
       case Function::coriolis_matrix: return coriolis(out[0]);
       case Function::regressor: return regressor(out[0]);
-      case Function::forward_derivatives: return forward_derivatives(out, pivot);
-      case Function::inverse_mass_matrix: return inverse_mass_matrix(out[0], pivot);
-      case Function::section_load: return section_load(out[0]);
-      case Function::mass_matrix_derivatives: return mass_matrix_derivatives(out[0]);
-      case Function::mass_matrix_second_derivatives: return mass_matrix_second_derivatives(out[0]);
-      case Function::christoffel: return christoffel(out[0]);
-      case Function::gravity_stiffness: return gravity_stiffness_matrix(out[0]);
-      case Function::kinematic_derivative: return kinematic_derivative(out[0]);
-      case Function::effective_inertia: return effective_inertia(out[0]);
-      case Function::mass_matrix_derivative: return mass_matrix_derivative(out[0]);
-      case Function::second_derivatives: return second(out);
+      case Function::section_load:
+      case Function::derivatives:
+      case Function::forward_derivatives:
+      case Function::inverse_mass_matrix:
+      case Function::mass_matrix_derivatives:
+      case Function::mass_matrix_second_derivatives:
+      case Function::christoffel:
+      case Function::gravity_stiffness:
+      case Function::kinematic_derivative:
+      case Function::effective_inertia:
+      case Function::mass_matrix_derivative:
+      case Function::second_derivatives: return analyse(out, pivot);
     }
   }
+
+  // functions of chain_analysis.hpp, compiled apart: in one unit with the others they would take from them what the
+  // compiler may inline
+  void analyse(T* const* out, T* pivot);
 
   void inverse_dynamics(T* out) {
     const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);

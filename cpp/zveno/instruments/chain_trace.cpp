@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include <zveno/functions/chain_evaluation.hpp>
+#include <zveno/functions/chain_analysis.hpp>
 #include <zveno/instruments/give.hpp>
 #include <zveno/scalar/dual.hpp>
 
