@@ -5,9 +5,9 @@ Examples
 >>> import numpy as np, zveno as zv
 >>> arm = zv.robots.two_link()
 >>> control = zv.control.ComputedTorque(arm, kp=100.0, kd=20.0)
->>> swing = arm.simulate(1.0, 1e-3, q=[0.3, -0.2], tau=control.follow(lambda t: [np.sin(t), np.cos(t)]))
->>> bool(np.abs(swing.q[-1] - [np.sin(1.0), np.cos(1.0)]).max() < 0.05)
-True
+>>> swing = arm.simulate(2.0, 1e-3, q=[0.3, -0.2], tau=control.follow(lambda t: [0.5, 1.0]))
+>>> print(swing.q[-1].round(4))
+[0.5 1. ]
 """
 
 from .controller import Controller

@@ -67,8 +67,8 @@ class ComputedTorque(Controller):
     >>> tau = control(q, qd, aim)
     >>> bool(np.allclose(arm.forward_dynamics(q, qd, tau), -40.0 * qd))
     True
-    >>> print(control.c_source().splitlines()[0])
-    /* ComputedTorque(puma560)(q, qd, q_ref, qd_ref, qdd_ref)
+    >>> print(control.c_source().splitlines()[1])
+     * puma560_computed_torque: ComputedTorque(puma560)(q, qd, q_ref, qd_ref, qdd_ref)
     """
 
     def __init__(self, chain: Chain, kp: ArrayLike, kd: ArrayLike) -> None:
