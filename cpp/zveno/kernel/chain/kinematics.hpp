@@ -5,13 +5,12 @@
 
 namespace zveno {
 
-// R_WB and p_WoBo of every body; revolute joint: 33 mul 21 add
-template <class T, class P>
-void body_frames(const ModelView<P>& model, const JointPosition<T>& at, Mat3<T>* R_WB, Vec3<T>* p_W) {
+template <bool Stacked, class T, class P>
+ZVENO_INLINE void chain_of_frames(const ModelView<P>& model, const JointPosition<T>& at, Mat3<T>* R_WB, Vec3<T>* p_W) {
   Mat3<T> R = diagonal(T(1.0));  // of the body before, in registers
   Vec3<T> p = zero3<T>();
   for (int b = 0; b < model.size(); ++b) {
-    const JointFrame<T, true> X = joint_frame<true>(model, at, b);
+    const JointFrame<T, Stacked> X = joint_frame<Stacked>(model, at, b);
     const int parent = model.parent(b);
     if (parent == kWorld) {
       R = X.after(diagonal(T(1.0)));
@@ -24,6 +23,15 @@ void body_frames(const ModelView<P>& model, const JointPosition<T>& at, Mat3<T>*
     R_WB[b] = R;
     p_W[b] = p;
   }
+}
+
+// R_WB and p_WoBo of every body; revolute joint: 33 mul 21 add
+template <class T, class P>
+void body_frames(const ModelView<P>& model, const JointPosition<T>& at, Mat3<T>* R_WB, Vec3<T>* p_W) {
+  if (model.topology->stacked)
+    chain_of_frames<true>(model, at, R_WB, p_W);
+  else
+    chain_of_frames<false>(model, at, R_WB, p_W);
 }
 
 // angular velocities and velocities of the origins, base axes
