@@ -380,7 +380,7 @@ class ChainEvaluation {
       const JointFrame<T> X = joint_frame(model_, at_, b);
       const Vec3<T> force = X.to_parent(wrench[b].f);
       f -= force;
-      m -= X.to_parent(wrench[b].n) + cross<T>(X.p, force);
+      m -= X.moment_to_parent(wrench[b].n, force);
     }
     for (int k = 0; k < job_.external_count; ++k) {
       const LinkFrame& frame = job_.external_frames[k];
@@ -500,6 +500,7 @@ class ChainEvaluation {
     T mass(0.0);
     Vec3<T> moment = zero3<T>();
     for (int b = 0; b < n_; ++b) {
+      if (model_.hinge(b)) continue;
       mass += T(model_.body[b].m);
       moment += p_W_[b] * T(model_.body[b].m) + times(R_WB_[b], cast<T>(model_.body[b].mc_B));
     }
@@ -556,7 +557,10 @@ class ChainEvaluation {
       if (frame.link < 0 || !cut.loaded[frame.link]) continue;
       Vec3<T> f, m;
       load(k, f, m);
-      if (cut.body != kWorld) {
+      if (job_.external_in_links) {
+        f = times(cast<T>(frame.R_BU), f);
+        m = times(cast<T>(frame.R_BU), m);
+      } else if (cut.body != kWorld) {
         f = transposed_times(R_WB_[cut.body], f);
         m = transposed_times(R_WB_[cut.body], m);
       }
@@ -582,8 +586,7 @@ class ChainEvaluation {
     const Wrench<T>* ext = loads ? external(true) : nullptr;
     Wrench<T>* wrench = scratch_.take<Wrench<T>>(n_);
     enter_stage<T>(Stage::algorithm);
-    body_wrenches(model_, at_, qd, qdd, motion, ext, wrench, scratch_);
-    accumulate_wrenches(model_, at_, wrench);
+    joint_wrenches(model_, at_, qd, qdd, motion, ext, wrench, scratch_);
     const BaseMotion<T> body = motion_of_body(model_, at_, qd, qdd, motion, cut.body, scratch_);
     const Wrench<T> load = loads ? load_beyond(cut) : Wrench<T>{zero3<T>(), zero3<T>()};
     const Wrench<T> w = section_wrench(model_, at_, cut, body, wrench, loads ? &load : nullptr);
