@@ -119,7 +119,7 @@ def kinds(mechanism, rows):
 def text():
     """The whole file."""
     made, names = TEMPLATE.read_text(encoding="utf-8"), ""
-    for mechanism in ("chain", "hexapod"):
+    for mechanism in ("chain", "hexapod", "linkage"):
         rows = _core.functions(mechanism)
         lines = [line for row in rows for line in methods(row)]
         names += "".join(definition for row in rows for _, definition in choices(row).values())

@@ -11,7 +11,7 @@ namespace {
 constexpr int kCount = static_cast<int>(Adopted::count), kFunctions = static_cast<int>(Adopted::matrix_of);
 constexpr std::array<const char*, kCount> kNames = {
     "ModelError",         "SingularityError", "UnreachableError",  "GraphSizeError", "Body",          "Derivatives",
-    "ForwardDerivatives", "HexapodDynamics",  "SecondDerivatives", "matrix_of",      "sensitivities",
+    "ForwardDerivatives", "HexapodDynamics",  "LinkageDynamics",   "SecondDerivatives", "matrix_of",    "sensitivities",
 };
 std::array<PyObject*, kCount> objects{};  // owned
 

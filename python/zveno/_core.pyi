@@ -10,7 +10,7 @@ from typing_extensions import TypeVar, disjoint_base
 from .dynamics.sensitivities import Sensitivities
 from .hexapod import Body
 from .model import Link, Section
-from .results import Derivatives, ForwardDerivatives, HexapodDynamics, SecondDerivatives
+from .results import Derivatives, ForwardDerivatives, HexapodDynamics, LinkageDynamics, SecondDerivatives
 
 _Array: TypeAlias = NDArray[np.float64]
 _Result = TypeVar("_Result", default=Any)
@@ -105,6 +105,20 @@ _HexapodArrays: TypeAlias = Literal[
 _HexapodNumbers: TypeAlias = Literal[
     "kinetic_energy",
     "potential_energy",
+]
+_ForwardDynamicsOutput: TypeAlias = Literal[
+    "qdd",
+    "multiplier",
+    "loop_reaction",
+    "reaction",
+    "ambiguity",
+    "loop_ambiguity",
+]
+_LinkageArrays: TypeAlias = Literal[
+    "residual",
+    "constraint_velocity",
+    "constraint_jacobian",
+    "constraint_bias",
 ]
 _OnError: TypeAlias = Literal["raise", "nan"]
 # type, name, base, base frame, ring, ring frame, crank frame, tip frame, inner length, outer length,
@@ -779,6 +793,75 @@ class Hexapod:
         out: HexapodDynamics | None = None,
         threads: SupportsIndex | None = None,
     ) -> HexapodDynamics: ...
+
+class Linkage:
+    def __init__(
+        self, chain: Chain, length: float, open: float, given: int, constraints: list[tuple[Any, ...]]
+    ) -> None: ...
+    def _close(
+        self, guess: _Array, lower: _Array, upper: _Array, held: list[bool], given: Callable[[_Array], _Array] | None
+    ) -> tuple[_Array, _Array, bool, int, float]: ...
+    def _rank(self, G: _Array, f: _Array) -> tuple[int, _Array]: ...
+    def _choose(self, G: _Array) -> None: ...
+    @property
+    def _active(self) -> list[int]: ...
+    @property
+    def m(self) -> int: ...
+    def residual(
+        self,
+        q: ArrayLike,
+        t: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def constraint_velocity(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        t: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def constraint_jacobian(
+        self,
+        q: ArrayLike,
+        t: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def constraint_bias(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        t: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        t: ArrayLike | None = None,
+        *,
+        outputs: Sequence[_ForwardDynamicsOutput] | None = None,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: tuple[_Array, ...] | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> LinkageDynamics: ...
 
 def hexapod_forward_kinematics(
     hexapod: Hexapod, strokes: _Array, r: _Array, R: _Array, threads: int = 1

@@ -235,7 +235,8 @@ const KernelTable& kernel_table() {
                                  &sincos_singly,
                                  {&sincos_of, &angle_of, &sincos_packs, &angle_packs},
                                  {&sincos_of_fused, &angle_of_fused, &sincos_packs_fused, &angle_packs_fused},
-                                 &run_motion};
+                                 &run_motion,
+                                 &run_linkage};
   return table;
 }
 

@@ -203,6 +203,7 @@ struct Transcendental {
 class JointLaw;
 class JointLaws;
 struct MotionJob;
+struct LinkageJob;
 
 // one instruction set's build of the computation
 struct KernelTable {
@@ -215,6 +216,7 @@ struct KernelTable {
   void (*sincos)(const double*, double*, double*, int);
   Transcendental trig, fused_trig;
   Failure (*run_motion)(const MotionJob&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
+  Failure (*run_linkage)(const LinkageJob&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
 
   Failure run(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) const {
     return run_chain(job, rows, begin, end);
@@ -224,6 +226,9 @@ struct KernelTable {
   }
   Failure run(const MotionJob& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) const {
     return run_motion(job, rows, begin, end);
+  }
+  Failure run(const LinkageJob& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) const {
+    return run_linkage(job, rows, begin, end);
   }
 };
 

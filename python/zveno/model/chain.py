@@ -29,7 +29,8 @@ from .time_derivatives import time_derivatives as _time_derivatives
 
 if TYPE_CHECKING:
     from ..codegen.function import CompiledFunction, TraceOptions
-    from ..results import Derivatives, ForwardDerivatives, SecondDerivatives
+    from ..results import Derivatives, ForwardDerivatives, LinkageDynamics, SecondDerivatives
+    from .constraint import Constraint
 
 __all__ = ["Chain"]
 
@@ -322,6 +323,42 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         chain = cls._read(data)
         report([text for _, text in chain.suspicions], f"Chain '{chain.name}'", strict)
         return chain
+
+    def constrained_dynamics(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        constraints: Iterable[Constraint],
+        t: ArrayLike = 0.0,
+        **options: Any,
+    ) -> LinkageDynamics:
+        """Accelerations under constraints, and the multipliers that hold them. (L28)
+
+        The same as ``Linkage(chain, constraints=constraints).forward_dynamics(q, qd, tau, t)`` for constraints that come
+        and go; q need not meet them: f'' is held at zero, whatever f is. A `Linkage` kept by the caller is faster.
+
+        Parameters
+        ----------
+        q, qd, tau : (..., n) array
+        constraints : iterable of Constraint
+        t : (...) array, s
+        **options
+            ``outputs``, ``on_error``, ``status``, ``out``, ``threads`` of `Linkage.forward_dynamics`.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> wall = zv.constraints.point_on_plane("base", "tip", axis_a=(1, 0, 0), offset=1.2)
+        >>> q, qd = np.array([0.3, 0.9]), np.array([0.1, -0.2])
+        >>> r = arm.constrained_dynamics(q, qd, [1.0, 0.5], [wall])
+        >>> float(abs(arm.acceleration(q, qd, r.qdd, "tip")[0]).round(9))  # no acceleration into the wall
+        0.0
+        """
+        from .linkage import constrained
+
+        return constrained(self, constraints).forward_dynamics(q, qd, tau, t, **options)
 
     def with_payload(
         self,
