@@ -7,6 +7,8 @@
 #include <zveno/sim/chain_system.hpp>
 #include <zveno/sim/hexapod_system.hpp>
 #include <zveno/sim/integrate.hpp>
+#include <zveno/sim/linkage_holding.hpp>
+#include <zveno/solve/close.hpp>
 
 #include "arrays.hpp"
 #include "classes.hpp"
@@ -209,7 +211,7 @@ std::unique_ptr<HexapodRun> run_hexapod_of(const py::object& hexapod, const Sche
 std::unique_ptr<ChainRun> run_chain_of(const py::object& chain, const Schedule& schedule, const py::object& q,
                                        const py::object& qd, const py::list& laws, const py::object& lower,
                                        const py::object& upper, const py::object& tau, const py::list& forces,
-                                       const py::list& external) {
+                                       const py::list& external, const py::object& linkage) {
   ChainSetup s;
   s.chain = chain.cast<const Chain*>();
   s.kernels = kernels;
@@ -249,7 +251,17 @@ std::unique_ptr<ChainRun> run_chain_of(const py::object& chain, const Schedule& 
     }
     s.external.push_back(std::move(w));
   }
-  return std::make_unique<ChainRun>(chain, schedule, ChainSystem(std::move(s)), calls_back);
+  if (!linkage.is_none()) {
+    const Linkage& held = *linkage.cast<const Linkage*>();
+    calls_back |= held.given() > 0;
+    const ChooseRows choose = &choose_rows;
+    const auto give = [linkage, n](double t, const double* x, const double* v, double* to) {
+      const Doubles given = linkage.attr("_given")("simulate", array_of(x, n), array_of(v, n), t);
+      std::copy_n(given.data(), given.size(), to);
+    };
+    s.holding = std::make_shared<LinkageHolding>(*kernels, held, choose, give);
+  }
+  return std::make_unique<ChainRun>(linkage.is_none() ? chain : linkage, schedule, ChainSystem(std::move(s)), calls_back);
 }
 
 // (name, unit, doc, ((dimension, labels), ...)); labels of a mechanism's own are None
@@ -316,7 +328,7 @@ void register_simulate(py::module_& m) {
   register_run<ChainRun>(m, "ChainRun")
       .def(py::init(&run_chain_of), py::arg("chain"), py::arg("schedule"), py::kw_only(), py::arg("q"), py::arg("qd"),
            py::arg("laws"), py::arg("lower"), py::arg("upper"), py::arg("tau") = py::none(), py::arg("forces") = py::list(),
-           py::arg("external") = py::list());
+           py::arg("external") = py::list(), py::arg("linkage") = py::none());
 }
 
 }  // namespace zveno::bindings

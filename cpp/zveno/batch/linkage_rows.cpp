@@ -44,8 +44,7 @@ class LinkageRows {
     if (!finite) return {Cause::input};
     double* out[kMostOutputs];
     for (int k = 0; k < results.count; ++k) out[k] = results.row(k, row);
-    const int judged_numbers = solves() ? judged_size(job_) : 0;
-    double* judged = scratch_.take<double>(judged_numbers);
+    double* judged = scratch_.take<double>(judged_size(job_));
     if (!solves() || linkage_.chosen()) evaluate_linkage(job_, linkage_.choice(), in, given, out, judged, scratch_);
     if (solves()) {
       Failure f = linkage_.chosen() ? judge(judged) : Failure{Cause::deficient};
@@ -67,7 +66,7 @@ class LinkageRows {
         (*in_)[input_[k].param] = packs_[k];
     }
     for (int k = 0; k < results.count; ++k) out_[k] = results.out[k] ? scratch_.take<Packed>(results.size[k]) : nullptr;
-    judged_ = scratch_.take<Packed>(solves() ? judged_size(job_) : 0);
+    judged_ = scratch_.take<Packed>(judged_size(job_));
   }
 
   bool lanes(std::ptrdiff_t row, std::ptrdiff_t end, std::ptrdiff_t count) {
@@ -89,7 +88,7 @@ class LinkageRows {
   }
 
  private:
-  bool solves() const { return job_.function == LinkageFunction::forward_dynamics; }
+  bool solves() const { return judged_size(job_) > 0; }
 
   Failure judge(const double* judged, bool of_choice = true) const {
     const Chain& chain = linkage_.chain();

@@ -459,5 +459,12 @@ array([[-8.146,  0.905, -0.023,  0.015,  0.139,  0.   ]])
 >>> r.loop_unique  # a planar loop does not tell how its bearings share what acts across the plane
 array([[ True,  True, False, False, False,  True]])
 )";
+inline constexpr char kLinkageProjectVelocity[] = R"(>>> import numpy as np, zveno as zv
+>>> four_bar = zv.mechanisms.four_bar()
+>>> q = four_bar.close([0.8, 0.0, 1.5], hold=["crank_joint"])
+>>> qd = four_bar.project_velocity(q, [1.0, 0.0, 0.0])
+>>> bool(np.abs(four_bar.constraint_velocity(q, qd)).max() < 1e-12)
+True
+)";
 
 }  // namespace zveno::examples

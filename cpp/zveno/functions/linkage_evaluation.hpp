@@ -55,6 +55,8 @@ class LinkageEvaluation : private ChainEvaluation<T> {
         for (int i = 0; i < m_; ++i) out[0][i] = value_[i].gam;
         return;
       case LinkageFunction::forward_dynamics: return forward_dynamics(out, judged);
+      case LinkageFunction::project_position: return project(LoopOrder::position, out[0], judged);
+      case LinkageFunction::project_velocity: return project(LoopOrder::velocity, out[0], judged);
     }
   }
 
@@ -162,6 +164,62 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     }
   }
 
+  // factors of the mass matrix, and D^-1
+  struct Tree {
+    T *M, *h;
+  };
+  Tree tree(T* judged) {
+    Tree x{scratch_.template take<T>(static_cast<std::size_t>(n_) * n_), scratch_.template take<T>(n_)};
+    mass_matrix_of_bodies(chain_, model_, n_ <= 8 ? Method::crba_walk : Method::crba, at_, x.M, scratch_);
+    this->factorise(x.M, judged);
+    for (std::ptrdiff_t b = 0; b < n_; ++b) x.h[b] = T(1.0) / x.M[b * n_ + b];
+    return x;
+  }
+
+  // (L28) the active rows; row: room for n. Returns the sum of their squares
+  T collect(const Tree& x, OrthogonalRows<T>& columns, T* row, T* trust) const {
+    T all = T(0.0);
+    for (const int i : choice_.active) {
+      jacobian_row(i, row);
+      ltl_to_tree(chain_.topology(), x.M, row);
+      const T whole = columns.product(row, row);
+      all += whole;
+      trust[i] = columns.add(row) - whole * T(kKeptSquare);
+    }
+    return all;
+  }
+
+  // above zero where a state meets its constraints
+  void judge_open(T* trust) const {
+    const T open = T(linkage_.open() * linkage_.open());
+    for (int i = 0; i < m_; ++i) trust[m_ + i] = open - value_[i].f * value_[i].f;
+  }
+
+  // (L35) q or qd without what violates f or f'
+  void project(LoopOrder order, T* out, T* judged) {
+    rows(order);
+    const Tree x = tree(judged);
+    const int r = static_cast<int>(choice_.active.size());
+    OrthogonalRows<T> columns(n_, r, x.h, scratch_);
+    T* trust = judged + n_;
+    T* row = scratch_.template take<T>(n_);
+    collect(x, columns, row, trust);
+    for (const int i : choice_.redundant) trust[i] = T(1.0);
+    judge_open(trust);
+    T* error = scratch_.template take<T>(r);
+    for (int j = 0; j < r; ++j) {
+      const RowValue<T>& at = value_[choice_.active[j]];
+      error[j] = order == LoopOrder::position ? at.f : at.fd;
+    }
+    T* step = scratch_.template take<T>(n_);
+    for (int b = 0; b < n_; ++b) step[b] = T(0.0);
+    constrained_efforts(columns, n_, step, error, scratch_);
+    for (int b = 0; b < n_; ++b) step[b] = step[b] * x.h[b];
+    ltl_from_tree(chain_.topology(), x.M, step);
+    const T* from = order == LoopOrder::position ? at_.q : qd_;
+    for (int b = 0; b < n_; ++b) out[chain_.user_index()[b]] = from[b] + step[b];
+  }
+
   void forward_dynamics(T* const* out, T* judged) {
     rows(LoopOrder::acceleration);
     const Topology& topology = chain_.topology();
@@ -174,11 +232,8 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     forces_.add_efforts(at_.q, qd_, nullptr, effort);
     const T* tau = this->ordered(in_[Param::tau]);
     for (int b = 0; b < n_; ++b) effort[b] = tau[b] - effort[b];
-    T* M = scratch_.template take<T>(static_cast<std::size_t>(n_) * n_);
-    mass_matrix_of_bodies(chain_, model_, n_ <= 8 ? Method::crba_walk : Method::crba, at_, M, scratch_);
-    this->factorise(M, judged);
-    T* h = scratch_.template take<T>(n_);
-    for (std::ptrdiff_t b = 0; b < n_; ++b) h[b] = T(1.0) / M[b * n_ + b];
+    const Tree factors = tree(judged);
+    const T *M = factors.M, *h = factors.h;
     ltl_to_tree(topology, M, effort);
 
     // ---- (L28)
@@ -186,16 +241,8 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     T* trust = judged + n_;
     T* row = scratch_.template take<T>(n_);
     T* N = scratch_.template take<T>(m_);
-    T all = T(0.0);
-    for (int j = 0; j < r; ++j) {
-      const int i = choice_.active[j];
-      jacobian_row(i, row);
-      ltl_to_tree(topology, M, row);
-      const T whole = columns.product(row, row);
-      all += whole;
-      trust[i] = columns.add(row) - whole * T(kKeptSquare);
-      N[j] = value_[i].gam;
-    }
+    const T all = collect(factors, columns, row, trust);
+    for (int j = 0; j < r; ++j) N[j] = value_[choice_.active[j]].gam;
     constrained_efforts(columns, n_, effort, N, scratch_);
     T* const qdd = out[0] && chain_.identity_order() ? out[0] : scratch_.template take<T>(n_);
     for (int b = 0; b < n_; ++b) qdd[b] = effort[b] * h[b];
@@ -212,8 +259,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
       trust[i] = all * T(kKeptSquare) - columns.product(row, row);
       columns.solve(X + j * r);
     }
-    const T open = T(linkage_.open() * linkage_.open());
-    for (int i = 0; i < m_; ++i) trust[m_ + i] = open - value_[i].f * value_[i].f;
+    judge_open(trust);
     if (reactions) share(out, qdd, N, X);
   }
 

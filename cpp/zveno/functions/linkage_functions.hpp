@@ -11,6 +11,8 @@ enum class LinkageFunction {
   constraint_jacobian,
   constraint_bias,
   forward_dynamics,
+  project_position,
+  project_velocity,
 };
 
 namespace linkage_table {
@@ -95,6 +97,30 @@ inline constexpr FunctionRow kRows[] = {
      "",
      examples::kLinkageForwardDynamics,
      "LinkageDynamics"},
+    {"project_position",
+     code(LinkageFunction::project_position),
+     {q, t},
+     1,
+     {},
+     {{"q", {kN}, "rad or m", "Joint coordinates, closer to the constraints."}},
+     Cost::quadratic,
+     kPrivate,
+     "One step of Newton's method towards the constraints, the shortest one in the metric of the mass matrix. (L35)",
+     "",
+     "",
+     ""},
+    {"project_velocity",
+     code(LinkageFunction::project_velocity),
+     {q, qd, t},
+     2,
+     {},
+     {{"qd", {kN}, "rad/s or m/s", "Joint rates that the constraints allow."}},
+     Cost::quadratic,
+     0,
+     "Rates with G qd + f_t = 0 that are closest to given ones: the difference has the least kinetic energy. (L35)",
+     "What it takes away is kinetic energy, never more than there was if the constraints are at rest. (L36)",
+     "",
+     examples::kLinkageProjectVelocity},
 };
 static_assert(detail::in_order(kRows));
 

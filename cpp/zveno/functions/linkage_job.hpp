@@ -32,9 +32,11 @@ inline std::ptrdiff_t output_size(const LinkageJob& job, int k = 0) {
   return numbers(row_of(job.function).outputs[k].shape, sizes_of(job));
 }
 
-// What forward dynamics is judged by: pivots of the tree (n), then one for every row: above zero if it may be trusted as
+// What functions with a solve are judged by: pivots of the tree (n), then one for every row: above zero if it may be trusted as
 // active, or as redundant; then one for every row: above zero if the state meets it.
-inline int judged_size(const LinkageJob& job) { return job.linkage->chain().n() + 2 * job.linkage->rows(); }
+inline int judged_size(const LinkageJob& job) {
+  return job.function < LinkageFunction::forward_dynamics ? 0 : job.linkage->chain().n() + 2 * job.linkage->rows();
+}
 
 // squares: an active row keeps more than this of itself, a redundant one less of all rows
 constexpr double kKeptSquare = 1e-8;

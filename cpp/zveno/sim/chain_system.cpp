@@ -96,16 +96,28 @@ bool ChainSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage& e
     for (std::size_t i = 0; i < 6; ++i)
       for (std::size_t j = 0; j < n; ++j) e.pushed[j] += jacobian_[i * n + j] * w[i];
   }
-  Job job{chain_, Function::forward_dynamics};
-  job.method = Method::aba;
-  if (failure_ = run(job, y, e.tau.data(), &e, rate + n_); failure_.cause != Cause::none) return false;
+  if (setup_.holding) {
+    std::copy(e.tau.begin(), e.tau.end(), more_.begin());
+    for (std::size_t j = 0; j < e.pushed.size(); ++j) more_[j] += e.pushed[j];
+    failure_ = setup_.holding->accelerate(t, q, qd, more_.data(), rate + n_, e.held);
+  } else {
+    Job job{chain_, Function::forward_dynamics};
+    job.method = Method::aba;
+    failure_ = run(job, y, e.tau.data(), &e, rate + n_);
+  }
+  if (failure_.cause != Cause::none) return false;
   std::copy_n(qd, n, rate);
   double joints = 0, external = 0;
   for (std::size_t j = 0; j < n; ++j) joints += (e.tau[j] - friction_[j] * qd[j]) * qd[j];
   for (std::size_t j = 0; j < e.pushed.size(); ++j) external += e.pushed[j] * qd[j];
   rate[work()] = joints;
-  rate[work() + 1] = external;
+  rate[work() + 1] = external + e.held;
   return true;
+}
+
+bool ChainSystem::project(double t, double* next) {
+  if (setup_.holding) failure_ = setup_.holding->project(t, next, next + n_);
+  return failure_.cause == Cause::none;
 }
 
 void ChainSystem::follow(double dt, const double* y, const Stage& e, double* next) const {
@@ -120,7 +132,7 @@ void ChainSystem::follow(double dt, const double* y, const Stage& e, double* nex
   if (drives_.states() > 0) drives_->relax(dt, qd, y + bristles(), e.rate.data() + bristles(), next + bristles());
   // force times displacement
   next[work()] = y[work()] + dt * joints;
-  next[work() + 1] = y[work() + 1] + dt * external;
+  next[work() + 1] = y[work() + 1] + dt * (external + e.held);
 }
 
 void ChainSystem::write(double t, const double* y, const Stage& e, const Record& record, std::ptrdiff_t row) {

@@ -1,9 +1,10 @@
 // A chain or tree on a fixed base under forces of its joints and external wrenches.
 //
-// State: q, qd; the accounts: work of joints and wrenches; internal states of the laws.
+// State: q, qd; the accounts: work of joints, and of wrenches and constraints; internal states of the laws.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include <zveno/functions/job.hpp>
@@ -31,7 +32,7 @@ constexpr Field kFields[] = {
     {"kinetic_energy", "J", "Rotors included."},
     {"potential_energy", "J", "Of the weight, zero with all mass at the base's origin."},
     {"work_joints", "J", "Work of efforts and of the links' own friction, counted from the first state."},
-    {"work_external", "J", "Work of the external wrenches."},
+    {"work_external", "J", "Work of the external wrenches and of constraints that move."},
     {"energy_error", "J",
      "Energy now, minus energy of the first state, minus work: zero but for the error of the integration."},
 };
@@ -46,6 +47,17 @@ struct ExternalWrench {
   std::function<void(double t, const double* q, const double* qd, double* wrench)> at;
 };
 
+// What holds the links of a chain besides its joints
+class Holding {
+ public:
+  virtual ~Holding() = default;
+  // accelerations under all efforts of the joints, and the power of the constraints, which those that move have
+  virtual Failure accelerate(double t, const double* q, const double* qd, const double* effort, double* qdd,
+                             double& power) = 0;
+  // back onto the constraints after a step
+  virtual Failure project(double t, double* q, double* qd) = 0;
+};
+
 struct ChainSetup {
   const Chain* chain = nullptr;
   const KernelTable* kernels = nullptr;
@@ -56,6 +68,7 @@ struct ChainSetup {
   std::vector<ExternalWrench> external;
   // called at every evaluation besides the laws; may throw, which ends advance() between two steps
   std::function<void(double t, const double* q, const double* qd, double* tau)> forces;
+  std::shared_ptr<Holding> holding;
 };
 
 class ChainSystem {
@@ -64,6 +77,7 @@ class ChainSystem {
     std::vector<double> rate, p, v, tau;
     std::vector<double> wrenches;  // 6 for each external one
     std::vector<double> pushed;    // their generalised forces, n
+    double held = 0;               // power of constraints that move
   };
 
   explicit ChainSystem(ChainSetup setup);
@@ -74,7 +88,7 @@ class ChainSystem {
   bool begin(double, double* y);
   bool rates(double t, std::ptrdiff_t step, const double* y, Stage& e, Detail detail);
   void follow(double dt, const double* y, const Stage& e, double* next) const;
-  void project(double*) const {}
+  bool project(double t, double* next);
   void accept(const Stage&) const {}
   void find_events(double t, double dt, const Stage& e0, const Stage& e1) {
     events_.find(t, dt, e0.p.data(), e0.v.data(), e1.p.data(), e1.v.data());

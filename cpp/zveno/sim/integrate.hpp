@@ -90,7 +90,10 @@ class Simulation {
   bool step_once() {
     const bool moved = schedule_.method == Stepper::rk4 ? rk4() : semi_implicit();
     if (!moved) return false;
-    system_.project(next_y_.data());
+    if (!system_.project(schedule_.time(step_ + 1), next_y_.data())) {
+      failure_time_ = schedule_.time(step_ + 1);
+      return false;
+    }
     const Detail detail = schedule_.records(step_ + 1) ? Detail::record : Detail::end;
     if (!evaluate(schedule_.time(step_ + 1), step_ + 1, next_y_.data(), *next_, detail)) return false;
     system_.find_events(schedule_.time(step_), schedule_.dt, *now_, *next_);
