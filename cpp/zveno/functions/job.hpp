@@ -202,7 +202,9 @@ struct Transcendental {
 
 class JointLaw;
 class JointLaws;
+class InertiaSolver;
 struct MotionJob;
+struct StepsJob;
 
 // one instruction set's build of the computation
 struct KernelTable {
@@ -215,6 +217,8 @@ struct KernelTable {
   void (*sincos)(const double*, double*, double*, int);
   Transcendental trig, fused_trig;
   Failure (*run_motion)(const MotionJob&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
+  std::unique_ptr<InertiaSolver> (*make_inertia_solver)(const Chain&);
+  void (*run_steps)(const StepsJob&, std::ptrdiff_t begin, std::ptrdiff_t end);
 
   Failure run(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) const {
     return run_chain(job, rows, begin, end);

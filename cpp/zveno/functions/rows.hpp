@@ -58,6 +58,7 @@ enum class Cause : std::uint8_t {
   singular,    // the actuated joints do not determine the ring's motion, or a custom leg is singular
   overflow,    // a result is not finite
   massless,    // a joint of a chain moves no mass
+  step,        // the equations of an implicit step were not solved
 };
 
 // what went wrong in the lowest offending row
@@ -102,6 +103,7 @@ inline constexpr CauseText kCauses[] = {
     {Cause::singular, FailureKind::singular, "singular", "is singular: its joints do not determine the motion of the ring"},
     {Cause::overflow, FailureKind::overflow, "overflow", "gives results that are not finite: arguments are too large"},
     {Cause::massless, FailureKind::singular, "moves no mass", "moves no mass: its acceleration is not determined"},
+    {Cause::step, FailureKind::overflow, "no step", "has equations of an implicit step that were not solved"},
 };
 
 // nullptr if there is no such cause
