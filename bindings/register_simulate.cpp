@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include <zveno/functions/steps_job.hpp>
 #include <zveno/sim/chain_system.hpp>
@@ -349,11 +350,19 @@ std::unique_ptr<ChainRun> run_chain_of(const py::object& chain, const Schedule& 
   return std::make_unique<ChainRun>(chain, schedule, ChainSystem(std::move(s)), calls_back, wanted);
 }
 
-// What simulations in lanes find: events of every run.
+// What simulations in lanes find: events of every run. The calling thread hears Ctrl-C for all.
 struct Passed {
   const Schedule* schedule;
   Events events;
   std::vector<std::vector<StopEvent>> found;
+  Watch* watch = nullptr;
+  std::thread::id caller = std::this_thread::get_id();
+  std::atomic<bool> stopped{false};
+
+  bool unwanted() {
+    if (std::this_thread::get_id() == caller && watch->stops()) stopped = true;
+    return stopped;
+  }
 };
 
 // Many runs of a chain in lanes; arrays of results are written in place: None, or (runs, records, ...). Returns flags of the
@@ -387,6 +396,7 @@ py::tuple run_steps_of(const Chain& chain, const Schedule& schedule, const Doubl
   std::vector<std::uint8_t> broken(static_cast<std::size_t>(runs));
   job.broken = broken.data();
   Passed passed{&schedule, {}, std::vector<std::vector<StopEvent>>(static_cast<std::size_t>(runs))};
+  job.unwanted = [](void* context) { return static_cast<Passed*>(context)->unwanted(); };
   for (int j = 0; j < chain.n(); ++j) passed.events.watch(j, JointLaw(), lower.data()[j], upper.data()[j]);
   job.context = &passed;
   job.passing = [](void* context, std::ptrdiff_t run, std::ptrdiff_t step, const double* p0, const double* v0,
@@ -400,6 +410,7 @@ py::tuple run_steps_of(const Chain& chain, const Schedule& schedule, const Doubl
       std::ptrdiff_t begin;
     } work{&job, begin};
     Unlocked unlocked;
+    passed.watch = &unlocked.watch;
     parallel_for(
         end - begin, kernels->lanes, threads,
         [](void* context, std::ptrdiff_t from, std::ptrdiff_t to) {
@@ -407,7 +418,7 @@ py::tuple run_steps_of(const Chain& chain, const Schedule& schedule, const Doubl
           kernels->run_steps(*w.job, w.begin + from, w.begin + to);
         },
         &work, &unlocked.watch);
-    if (unlocked.watch.stopped()) unlocked.raise();
+    if (passed.stopped || unlocked.watch.stopped()) unlocked.raise();
   }
   py::list events;
   for (std::ptrdiff_t run = begin; run < end; ++run) {
@@ -463,7 +474,7 @@ void register_simulate(py::module_& m) {
 
   new_class<Schedule>(m, "Schedule", "Method, steps and records of a simulation.")
       .def(py::init(&schedule_of), py::kw_only(), py::arg("semi_implicit"), py::arg("start"), py::arg("dt"),
-           py::arg("steps"), py::arg("every"), py::arg("implicit") = "", py::arg("rtol") = 0.0, py::arg("atol") = 1e-10);
+           py::arg("steps"), py::arg("every"), py::arg("implicit") = "", py::arg("rtol") = 0.0, py::arg("atol") = 1e-12);
 
   m.def(
       "record_fields",

@@ -891,7 +891,7 @@ class Schedule:
         every: int,
         implicit: str = "",
         rtol: float = 0.0,
-        atol: float = 1e-10,
+        atol: float = 1e-12,
     ) -> None: ...
 
 def record_fields(system: str, /) -> list[tuple[str, str, str, tuple[tuple[str, tuple[str, ...] | None], ...]]]: ...

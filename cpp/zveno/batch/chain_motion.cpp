@@ -18,6 +18,12 @@ namespace {
 Packed larger(const Packed& a, const Packed& b) { return chosen(above(a, b), a, b); }
 Packed smaller(const Packed& a, const Packed& b) { return chosen(above(a, b), b, a); }
 
+// whether a bound may lie between them in some lane
+bool between(const Packed& least, double bound, const Packed& most) {
+  const Packed outside = (most - Packed(bound)) * (least - Packed(bound));  // positive if both are on one side
+  return !all_above(&outside, 1, 0.0);
+}
+
 // up to kLanes runs
 class Bundle {
  public:
@@ -39,7 +45,8 @@ class Bundle {
       for (int j = 0; j < n_; ++j) bounded_ |= job.lower[j] > -kInfinity || job.upper[j] < kInfinity;
   }
 
-  void run(std::ptrdiff_t first, std::ptrdiff_t end) {
+  // false: not wanted any more
+  bool run(std::ptrdiff_t first, std::ptrdiff_t end) {
     first_ = first, end_ = end;
     count_ = static_cast<int>(std::min<std::ptrdiff_t>(kLanes, end - first));
     gather(job_.q, first, end, n_, y_);
@@ -51,6 +58,7 @@ class Bundle {
     record(0);
     std::ptrdiff_t row = 1;
     for (std::ptrdiff_t step = 0; step < job_.steps; ++step) {
+      if (step % kPatience == 0 && job_.unwanted && job_.unwanted(job_.context)) return false;
       if (job_.semi_implicit)
         semi_implicit();
       else
@@ -62,9 +70,11 @@ class Bundle {
     }
     bad_ += defect_of(y_, static_cast<std::ptrdiff_t>(size_)) + defect_of(rate_, static_cast<std::ptrdiff_t>(size_));
     for (int l = 0; l < count_; ++l) job_.broken[first + l] = light_[l] || bad_[l] != 0;
+    return true;
   }
 
  private:
+  static constexpr std::ptrdiff_t kPatience = 256;
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   // of a state within `step`
@@ -128,8 +138,7 @@ class Bundle {
       if (low == -kInfinity && high == kInfinity) continue;
       const Packed p0 = y_[j], p1 = next_[j], a = p0 + third * y_[n_ + j], b = p1 - third * next_[n_ + j];
       const Packed most = larger(larger(p0, a), larger(p1, b)), least = smaller(smaller(p0, a), smaller(p1, b));
-      for (int l = 0; l < kLanes; ++l)
-        near |= (most[l] >= high && least[l] <= high) || (most[l] >= low && least[l] <= low);
+      near |= between(least, high, most) || between(least, low, most);
     }
     if (near) tell(step);
   }
@@ -163,7 +172,7 @@ void run_steps(const StepsJob& job, std::ptrdiff_t begin, std::ptrdiff_t end) {
   Scratch& scratch = Scratch::of_this_thread();
   const Scratch::Frame frame(scratch);
   Bundle bundle(job, scratch);
-  for (std::ptrdiff_t first = begin; first < end; first += kLanes) bundle.run(first, end);
+  for (std::ptrdiff_t first = begin; first < end && bundle.run(first, end); first += kLanes) {}
 }
 
 }  // namespace zveno

@@ -20,6 +20,8 @@ struct StepsJob {
   // joints of a run may have passed a bound in this step: coordinates and rates at both its ends
   void (*passing)(void* context, std::ptrdiff_t run, std::ptrdiff_t step, const double* p0, const double* v0,
                   const double* p1, const double* v1) = nullptr;
+  // asked every so many steps: whether the runs are not wanted any more
+  bool (*unwanted)(void* context) = nullptr;
   void* context = nullptr;
   // `records` rows for each run; null: not wanted
   double *out_q = nullptr, *out_qd = nullptr, *out_qdd = nullptr, *out_tau = nullptr, *out_work = nullptr;

@@ -110,10 +110,10 @@ struct Tableau {
 // how exactly: of the coordinates
 struct Tolerances {
   bool controlled = false;  // steps are chosen by (3.7), else only shortened where the iteration does not converge
-  double relative = 0, absolute = 1e-10;
+  double relative = 0, absolute = 1e-12;
 
-  // of the iteration
-  double iteration() const { return controlled ? 0.03 * (absolute + relative) : absolute; }
+  // of the iteration; small, because what is left of it stays in the rates
+  double iteration() const { return controlled ? 1e-3 * (absolute + relative) : absolute; }
 };
 
 template <class System>
@@ -253,7 +253,8 @@ class Collocation {
     for (int i = 0; i < x_.stages; ++i) times[i] = t + x_.c[i] * h;
     start(h);
     const double wanted = tolerances_.iteration();
-    double before = 0;
+    double before = 0, rounding = 1e-14;
+    for (std::size_t k = 0; k < n_; ++k) rounding = std::max(rounding, 1e-15 * std::fabs(q[k]));
     for (int it = 0; it < kMostIterations; ++it) {
       place(h);
       if (!system.residuals(x_.stages, times, step, q_.data(), v_.data(), a_.data(), r_.data())) {
@@ -265,10 +266,10 @@ class Collocation {
       const double size = moved(h);
       if (!std::isfinite(size)) return false;
       // rounding is all that is left, or the changes to come are small: a geometric series
-      bool done = size < 1e-14 || (!known_ && size < 1e-3 * wanted);
+      bool done = size < rounding || (!known_ && size < 1e-3 * wanted);
       if (it > 0 && !done) {
         const double ratio = size / before;
-        if (ratio >= 1 && size > wanted) {
+        if (ratio >= 1 && size > std::max(wanted, 100 * rounding)) {
           if (it > 2 || ratio > 2) return false;
         } else {
           done = ratio >= 1 || ratio / (1 - ratio) * size < wanted;

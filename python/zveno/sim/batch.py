@@ -505,7 +505,6 @@ class _Batch(Generic[AnySimulation]):
             tick()
         self._account(out, threads)
         self.states[:] = plan.records
-        entered = [{part for _, part, _, enters, _ in events if enters} for events in listed]
         for row, events in enumerate(listed):
             self.events[row] = self.kind._listed(events, self.runs.names)
         whole = self.kind({"t": self.times, **self.arrays}, chain, method=plan.method, dt=plan.dt, events=[])
@@ -514,13 +513,23 @@ class _Batch(Generic[AnySimulation]):
             if row > self.last:
                 break
             self.one(row, tick)
-        doubted = ~broken & (~self.calm | (self.energy[:, 2] > _plan.TOLERANCE) | np.array(list(map(bool, entered))))
-        for row in np.flatnonzero(doubted).tolist():
+        self._doubt(broken)
+
+    def _doubt(self, broken: NDArray[np.bool_]) -> None:
+        """Runs in lanes that are not to be trusted; there are no stops that could have been met."""
+        plan, ratio = self.plan, self.energy[:, 2]
+        loud = ~broken & (ratio > _plan.TOLERANCE)
+        told = ~broken & ~self.calm
+        if loud.any():  # one text for all of them, that of the worst
+            told[int(np.where(loud, ratio, -1.0).argmax())] = True
+        found = {}
+        for row in np.flatnonzero(told).tolist():
             arrays = {name: array[row] for name, array in self.arrays.items()} | {"t": self.times}
-            record = self.kind(arrays, chain, method=plan.method, dt=plan.dt, events=[])
-            text = _plan.doubts(plan, record, self.runs.linear(row), entered[row])
-            if text:
-                self.doubts[row] = text
+            record = self.kind(arrays, self.runs.model, method=plan.method, dt=plan.dt, events=[])
+            found[row] = _plan.doubts(plan, record, self.runs.linear(row), set())
+        if any(found.get(row) for row in np.flatnonzero(loud).tolist()):
+            self.doubts.update(dict.fromkeys(np.flatnonzero(loud).tolist(), ""))
+        self.doubts.update({row: text for row, text in found.items() if text})
 
     def _account(self, out: Mapping[str, Array], threads: int) -> None:
         """What follows from the recorded states of all runs."""

@@ -282,7 +282,7 @@ def simulate_chain(
         SciPy's DOP853 and Radau, needs scipy.
     rtol, atol : float
         Of coordinates: of each step ("radau": 1e-6, 1e-8; "adaptive": 1e-8, 1e-10; "adaptive-stiff": 1e-6, 1e-8); `atol`
-        alone, 1e-10 rad or m: of the equations of a step ("gauss", "midpoint", and "radau" with ``rtol=0``, whose steps
+        alone, 1e-12 rad or m: of the equations of a step ("gauss", "midpoint", and "radau" with ``rtol=0``, whose steps
         are then all `dt`).
     every : int
         Record every so many steps, and the last one.

@@ -37,8 +37,8 @@ ADAPTIVE: Final = ("adaptive", "adaptive-stiff")
 METHODS: Final = (*EXPLICIT, *IMPLICIT, *ADAPTIVE)
 # relative and absolute tolerances; without the first only the iteration of a step has one
 _TOLERANCES: Final = {
-    "gauss": (None, 1e-10),
-    "midpoint": (None, 1e-10),
+    "gauss": (None, 1e-12),
+    "midpoint": (None, 1e-12),
     "radau": (1e-6, 1e-8),
     "adaptive": (1e-8, 1e-10),
     "adaptive-stiff": (1e-6, 1e-8),
@@ -63,7 +63,7 @@ class Plan(NamedTuple):
     check_step: bool
     threads: int
     rtol: float = 0.0
-    atol: float = 1e-10
+    atol: float = 1e-12
     watched: tuple[str, ...] = ()  # names of the caller's events
 
     @classmethod
@@ -174,7 +174,7 @@ def _tolerances(method: str, rtol: Any, atol: Any) -> tuple[float, float]:
         if not (number > 0 or (number == 0 and name == "rtol" and method == "radau")):
             refuse(f"{name} is {number:g}, expected a number > 0")
         found.append(number)
-    return found[0] or 0.0, found[1] or 1e-10
+    return found[0] or 0.0, found[1] or 1e-12
 
 
 def _steps(ratio: float) -> int:
