@@ -271,7 +271,7 @@ WatchedFunction watched_of(const Chain& chain, const py::tuple& t) {
   if (t.size() == 4) {
     const int n = chain.n();
     w.at = [f = py::object(t[0]), who = t[1].cast<std::string>() + "(t, q, qd)", n](double at, const double* q,
-                                                                                     const double* qd) {
+                                                                                    const double* qd) {
       double value;
       const py::object given = f(at, array_of(q, n), array_of(qd, n));
       read_numbers(who, "a number", py::module_::import("numpy").attr("ravel")(given), 1, &value);
@@ -369,8 +369,8 @@ struct Passed {
 // runs that have failed, and the events of each.
 py::tuple run_steps_of(const Chain& chain, const Schedule& schedule, const Doubles& q, const Doubles& qd,
                        const std::optional<Doubles>& tau, std::ptrdiff_t held, bool tau_by_run,
-                       const std::optional<Doubles>& spring, const Doubles& lower, const Doubles& upper,
-                       const py::dict& out, std::ptrdiff_t begin, std::ptrdiff_t end, int threads) {
+                       const std::optional<Doubles>& spring, const Doubles& lower, const Doubles& upper, const py::dict& out,
+                       std::ptrdiff_t begin, std::ptrdiff_t end, int threads) {
   const auto n = static_cast<py::ssize_t>(chain.n());
   const py::ssize_t runs = n ? q.size() / n : 0;
   const auto wrong = [](const char* what) { throw py::value_error(std::string("simulate: ") + what + " has a wrong size"); };
@@ -499,7 +499,8 @@ void register_simulate(py::module_& m) {
       .def("rates", &ChainRun::rates, py::arg("t"), py::arg("step"), py::arg("y"),
            "Rates of a state at time t within a step of the schedule; None: it has failed.")
       .def("reach", &ChainRun::reach, py::arg("t"), py::arg("step"), py::arg("y"), py::arg("record"),
-           py::arg("find_events") = true, "Look for events up to a state, and record it; False at the end or after a failure.")
+           py::arg("find_events") = true,
+           "Look for events up to a state, and record it; False at the end or after a failure.")
       .def_property_readonly("made", &ChainRun::made, "Steps made, steps rejected, iterations of implicit steps.")
       .def_property_readonly("crossings", &ChainRun::crossings, "(time, which, rises, q, qd) of every watched zero.");
   m.def("run_steps", &run_steps_of, py::arg("chain"), py::arg("schedule"), py::kw_only(), py::arg("q"), py::arg("qd"),

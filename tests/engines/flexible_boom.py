@@ -36,10 +36,21 @@ def two_booms(zeta, axis=(0, 0, 1)):
         lengths = [D / 2] + [D] * (ELEMENTS - 1) + [D / 2]
         for k, length in enumerate(lengths):
             mass, com, inertia = _body(length, lump if k == ELEMENTS else 0.0)
-            spring = {"rotor_inertia": 0.5} if k == 0 else {"stiffness": stiffness, "friction": 2 * zeta / 17.6 * stiffness}
+            spring = (
+                {"rotor_inertia": 0.5} if k == 0 else {"stiffness": stiffness, "friction": 2 * zeta / 17.6 * stiffness}
+            )
             name = f"{boom}{k}"
             links.append(
-                zv.Link(name, parent=parent, axis=axis, position=(before, 0, 0), mass=mass, com=com, inertia=inertia, **spring)
+                zv.Link(
+                    name,
+                    parent=parent,
+                    axis=axis,
+                    position=(before, 0, 0),
+                    mass=mass,
+                    com=com,
+                    inertia=inertia,
+                    **spring,
+                )
             )
             parent, before = name, length
     return zv.Chain(links, gravity=(0, 0, 0), name="two booms"), before

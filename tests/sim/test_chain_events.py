@@ -191,7 +191,9 @@ def test_directions_and_names_of_events():
     assert [(e.name, e.kind) for e in s.events] == [("height", "rise"), ("height", "fall")]
     times = np.roots([-9.81 / 2, 4.0, -0.2])
     np.testing.assert_allclose([e.time for e in s.events], np.sort(times), atol=1e-12)
-    up = ball.simulate(1.0, 0.01, qd=[4.0], events={"up": Event(height, direction=1), "down": Event(height, direction=-1)})
+    up = ball.simulate(
+        1.0, 0.01, qd=[4.0], events={"up": Event(height, direction=1), "down": Event(height, direction=-1)}
+    )
     assert [(e.name, e.kind) for e in up.events] == [("up", "rise"), ("down", "fall")]
     height.terminal, height.direction = True, -1  # as SciPy has it
     down = ball.simulate(1.0, 0.01, qd=[4.0], events=height)
@@ -209,7 +211,13 @@ def test_events_of_a_swinging_arm_are_those_of_scipy():
         return np.r_[y[2:], arm.forward_dynamics(y[:2], y[2:], np.zeros(2))]
 
     want = solve_ivp(
-        rates, (0, 2), [0.5, 0, 0, 0], method="DOP853", rtol=1e-12, atol=1e-12, events=lambda t, y: cross(t, y[:2], y[2:])
+        rates,
+        (0, 2),
+        [0.5, 0, 0, 0],
+        method="DOP853",
+        rtol=1e-12,
+        atol=1e-12,
+        events=lambda t, y: cross(t, y[:2], y[2:]),
     ).t_events[0]
     for method in ("rk4", "adaptive"):
         found = [e.time for e in arm.simulate(2.0, 1e-3, q=[0.5, 0.0], events=cross, method=method).events]
@@ -254,14 +262,14 @@ def test_only_what_is_asked_for_is_recorded():
     for name in names:
         assert (getattr(part, name) == getattr(whole, name)).all()
     with pytest.raises(AttributeError, match="'base_wrench' was not recorded: name it in record= of simulate"):
-        part.base_wrench
+        _ = part.base_wrench
     assert str(part.energy_balance) == "no energy balance"
     assert set(part.columns()) == {"t"} | {c for c in whole.columns() if c.split(".")[0] in names}
     runs = arm.simulate(0.1, 1e-2, q=[[0.5, 0.0], [0.2, 0.1]], record="tau", threads=1)
     assert [field.name for field in runs.fields] == ["t", "q", "qd", "tau"]
     assert (runs[0].tau == whole.tau).all()
     with pytest.raises(AttributeError, match="'qdd' was not recorded"):
-        runs.qdd
+        _ = runs.qdd
 
 
 # ---- SciPy's steps
@@ -310,7 +318,9 @@ def test_adaptive_needs_scipy(monkeypatch):
     import importlib
 
     monkeypatch.setattr(importlib, "import_module", lambda name: without(name))
-    with pytest.raises(ImportError, match=r"simulate: method 'adaptive' needs scipy: install it with `pip install zveno\[scipy\]`"):
+    with pytest.raises(
+        ImportError, match=r"simulate: method 'adaptive' needs scipy: install it with `pip install zveno\[scipy\]`"
+    ):
         cart().simulate(1.0, 0.1, method="adaptive")
 
 

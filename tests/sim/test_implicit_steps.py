@@ -199,7 +199,9 @@ def test_a_step_of_any_length_is_stable():
 
 def test_a_jumping_force_is_not_solved_silently():
     cart = zv.Chain([zv.Link("cart", joint="prismatic", axis=(1, 0, 0), mass=1.0)], name="cart", gravity=(0, 0, 0))
-    with pytest.raises(zv.errors.StepError, match=r"at t = [\d.]+ s the equations of a step of 'gauss' are not solved") as e:
+    with pytest.raises(
+        zv.errors.StepError, match=r"at t = [\d.]+ s the equations of a step of 'gauss' are not solved"
+    ) as e:
         cart.simulate(1.0, 0.05, qd=[0.32], tau=lambda t, q, qd: [-2.0 if qd[0] > 0 else 2.0], method="gauss")
     assert 0.14 < e.value.time < 0.17
     assert len(e.value.simulation) >= 3
@@ -212,7 +214,9 @@ def test_a_jumping_force_is_not_solved_silently():
 def test_bristles_are_refused():
     arm = zv.robots.two_link()
     law = laws.LuGre(0.5, 0.7, 0.01, 1e3, 1.0)
-    with pytest.raises(ValueError, match=r"^simulate: law of joint 'upper_joint' has LuGre, whose bristles method 'gauss'"):
+    with pytest.raises(
+        ValueError, match=r"^simulate: law of joint 'upper_joint' has LuGre, whose bristles method 'gauss'"
+    ):
         arm.simulate(1.0, 0.01, laws=law, method="gauss")
 
 

@@ -172,7 +172,8 @@ void run_steps(const StepsJob& job, std::ptrdiff_t begin, std::ptrdiff_t end) {
   Scratch& scratch = Scratch::of_this_thread();
   const Scratch::Frame frame(scratch);
   Bundle bundle(job, scratch);
-  for (std::ptrdiff_t first = begin; first < end && bundle.run(first, end); first += kLanes) {}
+  for (std::ptrdiff_t first = begin; first < end && bundle.run(first, end); first += kLanes) {
+  }
 }
 
 }  // namespace zveno

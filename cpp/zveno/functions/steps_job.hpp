@@ -11,8 +11,8 @@ struct StepsJob {
   bool semi_implicit = false;
   double dt = 0;
   std::ptrdiff_t steps = 0, every = 1, records = 0;
-  RowData q{}, qd{};             // n numbers for each run
-  RowData tau{};                 // of a run: n numbers for each of `held` steps, the last for all that follow; absent: zero
+  RowData q{}, qd{};  // n numbers for each run
+  RowData tau{};      // of a run: n numbers for each of `held` steps, the last for all that follow; absent: zero
   std::ptrdiff_t held = 1;
   const double* spring = nullptr;  // force, stiffness, damping, reference of each joint; null: none
   const double* lower = nullptr;   // bounds whose passing is looked for; null: none

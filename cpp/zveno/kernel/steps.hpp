@@ -1,4 +1,4 @@
-// Steps of motion, docs/simulation.md (2.1), (2.2): written once for a run in doubles and for runs in lanes. Loops go over
+// Steps of motion, docs/simulation.md (S2.1), (S2.2): written once for a run in doubles and for runs in lanes. Loops go over
 // blocks of kBlock numbers; arrays have room for whole blocks.
 #pragma once
 
@@ -12,10 +12,9 @@ void for_blocks(std::size_t size, const F& f) {
     for (std::size_t k = i; k < i + kBlock; ++k) f(k);
 }
 
-// (2.1) from y with its `rate`; rates(t, at) gives those of a stage, or null, which ends it. at, sum: room.
+// (S2.1) from y with its `rate`; rates(t, at) gives those of a stage, or null, which ends it. at, sum: room.
 template <std::size_t kBlock, class T, class Rates>
-bool rk4_step(double t, double dt, std::size_t size, const T* y, const T* rate, T* at, T* sum, T* next,
-              const Rates& rates) {
+bool rk4_step(double t, double dt, std::size_t size, const T* y, const T* rate, T* at, T* sum, T* next, const Rates& rates) {
   const double way[3] = {0.5, 0.5, 1}, weight[3] = {2, 2, 1};
   for_blocks<kBlock>(size, [&](std::size_t i) { sum[i] = rate[i]; });
   for (int k = 0; k < 3; ++k) {
@@ -45,7 +44,7 @@ T joint_power(int n, const T* tau, const double* friction, const T* qd, const T*
   return sum;
 }
 
-// (2.2) what follows the new velocities `speed` of a semi-implicit step: coordinates
+// (S2.2) what follows the new velocities `speed` of a semi-implicit step: coordinates
 template <class T>
 void follow_speed(double dt, int n, const T* q, const T* speed, T* next) {
   for (int j = 0; j < n; ++j) next[j] = q[j] + T(dt) * speed[j];

@@ -134,7 +134,8 @@ class ChainSystem {
   Failure run(Job job, Rows& rows, const double* wrenches, std::ptrdiff_t stride, const double* base);
   bool moves() const { return setup_.base_at || !setup_.base.times.empty(); }
   // everything that acts at a state: held and given efforts, laws; wrenches and what they do to the joints; the base
-  void efforts(double t, std::ptrdiff_t step, const double* q, const double* qd, const double* z, double* z_rate, double* tau);
+  void efforts(double t, std::ptrdiff_t step, const double* q, const double* qd, const double* z, double* z_rate,
+               double* tau);
   bool loads(double t, const double* q, const double* qd, double* wrenches, double* pushed);
   void move_base(double t, double* base);
   void call_held(double t, std::ptrdiff_t step, const double* q, const double* qd);

@@ -1,4 +1,4 @@
-// Implicit steps by collocation for stiff systems: docs/simulation.md (3.1)-(3.7).
+// Implicit steps by collocation for stiff systems: docs/simulation.md (S3.1)-(S3.7).
 //
 // Unknown are the accelerations a_i at the stages. The iteration's matrix is M + h lam D + h^2 lam^2 K, lam an eigenvalue of
 // the tableau, with K and D diagonal: only the inertia of the joints differs from that of forward dynamics, O(n). What it
@@ -72,8 +72,8 @@ struct Tableau {
     double sum = p, product = q;  // of the pair
     if (s == 1) real = p;
     if (s == 3) {
-      const double r = A[0][0] * (A[1][1] * A[2][2] - A[1][2] * A[2][1]) - A[0][1] * (A[1][0] * A[2][2] - A[1][2] * A[2][0]) +
-                       A[0][2] * (A[1][0] * A[2][1] - A[1][1] * A[2][0]);
+      const double r = A[0][0] * (A[1][1] * A[2][2] - A[1][2] * A[2][1]) -
+                       A[0][1] * (A[1][0] * A[2][2] - A[1][2] * A[2][0]) + A[0][2] * (A[1][0] * A[2][1] - A[1][1] * A[2][0]);
       real = p / 3;
       for (int k = 0; k < 50; ++k) real -= (((real - p) * real + q) * real - r) / ((3 * real - 2 * p) * real + q);
       sum = p - real, product = r / real;
@@ -109,7 +109,7 @@ struct Tableau {
 
 // how exactly: of the coordinates
 struct Tolerances {
-  bool controlled = false;  // steps are chosen by (3.7), else only shortened where the iteration does not converge
+  bool controlled = false;  // steps are chosen by (S3.7), else only shortened where the iteration does not converge
   double relative = 0, absolute = 1e-12;
 
   // of the iteration; small, because what is left of it stays in the rates
@@ -228,7 +228,7 @@ class Collocation {
       }
   }
 
-  // (3.1)
+  // (S3.1)
   void place(double h) {
     const double *q = from_.data(), *v = q + n_;
     for (int i = 0; i < x_.stages; ++i) {
@@ -281,7 +281,7 @@ class Collocation {
     return false;
   }
 
-  // (3.4)
+  // (S3.4)
   bool factor(InertiaSolver& inertia, double h) {
     Failure f;
     if (x_.has_pair) {
@@ -301,7 +301,7 @@ class Collocation {
     return !f;
   }
 
-  // (3.3) a -= change
+  // (S3.3) a -= change
   void correct(InertiaSolver& inertia) {
     std::fill(change_.begin(), change_.end(), 0.0);
     if (x_.has_real) {
@@ -343,7 +343,7 @@ class Collocation {
     return finite ? h * h * most : std::numeric_limits<double>::infinity();
   }
 
-  // (3.2) and the accounts
+  // (S3.2), and the accounts by (S3.6)
   void finish(System& system, double h) {
     place(h);
     const double *q = from_.data(), *v = q + n_;
@@ -359,7 +359,7 @@ class Collocation {
     system.add_powers(x_.stages, v_.data(), weights, next);
   }
 
-  // (3.7), of three stages of Radau
+  // (S3.7), of three stages of Radau
   double error_of(System& system, double t, double h, std::ptrdiff_t step) {
     const double s = std::sqrt(6.0), e[3] = {(-13 - 7 * s) / 3, (-13 + 7 * s) / 3, -1.0 / 3}, x = h * x_.real;
     const double *q = from_.data(), *v = q + n_;

@@ -84,9 +84,9 @@ class Events {
       for (const Bound& b : w.bounds) find(t, dt, k, way, b, found);
     }
     if (found.size() > first + 1)
-      std::sort(
-          found.begin() + static_cast<std::ptrdiff_t>(first), found.end(),
-          [](const StopEvent& a, const StopEvent& b) { return a.time != b.time ? a.time < b.time : a.joint < b.joint; });
+      std::sort(found.begin() + static_cast<std::ptrdiff_t>(first), found.end(), [](const StopEvent& a, const StopEvent& b) {
+        return a.time != b.time ? a.time < b.time : a.joint < b.joint;
+      });
   }
 
   const std::vector<StopEvent>& found() const { return found_; }

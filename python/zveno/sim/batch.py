@@ -480,7 +480,9 @@ class _Batch(Generic[AnySimulation]):
         """Make all runs in lanes; those that fail are made again one by one, which tells why."""
         plan, lanes, chain = self.plan, self.runs.lanes, self.runs.model
         assert lanes is not None
-        out = {name: self.arrays[name] for name in ("q", "qd", "qdd", "tau", "work_joints") if name in self.arrays}
+        out: dict[str, Array] = {
+            name: self.arrays[name] for name in ("q", "qd", "qdd", "tau", "work_joints") if name in self.arrays
+        }
         if "base_wrench" in self.arrays and "qdd" not in out:
             out["qdd"] = np.empty_like(out["q"])
         broken = np.zeros(self.count, bool)

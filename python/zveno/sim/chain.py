@@ -18,7 +18,18 @@ from .batch import Lanes, Runs, SimulationBatch, common_shape, rows_of
 from .events import Crossing, Event, PlaneContact, StateFunction, as_events, naming
 from .laws import Law, SpringDamper, joint_place, program
 from .plan import ADAPTIVE, EXPLICIT, IMPLICIT, METHODS, Plan, Run, refuse
-from .simulation import Efforts, Options, RecordField, Simulation, as_efforts, as_laws, as_load, as_stack, run_all, through
+from .simulation import (
+    Efforts,
+    Options,
+    RecordField,
+    Simulation,
+    as_efforts,
+    as_laws,
+    as_load,
+    as_stack,
+    run_all,
+    through,
+)
 from .simulation import Load as Wrench
 from .words import answering
 
@@ -142,10 +153,10 @@ class ChainSimulation(Simulation, mechanism="chain"):
         >>> import zveno as zv
         >>> swing = zv.robots.two_link().simulate(1.0, 1e-2, q=[0.5, 0.0])
         >>> swing.at(0.123).q.round(4)
-        array([ 0.5825, -0.1088])
+        array([ 0.582, -0.107])
         """
         fail = failing("Simulation.at")
-        times = as_array(t, fail, "t", np.shape(t))
+        times = np.reshape(as_array(t, fail, "t", np.shape(t)), np.shape(t))
         first, last = (float(self.t[0]), float(self.t[-1])) if len(self) else (0.0, -1.0)
         if not ((times >= first) & (times <= last)).all():
             fail(f"t is {_show(t)}, expected times from {first:g} to {last:g} s")
@@ -277,13 +288,13 @@ def simulate_chain(
     method : str
         "rk4": Runge-Kutta of order 4. "semi-implicit": Euler with velocities first, then positions with the new
         velocities, order 1. For stiff springs, dampers and flexible links, at any step stable: "implicit" or "gauss",
-        collocation of Gauss with two stages, order 4, energy kept; "midpoint", one stage, order 2; "radau", Radau IIA with
-        three stages, order 5, steps chosen by `rtol` and `atol`, stiff motions damped. "adaptive", "adaptive-stiff":
-        SciPy's DOP853 and Radau, needs scipy.
+        collocation of Gauss with two stages, order 4, energy kept; "midpoint", one stage, order 2; "radau", Radau IIA
+        with three stages, order 5, steps chosen by `rtol` and `atol`, stiff motions damped. "adaptive",
+        "adaptive-stiff": SciPy's DOP853 and Radau, needs scipy (``zveno[scipy]``).
     rtol, atol : float
-        Of coordinates: of each step ("radau": 1e-6, 1e-8; "adaptive": 1e-8, 1e-10; "adaptive-stiff": 1e-6, 1e-8); `atol`
-        alone, 1e-12 rad or m: of the equations of a step ("gauss", "midpoint", and "radau" with ``rtol=0``, whose steps
-        are then all `dt`).
+        Of coordinates: of each step ("radau": 1e-6, 1e-8; "adaptive": 1e-8, 1e-10; "adaptive-stiff": 1e-6, 1e-8);
+        `atol` alone, 1e-12 rad or m: of the equations of a step ("gauss", "midpoint", and "radau" with ``rtol=0``,
+        whose steps are then all `dt`).
     every : int
         Record every so many steps, and the last one.
     record : sequence of str, optional
@@ -306,8 +317,8 @@ def simulate_chain(
     -------
     simulation : ChainSimulation or SimulationBatch
         A batch if `q`, `qd`, `external`, `base_motion` or `tau` has leading dimensions, which are broadcast: its arrays
-        have them in front. Every run has the same bits as alone. Under `tau` and `SpringDamper` laws alone, with "rk4" or
-        "semi-implicit", runs are made side by side in SIMD lanes.
+        have them in front. Every run has the same bits as alone. Under `tau` and `SpringDamper` laws alone, with "rk4"
+        or "semi-implicit", runs are made side by side in SIMD lanes.
 
     Raises
     ------
@@ -325,8 +336,8 @@ def simulate_chain(
 
     Notes
     -----
-    Errors that functions raise pass through, with a note that names the function and the time, and with the record up to
-    then as their attribute ``simulation``.
+    Errors that functions raise pass through, with a note that names the function and the time, and with the record up
+    to then as their attribute ``simulation``.
 
     Ctrl-C ends a run in about 0.1 s, with its record as the attribute ``simulation`` of the KeyboardInterrupt. It is
     heard only where Python hears it: in the main thread, with Python's handler of SIGINT in place.
@@ -347,9 +358,7 @@ def simulate_chain(
     if not isinstance(chain, _core.Chain):
         raise TypeError(f"simulate: chain is {_show(chain)}, expected a Chain")
     n = chain.n
-    plan = Plan.checked(
-        t_end, dt, t_start, method, every, progress, on_error, check_step, threads, METHODS, rtol, atol
-    )
+    plan = Plan.checked(t_end, dt, t_start, method, every, progress, on_error, check_step, threads, METHODS, rtol, atol)
     names = chain.joint_names
     if isinstance(laws, Mapping):
         for name in laws:
@@ -427,7 +436,9 @@ def simulate_chain(
     )
 
 
-def _lanes(laws: Sequence[Law | None], effort: Efforts | None, lead: tuple[int, ...], q: Array, qd: Array) -> Lanes | None:
+def _lanes(
+    laws: Sequence[Law | None], effort: Efforts | None, lead: tuple[int, ...], q: Array, qd: Array
+) -> Lanes | None:
     """What runs side by side take, or None if some law is more than a spring with a damper."""
     if not all(law is None or type(law) is SpringDamper for law in laws):
         return None

@@ -54,10 +54,10 @@ class Event:
     --------
     >>> import zveno as zv
     >>> from zveno.simulation import Event
-    >>> level = Event(lambda t, q, qd: q[0] + 0.5, terminal=True, name="level")
+    >>> level = Event(lambda t, q, qd: q[0] - 0.5, terminal=True, name="level")
     >>> sim = zv.robots.two_link().simulate(2.0, 1e-3, events=[level])
     >>> print(f"{sim.events[-1].name} at t = {sim.t[-1]:.4f} s, q = {sim.q[-1, 0]:.6f} rad")
-    level at t = 0.3078 s, q = -0.500000 rad
+    level at t = 0.2932 s, q = 0.500000 rad
     """
 
     function: StateFunction
@@ -102,7 +102,7 @@ class PlaneContact:
     >>> floor = PlaneContact("lower", normal=(0, 0, 1), height=-0.3, terminal=True)
     >>> sim = arm.simulate(2.0, 1e-3, q=[0.0, 0.0], events=[floor])
     >>> print(f"{arm.pose(sim.q[-1], 'lower')[2, 3]:.6f} m at t = {sim.t[-1]:.4f} s")
-    -0.300000 m at t = 0.2376 s
+    -0.300000 m at t = 0.2236 s
     """
 
     link: str
@@ -159,7 +159,9 @@ def as_events(chain: Chain, events: Any) -> Asked:
     else:
         listed = as_list(events)
         if listed is None:
-            refuse(f"events is {_show(events)}, expected functions f(t, q, qd), Event or PlaneContact, or a dict of them")
+            refuse(
+                f"events is {_show(events)}, expected functions f(t, q, qd), Event or PlaneContact, or a dict of them"
+            )
         named = [(None, event) for event in listed]
     names, watched, calls_back = [], [], False
     for k, (name, event) in enumerate(named):
@@ -167,12 +169,18 @@ def as_events(chain: Chain, events: Any) -> Asked:
             refuse(f"events has the key {_show(name)}, expected a name")
         if not isinstance(event, Event | PlaneContact):
             if not callable(event):
-                refuse(f"events[{k if name is None else name!r}] is {_show(event)}, expected a function f(t, q, qd), Event or PlaneContact")
+                refuse(
+                    f"events[{k if name is None else name!r}] is {_show(event)}, expected a function f(t, q, qd),"
+                    " Event or PlaneContact"
+                )
             terminal, direction = getattr(event, "terminal", False), getattr(event, "direction", 0)  # as SciPy has them
             event = Event(event, terminal, int(np.sign(direction)))  # type: ignore[arg-type]
         if isinstance(event, PlaneContact) and event.link not in chain.link_names:
             known = chain.link_names
-            refuse(f"event of link {_show(event.link)}, expected one of {', '.join(map(repr, known))}{did_you_mean(event.link, known)}")
+            refuse(
+                f"event of link {_show(event.link)}, expected one of {', '.join(map(repr, known))}"
+                f"{did_you_mean(event.link, known)}"
+            )
         own = event.link if isinstance(event, PlaneContact) else getattr(event.function, "__name__", "")
         names.append(name or event.name or (own if own and own != "<lambda>" else f"event{k + 1}"))
         watched.append(event._watched(names[-1]))

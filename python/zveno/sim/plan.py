@@ -163,6 +163,8 @@ class Plan(NamedTuple):
 def _tolerances(method: str, rtol: Any, atol: Any) -> tuple[float, float]:
     """Tolerances of a method; those that it does not have are refused."""
     relative, absolute = _TOLERANCES.get(method, (None, None))
+    if method == "radau" and _is_zero(rtol):  # steps are not controlled, only their equations solved
+        absolute = _TOLERANCES["gauss"][1]
     found = []
     for name, given, default in (("rtol", rtol, relative), ("atol", atol, absolute)):
         if given is None:
@@ -175,6 +177,10 @@ def _tolerances(method: str, rtol: Any, atol: Any) -> tuple[float, float]:
             refuse(f"{name} is {number:g}, expected a number > 0")
         found.append(number)
     return found[0] or 0.0, found[1] or 1e-12
+
+
+def _is_zero(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == 0
 
 
 def _steps(ratio: float) -> int:

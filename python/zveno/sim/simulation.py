@@ -431,8 +431,8 @@ class Simulation(ABC):
                 failure = cls._impossible(model, cause, part, margin, when)
             elif _core.cause(cause)[1] == "no step":
                 failure = errors.StepError(
-                    f"{when} the equations of a step of '{plan.method}' are not solved, however short it is: the laws or"
-                    f" loads of {cls._called} '{model.name}' jump, or its motion breaks down",
+                    f"{when} the equations of a step of '{plan.method}' are not solved, however short it is: the laws"
+                    f" or loads of {cls._called} '{model.name}' jump, or its motion breaks down",
                     plan.dt,
                 )
             else:

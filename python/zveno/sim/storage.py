@@ -264,7 +264,10 @@ def _recalled(failure: Any, where: str, fail: Callable[[str], NoReturn]) -> Base
     words = isinstance(failure, dict) and isinstance(failure.get("data"), dict)
     if not words or not all(isinstance(failure.get(key), str) for key in ("type", "message")):
         fail(f"has {where} {_show(failure)}, expected type, message and data")
-    known = {kind.__name__: kind for kind in (errors.UnreachableError, errors.SingularityError, errors.StepError, FloatingPointError)}
+    known = {
+        kind.__name__: kind
+        for kind in (errors.UnreachableError, errors.SingularityError, errors.StepError, FloatingPointError)
+    }
     error = known.get(failure["type"], errors.Error)(failure["message"])
     for key, value in failure["data"].items():
         if key not in _FAILURE_DATA:

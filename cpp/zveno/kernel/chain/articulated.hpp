@@ -1,5 +1,5 @@
-// (M + diag x) z = y along a tree, O(n), factored once and solved for many y: docs/simulation.md (3.4), (3.5), the recursion
-// of aba.hpp cut in two. G is the scalar of the geometry, T that of x, y and z: complex x leave the geometry real.
+// (M + diag x) z = y along a tree, O(n), factored once and solved for many y: docs/simulation.md (S3.4), (S3.5), the
+// recursion of aba.hpp cut in two. G is the scalar of the geometry, T that of x, y and z: complex x leave the geometry real.
 // Revolute joint: factor 128 mul 125 add 1 div, solve 49 mul 48 add.
 #pragma once
 
