@@ -964,7 +964,18 @@ class JointLaw:
     def force(self, t: _Array, x: _Array, v: _Array, z: _Array | None = None) -> _Array: ...
 
 class Schedule:
-    def __init__(self, *, semi_implicit: bool, start: float, dt: float, steps: int, every: int) -> None: ...
+    def __init__(
+        self,
+        *,
+        semi_implicit: bool,
+        start: float,
+        dt: float,
+        steps: int,
+        every: int,
+        implicit: str = "",
+        rtol: float = 0.0,
+        atol: float = 1e-12,
+    ) -> None: ...
 
 def record_fields(system: str, /) -> list[tuple[str, str, str, tuple[tuple[str, tuple[str, ...] | None], ...]]]: ...
 
@@ -1012,9 +1023,20 @@ class ChainRun:
         tau: _Array | None = None,
         forces: list[tuple[str, Any]] = [],
         external: list[tuple[str, Any]] = [],
+        hold: int = 0,
+        base: Any = None,
+        watched: list[tuple[Any, ...]] = [],
+        wanted: Sequence[str] | None = None,
     ) -> None: ...
     def advance(self, count: int) -> bool: ...
     def settle(self) -> None: ...
+    def state(self) -> _Array: ...
+    def rates(self, t: float, step: int, y: _Array) -> _Array | None: ...
+    def reach(self, t: float, step: int, y: _Array, record: bool, find_events: bool = True) -> bool: ...
+    @property
+    def made(self) -> tuple[int, int, int]: ...
+    @property
+    def crossings(self) -> list[tuple[float, int, bool, _Array, _Array]]: ...
     @property
     def step(self) -> int: ...
     @property
@@ -1025,3 +1047,21 @@ class ChainRun:
     def events(self) -> list[tuple[float, int, bool, bool, float]]: ...
     @property
     def arrays(self) -> dict[str, _Array]: ...
+
+def run_steps(
+    chain: Chain,
+    schedule: Schedule,
+    *,
+    q: _Array,
+    qd: _Array,
+    tau: _Array | None,
+    held: int,
+    tau_by_run: bool,
+    spring: _Array | None,
+    lower: _Array,
+    upper: _Array,
+    out: dict[str, _Array],
+    begin: int,
+    end: int,
+    threads: int,
+) -> tuple[NDArray[np.uint8], list[list[tuple[float, int, bool, bool, float]]]]: ...

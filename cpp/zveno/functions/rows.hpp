@@ -60,6 +60,7 @@ enum class Cause : std::uint8_t {
   massless,    // a joint of a chain moves no mass
   open,        // a constraint of a linkage is not met
   deficient,   // constraints of a linkage depend on each other here and not elsewhere
+  step,        // the equations of an implicit step were not solved
 };
 
 // what went wrong in the lowest offending row
@@ -107,6 +108,7 @@ inline constexpr CauseText kCauses[] = {
     {Cause::open, FailureKind::argument, "open", "is not met by q: close(q) finds a state that does"},
     {Cause::deficient, FailureKind::singular, "singular",
      "is singular here: its constraints depend on each other, accelerations are not determined"},
+    {Cause::step, FailureKind::overflow, "no step", "has equations of an implicit step that were not solved"},
 };
 
 // nullptr if there is no such cause

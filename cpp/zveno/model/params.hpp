@@ -36,7 +36,8 @@ struct JointFrame {
     return a;
   }
   // components in P -> components in B
-  ZVENO_INLINE Vec3<T> to_body(Vec3<T> a) const {
+  template <class U>
+  ZVENO_INLINE Vec3<U> to_body(Vec3<U> a) const {
     if (has_phi) unturn_z(phi, a);
     unturn_x(alpha, a);
     unturn_z(theta, a);
