@@ -298,7 +298,7 @@ std::unique_ptr<ChainRun> run_chain_of(const py::object& chain, const Schedule& 
                                        const py::object& upper, const py::object& tau, const py::list& forces,
                                        const py::list& external, std::ptrdiff_t hold, const py::object& base,
                                        const py::list& watched, const py::object& wanted,
-                                       const py::object& linkage) {
+                                       const py::object& linkage, std::pair<double, double> baumgarte) {
   ChainSetup s;
   s.chain = chain.cast<const Chain*>();
   s.kernels = kernels;
@@ -358,7 +358,8 @@ std::unique_ptr<ChainRun> run_chain_of(const py::object& chain, const Schedule& 
       const Doubles given = linkage.attr("_given")("simulate", array_of(x, n), array_of(v, n), t);
       std::copy_n(given.data(), given.size(), to);
     };
-    s.holding = std::make_shared<LinkageHolding>(*kernels, held, choose, give);
+    s.holding = std::make_shared<LinkageHolding>(
+        *kernels, held, choose, give, LinkageHolding::Baumgarte{baumgarte.first, baumgarte.second});
   }
   return std::make_unique<ChainRun>(linkage.is_none() ? chain : linkage, schedule, ChainSystem(std::move(s)), calls_back,
                                     wanted);
@@ -494,8 +495,8 @@ void register_simulate(py::module_& m) {
       "record_fields",
       [](const std::string& system) {
         if (system == "hexapod") return fields_of(hexapod_record::kFields);
-        if (system == "chain") return fields_of(chain_record::kFields);
-        throw py::value_error("record_fields: system is '" + system + "', expected 'hexapod' or 'chain'");
+        if (system == "chain" || system == "linkage") return fields_of(chain_record::kFields);
+        throw py::value_error("record_fields: system is '" + system + "', expected 'hexapod', 'chain' or 'linkage'");
       },
       py::arg("system"), py::pos_only(),
       "What simulations record: (name, unit, description, ((dimension, labels or None), ...)) of every field.");
@@ -508,7 +509,8 @@ void register_simulate(py::module_& m) {
       .def(py::init(&run_chain_of), py::arg("chain"), py::arg("schedule"), py::kw_only(), py::arg("q"), py::arg("qd"),
            py::arg("laws"), py::arg("lower"), py::arg("upper"), py::arg("tau") = py::none(), py::arg("forces") = py::list(),
            py::arg("external") = py::list(), py::arg("hold") = 0, py::arg("base") = py::none(),
-           py::arg("watched") = py::list(), py::arg("wanted") = py::none(), py::arg("linkage") = py::none())
+           py::arg("watched") = py::list(), py::arg("wanted") = py::none(), py::arg("linkage") = py::none(),
+           py::arg("baumgarte") = std::make_pair(0.0, 0.0))
       .def("state", &ChainRun::state, "The state with its accounts, (size,); the first call records it.")
       .def("rates", &ChainRun::rates, py::arg("t"), py::arg("step"), py::arg("y"),
            "Rates of a state at time t within a step of the schedule; None: it has failed.")

@@ -50,6 +50,7 @@ from .results import (
 )
 from .sim.batch import SimulationBatch
 from .sim.chain import ChainSimulation
+from .sim.linkage import LinkageSimulation
 from .sim.simulation import HexapodSimulation, Simulation, StopEvent
 from .versions import show_versions
 from .wrenches import wrench_at
@@ -108,6 +109,7 @@ __all__ = [
     "Linkage",
     "LinkageDynamics",
     "LinkageEfforts",
+    "LinkageSimulation",
     "LoadDiagram",
     "LoadEnvelope",
     "Loop",

@@ -243,6 +243,11 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     T* N = scratch_.template take<T>(m_);
     const T all = collect(factors, columns, row, trust);
     for (int j = 0; j < r; ++j) N[j] = value_[choice_.active[j]].gam;
+    if (job_.damping != 0 || job_.stiffness != 0)
+      for (int j = 0; j < r; ++j) {
+        const RowValue<T>& x = value_[choice_.active[j]];
+        N[j] += x.fd * T(2 * job_.damping) + x.f * T(job_.stiffness * job_.stiffness);
+      }
     constrained_efforts(columns, n_, effort, N, scratch_);
     T* const qdd = out[0] && chain_.identity_order() ? out[0] : scratch_.template take<T>(n_);
     for (int b = 0; b < n_; ++b) qdd[b] = effort[b] * h[b];

@@ -16,6 +16,8 @@ struct LinkageJob {
   unsigned outputs = kEverything;
   ChooseRows choose = nullptr;
   Job tree;  // of the chain
+  // forward dynamics with f'' + 2 damping f' + stiffness^2 f = 0 instead of f'' = 0
+  double damping = 0, stiffness = 0;
 
   LinkageJob(const Linkage& linkage, LinkageFunction function, ChooseRows choose = nullptr)
       : linkage(&linkage), function(function), choose(choose), tree{&linkage.chain(), Function::forward_dynamics} {}

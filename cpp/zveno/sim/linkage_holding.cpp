@@ -7,17 +7,19 @@
 namespace zveno {
 namespace {
 
-// of the length: a residual below is round-off; more steps than these are not made
-constexpr double kClosed = 1e-14;
+// of the length: a residual below is round-off, one above is open; more steps than these are not made
+constexpr double kClosed = 1e-14, kOpen = 1e-9;
 constexpr int kMostSteps = 3;
 
 }  // namespace
 
-LinkageHolding::LinkageHolding(const KernelTable& kernels, const Linkage& linkage, ChooseRows choose, Give give)
+LinkageHolding::LinkageHolding(const KernelTable& kernels, const Linkage& linkage, ChooseRows choose, Give give,
+                               Baumgarte baumgarte)
     : kernels_(kernels),
       linkage_(linkage),
       choose_(choose),
       give_(std::move(give)),
+      baumgarte_(baumgarte),
       given_(static_cast<std::size_t>(linkage.given())),
       multiplier_(static_cast<std::size_t>(linkage.rows())),
       rate_(multiplier_.size()),
@@ -28,6 +30,7 @@ LinkageHolding::LinkageHolding(const KernelTable& kernels, const Linkage& linkag
 Failure LinkageHolding::run(LinkageFunction function, double t, const double* q, const double* qd, const double* tau,
                             double* first, double* second) {
   LinkageJob job(linkage_, function, choose_);
+  job.damping = baumgarte_.damping, job.stiffness = baumgarte_.stiffness;
   if (!second) job.outputs = 1;
   Rows rows;
   rows[Param::q].data = q;
@@ -56,14 +59,18 @@ Failure LinkageHolding::accelerate(double t, const double* q, const double* qd, 
 }
 
 Failure LinkageHolding::project(double t, double* q, double* qd) {
-  const auto largest = [&] {
-    double most = 0;
-    for (const double f : residual_) most = std::max(most, std::abs(f));
-    return most;
-  };
-  for (int k = 0; k < kMostSteps; ++k) {
+  if (baumgarte_.damping != 0 || baumgarte_.stiffness != 0) return {};
+  for (int k = 0;; ++k) {
     if (const Failure f = run(LinkageFunction::residual, t, q, still_.data(), nullptr, residual_.data())) return f;
-    if (largest() <= kClosed * linkage_.length()) break;
+    std::size_t worst = 0;
+    for (std::size_t i = 1; i < residual_.size(); ++i)
+      if (std::abs(residual_[i]) > std::abs(residual_[worst])) worst = i;
+    const double gap = residual_.empty() ? 0.0 : std::abs(residual_[worst]);
+    if (gap <= kClosed * linkage_.length()) break;
+    if (k == kMostSteps) {
+      if (gap <= kOpen * linkage_.length()) break;
+      return {Cause::open, -1, linkage_.constraint_of_row(static_cast<int>(worst)), gap};
+    }
     if (const Failure f = run(LinkageFunction::project_position, t, q, still_.data(), nullptr, next_.data())) return f;
     std::copy(next_.begin(), next_.end(), q);
   }

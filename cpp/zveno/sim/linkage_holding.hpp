@@ -14,7 +14,12 @@ class LinkageHolding final : public Holding {
   // numbers that the linkage is given, at a state; may throw
   using Give = std::function<void(double t, const double* q, const double* qd, double* to)>;
 
-  LinkageHolding(const KernelTable& kernels, const Linkage& linkage, ChooseRows choose, Give give);
+  // Instead of projection: f'' + 2 damping f' + stiffness^2 f = 0, unless both are zero. (L37)
+  struct Baumgarte {
+    double damping = 0, stiffness = 0;
+  };
+
+  LinkageHolding(const KernelTable& kernels, const Linkage& linkage, ChooseRows choose, Give give, Baumgarte baumgarte);
 
   Failure accelerate(double t, const double* q, const double* qd, const double* effort, double* qdd, double& power) override;
   Failure project(double t, double* q, double* qd) override;
@@ -28,6 +33,7 @@ class LinkageHolding final : public Holding {
   const Linkage& linkage_;
   ChooseRows choose_;
   Give give_;
+  Baumgarte baumgarte_;
   std::vector<double> given_, multiplier_, rate_, residual_, next_, still_;
 };
 

@@ -15,6 +15,7 @@ from .. import _core
 from .._check import Array, _show, as_amount, as_array, as_choice, as_list, as_number, did_you_mean, failing, frozen
 from .._record import Value, require_keys
 from ..errors import ModelError, SingularityError, UnreachableError
+from ..sim.linkage import simulate_linkage
 from .chain import Chain
 from .constraint import CARRIES, Constraint, Target
 from .given import Given
@@ -127,6 +128,8 @@ class Linkage(Value, _core.Linkage):
 
     _format: ClassVar[str] = "zveno.linkage"
     _version: ClassVar[int] = 1
+
+    simulate = simulate_linkage
 
     def __init__(
         self,

@@ -175,6 +175,16 @@ class ChainSimulation(Simulation, mechanism="chain"):
             return JointState(q, slope / width)
         return JointState(q, _cubic(self.qd[k], self.qd[k + 1], width * self.qdd[k], width * self.qdd[k + 1], s)[0])
 
+    @classmethod
+    def _begun(cls, model: Any, rows: dict[str, Array], plan: Plan) -> dict[str, Array]:
+        """Initial states q and qd, (runs, n), as the motion takes them."""
+        return rows
+
+    @classmethod
+    def _calls_back(cls, model: Any) -> bool:
+        """Whether the mechanism itself has functions of the user."""
+        return False
+
     @staticmethod
     def _impossible(model: Chain, cause: int, part: int, margin: float, when: str) -> Exception:
         name = model.joint_names[part]
@@ -212,7 +222,7 @@ class ChainOptions(Options, total=False):
     atol: float | None
 
 
-_OTHER_WORDS: Final = {
+OTHER_WORDS: Final = {
     **dict.fromkeys(("wrench", "wrenches", "load", "loads", "contact", "external_wrench", "fext"), "external"),
     **dict.fromkeys(("position", "positions", "x", "x0", "q0", "angles", "r"), "q"),
     **dict.fromkeys(("velocity", "velocities", "dq", "qdot", "v", "v0", "qd0", "u", "rates"), "qd"),
@@ -229,7 +239,7 @@ def simulate_chain(
 ) -> SimulationBatch: ...
 @overload
 def simulate_chain(chain: Chain, t_end: float, dt: float, **options: Unpack[ChainOptions]) -> ChainSimulation: ...
-@answering(_OTHER_WORDS)
+@answering(OTHER_WORDS)
 def simulate_chain(
     chain: Chain,
     t_end: float,
@@ -357,8 +367,44 @@ def simulate_chain(
     """
     if not isinstance(chain, _core.Chain):
         raise TypeError(f"simulate: chain is {_show(chain)}, expected a Chain")
+    return simulated(
+        ChainSimulation, chain, chain, {}, t_end, dt, q=q, qd=qd, tau=tau, laws=laws, external=external,
+        base_motion=base_motion, hold=hold, events=events, t_start=t_start, method=method, rtol=rtol, atol=atol,
+        every=every, record=record, progress=progress, on_error=on_error, check_step=check_step, threads=threads,
+    )  # fmt: skip
+
+
+def simulated(
+    kind: type[ChainSimulation],
+    model: Any,
+    chain: Chain,
+    held_by: Mapping[str, Any],
+    t_end: float,
+    dt: float,
+    *,
+    q: Any,
+    qd: Any,
+    tau: Any,
+    laws: Any,
+    external: Any,
+    base_motion: Any,
+    hold: Any,
+    events: Any,
+    t_start: Any,
+    method: Any,
+    rtol: Any,
+    atol: Any,
+    every: Any,
+    record: Any,
+    progress: Any,
+    on_error: Any,
+    check_step: Any,
+    threads: Any,
+    methods: Sequence[str] = METHODS,
+) -> Any:
+    """The motion of `model`, a chain or a linkage of `chain`; `held_by`: what else `_core.ChainRun` is told of it."""
     n = chain.n
-    plan = Plan.checked(t_end, dt, t_start, method, every, progress, on_error, check_step, threads, METHODS, rtol, atol)
+    plan = Plan.checked(t_end, dt, t_start, method, every, progress, on_error, check_step, threads, methods, rtol, atol)
     names = chain.joint_names
     if isinstance(laws, Mapping):
         for name in laws:
@@ -392,6 +438,7 @@ def simulate_chain(
     effort = None if tau is None or callable(tau) else as_efforts(tau, plan.steps, ((n,),), lead)
     lead = common_shape(shapes | {"tau": () if effort is None else effort.lead})
     rows = {name: rows_of(array, lead, 1) for name, array in start.items()}
+    rows = kind._begun(model, rows, plan)
     pulls = [(link, load.rows(lead)) for link, load in loads]
     efforts = effort and effort.rows(lead, lambda row: row)
     bases = base and base.rows(lead)
@@ -416,24 +463,23 @@ def simulate_chain(
             base=bases and bases(i),
             watched=watched.given,
             wanted=wanted,
+            **held_by,
         )
         if not adaptive:
             return run
         return AdaptiveRun(run, plan, 1 if own is not None and own.ndim == 2 else held)
 
     def linear(i: int) -> stability.Linearised | None:
-        if not plan.explicit:
+        if not plan.explicit or held_by:
             return None
         return stability.of_chain(chain, plan.method, chosen, rows["q"][i], rows["qd"][i])
 
     calls_back = bool(forces) or any(load.function is not None for _, load in loads) or adaptive
-    calls_back |= watched.calls_back or (base is not None and base.function is not None)
+    calls_back |= kind._calls_back(model) or watched.calls_back or (base is not None and base.function is not None)
     lanes = None
-    if lead and not (calls_back or loads or base or watched.given) and plan.method in EXPLICIT:
+    if lead and not (calls_back or held_by or loads or base or watched.given) and plan.method in EXPLICIT:
         lanes = _lanes(chosen, effort, lead, rows["q"], rows["qd"])
-    return run_all(
-        Runs(plan, lead, make, linear, ChainSimulation, chain, names, {"joint": n}, calls_back, wanted, lanes)
-    )
+    return run_all(Runs(plan, lead, make, linear, kind, model, names, {"joint": n}, calls_back, wanted, lanes))
 
 
 def _lanes(

@@ -427,7 +427,7 @@ class Simulation(ABC):
         if failure is None and run.failure is not None:
             (cause, part, margin), at = run.failure
             when = f"simulate: at t = {at:.9g} s"
-            if _core.cause(cause)[0] in ("UnreachableError", "SingularityError"):
+            if _core.cause(cause)[0] in ("UnreachableError", "SingularityError") or _core.cause(cause)[1] == "open":
                 failure = cls._impossible(model, cause, part, margin, when)
             elif _core.cause(cause)[1] == "no step":
                 failure = errors.StepError(

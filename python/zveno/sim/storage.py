@@ -82,11 +82,11 @@ def load(path: str | os.PathLike[str], who: str) -> Simulation | SimulationBatch
     def fail(text: str) -> NoReturn:
         raise ValueError(f"{who}: '{os.fspath(path)}' {text}")
 
-    from .simulation import HexapodSimulation, Simulation  # which know this module
+    from .simulation import HexapodSimulation  # which knows this module
 
     about, arrays = _read(path, who, fail)
     batch = about["format"] == _BATCH
-    kind = next((kind for kind in Simulation.__subclasses__() if kind._mechanism in about), HexapodSimulation)
+    kind = next((kind for kind in _kinds() if kind._mechanism in about), HexapodSimulation)
     own = _recorded(about, kind, fail) + (list(_OF_RUNS) if batch else [])
     missing = [name for name in own if name not in arrays]
     if missing:
@@ -114,6 +114,15 @@ def load(path: str | os.PathLike[str], who: str) -> Simulation | SimulationBatch
         events=_events(about["events"], kind._blank(mechanism), "events", fail),
         failure=None if about["failure"] is None else _recalled(about["failure"], "failure", fail),
     )
+
+
+def _kinds() -> list[type[Simulation]]:
+    """Of records; those of a linkage hold a chain too."""
+    from .chain import ChainSimulation
+    from .linkage import LinkageSimulation
+    from .simulation import HexapodSimulation
+
+    return [LinkageSimulation, ChainSimulation, HexapodSimulation]
 
 
 def _recorded(about: Mapping[str, Any], kind: type[Simulation], fail: Fail) -> list[str]:
