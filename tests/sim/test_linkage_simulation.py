@@ -139,12 +139,12 @@ def test_a_target_that_leaves_the_workspace_is_reported_with_time_and_gap():
     assert abs(np.linalg.norm(at) + 0.5 * record.t[-1] - reach) < 0.02
 
 
-def test_baumgarte_keeps_close_and_projection_exactly(four_bar, start):
-    q, qd = start
-    drifting = four_bar.simulate(1.0, 1e-3, q=q, qd=qd, baumgarte=(0.0, 1e-9))
-    held = four_bar.simulate(1.0, 1e-3, q=q, qd=qd, baumgarte=(100.0, 100.0))
+def test_baumgarte_bounds_what_would_drift_away(four_bar, start):
+    options = {"q": start[0], "qd": start[1], "method": "semi-implicit"}
+    drifting = four_bar.simulate(2.0, 1e-3, baumgarte=(0.0, 1e-9), **options)
+    held = four_bar.simulate(2.0, 1e-3, baumgarte=(100.0, 100.0), **options)
     drift, kept = (np.abs(four_bar.residual(run.q)).max() for run in (drifting, held))
-    assert 1e-10 < drift < 1e-8 and kept < drift / 10
+    assert drift > 1e-3 and kept < drift / 20
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ class LinkageRows {
       const Chain& chain = linkage_.chain();
       for (int b = 0; b < chain.n(); ++b)
         if (!all_above(judged_ + b, 1, chain.tiny_pivot()[b])) return false;
-      if (linkage_.rows() && !all_above(judged_ + chain.n(), 2 * linkage_.rows(), 0.0)) return false;
+      if (linkage_.rows() && !all_above(judged_ + chain.n(), (job_.anywhere ? 1 : 2) * linkage_.rows(), 0.0)) return false;
     }
     return results.write(out_, row, count);
   }
@@ -99,7 +99,7 @@ class LinkageRows {
         return {Cause::massless, -1, chain.user_index()[b]};
       }
     const double open = linkage_.open();
-    for (int i = 0; i < m; ++i)
+    for (int i = 0; i < m && !job_.anywhere; ++i)
       if (!(judged[n + m + i] > 0))
         return {Cause::open, -1, linkage_.constraint_of_row(i), std::sqrt(open * open - judged[n + m + i])};
     for (int i = 0; i < m && of_choice; ++i)

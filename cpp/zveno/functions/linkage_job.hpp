@@ -18,6 +18,7 @@ struct LinkageJob {
   Job tree;  // of the chain
   // forward dynamics with f'' + 2 damping f' + stiffness^2 f = 0 instead of f'' = 0
   double damping = 0, stiffness = 0;
+  bool anywhere = false;  // states need not meet the constraints
 
   LinkageJob(const Linkage& linkage, LinkageFunction function, ChooseRows choose = nullptr)
       : linkage(&linkage), function(function), choose(choose), tree{&linkage.chain(), Function::forward_dynamics} {}

@@ -31,6 +31,7 @@ Failure LinkageHolding::run(LinkageFunction function, double t, const double* q,
                             double* first, double* second) {
   LinkageJob job(linkage_, function, choose_);
   job.damping = baumgarte_.damping, job.stiffness = baumgarte_.stiffness;
+  job.anywhere = true;  // inside a step
   if (!second) job.outputs = 1;
   Rows rows;
   rows[Param::q].data = q;
