@@ -233,7 +233,7 @@ class Constraint(Record):
             sides = "f(q, t)"
         else:
             sides = f"{self.a} -> {self.b}"
-        return f"{self._kind.__name__}({_show(self.name)}, {self.kind}, {sides}, {len(self.rows)} equations)"
+        return f"{type(self).__name__}({_show(self.name)}, {self.kind}, {sides}, {len(self.rows)} equations)"
 
 
 def _as_side(value: Any, fail: Callable[[str], NoReturn], what: str) -> str | Target:
@@ -393,13 +393,13 @@ class Loop(Constraint):
     @classmethod
     def universal(cls, a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), point_b: ArrayLike = (0, 0, 0),
                   axis_a: ArrayLike = (0, 0, 1), axis_b: ArrayLike = (0, 0, 1), offset: Timed = 0.0,
-                  name: str | None = None) -> Self:  # fmt: skip
+                  reference_a: ArrayLike | None = None, name: str | None = None) -> Self:  # fmt: skip
         """A Hooke joint: points coincide, the axes of its cross keep the cosine `offset`; four equations.
 
         ``axis_a`` is fixed in A, ``axis_b`` in B; with the default cosine 0 they are perpendicular.
         """
         return placed(cls, "universal", a, b, point_a=point_a, point_b=point_b, axis_a=axis_a, axis_b=axis_b,
-                      offset=offset, name=name)  # fmt: skip
+                      offset=offset, reference_a=reference_a, name=name)  # fmt: skip
 
     @classmethod
     def spherical(cls, a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), point_b: ArrayLike = (0, 0, 0),

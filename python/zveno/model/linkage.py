@@ -218,9 +218,8 @@ class Linkage(Value, _core.Linkage):
             return "dots", 0, terms[row], L, offset if row == "dot" else 0.0, place if driven else -1, name
         if kind == "along":
             # the one whose distance is told: the normal of a plane
-            driven = row == "along z" and timed
             here = row == "along z" and x.kind in ("planar", "point_on_plane")
-            return "along", axis, (), 1.0, offset if here else 0.0, place if driven else -1, name
+            return "along", axis, (), 1.0, offset if here else 0.0, place if here and timed else -1, name
         if kind == "rod":
             length = self._giver_length(x)
             return "rod", 0, (), 1.0 / length, length, place if timed else -1, name
@@ -260,6 +259,8 @@ class Linkage(Value, _core.Linkage):
             guess = rng.uniform(low, high) if tries else np.clip(np.zeros(chain.n), self._lower, self._upper)
             try:
                 q, f, closed, _, _ = self._closed(guess, np.zeros(chain.n, bool), 0.0)
+            except ModelError:
+                raise  # derivatives that are none
             except (ValueError, ArithmeticError):
                 continue  # a function of the user's may not take any state
             if closed:
@@ -939,6 +940,9 @@ class Linkage(Value, _core.Linkage):
             twist, bent = chain.velocity(q, qd, side, point), chain.acceleration(q, qd, qdd, side, point)
         axes = pose[..., :3, :3] @ R
         return axes, pose[..., :3, 3], twist[..., 3:], twist[..., :3], bent[..., 3:], bent[..., :3]
+
+
+Linkage._kind = Linkage  # bound by the core as well: no common base sets it
 
 
 def constrained(chain: Chain, constraints: Any) -> Linkage:
