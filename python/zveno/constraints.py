@@ -165,7 +165,9 @@ def coupling(joints: Mapping[str, float], offset: Timed = 0.0, *, name: str | No
     >>> zv.constraints.coupling({"motor": 1.0, "shaft": -3.0})
     Constraint('motor-shaft', coupling, 1 motor + -3 shaft, 1 equations)
     """
-    label = name if name is not None else "-".join(str(x) for x in joints) if isinstance(joints, Mapping) else "coupling"
+    label = name
+    if name is None:
+        label = ("-".join(str(x) for x in joints) if isinstance(joints, Mapping) else "") or "coupling"
     if not _is_name(label):
         raise ModelError(f"coupling: name is {_show(name)}, expected a non-empty string")
 

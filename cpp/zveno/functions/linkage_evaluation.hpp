@@ -283,8 +283,8 @@ class LinkageEvaluation : private ChainEvaluation<T> {
       }
     }
     Load* free = scratch_.template take<Load>(static_cast<std::size_t>(places) * e);
+    T* y = scratch_.template take<T>(static_cast<std::size_t>(m_) * e);
     if (e > 0) {
-      T* y = scratch_.template take<T>(static_cast<std::size_t>(m_) * e);
       T* S = scratch_.template take<T>(static_cast<std::size_t>(e) * e);
       T* x = scratch_.template take<T>(e);
       T* square = scratch_.template take<T>(m_);
@@ -315,7 +315,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     for (int i = 0; i < k && out[2]; ++i)
       write(linkage_.constraints()[i].placed ? axes_[i] : diagonal(T(1.0)), load[i], out[2] + 6 * i);
     for (int b = 0; b < n_ && out[3]; ++b) write(link_axes(b), load[k + b], out[3] + 6 * chain_.user_index()[b]);
-    if (out[4] || out[5]) ambiguity(out, free, e);
+    if (out[4] || out[5]) ambiguity(out, free, y, e);
   }
 
   T weighed(const Load* a, const Load* b, int k) const {
@@ -327,7 +327,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   }
 
   // (L21) squares of components that the redundancy leaves open, of all that it leaves open
-  void ambiguity(T* const* out, const Load* free, int e) {
+  void ambiguity(T* const* out, const Load* free, const T* y, int e) {
     const int k = static_cast<int>(linkage_.constraints().size()), places = k + n_;
     T* sum = scratch_.template take<T>(static_cast<std::size_t>(6) * places);
     for (int i = 0; i < 6 * places; ++i) sum[i] = T(0.0);
@@ -337,6 +337,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
       const Load* fj = free + static_cast<std::ptrdiff_t>(j) * places;
       T total = T(0.0);
       for (int i = 0; i < places; ++i) total += product(fj[i], fj[i]);
+      for (int i = 0; i < m_; ++i) total += y[j * m_ + i] * y[j * m_ + i] * effort_square(i);
       const T inverse = T(1.0) / total;
       for (int i = 0; i < places; ++i) {
         write(i < k ? (linkage_.constraints()[i].placed ? axes_[i] : diagonal(T(1.0))) : link_axes(i - k), fj[i], component);

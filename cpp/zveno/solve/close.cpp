@@ -24,7 +24,9 @@ Matrix scaled(const Linkage& linkage, const double* G) {
   return A * column_scale(linkage).asDiagonal();
 }
 
+// (L17); where states need not be closed, what is open says nothing about the rank
 double rank_tolerance(const Linkage& linkage, const double* f) {
+  if (std::isinf(linkage.open())) return 1e-10;
   double most = 0;
   for (int i = 0; i < linkage.rows(); ++i) most = std::max(most, std::fabs(f[i]));
   return std::max(1e-10, 10 * most / linkage.length());
