@@ -164,22 +164,25 @@ void require_dict(const Context& c, PyObject* external) {
 
 unsigned outputs_of(const Context& c, const FunctionRow& row, PyObject* arg) {
   if (!arg) return row.all();
-  std::vector<std::string> known;
-  for (const Slot& s : row.outputs) known.push_back(s.name);
-  const std::string expected = ", expected some of " + listed(known);
+  const auto known = [&] {
+    std::vector<std::string> names;
+    for (const Slot& s : row.outputs) names.push_back(s.name);
+    return listed(names);
+  };
+  const auto expected = [&] { return ", expected some of " + known(); };
   if (PyUnicode_Check(arg) || !PySequence_Check(arg))
     throw py::type_error(std::string(c.function) + ": outputs is " + text_of(arg) +
-                         ", expected a sequence of names: " + listed(known));
+                         ", expected a sequence of names: " + known());
   unsigned mask = 0;
   for (const py::handle& name : py::reinterpret_borrow<py::sequence>(arg)) {
     unsigned bit = 0;
     for (int k = 0; k < row.outputs.count; ++k)
       if (PyUnicode_Check(name.ptr()) && PyUnicode_CompareWithASCIIString(name.ptr(), row.outputs[k].name) == 0)
         bit = 1u << k;
-    if (!bit) throw py::value_error(std::string(c.function) + ": outputs has " + text_of(name) + expected);
+    if (!bit) throw py::value_error(std::string(c.function) + ": outputs has " + text_of(name) + expected());
     mask |= bit;
   }
-  if (!mask) throw py::value_error(std::string(c.function) + ": outputs is empty" + expected);
+  if (!mask) throw py::value_error(std::string(c.function) + ": outputs is empty" + expected());
   return mask;
 }
 

@@ -59,24 +59,23 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   }
 
  private:
-  // all rows, in base axes
-  void rows(LoopOrder order) {
+  // all rows, in base axes; with `few` the others than the active ones only as positions
+  void rows(LoopOrder order, bool few = false) {
+    if (few) {
+      bent_ = scratch_.template take<bool>(m_);
+      for (int i = 0; i < m_; ++i) bent_[i] = false;
+      for (const int i : choice_.active) bent_[i] = true;
+    }
     this->frames();
-    LoopBodies<T> bodies{R_WB_, p_W_, nullptr, nullptr, nullptr};
+    LoopBodies<T> bodies{R_WB_, p_W_, nullptr};
     if (order != LoopOrder::position) {
       qd_ = this->ordered(in_[Param::qd]);
-      Vec3<T>* w = scratch_.template take<Vec3<T>>(n_);
-      Vec3<T>* v = scratch_.template take<Vec3<T>>(n_);
-      body_velocities(model_, R_WB_, p_W_, qd_, w, v);
-      bodies.w = w, bodies.v = v;
-    }
-    if (order == LoopOrder::acceleration) {
-      T* still = scratch_.template take<T>(n_);
-      for (int b = 0; b < n_; ++b) still[b] = T(0.0);
-      BodyMotion<T>* motion = scratch_.template take<BodyMotion<T>>(n_);
-      body_motions(model_, R_WB_, p_W_, qd_, still, BaseMotion<T>{zero3<T>(), zero3<T>(), zero3<T>(), false}, motion);
+      LoopMotion<T>* motion = scratch_.template take<LoopMotion<T>>(n_);
+      loop_motions(model_, R_WB_, p_W_, qd_, order, motion);
       bodies.motion = motion;
     }
+    joint_ = scratch_.template take<Screw<T>>(n_);
+    for (int b = 0; b < n_; ++b) joint_[b] = joint_screw(model_, b, R_WB_, p_W_);
     value_ = scratch_.template take<RowValue<T>>(m_);
     point_ = scratch_.template take<Vec3<T>>(linkage_.constraints().size());
     axes_ = scratch_.template take<Mat3<T>>(linkage_.constraints().size());
@@ -104,7 +103,8 @@ class LinkageEvaluation : private ChainEvaluation<T> {
         const T angle = screw_slide(pair) * T(1.0 / row.scale) - T(row.c);
         joint_trig(&angle, sine, cosine, 1);
       }
-      loop_row(row, pair, row.given < 0 ? nullptr : given_ + row.given, sine, cosine, order, value_[i]);
+      const LoopOrder asked = bent_ && !bent_[i] ? LoopOrder::position : order;
+      loop_row(row, pair, row.given < 0 ? nullptr : given_ + row.given, sine, cosine, asked, value_[i]);
     }
   }
 
@@ -154,7 +154,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     const LoopConstraint& c = linkage_.constraints()[k];
     for (int b = 0; b < n_; ++b) out[b] = T(0.0);
     if (c.placed) {
-      loop_jacobian(c, chain_.topology(), R_WB_, p_W_, point_[k], value_[i].force, value_[i].moment, out);
+      loop_jacobian(c, chain_.topology(), joint_, point_[k], value_[i].force, value_[i].moment, out);
     } else if (row.type == RowType::function) {
       for (int b = 0; b < n_; ++b) out[b] = given_[row.given + 3 + chain_.user_index()[b]];
     } else {
@@ -163,7 +163,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   }
 
   void forward_dynamics(T* const* out, T* judged) {
-    rows(LoopOrder::acceleration);
+    rows(LoopOrder::acceleration, true);
     const Topology& topology = chain_.topology();
     const int r = static_cast<int>(choice_.active.size()), e = static_cast<int>(choice_.redundant.size());
     const bool reactions = out[1] || out[2] || out[3] || out[4] || out[5];
@@ -206,6 +206,11 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     T* X = scratch_.template take<T>(static_cast<std::size_t>(r) * e);
     for (int j = 0; j < e; ++j) {
       const int i = choice_.redundant[j];
+      if (j >= e - choice_.zero) {
+        for (int l = 0; l < r; ++l) X[j * r + l] = T(0.0);
+        trust[i] = T(1.0);
+        continue;
+      }
       jacobian_row(i, row);
       ltl_to_tree(topology, M, row);
       columns.remove(row, X + j * r);
@@ -364,7 +369,9 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   const T* given_;
   const int m_;
   const T* qd_ = nullptr;
+  Screw<T>* joint_ = nullptr;  // axes about the base origin
   RowValue<T>* value_ = nullptr;
+  bool* bent_ = nullptr;  // rows whose second rate is needed; null: all
   Vec3<T>* point_ = nullptr;  // P_B of every constraint
   Mat3<T>* axes_ = nullptr;   // of link B
 };

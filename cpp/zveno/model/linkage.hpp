@@ -59,6 +59,7 @@ struct LoopConstraint {
 // Which rows hold the others: G_redundant = X G_active
 struct RowChoice {
   std::vector<int> active, redundant;
+  int zero = 0;  // so many redundant ones, the last, have no joint that moves them: X = 0
 };
 
 class Linkage {
