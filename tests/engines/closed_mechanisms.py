@@ -102,9 +102,7 @@ def bennett():
         link("l2", "l1", a, al, 1.5, b),
         link("l3", "l2", b, be, 1.0, a),
     ]
-    loop = zv.Loop.revolute(
-        "l3", "base", point_a=(a, 0, 0), axis_a=Rx(al) @ Z, point_b=(-b, 0, 0), axis_b=Rx(be).T @ Z
-    )
+    loop = zv.Loop.revolute("l3", "base", point_a=(a, 0, 0), axis_a=Rx(al) @ Z, point_b=(-b, 0, 0), axis_b=Rx(be).T @ Z)
     return zv.Linkage(zv.Chain(links, gravity=(0, 0, -9.81)), [loop], length=1.0)
 
 
@@ -113,13 +111,27 @@ def delta():
     for k in range(3):
         R = Rz(2 * np.pi * k / 3)
         links.append(
-            zv.Link(f"arm{k + 1}", parent="base", axis=(0, 1, 0), position=R @ (0.2, 0, 0), rotation=R, mass=0.6 + 0.1 * k,
-                    com=(0.14, 0, 0.005), inertia=(0.0005, 0.005, 0.005))  # fmt: skip
+            zv.Link(
+                f"arm{k + 1}",
+                parent="base",
+                axis=(0, 1, 0),
+                position=R @ (0.2, 0, 0),
+                rotation=R,
+                mass=0.6 + 0.1 * k,
+                com=(0.14, 0, 0.005),
+                inertia=(0.0005, 0.005, 0.005),
+            )  # fmt: skip
         )
         for side, y in (("l", 0.05), ("r", -0.05)):
             loops.append(
-                zv.Loop.distance(f"arm{k + 1}", "platform", point_a=(0.3, y, 0), point_b=R @ (0.06, y, 0), length=0.7,
-                                 name=f"{k + 1}{side}")  # fmt: skip
+                zv.Loop.distance(
+                    f"arm{k + 1}",
+                    "platform",
+                    point_a=(0.3, y, 0),
+                    point_b=R @ (0.06, y, 0),
+                    length=0.7,
+                    name=f"{k + 1}{side}",
+                )  # fmt: skip
             )
     E = np.eye(3)
     parent = "base"

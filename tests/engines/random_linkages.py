@@ -29,8 +29,17 @@ def two_branches(rng, joints=5, gravity=(0.3, -0.5, -9.81)):
             inertia = (np.sum(half * half) + 0.05) * np.eye(3) - half @ half.T
             parent = f"{branch}{k - 1}" if k else "base"
             links.append(
-                zv.Link(f"{branch}{k}", parent=parent, joint=kind, axis=axis, position=position, rotation=R, mass=mass,
-                        com=com, inertia=inertia)  # fmt: skip
+                zv.Link(
+                    f"{branch}{k}",
+                    parent=parent,
+                    joint=kind,
+                    axis=axis,
+                    position=position,
+                    rotation=R,
+                    mass=mass,
+                    com=com,
+                    inertia=inertia,
+                )  # fmt: skip
             )
             specs.append((len(specs) - 1 if k else -1, kind, axis, position, R, mass, com, inertia))
     return zv.Chain(links, gravity=gravity), ref.Tree(specs, gravity)

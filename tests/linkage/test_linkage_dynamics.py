@@ -140,7 +140,9 @@ def test_balls_and_welds_agree_with_pinocchio(rng):
         frames = [model.frames[model.getFrameId(name)] for name in ("a4", "b4")]
         sides = [pin.SE3(side.R, side.p) for side in (joint.a, joint.b)]
         places = [frame.placement * side for frame, side in zip(frames, sides, strict=True)]
-        held = pin.RigidConstraintModel(contact, model, frames[0].parentJoint, places[0], frames[1].parentJoint, places[1])
+        held = pin.RigidConstraintModel(
+            contact, model, frames[0].parentJoint, places[0], frames[1].parentJoint, places[1]
+        )
         data = model.createData()
         constraints = pin.StdVec_RigidConstraintModel([held])
         own = pin.StdVec_RigidConstraintData([held.createData()])
@@ -167,7 +169,11 @@ def four_bar_cut(where):
         return zv.Link(name, parent=parent, axis=Z, position=position, mass=m, com=com, inertia=inertia)
 
     if where == "coupler-rocker":
-        links = [link("crank", "base", (0, 0, 0)), link("coupler", "crank", (0.3, 0, 0)), link("rocker", "base", (1, 0, 0))]
+        links = [
+            link("crank", "base", (0, 0, 0)),
+            link("coupler", "crank", (0.3, 0, 0)),
+            link("rocker", "base", (1, 0, 0)),
+        ]
         loop = zv.Loop.revolute("coupler", "rocker", point_a=(0.9, 0, 0), point_b=(0.7, 0, 0))
     elif where == "rocker-ground":
         links = [
@@ -301,3 +307,82 @@ def test_linkages_in_files(tmp_path):
     moving = zv.constraints.distance("base", "l1", length=lambda t: (1, 0, 0))
     with pytest.raises(ValueError, match="has a function of time, which no file can hold"):
         moving.to_dict()
+
+
+def test_loops_beside_a_urdf(tmp_path):
+    linkage = known.four_bar()
+    urdf = tmp_path / "four_bar.urdf"
+    urdf.write_text(FOUR_BAR)
+    toml, json_ = tmp_path / "loops.toml", tmp_path / "loops.json"
+    toml.write_text("""length = 1.0
+[[loops]]
+kind = "revolute"
+a = "coupler"
+b = "rocker"
+point_a = [0.9, 0, 0]
+point_b = [0.7, 0, 0]
+""")
+    entry = '{"kind": "revolute", "a": "coupler", "b": "rocker", "point_a": [0.9, 0, 0], "point_b": [0.7, 0, 0]}'
+    json_.write_text(f'{{"length": 1.0, "loops": [{entry}]}}')
+    read = [zv.Linkage.from_urdf(urdf, loops=path, gravity=(0, -9.81, 0)) for path in (toml, json_)]
+    assert read[0] == read[1]
+    assert read[0].constraints == linkage.constraints
+    q = linkage.close((0.8, -0.2, 1.6), hold=["crank_joint"])
+    qd = linkage.velocities(q, {"crank_joint": 3.0})
+    expected = linkage.forward_dynamics(q, qd, (0.5, 0, 0)).qdd
+    assert read[0].forward_dynamics(q, qd, (0.5, 0, 0)).qdd == pytest.approx(expected, rel=1e-9)
+    for text, message in (
+        ("[[loops]]\nkind = 'revolut'\na = 'x'", "kind is 'revolut', expected one of .*did you mean 'revolute'"),
+        ("[[loops]]\nkind = 'revolute'\na = 'x'\nb = 'y'\npoint = 1", r"loops\[0\]: .*unexpected keyword argument"),
+        ("loops = 3", "loops is 3, expected a list"),
+        ("wheels = 3", "unknown key 'wheels'"),
+        ("= 3", "is neither TOML nor JSON"),
+    ):
+        toml.write_text(text)
+        with pytest.raises(zv.ModelError, match=message):
+            zv.Linkage.from_urdf(urdf, loops=toml)
+
+
+def body(name, l, m, dy, dz):
+    long, thin = m * l * l / 12 + 0.002 * m, 0.002 * m
+    inertia = f'<inertia ixx="{thin}" iyy="{long}" izz="{long}" ixy="0" ixz="0" iyz="0"/>'
+    return (
+        f'<link name="{name}"><inertial><origin xyz="{l / 2} {dy} {dz}"/><mass value="{m}"/>{inertia}</inertial></link>'
+    )
+
+
+def joint(child, parent, x):
+    return (
+        f'<joint name="{child}_joint" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="{x} 0 0"/><axis xyz="0 0 1"/></joint>'
+    )
+
+
+FOUR_BAR = (
+    '<robot name="chain"><link name="base"/>'
+    + body("crank", 0.3, 1.0, 0.01, 0.02)
+    + body("coupler", 0.9, 2.5, 0.03, -0.02)
+    + body("rocker", 0.7, 1.8, -0.02, 0.01)
+    + joint("crank", "base", 0)
+    + joint("coupler", "crank", 0.3)
+    + joint("rocker", "base", 1)
+    + "</robot>"
+)
+
+
+def test_mimic_joints_are_couplings():
+    text = """<robot name="hand"><link name="palm"/><link name="a"/><link name="b"/>
+    <joint name="drive" type="continuous"><parent link="palm"/><child link="a"/></joint>
+    <joint name="other" type="continuous"><parent link="palm"/><child link="b"/>
+    <mimic joint="drive" multiplier="-2" offset="0.1"/></joint></robot>"""
+    hand = zv.Chain.from_urdf(text, mimic="couple")
+    assert isinstance(hand, zv.Linkage)
+    assert hand.close([0.3, 0.0], hold=["drive"]) == pytest.approx([0.3, -0.5])
+    with pytest.warns(zv.ModelWarning, match="mimic is ignored, these joints are independent: other"):
+        assert isinstance(zv.Chain.from_urdf(text), zv.Chain)
+    with pytest.raises(
+        zv.ModelError, match="joint 'other' mimics 'drivf', which is no other moving joint; did you mean"
+    ):
+        zv.Linkage.from_urdf(text.replace('mimic joint="drive"', 'mimic joint="drivf"'))
+    with pytest.raises(ValueError, match="mimic is 'follow', expected 'free' or 'couple'"):
+        zv.Chain.from_urdf(text, mimic="follow")

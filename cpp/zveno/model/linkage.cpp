@@ -22,6 +22,13 @@ std::vector<PathStep> path_between(const Topology& topology, int a, int b) {
   return path;
 }
 
+bool is_identity(const Mat3<double>& R) {
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      if (R(i, j) != (i == j ? 1.0 : 0.0)) return false;
+  return true;
+}
+
 }  // namespace
 
 Linkage::Linkage(std::shared_ptr<const Chain> chain, double length, double open, int given, std::vector<LoopConstraint> constraints,
@@ -40,6 +47,7 @@ Linkage::Linkage(std::shared_ptr<const Chain> chain, double length, double open,
     LoopConstraint& c = constraints_[k];
     for (int i = 0; i < c.count; ++i) of_row_[c.first + i] = static_cast<int>(k);
     if (!c.placed) continue;
+    for (LoopSide* side : {&c.a, &c.b}) side->aligned = is_identity(side->R);
     c.path = path_between(topology, c.a.body, c.b.body);
     for (const LoopSide* side : {&c.a, &c.b})
       if (side->body != kWorld) held[side->body] = true;

@@ -39,6 +39,7 @@ struct LoopSide {
   int target = -1;  // its motion is given: R (9), p, w, v, alpha, a
   Mat3<double> R = diagonal(1.0);
   Vec3<double> p{0, 0, 0};
+  bool aligned = false;  // R = E
   Mat3<double> R_U = diagonal(1.0);  // axes of the link in the body
 };
 

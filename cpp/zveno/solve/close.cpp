@@ -1,3 +1,4 @@
+// Equation numbers are those of docs/constraints.md.
 #include <zveno/solve/close.hpp>
 
 #include <Eigen/Dense>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NoReturn, Self, TypeAlias
+from typing import Any, Final, NoReturn, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,7 @@ from ..errors import ModelError
 __all__ = ["Constraint", "Loop", "Target"]
 
 Timed: TypeAlias = "float | Callable[[float], Any]"
+_C = TypeVar("_C", bound="Constraint")
 
 # rows of every joint, in this order; docs/constraints.md
 _POINT: Final = ("along x", "along y", "along z")
@@ -182,7 +183,7 @@ class Constraint(Record):
         """Return a JSON-safe dictionary; constraints that move in time have none."""
         if self.timed:
             raise ValueError(f"to_dict: constraint {_show(self.name)} has a function of time, which no file can hold")
-        data = {"kind": self.kind, "name": self.name}
+        data: dict[str, Any] = {"kind": self.kind, "name": self.name}
         for key, default in _EMPTY.items():
             value = getattr(self, key)
             same = np.array_equal(value, default) if isinstance(default, np.ndarray) else value == default
@@ -256,6 +257,21 @@ def _as_joints(value: Any, fail: Callable[[str], NoReturn]) -> tuple[tuple[str, 
     return tuple(pairs)
 
 
+def coupling_of(joints: Any, offset: Any = 0.0, name: Any = None) -> Constraint:
+    """A linear relation of joint coordinates."""
+    label = name
+    if name is None:
+        label = ("-".join(str(x) for x in joints) if isinstance(joints, Mapping) else "") or "coupling"
+    if not _is_name(label):
+        raise ModelError(f"coupling: name is {_show(name)}, expected a non-empty string")
+
+    def fail(text: str) -> NoReturn:
+        raise ModelError(f"coupling {_show(label)}: {text}")
+
+    values = {"joints": _as_joints(joints, fail), "offset": as_timed(offset, fail, "offset"), "rows": ("coupling",)}
+    return Constraint._made(**(_EMPTY | {"kind": "coupling", "name": label} | values))
+
+
 def as_timed(value: Any, fail: Callable[[str], NoReturn], what: str, *, positive: bool = False) -> Timed:
     """A number, or a function t -> (value, rate, second rate)."""
     if callable(value):
@@ -280,7 +296,7 @@ def joint_frame(axis: Any, reference: Any, fail: Callable[[str], NoReturn], side
 
 
 def placed(
-    cls: type[Constraint],
+    cls: type[_C],
     kind: str,
     a: Any,
     b: Any,
@@ -296,7 +312,7 @@ def placed(
     name: Any = None,
     turning: bool = False,
     **values: Any,
-) -> Any:
+) -> _C:
     """A constraint between two frames."""
     label = name if name is not None else "-".join(x if isinstance(x, str) else "target" for x in (a, b))
     if not _is_name(label):

@@ -93,7 +93,9 @@ class Given:
             try:
                 value = np.asarray(f(q + 1j * _STEP * direction, t + 1j * _STEP * by_t)).ravel()
             except Exception as error:
-                raise ValueError(f"{who}: f cannot be called with complex numbers, give jacobian and bias ({error})") from error
+                raise ValueError(
+                    f"{who}: f cannot be called with complex numbers, give jacobian and bias ({error})"
+                ) from error
             return given_numbers(np.imag(value) / _STEP, rows, f"{who}: derivative of f at t = {t:g}")
 
         n = q.size
@@ -123,7 +125,7 @@ class Given:
             return given_numbers(rate(q + dq, t + dt), rows, f"{who}: time_derivative") if rate else np.zeros(rows)
 
         def first(dq: Array, dt: float) -> Array:
-            return slope(dq, dt) @ qd + drift(dq, dt)
+            return np.asarray(slope(dq, dt) @ qd + drift(dq, dt))
 
         still = np.zeros(n)
         found = {
@@ -144,7 +146,9 @@ class Given:
         for i, surface in enumerate(constraint.function):
             result = surface(x.copy(), t)
             if not isinstance(result, tuple | list) or len(result) not in (3, 6):
-                raise ValueError(f"{who}: the surface gives {_show(result)} at t = {t:g}, expected (g, gradient, Hessian)")
+                raise ValueError(
+                    f"{who}: the surface gives {_show(result)} at t = {t:g}, expected (g, gradient, Hessian)"
+                )
             sizes = (1, 3, 9, 1, 3, 1)
             parts = [
                 given_numbers(part, size, f"{who}: surface at t = {t:g}, x = {_show(x.tolist())}")
@@ -160,7 +164,12 @@ class Given:
         for side, point in ((constraint.a, constraint.point_a), (constraint.b, constraint.point_b)):
             if isinstance(side, Target):
                 k = 24 * self.target(side)
-                R, p, w, v = out[k : k + 9].reshape(3, 3), out[k + 9 : k + 12], out[k + 12 : k + 15], out[k + 15 : k + 18]
+                R, p, w, v = (
+                    out[k : k + 9].reshape(3, 3),
+                    out[k + 9 : k + 12],
+                    out[k + 12 : k + 15],
+                    out[k + 15 : k + 18],
+                )
             else:
                 pose, twist = self.chain.pose(q, str(side)), self.chain.velocity(q, qd, str(side))
                 R, p, w, v = pose[:3, :3], pose[:3, 3], twist[3:], twist[:3]

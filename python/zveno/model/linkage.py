@@ -15,9 +15,10 @@ from .. import _core
 from .._check import Array, _show, as_amount, as_array, as_choice, as_list, as_number, did_you_mean, failing, frozen
 from .._record import Value, require_keys
 from ..errors import ModelError, SingularityError, UnreachableError
-from .chain import Chain
-from .constraint import CARRIES, Constraint, Target
+from .chain import GRAVITY, Chain
+from .constraint import CARRIES, Constraint, Target, coupling_of
 from .given import Given
+from .loop_files import read_loops
 from .mechanism import write_json
 
 __all__ = ["CutJoint", "Linkage", "LinkageEfforts", "Mobility", "SingularConfiguration"]
@@ -165,7 +166,9 @@ class Linkage(Value, _core.Linkage):
         for x in constraints:
             self._check(chain, x, fail)
         self._chain, self._constraints, self._given_length = chain, constraints, length
-        self._length = _length_of(chain, constraints) if length is None else as_amount(length, fail, "length", positive=True)
+        self._length = (
+            _length_of(chain, constraints) if length is None else as_amount(length, fail, "length", positive=True)
+        )
         self._giver = Given(chain, constraints)
         self._lower = frozen(np.array([link.lower for link in chain._moving]))
         self._upper = frozen(np.array([link.upper for link in chain._moving]))
@@ -296,7 +299,9 @@ class Linkage(Value, _core.Linkage):
         states, rates = np.broadcast_to(states, (*lead, n)), np.broadcast_to(rates, (*lead, n))
         times = np.broadcast_to(times, lead)
         for at in np.ndindex(lead):
-            out[at] = self._giver.at(np.ascontiguousarray(states[at]), np.ascontiguousarray(rates[at]), float(times[at]))
+            out[at] = self._giver.at(
+                np.ascontiguousarray(states[at]), np.ascontiguousarray(rates[at]), float(times[at])
+            )
         return out
 
     # ---- what it is made of
@@ -384,6 +389,54 @@ class Linkage(Value, _core.Linkage):
         return cls._made(
             chain=Chain.from_dict(data["chain"], strict=strict), constraints=constraints, length=data.get("length")
         )
+
+    @classmethod
+    def from_urdf(
+        cls,
+        source: str | os.PathLike[str] | bytes,
+        loops: str | os.PathLike[str] | None = None,
+        *,
+        gravity: ArrayLike = GRAVITY,
+        name: str | None = None,
+        friction: bool = False,
+        snap: float = 1e-11,
+        strict: bool = False,
+    ) -> Self:
+        """Read a URDF, its mimic joints as couplings, and the loops that a file beside it describes.
+
+        Parameters
+        ----------
+        source : path, or str or bytes with the XML itself
+        loops : path, optional
+            TOML or JSON: a list ``loops`` of tables, each with ``kind`` and the arguments of the function of that name,
+            those of `Loop` and of `zveno.constraints` that take no functions, and perhaps a number ``length``.
+        gravity, name, friction, snap, strict
+            As in `Chain.from_urdf`.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> text = '''<robot name="gripper"><link name="palm"/><link name="left"/><link name="right"/>
+        ... <joint name="l" type="prismatic"><parent link="palm"/><child link="left"/><limit lower="0" upper="0.1"/></joint>
+        ... <joint name="r" type="prismatic"><parent link="palm"/><child link="right"/><axis xyz="-1 0 0"/>
+        ... <limit lower="0" upper="0.1"/><mimic joint="l"/></joint></robot>'''
+        >>> gripper = zv.Linkage.from_urdf(text)
+        >>> gripper.constraints
+        (Constraint('r mimics l', coupling, 1 r + -1 l, 1 equations),)
+        >>> gripper.close([0.03, 0.0], hold=["l"])
+        array([0.03, 0.03])
+        """
+        from . import urdf
+
+        mimics: list[urdf.Mimic] = []
+        chain = urdf.read(
+            Chain, source, gravity=gravity, name=name, friction=friction, snap=snap, strict=strict, mimics=mimics
+        )
+        couplings = tuple(
+            coupling_of({x.joint: 1.0, x.other: -x.factor}, x.offset, f"{x.joint} mimics {x.other}") for x in mimics
+        )
+        beside, length = ((), None) if loops is None else read_loops(loops)
+        return cls._made(chain=chain, constraints=(*beside, *couplings), length=length)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON; `zveno.load` reads it back, equal to the last bit."""
@@ -521,7 +574,9 @@ class Linkage(Value, _core.Linkage):
         """Axes of both joint frames in base axes."""
         frames = []
         for side, R in ((x.a, x.rotation_a), (x.b, x.rotation_b)):
-            link = side.motion(t)[:9].reshape(3, 3) if isinstance(side, Target) else self._chain.pose(q, str(side))[:3, :3]
+            link = (
+                side.motion(t)[:9].reshape(3, 3) if isinstance(side, Target) else self._chain.pose(q, str(side))[:3, :3]
+            )
             frames.append(link @ R)
         return frames[0], frames[1]
 
@@ -542,7 +597,9 @@ class Linkage(Value, _core.Linkage):
     def _place(self, function: str, joint: Any) -> int:
         """Where a joint stands in q."""
         if not isinstance(joint, str) or joint not in self.joint_names:
-            raise ValueError(f"{function}: no joint {_show(joint)} in model '{self.name}'{did_you_mean(joint, self.joint_names)}")
+            raise ValueError(
+                f"{function}: no joint {_show(joint)} in model '{self.name}'{did_you_mean(joint, self.joint_names)}"
+            )
         return self.joint_names.index(joint)
 
     # ---- mobility
@@ -588,7 +645,9 @@ class Linkage(Value, _core.Linkage):
         for i in np.flatnonzero(zero & (np.abs(f) > 1e-9 * self._length)):
             name, row = self.row_names[i]
             raise ModelError(f"mobility: constraint {_show(name)} contradicts the others: no motion changes its {row}")
-        involved = tuple(name for name, part in zip(self.row_names, np.abs(Y).max(axis=1, initial=0.0), strict=True) if part > 1e-8)
+        involved = tuple(
+            name for name, part in zip(self.row_names, np.abs(Y).max(axis=1, initial=0.0), strict=True) if part > 1e-8
+        )
         first = float(s[0]) if s.size else 0.0
         last = float(s[rank - 1]) / first if rank else 1.0
         next_ = float(s[rank]) / first if rank < s.size and first else 0.0
@@ -654,10 +713,13 @@ class Linkage(Value, _core.Linkage):
             s = np.linalg.svd(G[:, rest], compute_uv=False)
             if rank and not s[rank - 1] > 1e-6 * s[0]:
                 listed = ", ".join(names)
-                raise SingularityError(f"independent: {listed} do not determine the other joints of model '{self.name}' here")
+                raise SingularityError(
+                    f"independent: {listed} do not determine the other joints of model '{self.name}' here"
+                )
             return names
         # the dependent ones: columns of G that are most different from each other
-        left, dependent = G.copy(), []
+        left = G.copy()
+        dependent: list[int] = []
         for _ in range(rank):
             sizes = np.linalg.norm(left, axis=0)
             sizes[dependent] = -1.0
@@ -701,7 +763,9 @@ class Linkage(Value, _core.Linkage):
         if scale < 1e-9 * self._length:
             return SingularConfiguration("undecided", lost, np.zeros((0, self.n)))
         # independent forms: those of the largest singular values
-        forms = np.linalg.svd(Q.reshape(len(Q), -1))[2][: np.linalg.matrix_rank(Q.reshape(len(Q), -1), tol=1e-8 * scale)]
+        forms = np.linalg.svd(Q.reshape(len(Q), -1))[2][
+            : np.linalg.matrix_rank(Q.reshape(len(Q), -1), tol=1e-8 * scale)
+        ]
         forms = forms.reshape(-1, d, d)
         for form in forms:
             eigen = np.linalg.eigvalsh((form + form.T) / 2)
@@ -770,11 +834,15 @@ class Linkage(Value, _core.Linkage):
         wanted = -constant - G @ out
         scale = self._scaled(np.ones((1, self.n)))[0]
         A = G[:, rest] * scale[rest]
-        U, s, Vt = np.linalg.svd(A, full_matrices=False) if A.size else (np.zeros((self.m, 0)), np.zeros(0), np.zeros((0, 0)))
+        U, s, Vt = (
+            np.linalg.svd(A, full_matrices=False) if A.size else (np.zeros((self.m, 0)), np.zeros(0), np.zeros((0, 0)))
+        )
         rank = int(np.sum(s > 1e-9 * s[0])) if s.size else 0
         if rank < len(rest):
             listed = ", ".join(named) or "no joints"
-            raise SingularityError(f"{function}: {listed} do not determine the other joints of model '{self.name}' here")
+            raise SingularityError(
+                f"{function}: {listed} do not determine the other joints of model '{self.name}' here"
+            )
         x = Vt.T @ ((U.T @ wanted) / s)
         left = float(np.abs(wanted - A @ x).max(initial=0.0))
         if left > 1e-8 * max(1.0, float(np.abs(wanted).max(initial=0.0))):
@@ -863,10 +931,16 @@ class Linkage(Value, _core.Linkage):
             scale = np.abs(G[at]) @ np.abs(wanted[at]) + np.abs(gam[at])
             if left.size and np.abs(left).max() > 1e-9 * max(1.0, float(scale.max())):
                 name = self.row_names[int(np.argmax(np.abs(left)))][0]
-                fail(f"qdd violates constraint {_show(name)} by {np.abs(left).max():.3g} m/s^2; accelerations(...) gives one")
+                fail(
+                    f"qdd violates constraint {_show(name)} by {np.abs(left).max():.3g} m/s^2; accelerations(...) gives one"
+                )
             f = self.residual(states[at], time[at]) if self.m else np.zeros(0)
             rank = self._rank(np.ascontiguousarray(G[at]), f)[0] if self.m else 0
-            Z = np.linalg.svd(self._scaled(G[at]))[2][rank:].T * self._scaled(np.ones((1, n))).T if self.m else np.eye(n)
+            Z = (
+                np.linalg.svd(self._scaled(G[at]))[2][rank:].T * self._scaled(np.ones((1, n))).T
+                if self.m
+                else np.eye(n)
+            )
             effort[at], residual[at], free, kind = _shared(Z[places].T, Z.T @ needed[at], W, box, fail)
             internal.append(free)
             kinds.add(kind)
@@ -876,7 +950,9 @@ class Linkage(Value, _core.Linkage):
         joined = np.reshape(internal, (*lead, *internal[0].shape)) if len(shapes) == 1 else np.zeros((*lead, 0, k))
         return LinkageEfforts(effort, tau, residual, " or ".join(sorted(kinds)), joined)
 
-    def cut_joints(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None = None, *, t: float = 0.0) -> dict[str, CutJoint]:
+    def cut_joints(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None = None, *, t: float = 0.0
+    ) -> dict[str, CutJoint]:
         """Coordinates of the joints that close loops, as if they were joints of the tree. (L13)
 
         Examples
@@ -1008,7 +1084,11 @@ def _boxed(A: Array, b: Array, x: Array, weights: Array, low: Array, high: Array
         if np.abs(A @ trial - b).max(initial=0.0) > 1e-7 * max(1.0, float(np.abs(b).max(initial=0.0))):
             fail("there are no efforts inside the bounds for this motion")
         # multipliers of the equations, then of the bounds: those that pull inwards are let go
-        lam = np.linalg.lstsq(A[:, loose].T, weights[loose] * trial[loose], rcond=1e-10)[0] if loose.any() else np.zeros(len(b))
+        lam = (
+            np.linalg.lstsq(A[:, loose].T, weights[loose] * trial[loose], rcond=1e-10)[0]
+            if loose.any()
+            else np.zeros(len(b))
+        )
         push = (weights * trial - A.T @ lam) * at
         push[loose] = -np.inf
         if push.max(initial=-np.inf) <= slack:
