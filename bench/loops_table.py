@@ -2,8 +2,8 @@
 
 python bench/loops_table.py [--seconds S]
 
-One run, the engines take turns, the best turn counts. Pinocchio has balls (3D) and welds (6D), no hinge: its four-bar is
-closed by a ball. MuJoCo's constraint is soft: what it answers is compared for its time only.
+One run, the engines take turns, the best turn counts. Pinocchio has balls (3D) and welds (6D), no hinge: its four-bar
+is closed by a ball. MuJoCo's constraint is soft: what it answers is compared for its time only.
 """
 
 import argparse

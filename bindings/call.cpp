@@ -585,7 +585,7 @@ template <class Model>
 PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& row, PyObject* const* args, Py_ssize_t count,
                       PyObject* kwnames) {
   static PyObject *const out_name = interned("out"), *const external_name = interned("external"),
-                   *const outputs_name = interned("outputs");
+                         *const outputs_name = interned("outputs");
   PyObject *out = nullptr, *external = nullptr;
   unsigned wanted = kEverything;
   if constexpr (std::is_same_v<Model, Linkage>)

@@ -61,7 +61,8 @@ def point_fixed(a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), point_b: Arra
 
 
 def point_on_plane(a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), axis_a: ArrayLike = (0, 0, 1),
-                   point_b: ArrayLike = (0, 0, 0), offset: Timed = 0.0, name: str | None = None) -> Constraint:  # fmt: skip
+                   point_b: ArrayLike = (0, 0, 0), offset: Timed = 0.0,
+                   name: str | None = None) -> Constraint:  # fmt: skip
     """The point of B is `offset` m above the plane through `point_a` with normal `axis_a`: one equation.
 
     `offset` may be a function t -> (offset, rate, second rate). The multiplier is the force along the normal.
@@ -80,7 +81,8 @@ def point_on_line(a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), axis_a: Arr
 
 
 def point_on_surface(a: Any, b: Any, surface: Callable[..., Any], *, point_a: ArrayLike = (0, 0, 0),
-                     rotation_a: Any = None, point_b: ArrayLike = (0, 0, 0), name: str | None = None) -> Constraint:  # fmt: skip
+                     rotation_a: Any = None, point_b: ArrayLike = (0, 0, 0),
+                     name: str | None = None) -> Constraint:  # fmt: skip
     """The point of B stays on the surface g(x, t) = 0, x its coordinates in the frame of A: one equation.
 
     Parameters

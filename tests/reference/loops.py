@@ -1,5 +1,5 @@
-"""Closed mechanisms from positions alone: residuals of every joint, their rates by Cauchy's integral, Newton-Euler of all
-bodies with a six-dimensional wrench in every joint.
+"""Closed mechanisms from positions alone: residuals of every joint, their rates by Cauchy's integral, Newton-Euler of
+all bodies with a six-dimensional wrench in every joint.
 
 Everything is analytic in q and t, so a derivative is a mean over a circle of complex arguments: exact to rounding.
 """
@@ -152,7 +152,9 @@ def maximal(tree, joints, q, qd, tau, length, couplings=()):
 
             R0, (R1, R2) = pose(0.0)[:, :3], (rate(pose, order)[:, :3] for order in (1, 2))
             W, E = R1 @ R0.T, R2 @ R0.T + R1 @ R1.T
-            out.append((rate(pose, 2)[:, 3], np.array([W[2, 1], W[0, 2], W[1, 0]]), np.array([E[2, 1], E[0, 2], E[1, 0]])))
+            out.append(
+                (rate(pose, 2)[:, 3], np.array([W[2, 1], W[0, 2], W[1, 0]]), np.array([E[2, 1], E[0, 2], E[1, 0]]))
+            )
         return out
 
     still = accelerations(np.zeros(n))

@@ -274,8 +274,8 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     if (c.placed) return sum;
     const double turn = 1.0 / (linkage_.length() * linkage_.length());
     for (int b = 0; b < n_; ++b) {
-      const T x = row.type == RowType::function ? given_[row.given + 3 + chain_.user_index()[b]]
-                                                : T(row.scale * c.coefficients[b]);
+      const T x =
+          row.type == RowType::function ? given_[row.given + 3 + chain_.user_index()[b]] : T(row.scale * c.coefficients[b]);
       sum += x * x * T(model_.revolute(b) ? turn : 1.0);
     }
     return sum;
@@ -302,8 +302,9 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     if (e > 0) {
       T* S = scratch_.template take<T>(static_cast<std::size_t>(e) * e);
       T* x = scratch_.template take<T>(e);
-      T* square = scratch_.template take<T>(m_);
-      for (int i = 0; i < m_; ++i) square[i] = effort_square(i);
+      const int relations = linkage_.has_unplaced() ? m_ : 0;
+      T* square = scratch_.template take<T>(relations);
+      for (int i = 0; i < relations; ++i) square[i] = effort_square(i);
       for (int j = 0; j < e; ++j) {
         T* yj = y + static_cast<std::ptrdiff_t>(j) * m_;
         for (int i = 0; i < m_; ++i) yj[i] = T(0.0);
@@ -313,10 +314,10 @@ class LinkageEvaluation : private ChainEvaluation<T> {
         transmit(yj, fj, fj + k);
         for (int l = 0; l <= j; ++l) S[j * e + l] = weighed(fj, free + static_cast<std::ptrdiff_t>(l) * places, k);
         for (int l = 0; l <= j; ++l)
-          for (int i = 0; i < m_; ++i) S[j * e + l] += yj[i] * y[static_cast<std::ptrdiff_t>(l) * m_ + i] * square[i];
+          for (int i = 0; i < relations; ++i) S[j * e + l] += yj[i] * y[static_cast<std::ptrdiff_t>(l) * m_ + i] * square[i];
         for (int l = 0; l < j; ++l) S[l * e + j] = S[j * e + l];
         x[j] = -weighed(fj, load, k);
-        for (int i = 0; i < m_; ++i) x[j] -= yj[i] * all[i] * square[i];
+        for (int i = 0; i < relations; ++i) x[j] -= yj[i] * all[i] * square[i];
       }
       solve_definite(S, e, x);
       for (int j = 0; j < e; ++j) {
@@ -327,10 +328,12 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     }
     if (out[1])
       for (int i = 0; i < m_; ++i) out[1][i] = all[i];
-    for (int i = 0; i < k && out[2]; ++i)
-      write(reported_axes(i), load[i], out[2] + 6 * i);
-    for (int b = 0; b < n_ && out[3]; ++b) write(link_axes(b), load[k + b], out[3] + 6 * chain_.user_index()[b]);
-    if (out[4] || out[5]) ambiguity(out, free, y, e);
+    if (!out[2] && !out[3] && !out[4] && !out[5]) return;
+    Mat3<T>* axes = scratch_.template take<Mat3<T>>(places);
+    for (int i = 0; i < places; ++i) axes[i] = i < k ? reported_axes(i) : link_axes(i - k);
+    for (int i = 0; i < k && out[2]; ++i) write(axes[i], load[i], out[2] + 6 * i);
+    for (int b = 0; b < n_ && out[3]; ++b) write(axes[k + b], load[k + b], out[3] + 6 * chain_.user_index()[b]);
+    if (out[4] || out[5]) ambiguity(out, free, axes, y, e);
   }
 
   T weighed(const Load* a, const Load* b, int k) const {
@@ -342,7 +345,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   }
 
   // (L21) squares of components that the redundancy leaves open, of all that it leaves open
-  void ambiguity(T* const* out, const Load* free, const T* y, int e) {
+  void ambiguity(T* const* out, const Load* free, const Mat3<T>* axes, const T* y, int e) {
     const int k = static_cast<int>(linkage_.constraints().size()), places = k + n_;
     T* sum = scratch_.template take<T>(static_cast<std::size_t>(6) * places);
     for (int i = 0; i < 6 * places; ++i) sum[i] = T(0.0);
@@ -352,10 +355,10 @@ class LinkageEvaluation : private ChainEvaluation<T> {
       const Load* fj = free + static_cast<std::ptrdiff_t>(j) * places;
       T total = T(0.0);
       for (int i = 0; i < places; ++i) total += product(fj[i], fj[i]);
-      for (int i = 0; i < m_; ++i) total += y[j * m_ + i] * y[j * m_ + i] * effort_square(i);
+      for (int i = 0; i < m_ && linkage_.has_unplaced(); ++i) total += y[j * m_ + i] * y[j * m_ + i] * effort_square(i);
       const T inverse = T(1.0) / total;
       for (int i = 0; i < places; ++i) {
-        write(i < k ? reported_axes(i) : link_axes(i - k), fj[i], component);
+        write(axes[i], fj[i], component);
         for (int l = 0; l < 6; ++l) {
           const T x = l < 3 ? component[l] : component[l] * T(turn);
           sum[6 * i + l] += x * x * inverse;
@@ -386,8 +389,8 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   Screw<T>* joint_ = nullptr;  // axes about the base origin
   RowValue<T>* value_ = nullptr;
   enum class Asked : std::uint8_t { position, velocity, acceleration, nothing };  // the first as LoopOrder
-  Asked* asked_ = nullptr;  // of every row
-  Vec3<T>* point_ = nullptr;  // P_B of every constraint
+  Asked* asked_ = nullptr;                                                        // of every row
+  Vec3<T>* point_ = nullptr;                                                      // P_B of every constraint
 };
 
 // Defined in instances/: for double and Packed.

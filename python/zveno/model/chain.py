@@ -372,8 +372,8 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
     ) -> LinkageDynamics:
         """Accelerations under constraints, and the multipliers that hold them. (L28)
 
-        The same as ``Linkage(chain, constraints=constraints).forward_dynamics(q, qd, tau, t)`` for constraints that come
-        and go; q need not meet them: f'' is held at zero, whatever f is. A `Linkage` kept by the caller is faster.
+        The same as ``Linkage(chain, constraints=constraints).forward_dynamics(q, qd, tau, t)`` for constraints that
+        come and go; q need not meet them: f'' is held at zero, whatever f is. A `Linkage` kept by the caller is faster.
 
         Parameters
         ----------

@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn, Self, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._check import Array, _is_name, _show, as_amount, as_array, as_direction, as_list, as_number, as_vector, frozen
+from .._check import Array, _is_name, _show, as_amount, as_direction, as_list, as_number, as_vector, frozen
 from .._record import Record, plain, require_keys
 from .._rotation import as_matrix
 from ..errors import ModelError
@@ -84,7 +84,8 @@ class Target:
     Examples
     --------
     >>> import numpy as np, zveno as zv
-    >>> lift = zv.constraints.target(lambda t: (np.eye(3), (0, 0, 0.1 * t), (0, 0, 0), (0, 0, 0.1), (0, 0, 0), (0, 0, 0)))
+    >>> still = (0, 0, 0)
+    >>> lift = zv.constraints.target(lambda t: (np.eye(3), (0, 0, 0.1 * t), still, (0, 0, 0.1), still, still))
     >>> lift.motion(2.0)[9:12]
     array([0. , 0. , 0.2])
     """
@@ -440,7 +441,8 @@ class Loop(Constraint):
               name: str | None = None) -> Self:  # fmt: skip
         """A nut: B moves `pitch` m along the axis per turn, five equations. Which turn it is on, the start tells."""
         return placed(cls, "screw", a, b, point_a=point_a, point_b=point_b, axis_a=axis_a, axis_b=axis_b,
-                      reference_a=reference_a, reference_b=reference_b, pitch=pitch, phase=phase, name=name)  # fmt: skip
+                      reference_a=reference_a, reference_b=reference_b, pitch=pitch, phase=phase,
+                      name=name)  # fmt: skip
 
     @classmethod
     def weld(cls, a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), point_b: ArrayLike = (0, 0, 0),

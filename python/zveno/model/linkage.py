@@ -416,14 +416,16 @@ class Linkage(Value, _core.Linkage):
         Examples
         --------
         >>> import zveno as zv
-        >>> text = '''<robot name="gripper"><link name="palm"/><link name="left"/><link name="right"/>
-        ... <joint name="l" type="prismatic"><parent link="palm"/><child link="left"/><limit lower="0" upper="0.1"/></joint>
-        ... <joint name="r" type="prismatic"><parent link="palm"/><child link="right"/><axis xyz="-1 0 0"/>
-        ... <limit lower="0" upper="0.1"/><mimic joint="l"/></joint></robot>'''
+        >>> body = '<inertial><mass value="0.1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+        >>> text = f'''<robot name="gripper"><link name="palm"/><link name="l">{body}</link><link name="r">{body}</link>
+        ... <joint name="left" type="prismatic"><parent link="palm"/><child link="l"/>
+        ... <limit lower="0" upper="1"/></joint>
+        ... <joint name="right" type="prismatic"><parent link="palm"/><child link="r"/><axis xyz="-1 0 0"/>
+        ... <limit lower="0" upper="1"/><mimic joint="left"/></joint></robot>'''
         >>> gripper = zv.Linkage.from_urdf(text)
         >>> gripper.constraints
-        (Constraint('r mimics l', coupling, 1 r + -1 l, 1 equations),)
-        >>> gripper.close([0.03, 0.0], hold=["l"])
+        (Constraint('right mimics left', coupling, 1 right + -1 left, 1 equations),)
+        >>> gripper.close([0.03, 0.0], hold=["left"])
         array([0.03, 0.03])
         """
         from . import urdf
@@ -475,8 +477,8 @@ class Linkage(Value, _core.Linkage):
         Raises
         ------
         UnreachableError
-            With ``.constraint``, the one that stays open widest, its ``.gap`` in m and ``.angle`` in degrees, ``.q`` the
-            best configuration and ``.joints``, those at a limit there; ``.cause`` is "axis reversed" where axes meet
+            With ``.constraint``, the one that stays open widest, its ``.gap`` in m and ``.angle`` in degrees, ``.q``
+            the best configuration and ``.joints``, those at a limit there; ``.cause`` is "axis reversed" where axes meet
             head on.
 
         Examples
@@ -618,8 +620,8 @@ class Linkage(Value, _core.Linkage):
         if f.size and np.abs(f).max() > self._open:
             names = self.row_names[int(np.argmax(np.abs(f)))]
             raise ValueError(
-                f"{function}: constraint {_show(names[0])} is open by {np.abs(f).max():.3g} m, expected a q that meets it:"
-                " close(q) finds one"
+                f"{function}: constraint {_show(names[0])} is open by {np.abs(f).max():.3g} m, expected a q that meets"
+                " it: close(q) finds one"
             )
         return state, f, when
 
@@ -633,8 +635,8 @@ class Linkage(Value, _core.Linkage):
         >>> m = four_bar.mobility(four_bar.close([0.8, 0.0, 1.5]))
         >>> m.degrees, m.redundant
         (1, 3)
-        >>> m.involved
-        (('coupler-rocker', 'force along z'), ('coupler-rocker', 'moment about x'), ('coupler-rocker', 'moment about y'))
+        >>> [row for constraint, row in m.involved]
+        ['force along z', 'moment about x', 'moment about y']
         """
         state, f, when = self._state("mobility", q, t)
         G = self._jacobian_at(state, when)
@@ -932,7 +934,8 @@ class Linkage(Value, _core.Linkage):
             if left.size and np.abs(left).max() > 1e-9 * max(1.0, float(scale.max())):
                 name = self.row_names[int(np.argmax(np.abs(left)))][0]
                 fail(
-                    f"qdd violates constraint {_show(name)} by {np.abs(left).max():.3g} m/s^2; accelerations(...) gives one"
+                    f"qdd violates constraint {_show(name)} by {np.abs(left).max():.3g} m/s^2;"
+                    " accelerations(...) gives one"
                 )
             f = self.residual(states[at], time[at]) if self.m else np.zeros(0)
             rank = self._rank(np.ascontiguousarray(G[at]), f)[0] if self.m else 0

@@ -1,7 +1,7 @@
 """Loops beside a URDF: a small file in TOML or JSON.
 
-A table ``length`` (m, may be absent) and a list ``loops``. Every entry has a ``kind`` and the arguments of the function of
-that name::
+A number ``length`` (m, may be absent) and a list ``loops``. Every entry has a ``kind`` and the arguments of the
+function of that name::
 
     length = 1.0
 

@@ -14,8 +14,8 @@ template <class T>
 struct LoopFrame {
   Mat3<T> R;
   Vec3<T> p;
-  Vec3<T> w, v;      // rates
-  Vec3<T> eps, a;    // accelerations at qdd = 0
+  Vec3<T> w, v;    // rates
+  Vec3<T> eps, a;  // accelerations at qdd = 0
 };
 
 // how much is asked of a row
