@@ -164,22 +164,25 @@ void require_dict(const Context& c, PyObject* external) {
 
 unsigned outputs_of(const Context& c, const FunctionRow& row, PyObject* arg) {
   if (!arg) return row.all();
-  std::vector<std::string> known;
-  for (const Slot& s : row.outputs) known.push_back(s.name);
-  const std::string expected = ", expected some of " + listed(known);
+  const auto known = [&] {
+    std::vector<std::string> names;
+    for (const Slot& s : row.outputs) names.push_back(s.name);
+    return listed(names);
+  };
+  const auto expected = [&] { return ", expected some of " + known(); };
   if (PyUnicode_Check(arg) || !PySequence_Check(arg))
     throw py::type_error(std::string(c.function) + ": outputs is " + text_of(arg) +
-                         ", expected a sequence of names: " + listed(known));
+                         ", expected a sequence of names: " + known());
   unsigned mask = 0;
   for (const py::handle& name : py::reinterpret_borrow<py::sequence>(arg)) {
     unsigned bit = 0;
     for (int k = 0; k < row.outputs.count; ++k)
       if (PyUnicode_Check(name.ptr()) && PyUnicode_CompareWithASCIIString(name.ptr(), row.outputs[k].name) == 0)
         bit = 1u << k;
-    if (!bit) throw py::value_error(std::string(c.function) + ": outputs has " + text_of(name) + expected);
+    if (!bit) throw py::value_error(std::string(c.function) + ": outputs has " + text_of(name) + expected());
     mask |= bit;
   }
-  if (!mask) throw py::value_error(std::string(c.function) + ": outputs is empty" + expected);
+  if (!mask) throw py::value_error(std::string(c.function) + ": outputs is empty" + expected());
   return mask;
 }
 
@@ -556,11 +559,33 @@ HexJob plain_job(const Hexapod& hexapod, const FunctionRow& row) {
 
 }  // namespace
 
+namespace {
+
+// of a tuple that was asked for before, as calls in a loop do
+unsigned remembered_outputs(const Context& c, const FunctionRow& row, PyObject* arg) {
+  struct Last {
+    const FunctionRow* row = nullptr;
+    py::object names;
+    unsigned mask = 0;
+  };
+  static thread_local Last* const last = new Last;  // outlives the interpreter
+  if (last->row == &row && last->names.ptr() == arg) return last->mask;
+  const unsigned mask = outputs_of(c, row, arg);
+  if (PyTuple_CheckExact(arg)) {  // does not change
+    last->names = py::reinterpret_borrow<py::object>(arg);
+    last->row = &row;
+    last->mask = mask;
+  }
+  return mask;
+}
+
+}  // namespace
+
 template <class Model>
 PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& row, PyObject* const* args, Py_ssize_t count,
                       PyObject* kwnames) {
   static PyObject *const out_name = interned("out"), *const external_name = interned("external"),
-                   *const outputs_name = interned("outputs");
+                         *const outputs_name = interned("outputs");
   PyObject *out = nullptr, *external = nullptr;
   unsigned wanted = kEverything;
   if constexpr (std::is_same_v<Model, Linkage>)
@@ -576,7 +601,7 @@ PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& r
     else if (name == external_name && !external && row.takes(Param::external))
       external = args[count + k];
     else if (name == outputs_name && row.has(kSeveral) && !row.has(kOneBlock) && args[count + k] != Py_None)
-      wanted = outputs_of(c, row, args[count + k]);
+      wanted = remembered_outputs(c, row, args[count + k]);
     else
       return nullptr;
   }

@@ -57,7 +57,8 @@ LoopRow row_of_tuple(const py::tuple& t) {
 }
 
 // (name, side A or None, side B or None, coefficients in the order of q or None, rows)
-std::unique_ptr<Linkage> make_linkage(const Chain& chain, double length, double open, int given, const py::list& constraints) {
+std::unique_ptr<Linkage> make_linkage(const Chain& chain, double length, double open, int given,
+                                      const py::list& constraints) {
   std::vector<LoopConstraint> all;
   std::vector<LoopRow> rows;
   for (const py::handle& h : constraints) {
@@ -81,7 +82,8 @@ std::unique_ptr<Linkage> make_linkage(const Chain& chain, double length, double 
     all.push_back(std::move(c));
   }
   // a copy of the chain: the linkage may outlive the Python object
-  return std::make_unique<Linkage>(std::make_shared<const Chain>(chain), length, open, given, std::move(all), std::move(rows));
+  return std::make_unique<Linkage>(std::make_shared<const Chain>(chain), length, open, given, std::move(all),
+                                   std::move(rows));
 }
 
 py::tuple close(const Linkage& linkage, const Numbers& guess, const Numbers& lower, const Numbers& upper,

@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 from . import _core
 from ._html import html_table
 
-__all__ = ["Derivatives", "ForwardDerivatives", "HexapodDynamics", "LinkageDynamics", "RingPose", "SecondDerivatives", "Singularity"]
+__all__ = [
+    "Derivatives",
+    "ForwardDerivatives",
+    "HexapodDynamics",
+    "LinkageDynamics",
+    "RingPose",
+    "SecondDerivatives",
+    "Singularity",
+]
 
 Array = NDArray[np.float64]
 

@@ -1,3 +1,4 @@
+// Equation numbers are those of docs/constraints.md.
 #include <zveno/solve/close.hpp>
 
 #include <Eigen/Dense>
@@ -24,7 +25,11 @@ Matrix scaled(const Linkage& linkage, const double* G) {
   return A * column_scale(linkage).asDiagonal();
 }
 
+constexpr double kStill = 1e-13;  // of rows of scaled columns
+
+// (L17); where states need not be closed, what is open says nothing about the rank
 double rank_tolerance(const Linkage& linkage, const double* f) {
+  if (std::isinf(linkage.open())) return 1e-10;
   double most = 0;
   for (int i = 0; i < linkage.rows(); ++i) most = std::max(most, std::fabs(f[i]));
   return std::max(1e-10, 10 * most / linkage.length());
@@ -167,7 +172,8 @@ class Closer {
 
 }  // namespace
 
-Closing close_linkage(const KernelTable& kernels, const Linkage& linkage, const ClosingLimits& limits, double* q, double* f) {
+Closing close_linkage(const KernelTable& kernels, const Linkage& linkage, const ClosingLimits& limits, double* q,
+                      double* f) {
   return Closer(kernels, linkage, limits).run(q, f);
 }
 
@@ -224,8 +230,14 @@ RowChoice choose_rows(const Linkage& linkage, const double* G, int count) {
     }
   }
   std::sort(choice.active.begin(), choice.active.end());
-  for (int i = 0; i < m; ++i)
-    if (!taken[i]) choice.redundant.push_back(i);
+  // what no joint moves at any of the states, moves nowhere: across the plane of a planar loop
+  for (const bool still : {false, true})
+    for (int i = 0; i < m; ++i) {
+      double most = 0;
+      for (int s = 0; s < count; ++s)
+        most = std::max(most, scaled(linkage, G + static_cast<std::ptrdiff_t>(s) * m * n).row(i).cwiseAbs().maxCoeff());
+      if (!taken[i] && (most < kStill) == still) choice.redundant.push_back(i), choice.zero += still;
+    }
   return choice;
 }
 

@@ -78,7 +78,7 @@ class Given:
             f_t = numbers(rate, "time_derivative", rows, q.copy(), t) if rate is not None else np.zeros(rows)
             gam = numbers(bias, "bias", rows, q.copy(), qd.copy(), t)
             if index not in self.checked:
-                self._check(constraint, q, qd, t, J, f_t, gam, who)
+                self._check(constraint, q, t, who)
                 self.checked.add(index)
         else:
             J, f_t, gam = self._stepped(f, rows, q, qd, t, who)
@@ -93,7 +93,9 @@ class Given:
             try:
                 value = np.asarray(f(q + 1j * _STEP * direction, t + 1j * _STEP * by_t)).ravel()
             except Exception as error:
-                raise ValueError(f"{who}: f cannot be called with complex numbers, give jacobian and bias ({error})") from error
+                raise ValueError(
+                    f"{who}: f cannot be called with complex numbers, give jacobian and bias ({error})"
+                ) from error
             return given_numbers(np.imag(value) / _STEP, rows, f"{who}: derivative of f at t = {t:g}")
 
         n = q.size
@@ -106,31 +108,36 @@ class Given:
         gam = (along[0] - 8 * along[1] + 8 * along[2] - along[3]) / (12 * h)
         return J, f_t, gam
 
-    def _check(
-        self, constraint: Constraint, q: Array, qd: Array, t: float, J: Array, f_t: Array, gam: Array, who: str
-    ) -> None:
-        """What the user gives against differences, once."""
-        f, jacobian, rate, _ = constraint.function
+    def _check(self, constraint: Constraint, q: Array, t: float, who: str) -> None:
+        """What the user gives against differences, once: near q and in motion, where nothing is zero by chance."""
+        f, jacobian, rate, bias = constraint.function
         rows, n, h = len(constraint.rows), q.size, 1e-5
+        q = q + 0.05 * np.cos(1.0 + np.arange(n))
+        qd = np.cos(2.0 + 3.0 * np.arange(n))
 
         def value(dq: Array, dt: float) -> Array:
             return given_numbers(f(q + dq, t + dt), rows, f"{who}: f")
 
-        def first(dq: Array, dt: float) -> Array:
-            slope = np.asarray(jacobian(q + dq, t + dt), dtype=float).reshape(rows, n) @ qd
-            return slope + (np.asarray(rate(q + dq, t + dt), dtype=float).ravel() if rate is not None else 0.0)
+        def slope(dq: Array, dt: float) -> Array:
+            return given_numbers(jacobian(q + dq, t + dt), rows * n, f"{who}: jacobian").reshape(rows, n)
 
+        def drift(dq: Array, dt: float) -> Array:
+            return given_numbers(rate(q + dq, t + dt), rows, f"{who}: time_derivative") if rate else np.zeros(rows)
+
+        def first(dq: Array, dt: float) -> Array:
+            return np.asarray(slope(dq, dt) @ qd + drift(dq, dt))
+
+        still = np.zeros(n)
         found = {
-            "jacobian": (J, np.column_stack([(value(h * e, 0) - value(-h * e, 0)) / (2 * h) for e in np.eye(n)])),
-            "time_derivative": (f_t, (value(0 * q, h) - value(0 * q, -h)) / (2 * h)),
-            "bias": (gam, (first(h * qd, h) - first(-h * qd, -h)) / (2 * h)),
+            "jacobian": (slope(still, 0), np.column_stack([value(h * e, 0) - value(-h * e, 0) for e in np.eye(n)])),
+            "time_derivative": (drift(still, 0), value(still, h) - value(still, -h)),
+            "bias": (given_numbers(bias(q, qd, t), rows, f"{who}: bias"), first(h * qd, h) - first(-h * qd, -h)),
         }
-        for key, (given, differences) in found.items():
-            scale = max(1.0, float(np.abs(differences).max()))
-            if np.abs(given - differences).max() > 1e-5 * scale:
-                raise ModelError(
-                    f"{who}: {key} is {_show(given.tolist())}, but differences give {_show(differences.round(6).tolist())}"
-                )
+        for key, (given, change) in found.items():
+            differences = change / (2 * h)
+            if np.abs(given - differences).max() > 1e-5 * max(1.0, float(np.abs(differences).max())):
+                expected = _show(differences.round(6).tolist())
+                raise ModelError(f"{who}: {key} is {_show(given.tolist())}, but differences of f give {expected}")
 
     def _surfaces(
         self, constraint: Constraint, q: Array, qd: Array, t: float, out: Array, place: int, who: str
@@ -139,7 +146,9 @@ class Given:
         for i, surface in enumerate(constraint.function):
             result = surface(x.copy(), t)
             if not isinstance(result, tuple | list) or len(result) not in (3, 6):
-                raise ValueError(f"{who}: the surface gives {_show(result)} at t = {t:g}, expected (g, gradient, Hessian)")
+                raise ValueError(
+                    f"{who}: the surface gives {_show(result)} at t = {t:g}, expected (g, gradient, Hessian)"
+                )
             sizes = (1, 3, 9, 1, 3, 1)
             parts = [
                 given_numbers(part, size, f"{who}: surface at t = {t:g}, x = {_show(x.tolist())}")
@@ -155,7 +164,12 @@ class Given:
         for side, point in ((constraint.a, constraint.point_a), (constraint.b, constraint.point_b)):
             if isinstance(side, Target):
                 k = 24 * self.target(side)
-                R, p, w, v = out[k : k + 9].reshape(3, 3), out[k + 9 : k + 12], out[k + 12 : k + 15], out[k + 15 : k + 18]
+                R, p, w, v = (
+                    out[k : k + 9].reshape(3, 3),
+                    out[k + 9 : k + 12],
+                    out[k + 12 : k + 15],
+                    out[k + 15 : k + 18],
+                )
             else:
                 pose, twist = self.chain.pose(q, str(side)), self.chain.velocity(q, qd, str(side))
                 R, p, w, v = pose[:3, :3], pose[:3, 3], twist[3:], twist[:3]

@@ -4,7 +4,7 @@
 // Everything in base axes. The wrench of a row gives its Jacobian: the virtual power that it has on the joints.
 #pragma once
 
-#include <zveno/kernel/chain/kinematics.hpp>
+#include <zveno/kernel/chain/momentum.hpp>
 #include <zveno/model/linkage.hpp>
 
 namespace zveno {
@@ -14,25 +14,59 @@ template <class T>
 struct LoopFrame {
   Mat3<T> R;
   Vec3<T> p;
-  Vec3<T> w, v;      // rates
-  Vec3<T> eps, a;    // accelerations at qdd = 0
+  Vec3<T> w, v;    // rates
+  Vec3<T> eps, a;  // accelerations at qdd = 0
 };
 
 // how much is asked of a row
 enum class LoopOrder { position, velocity, acceleration };
+
+// motion of a body, base axes
+template <class T>
+struct LoopMotion {
+  Vec3<T> w, v;    // from LoopOrder::velocity on
+  Vec3<T> eps, a;  // from LoopOrder::acceleration on, at qdd = 0
+};
 
 // bodies of the chain
 template <class T>
 struct LoopBodies {
   const Mat3<T>* R_WB;
   const Vec3<T>* p_W;
-  const Vec3<T>*w, *v;          // from LoopOrder::velocity on
-  const BodyMotion<T>* motion;  // from LoopOrder::acceleration on, at qdd = 0
+  const LoopMotion<T>* motion;
 };
 
-// (L1)
+// of all bodies, on a base at rest
+template <class T, class P>
+void loop_motions(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>* p_W, const T* qd, LoopOrder order,
+                  LoopMotion<T>* motion) {
+  for (int b = 0; b < model.size(); ++b) {
+    const int parent = model.parent(b);
+    const bool revolute = model.revolute(b), bent = order == LoopOrder::acceleration;
+    const Vec3<T> rate = R_WB[b].col(2) * qd[b];
+    LoopMotion<T> x{zero3<T>(), zero3<T>(), zero3<T>(), zero3<T>()};
+    if (parent != kWorld) {
+      x = motion[parent];
+      const Vec3<T> r = p_W[b] - p_W[parent], turning = cross<T>(x.w, r);
+      x.v += turning;
+      if (bent) {
+        x.a += cross<T>(x.eps, r) + cross<T>(x.w, turning);
+        const Vec3<T> carried = cross<T>(x.w, rate);
+        if (revolute)
+          x.eps += carried;
+        else
+          x.a += twice<T>(carried);
+      }
+    }
+    (revolute ? x.w : x.v) += rate;
+    motion[b] = x;
+  }
+}
+
+// (L1); axes: whether R is wanted
 template <class T>
-void loop_frame(const LoopSide& side, const LoopBodies<T>& bodies, const T* given, LoopOrder order, LoopFrame<T>& out) {
+void loop_frame(const LoopSide& side, const LoopBodies<T>& bodies, const T* given, LoopOrder order, bool axes,
+                LoopFrame<T>& out) {
   const Vec3<T> zero = zero3<T>();
   out.w = out.v = out.eps = out.a = zero;
   Mat3<T> R;
@@ -48,15 +82,15 @@ void loop_frame(const LoopSide& side, const LoopBodies<T>& bodies, const T* give
     const int b = side.body;
     R = bodies.R_WB[b];
     p = bodies.p_W[b];
-    if (order != LoopOrder::position) out.w = bodies.w[b], out.v = bodies.v[b];
-    if (order == LoopOrder::acceleration) out.eps = bodies.motion[b].alpha, out.a = bodies.motion[b].a;
+    if (order != LoopOrder::position) out.w = bodies.motion[b].w, out.v = bodies.motion[b].v;
+    if (order == LoopOrder::acceleration) out.eps = bodies.motion[b].eps, out.a = bodies.motion[b].a;
   } else {
     out.R = cast<T>(side.R);
     out.p = cast<T>(side.p);
     return;
   }
   const Vec3<T> arm = times(R, cast<T>(side.p));
-  out.R = times(R, cast<T>(side.R));
+  if (axes) out.R = side.aligned ? R : times(R, cast<T>(side.R));
   out.p = p + arm;
   if (order == LoopOrder::position) return;
   const Vec3<T> turning = cross<T>(out.w, arm);
@@ -186,14 +220,13 @@ void loop_row(const LoopRow& row, const LoopPair<T>& x, const T* given, const T*
 
 // rates of a row by the joints that move one end against the other: the virtual power of its wrench; row: one of G
 template <class T>
-void loop_jacobian(const LoopConstraint& c, const Topology& topology, const Mat3<T>* R_WB, const Vec3<T>* p_W,
-                   const Vec3<T>& point, const Vec3<T>& force, const Vec3<T>& moment, T* row) {
+void loop_jacobian(const LoopConstraint& c, const Topology& topology, const Screw<T>* joint, const Vec3<T>& point,
+                   const Vec3<T>& force, const Vec3<T>& moment, T* row) {
   const Vec3<T> about_origin = moment + cross<T>(point, force);
   for (const PathStep& step : c.path) {
     const int b = step.body;
-    const Vec3<T> e = R_WB[b].col(2);
-    const T power = topology.kind[b] == JointKind::revolute ? dot(e, about_origin) + dot(force, cross<T>(p_W[b], e))
-                                                            : dot(e, force);
+    const T power = topology.kind[b] == JointKind::revolute ? dot(joint[b].w, about_origin) + dot(joint[b].v, force)
+                                                            : dot(joint[b].v, force);
     row[b] = step.to_b ? power : -power;
   }
 }
