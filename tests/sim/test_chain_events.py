@@ -1,6 +1,8 @@
 """Chains under controllers with a hold period, on moving bases, with events of the caller, and with SciPy's steps."""
 
 import builtins
+import importlib
+import pickle
 import re
 
 import numpy as np
@@ -291,6 +293,7 @@ def test_adaptive_steps_are_those_of_scipy(method):
     np.testing.assert_allclose(np.c_[between.q, between.qd], want.sol(t).T, atol=2e-4)
     assert s.energy_balance.ratio < 1e-6
     assert s.steps_made > 3
+    assert (pickle.loads(pickle.dumps(s)).at(t).q == between.q).all()
 
 
 def test_adaptive_steps_end_where_efforts_jump():
@@ -314,8 +317,6 @@ def test_adaptive_needs_scipy(monkeypatch):
         if name.partition(".")[0] == "scipy":
             raise ModuleNotFoundError("No module named 'scipy'", name="scipy")
         return real(name, *args, **kwargs)
-
-    import importlib
 
     monkeypatch.setattr(importlib, "import_module", lambda name: without(name))
     with pytest.raises(

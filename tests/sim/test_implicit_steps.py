@@ -1,6 +1,9 @@
 """Implicit steps of chains: worked numbers, orders, energy, stiff laws, what does not converge."""
 
+import _thread
 import re
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -248,3 +251,33 @@ def test_batches_have_the_bits_of_single_runs():
     runs = arm.simulate(0.2, 0.02, q=q, method="gauss", threads=2)
     for k in range(3):
         assert (runs[k].q == arm.simulate(0.2, 0.02, q=q[k], method="gauss").q).all()
+
+
+def test_a_run_that_is_not_solved_is_explained_in_its_batch():
+    cart = zv.Chain([zv.Link("cart", joint="prismatic", axis=(1, 0, 0), mass=1.0)], name="cart", gravity=(0, 0, 0))
+    runs = cart.simulate(
+        0.3,
+        0.05,
+        qd=[[0.32], [9.0]],
+        tau=lambda t, q, qd: [-2.0 if qd[0] > 0 else 2.0],
+        method="gauss",
+        on_error="nan",
+        threads=1,
+    )
+    assert runs.status.astype(bool).tolist() == [True, False]
+    assert "implicit step" in str(cart.explain(int(runs.status[0])))
+    assert isinstance(runs.failures[0], zv.errors.StepError)
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("method", ["gauss", "radau", "adaptive"])
+def test_ctrl_c_ends_a_run_within_a_step_too(method):
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    timer.start()
+    begin = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt) as caught:
+        dt = 1e6 if method == "radau" else 1e-3
+        zv.robots.two_link().simulate(1e6, dt, q=[0.5, 0.0], method=method, every=10**9 if dt < 1 else 1)
+    timer.join()
+    assert time.perf_counter() - begin < 10
+    assert caught.value.simulation.t[0] == 0

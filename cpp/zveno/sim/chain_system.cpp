@@ -198,6 +198,7 @@ bool ChainSystem::residuals(int count, const double* t, std::ptrdiff_t step, con
                             const double* a, double* r) {
   const auto n = static_cast<std::size_t>(n_), rows_count = static_cast<std::size_t>(count);
   const std::size_t wide = frames_.empty() ? 0 : n;
+  if (drives_.states() > 0) return failure_ = {Cause::step}, false;  // bristles are no part of the equations
   for (std::size_t i = 0; i < rows_count; ++i) {
     efforts(t[i], step, q + i * n, v + i * n, nullptr, nullptr, stage_tau_.data() + i * n);
     if (!frames_.empty()) {  // frame by frame, six numbers for each stage
@@ -225,7 +226,7 @@ void ChainSystem::slopes(double t, std::ptrdiff_t, const double* q, const double
     const auto j = static_cast<std::size_t>(chain_->user_index()[b]);
     k[j] = chain_->stiffness()[b], d[j] = chain_->friction()[b];
   }
-  if (!drives_.any()) return;
+  if (!drives_.any() || drives_.states() > 0) return;
   double *at = slope_.data(), *step = at + n, *low = step + n;
   const auto slope = [&](const double* x, bool rate, double* sum) {
     for (std::size_t j = 0; j < n; ++j) step[j] = 1e-6 * (1 + std::fabs(x[j]));

@@ -116,6 +116,9 @@ struct Tolerances {
   double iteration() const { return controlled ? 1e-3 * (absolute + relative) : absolute; }
 };
 
+// what came of a step: paused ones want to be asked again, so that a caller stays in control of long ones
+enum class Moved { done, paused, failed };
+
 template <class System>
 class Collocation {
  public:
@@ -131,17 +134,21 @@ class Collocation {
     from_.resize(size_), to_.resize(size_);
   }
 
-  // y -> next over one step of the schedule; false: see failure()
-  bool advance(System& system, double t, double dt, std::ptrdiff_t step, const double* y, double* next) {
-    if (step == 0 || system.jumps(step)) known_ = false;
-    std::copy_n(y, size_, from_.data());
-    const bool moved = tolerances_.controlled ? controlled(system, t, dt, step) : halved(system, t, dt, step);
+  // y -> next over one step of the schedule; of one that failed see failure()
+  Moved advance(System& system, double t, double dt, std::ptrdiff_t step, const double* y, double* next) {
+    if (done_ == 0) {
+      if (step == 0 || system.jumps(step)) known_ = false;
+      std::copy_n(y, size_, from_.data());
+    }
+    const Moved moved = tolerances_.controlled ? controlled(system, t, dt, step) : halved(system, t, dt, step);
+    if (moved == Moved::paused) return moved;
+    done_ = 0;
     std::copy_n(from_.data(), size_, next);
     return moved;
   }
 
   // the next step does not continue the last one
-  void forget() { known_ = false; }
+  void forget() { known_ = false, done_ = 0; }
   const Failure& failure() const { return failure_; }
   double failure_time() const { return failure_time_; }
   std::ptrdiff_t steps() const { return made_; }
@@ -149,10 +156,10 @@ class Collocation {
   std::ptrdiff_t iterations() const { return iterations_; }
 
  private:
-  static constexpr int kMostIterations = 25, kMostHalvings = 12;
+  static constexpr int kMostIterations = 25, kMostHalvings = 12, kPatience = 64;
 
   // a fixed step, or parts of it where the iteration does not converge
-  bool halved(System& system, double t, double dt, std::ptrdiff_t step) {
+  Moved halved(System& system, double t, double dt, std::ptrdiff_t step) {
     const std::ptrdiff_t whole = std::ptrdiff_t{1} << kMostHalvings;
     std::ptrdiff_t done = 0, part = whole;
     while (done < whole) {
@@ -168,27 +175,27 @@ class Collocation {
         part /= 2;
       }
     }
-    return true;
+    return Moved::done;
   }
 
-  bool controlled(System& system, double t, double dt, std::ptrdiff_t step) {
+  Moved controlled(System& system, double t, double dt, std::ptrdiff_t step) {
     if (!(h_ > 0)) h_ = dt;
-    double done = 0;
     bool last_rejected = false;
-    while (done < dt) {
-      const double left = dt - done, h = h_ >= left ? left : left / std::ceil(left / h_ - 1e-9);
-      if (h < 1e-9 * dt) return refuse(t + done);
-      if (!solve(system, t + done, h, step)) {
+    for (int tries = 0; done_ < dt; ++tries) {
+      if (tries == kPatience && done_ > 0) return Moved::paused;
+      const double left = dt - done_, h = h_ >= left ? left : left / std::ceil(left / h_ - 1e-9);
+      if (h < 1e-9 * dt) return refuse(t + done_);
+      if (!solve(system, t + done_, h, step)) {
         ++rejected_;
         known_ = false, last_rejected = true;
         h_ = 0.25 * h;
         continue;
       }
-      const double error = error_of(system, t + done, h, step);
-      if (!std::isfinite(error)) return refuse(t + done);
+      const double error = error_of(system, t + done_, h, step);
+      if (!std::isfinite(error)) return refuse(t + done_);
       const double factor = std::clamp(0.9 * std::pow(std::max(error, 1e-10), -0.25), 0.2, last_rejected ? 1.0 : 5.0);
       if (error <= 1) {
-        done = h == left ? dt : done + h;
+        done_ = h == left ? dt : done_ + h;
         accept(h);
         if (h >= 0.99 * h_ || factor < 1) h_ = h * factor;  // a step that was cut short says little
         last_rejected = false;
@@ -198,13 +205,13 @@ class Collocation {
         h_ = h * factor;
       }
     }
-    return true;
+    return Moved::done;
   }
 
-  bool refuse(double t) {
+  Moved refuse(double t) {
     failure_time_ = t;
     if (!failure_) failure_ = {Cause::step};
-    return false;
+    return Moved::failed;
   }
 
   void accept(double h) {
@@ -395,6 +402,7 @@ class Collocation {
   std::vector<Complex> complex_;
   bool known_ = false;  // last_a_ belongs to the step before
   double last_h_ = 1, h_ = 0;
+  double done_ = 0;  // of a step under way
   Failure failure_;
   double failure_time_ = 0;
   std::ptrdiff_t made_ = 0, rejected_ = 0, iterations_ = 0;

@@ -80,8 +80,9 @@ class Simulation {
       record();
     }
     for (; !failed_ && !ended_ && count > 0 && step_ < schedule_.steps; --count) {
-      failed_ = !step_once();
-      if (!failed_ && !ended_ && step_ % schedule_.every == 0) record();
+      const Moved moved = step_once();
+      failed_ = moved == Moved::failed;
+      if (moved == Moved::done && !ended_ && step_ % schedule_.every == 0) record();
     }
     if (failed_ || ended_ || step_ == schedule_.steps) settle();
     summarise();
@@ -138,31 +139,36 @@ class Simulation {
     return true;
   }
 
-  bool step_once() {
+  Moved step_once() {
     const double t = schedule_.time(step_);
-    if (!move(schedule_.dt) || !arrive(schedule_.time(step_ + 1), step_ + 1, schedule_.records(step_ + 1))) return false;
+    if (const Moved moved = move(schedule_.dt); moved != Moved::done) return moved;
+    if (!arrive(schedule_.time(step_ + 1), step_ + 1, schedule_.records(step_ + 1))) return Moved::failed;
     system_.find_events(t, schedule_.dt, *now_, *next_);
     if constexpr (kEnds<System>)
       if (const double end = system_.end_time(); std::isfinite(end)) return finish_at(end);
     turn(schedule_.time(step_ + 1));
     ++step_;
-    return true;
+    return Moved::done;
   }
 
   // the last step, cut short
-  bool finish_at(double end) {
+  Moved finish_at(double end) {
     if (collocation_) collocation_->forget();
-    if (end > time_ && (!move(end - time_) || !arrive(end, step_, true))) return false;
-    if (end > time_) turn(end);
+    if (end > time_) {
+      Moved moved = Moved::paused;
+      while (moved == Moved::paused) moved = move(end - time_);
+      if (moved == Moved::failed || !arrive(end, step_, true)) return Moved::failed;
+      turn(end);
+    }
     ended_ = true;
     recorded_step_ = -2;  // this state is not recorded
-    return true;
+    return Moved::done;
   }
 
-  bool move(double dt) {
+  Moved move(double dt) {
     switch (schedule_.method) {
-      case Stepper::rk4: return rk4(dt);
-      case Stepper::semi_implicit: return semi_implicit(dt);
+      case Stepper::rk4: return rk4(dt) ? Moved::done : Moved::failed;
+      case Stepper::semi_implicit: return semi_implicit(dt), Moved::done;
       default: return implicit(dt);
     }
   }
@@ -192,19 +198,19 @@ class Simulation {
                             });
   }
 
-  bool semi_implicit(double dt) {
+  void semi_implicit(double dt) {
     euler_step<kBlock>(dt, size_, y_.data(), now_->rate.data(), next_y_.data());
     system_.follow(dt, y_.data(), *now_, next_y_.data());
-    return true;
   }
 
-  bool implicit([[maybe_unused]] double dt) {
+  Moved implicit([[maybe_unused]] double dt) {
     if constexpr (kSolvable<System>) {
-      if (collocation_->advance(system_, time_, dt, step_, y_.data(), next_y_.data())) return true;
+      const Moved moved = collocation_->advance(system_, time_, dt, step_, y_.data(), next_y_.data());
+      if (moved != Moved::failed) return moved;
       failure_time_ = collocation_->failure_time();
       system_.refuse(collocation_->failure());
     }
-    return false;
+    return Moved::failed;
   }
 
   void record() {

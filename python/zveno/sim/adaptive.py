@@ -21,6 +21,22 @@ class _FailedError(Exception):
     """Rates that are not there: the run knows why."""
 
 
+class Dense:
+    """States between the steps of a solver."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []  # ends of the steps
+        self.pieces: list[Any] = []
+
+    def add(self, t: float, piece: Any) -> None:
+        self.times.append(t)
+        self.pieces.append(piece)
+
+    def __call__(self, t: float) -> Array:
+        place = min(bisect.bisect_left(self.times, t), len(self.pieces) - 1)
+        return np.asarray(self.pieces[place](t))
+
+
 class AdaptiveRun:
     """A run of a chain whose steps are made by SciPy, as `_core.ChainRun` is one of constant steps.
 
@@ -33,8 +49,7 @@ class AdaptiveRun:
         self._run, self._plan, self._restart = run, plan, restart
         self.step = 0
         self._solver: Any = None
-        self._times: list[float] = []
-        self._pieces: list[Any] = []
+        self.dense = Dense()
         self._broken_at: float | None = None
         self._ended = False
 
@@ -76,8 +91,7 @@ class AdaptiveRun:
             if solver.status == "failed":
                 self._broken_at, self._ended = float(solver.t), True
                 return False
-            self._times.append(float(solver.t))
-            self._pieces.append(solver.dense_output())
+            self.dense.add(float(solver.t), solver.dense_output())
             if solver.t < target and not self._reach(float(solver.t), self.step, solver.y, False):
                 return False
         y = solver.y if solver.t == target else self.dense(target)
@@ -99,17 +113,12 @@ class AdaptiveRun:
             self._run.reach(end, self.step, self.dense(end), True, False)
         return False
 
-    def dense(self, t: float) -> Array:
-        """The state between two steps."""
-        place = min(bisect.bisect_left(self._times, t), len(self._pieces) - 1)
-        return np.asarray(self._pieces[place](t))
-
     def settle(self) -> None:
         """What is recorded is kept as it is."""
 
     @property
     def made(self) -> tuple[int, int, int]:
-        return len(self._pieces), 0, 0
+        return len(self.dense.pieces), 0, 0
 
     @property
     def recorded(self) -> int:

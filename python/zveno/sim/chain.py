@@ -72,7 +72,11 @@ class JointState(NamedTuple):
 
 
 class ChainSimulation(Simulation, mechanism="chain"):
-    """Record of the simulated motion of a chain with nj joints. ``len()`` is the number of recorded states n."""
+    """Record of the simulated motion of a chain with nj joints. ``len()`` is the number of recorded states n.
+
+    As `simulate` returns it, it also has ``steps_made``, ``steps_rejected`` and ``iterations`` of methods that choose
+    or solve their steps.
+    """
 
     chain: Chain
     events: list[LimitEvent | Crossing]
