@@ -1,6 +1,10 @@
-"""Time a step of a simulated hexapod, and compare it with another installed version of zveno.
+"""Time a step of a simulated hexapod, and compare it with another installed version of zveno; or steps of chains.
 
 python bench/simulation_table.py [--against PYTHON] [--rounds N]
+python bench/simulation_table.py --chains [--rounds N]
+
+--chains: many runs of a Panda with joint damping 0.5 N m s/rad, only their last states recorded, on one thread, beside
+mujoco.rollout on the same model; both take turns, processor time of the best turn.
 
 PYTHON is an interpreter that imports the other version. Both versions take turns; the best slice of 50 steps counts.
 The last column relates a step to that many calls of `forward_dynamics` for one state, made from Python.
@@ -86,12 +90,71 @@ def other(python: str) -> dict[str, float]:
     return json.loads(done.stdout)
 
 
+def damped_panda() -> zv.Chain:
+    """The arm with viscous joints, without limits."""
+    from compare import robot
+
+    arm = robot("Panda")
+    free = {"friction": 0.5, "lower": None, "upper": None}
+    links = [zv.Link.from_dict(link.to_dict() | (free if link.joint != "fixed" else {})) for link in arm.links]
+    return zv.Chain(links, name="Panda", base=arm.base_name, gravity=arm.gravity)
+
+
+def rollouts(model, q: np.ndarray, qd: np.ndarray, order: list[int], steps: int) -> None:
+    """The same runs by MuJoCo."""
+    import mujoco
+    from mujoco import rollout
+
+    state = np.zeros((len(q), mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS)))
+    state[:, [1 + k for k in order]], state[:, [1 + model.nq + k for k in order]] = q, qd
+    rollout.rollout([model], [mujoco.MjData(model)], state, nstep=steps)
+
+
+def chain_steps(rounds: int, runs: int = 512, steps: int = 200) -> None:
+    """Print steps per second of both engines."""
+    import mujoco
+
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tests"))
+    from engines.mujoco import to_mujoco
+
+    arm, rng = damped_panda(), np.random.default_rng(0)
+    q, qd = 0.5 * rng.normal(size=(2, runs, arm.n))
+    model = to_mujoco(arm)
+    model.opt.timestep = STEP * 10
+    order = [int(model.joint(name).dofadr[0]) for name in arm.joint_names]
+    integrators = {"semi-implicit": mujoco.mjtIntegrator.mjINT_EULER, "rk4": mujoco.mjtIntegrator.mjINT_RK4}
+
+    def ours(method: str) -> None:
+        arm.simulate(steps * 1e-3, 1e-3, q=q, qd=qd, method=method, every=steps, record=[], threads=1)
+
+    def theirs(method: str) -> None:
+        model.opt.integrator = integrators[method]
+        rollouts(model, q, qd, order, steps)
+
+    best: dict[tuple[str, str], float] = {}
+    for _ in range(rounds):
+        for method in integrators:
+            for who, call in (("zveno", ours), ("mujoco.rollout", theirs)):
+                begin = time.process_time()
+                call(method)
+                spent = time.process_time() - begin
+                best[method, who] = min(spent, best.get((method, who), spent))
+    print(f"{'method':15}{'engine':16}{'ns/step':>9}{'steps/s':>11}{'ratio':>7}")
+    for (method, who), spent in best.items():
+        ratio = best[method, "mujoco.rollout"] / spent
+        print(f"{method:15}{who:16}{1e9 * spent / runs / steps:9.0f}{runs * steps / spent:11.2e}{ratio:7.1f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--against", metavar="PYTHON")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", action="store_true", help="one round of this version, as JSON")
+    parser.add_argument("--chains", action="store_true", help="steps of chains beside those of MuJoCo")
     options = parser.parse_args()
+    if options.chains:
+        chain_steps(options.rounds)
+        return
     if options.json:
         print(json.dumps(measure()))
         return

@@ -3,11 +3,13 @@
 #include <structmember.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 #include <memory>
 
 #include <zveno/batch/compute.hpp>
 #include <zveno/functions/failure.hpp>
+#include <zveno/solve/close.hpp>
 #include <zveno/support/compiler.hpp>
 
 #include "convert.hpp"
@@ -162,22 +164,25 @@ void require_dict(const Context& c, PyObject* external) {
 
 unsigned outputs_of(const Context& c, const FunctionRow& row, PyObject* arg) {
   if (!arg) return row.all();
-  std::vector<std::string> known;
-  for (const Slot& s : row.outputs) known.push_back(s.name);
-  const std::string expected = ", expected some of " + listed(known);
+  const auto known = [&] {
+    std::vector<std::string> names;
+    for (const Slot& s : row.outputs) names.push_back(s.name);
+    return listed(names);
+  };
+  const auto expected = [&] { return ", expected some of " + known(); };
   if (PyUnicode_Check(arg) || !PySequence_Check(arg))
     throw py::type_error(std::string(c.function) + ": outputs is " + text_of(arg) +
-                         ", expected a sequence of names: " + listed(known));
+                         ", expected a sequence of names: " + known());
   unsigned mask = 0;
   for (const py::handle& name : py::reinterpret_borrow<py::sequence>(arg)) {
     unsigned bit = 0;
     for (int k = 0; k < row.outputs.count; ++k)
       if (PyUnicode_Check(name.ptr()) && PyUnicode_CompareWithASCIIString(name.ptr(), row.outputs[k].name) == 0)
         bit = 1u << k;
-    if (!bit) throw py::value_error(std::string(c.function) + ": outputs has " + text_of(name) + expected);
+    if (!bit) throw py::value_error(std::string(c.function) + ": outputs has " + text_of(name) + expected());
     mask |= bit;
   }
-  if (!mask) throw py::value_error(std::string(c.function) + ": outputs is empty" + expected);
+  if (!mask) throw py::value_error(std::string(c.function) + ": outputs is empty" + expected());
   return mask;
 }
 
@@ -348,6 +353,16 @@ void Face<Hexapod>::read(const Context& c, const Hexapod& hexapod, Work& job, Pa
   }
 }
 
+// ---- linkages
+
+LinkageJob Face<Linkage>::options(const Context&, const Linkage& linkage, const FunctionRow& row, const Arguments&) {
+  return {linkage, static_cast<LinkageFunction>(row.code), &choose_rows};
+}
+
+void Face<Linkage>::read(const Context& c, const Linkage& linkage, Work&, Param p, PyObject* arg, Arrays& arrays) {
+  arrays.read(c, {slot_of(p).name}, arg, input_size(p, sizes_of(linkage)));
+}
+
 // ---- the call
 
 namespace {
@@ -386,6 +401,21 @@ namespace {
                {"cause", py::str(t.key)},
                {"margin", py::float_(f.margin)},
                {"row", row_or_none(f.row, batch)}});
+}
+
+[[noreturn]] void raise(const Context& c, const Linkage& linkage, const Failure& f, bool batch) {
+  if (f.cause == Cause::massless || f.cause == Cause::overflow) raise(c, linkage.chain(), f, batch);
+  const std::string where = batch ? " in row " + std::to_string(f.row) : "";
+  const std::string who = std::string(c.function) + ": " + subject_of(linkage, f);
+  if (f.cause == Cause::open) {
+    char gap[80];
+    std::snprintf(gap, sizeof gap, " is open by %.3g m (angles times %.3g m)", f.margin, linkage.length());
+    throw py::value_error(who + gap + where + ", expected a q that meets it: close(q) finds one");
+  }
+  raise_error("SingularityError",
+              who + " is singular here" + where +
+                  ": its constraints depend on each other more than elsewhere, accelerations are not determined",
+              {{"cause", py::str(find_cause(static_cast<int>(f.cause))->key)}, {"row", row_or_none(f.row, batch)}});
 }
 
 // `arg` as int16 of the leading shape
@@ -517,6 +547,10 @@ Job plain_job(const Chain& chain, const FunctionRow& row) {
 }
 int external_count(const Job& job) { return job.external_count; }
 int external_count(const HexJob&) { return 0; }
+int external_count(const LinkageJob&) { return 0; }
+LinkageJob plain_job(const Linkage& linkage, const FunctionRow& row) {
+  return {linkage, static_cast<LinkageFunction>(row.code), &choose_rows};
+}
 HexJob plain_job(const Hexapod& hexapod, const FunctionRow& row) {
   HexJob job{&hexapod, static_cast<HexFunction>(row.code)};
   job.actuated_only = true;
@@ -525,11 +559,37 @@ HexJob plain_job(const Hexapod& hexapod, const FunctionRow& row) {
 
 }  // namespace
 
+namespace {
+
+// of a tuple that was asked for before, as calls in a loop do
+unsigned remembered_outputs(const Context& c, const FunctionRow& row, PyObject* arg) {
+  struct Last {
+    const FunctionRow* row = nullptr;
+    py::object names;
+    unsigned mask = 0;
+  };
+  static thread_local Last* const last = new Last;  // outlives the interpreter
+  if (last->row == &row && last->names.ptr() == arg) return last->mask;
+  const unsigned mask = outputs_of(c, row, arg);
+  if (PyTuple_CheckExact(arg)) {  // does not change
+    last->names = py::reinterpret_borrow<py::object>(arg);
+    last->row = &row;
+    last->mask = mask;
+  }
+  return mask;
+}
+
+}  // namespace
+
 template <class Model>
 PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& row, PyObject* const* args, Py_ssize_t count,
                       PyObject* kwnames) {
-  static PyObject *const out_name = interned("out"), *const external_name = interned("external");
+  static PyObject *const out_name = interned("out"), *const external_name = interned("external"),
+                         *const outputs_name = interned("outputs");
   PyObject *out = nullptr, *external = nullptr;
+  unsigned wanted = kEverything;
+  if constexpr (std::is_same_v<Model, Linkage>)
+    if (model.given()) return nullptr;
   if (count == row.required + 1 && count <= row.params.count && row.params[row.required] == Param::external)
     external = args[row.required];
   else if (count != row.required)
@@ -540,11 +600,14 @@ PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& r
       out = args[count + k];
     else if (name == external_name && !external && row.takes(Param::external))
       external = args[count + k];
+    else if (name == outputs_name && row.has(kSeveral) && !row.has(kOneBlock) && args[count + k] != Py_None)
+      wanted = remembered_outputs(c, row, args[count + k]);
     else
       return nullptr;
   }
   if (row.takes(Param::about)) return nullptr;
   auto job = plain_job(model, row);
+  job.outputs = wanted;
   const Sizes sizes = sizes_of(job);
   if (work_of(row, sizes) > 256) return nullptr;
   Rows rows;
@@ -590,6 +653,7 @@ PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& r
   if (row.has(kSeveral)) {
     py::object results[kMostOutputs];
     for (int k = 0; k < row.outputs.count; ++k) {
+      if (!(wanted >> k & 1)) continue;
       const Tail tail(row.outputs[k].shape, sizes);
       results[k] = new_array(tail.nd, tail.dims, rows.out[k]);
     }
@@ -621,8 +685,11 @@ template PyObject* run_quickly<Chain>(const Context&, const Chain&, const Functi
                                       PyObject*);
 template PyObject* run_quickly<Hexapod>(const Context&, const Hexapod&, const FunctionRow&, PyObject* const*, Py_ssize_t,
                                         PyObject*);
+template PyObject* run_quickly<Linkage>(const Context&, const Linkage&, const FunctionRow&, PyObject* const*, Py_ssize_t,
+                                        PyObject*);
 template PyObject* run_call<Chain>(const Context&, Job&, Arrays&, const Arguments&);
 template PyObject* run_call<Hexapod>(const Context&, HexJob&, Arrays&, const Arguments&);
+template PyObject* run_call<Linkage>(const Context&, LinkageJob&, Arrays&, const Arguments&);
 template PyObject* run_call<MovingChain>(const Context&, MotionJob&, Arrays&, const Arguments&);
 
 }  // namespace zveno::bindings

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <zveno/functions/linkage_job.hpp>
 #include <zveno/functions/motion_job.hpp>
 
 #include "arrays.hpp"
@@ -113,6 +114,19 @@ struct Face<Hexapod> {
   static void read(const Context& c, const Hexapod& hexapod, Work& job, Param p, PyObject* arg, Arrays& arrays);
 };
 
+template <>
+struct Face<Linkage> {
+  using Work = LinkageJob;
+  static constexpr const char* kType = "Linkage";
+  static constexpr const FunctionRow* kRows = linkage_table::kRows;
+  static constexpr int kCount = sizeof(linkage_table::kRows) / sizeof(FunctionRow);
+  static const FunctionRow& row(const Work& job) { return row_of(job.function); }
+  static const Linkage& model(const Work& job) { return *job.linkage; }
+
+  static Work options(const Context& c, const Linkage& linkage, const FunctionRow& row, const Arguments& a);
+  static void read(const Context& c, const Linkage& linkage, Work& job, Param p, PyObject* arg, Arrays& arrays);
+};
+
 // a chain along its motions
 struct MovingChain {};
 
@@ -147,7 +161,7 @@ void read_states(const Context& c, typename Face<Model>::Work& job, const Argume
   const FunctionRow& row = Face<Model>::row(job);
   for (int i = 0; i < row.params.count; ++i) {
     const Param p = row.params[i];
-    if (!is_array(p)) continue;
+    if (!is_array(p) || p == Param::t) continue;  // time is for those who give what depends on it
     if (!(given >> index_of(p) & 1)) continue;
     PyObject* arg = i < required ? a.slot[index_of(p)] : a[p];  // None is no array
     if (!arg && i >= required) continue;

@@ -6,6 +6,7 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   zveno::bindings::register_errors(m);
   zveno::bindings::register_model(m);
   zveno::bindings::register_hexapod(m);
+  zveno::bindings::register_linkage(m);
   zveno::bindings::register_functions(m);
   zveno::bindings::register_dispatch(m);
   zveno::bindings::register_simulate(m);

@@ -65,6 +65,14 @@ PyObject* evaluate_call(const FunctionRow& row, const Keywords& names, PyObject*
       return run_call<Model>(c, job, arrays, a);
     }
   }
+  if constexpr (std::is_same_v<Model, Linkage>)
+    if (const int size = model.given()) {  // functions of time and of the state are Python's
+      const auto or_none = [&](Param p) { return py::handle(a[p] ? a[p] : Py_None); };
+      py::object given = py::handle(self).attr("_given")(name, or_none(Param::q), or_none(Param::qd), or_none(Param::t));
+      arrays.read(c, {"given"}, given.ptr(), size);
+      arrays.keep(std::move(given));
+      arrays.param[arrays.states++] = Param::given;
+    }
   return run_call<Model>(c, job, arrays, a);
 }
 
@@ -140,7 +148,8 @@ py::list table() {
 py::list functions(const std::string& mechanism) {
   if (mechanism == "chain") return table<Chain>();
   if (mechanism == "hexapod") return table<Hexapod>();
-  throw py::value_error("functions: mechanism is '" + mechanism + "', expected 'chain' or 'hexapod'");
+  if (mechanism == "linkage") return table<Linkage>();
+  throw py::value_error("functions: mechanism is '" + mechanism + "', expected 'chain', 'hexapod' or 'linkage'");
 }
 
 py::dict counts_of(const std::vector<StageCounts>& stages) {
@@ -198,7 +207,9 @@ void register_functions(py::module_& m) {
   register_blocks(m);
   add_methods<Chain>(m.attr("Chain"), std::make_index_sequence<Face<Chain>::kCount>());
   add_methods<Hexapod>(m.attr("Hexapod"), std::make_index_sequence<Face<Hexapod>::kCount>());
-  m.def("functions", &functions, py::arg("mechanism"), "Rows of the table of functions of a 'chain' or a 'hexapod'.");
+  add_methods<Linkage>(m.attr("Linkage"), std::make_index_sequence<Face<Linkage>::kCount>());
+  m.def("functions", &functions, py::arg("mechanism"),
+        "Rows of the table of functions of a 'chain', a 'hexapod' or a 'linkage'.");
   m.def("count_operations", &count_operations_call, py::arg("chain"), py::arg("function"), py::arg("method") = py::none(),
         py::arg("options") = py::dict(), "Operations of one call by stage: {stage: (mul, add, div, sqrt, trig)}.");
   m.def(

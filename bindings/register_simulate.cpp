@@ -3,13 +3,19 @@
 
 #include <atomic>
 #include <cmath>
+#include <limits>
+#include <thread>
 
+#include <zveno/functions/steps_job.hpp>
 #include <zveno/sim/chain_system.hpp>
 #include <zveno/sim/hexapod_system.hpp>
 #include <zveno/sim/integrate.hpp>
+#include <zveno/sim/linkage_holding.hpp>
+#include <zveno/solve/close.hpp>
 
 #include "arrays.hpp"
 #include "classes.hpp"
+#include "interrupt.hpp"
 
 namespace zveno::bindings {
 namespace {
@@ -43,9 +49,10 @@ std::vector<JointLaw> laws_of(const py::list& list, std::size_t count) {
   return laws;
 }
 
-Samples samples_of(const py::handle& times, const py::handle& values) {
+Samples samples_of(const py::handle& times, const py::handle& values, std::size_t width = 6) {
   Samples s{numbers(times), numbers(values)};
-  if (s.times.empty() || s.values.size() != 6 * s.times.size()) throw py::value_error("simulate: a wrench has a wrong size");
+  if (s.times.empty() || s.values.size() != width * s.times.size())
+    throw py::value_error("simulate: a wrench or a motion has a wrong size");
   return s;
 }
 
@@ -116,26 +123,45 @@ void read_numbers(const std::string& who, const char* what, const py::object& re
 py::array_t<double> array_of(const double* x, py::ssize_t count) { return py::array_t<double>(count, x); }
 
 // what the simulations of all systems are told
-Schedule schedule_of(bool semi_implicit, double start, double dt, std::ptrdiff_t steps, std::ptrdiff_t every) {
+Schedule schedule_of(bool semi_implicit, double start, double dt, std::ptrdiff_t steps, std::ptrdiff_t every,
+                     const std::string& implicit, double rtol, double atol) {
   if (!(dt > 0) || steps < 0 || every < 1) throw py::value_error("simulate: dt, steps and every must be positive");
-  return {semi_implicit ? Stepper::semi_implicit : Stepper::rk4, start, dt, steps, every};
+  if (!(rtol >= 0) || !(atol > 0)) throw py::value_error("simulate: rtol and atol must be positive");
+  Schedule s{semi_implicit ? Stepper::semi_implicit : Stepper::rk4, start, dt, steps, every, {false, rtol, atol}};
+  if (implicit == "midpoint")
+    s.method = Stepper::midpoint;
+  else if (implicit == "gauss")
+    s.method = Stepper::gauss;
+  else if (implicit == "radau")
+    s.method = Stepper::radau, s.tolerances.controlled = rtol > 0;
+  else if (!implicit.empty())
+    throw py::value_error("simulate: unknown implicit method '" + implicit + "'");
+  return s;
 }
+
+py::tuple event_of(const StopEvent& e) { return py::make_tuple(e.time, e.joint, e.upper, e.enters, e.rate); }
 
 // a simulation, the Python objects it needs and the arrays it fills
 template <class System>
 class Run {
  public:
-  Run(py::object model, const Schedule& schedule, System system, bool calls_back)
+  // wanted: names of fields, None: all
+  Run(py::object model, const Schedule& schedule, System system, bool calls_back, const py::object& wanted = py::none())
       : model_(std::move(model)), calls_back_(calls_back) {
     const Schema& schema = system.schema();
     Record record;
     for (int i = 0; i < schema.count; ++i) {
+      if (!wanted.is_none() && !wanted.contains(schema.fields[i].name)) {
+        record.data.push_back(nullptr);
+        continue;
+      }
       std::vector<py::ssize_t> shape{schedule.records()};
       for (const std::ptrdiff_t size : schema.shape(i)) shape.push_back(size);
       py::array_t<double> array(shape);
       record.data.push_back(array.mutable_data());
       arrays_[schema.fields[i].name] = array;
     }
+    most_ = schedule.records();
     simulation_ = std::make_unique<Simulation<System>>(schedule, std::move(system), std::move(record));
   }
 
@@ -151,14 +177,42 @@ class Run {
   }
 
   void settle() { simulation_->settle(); }
+
+  // ---- for steps that are made in Python; these call back or not, the interpreter's lock stays
+
+  Doubles state() {
+    if (!simulation_->open()) throw std::runtime_error("simulate: the first state has failed");
+    return Doubles(simulation_->system().size(), simulation_->state());
+  }
+  py::object rates(double t, std::ptrdiff_t step, const Doubles& y) {
+    check_state(y);
+    const double* rate = simulation_->rates_at(t, step, y.data());
+    if (!rate) return py::none();
+    return Doubles(simulation_->system().size(), rate);
+  }
+  bool reach(double t, std::ptrdiff_t step, const Doubles& y, bool record, bool find_events) {
+    check_state(y);
+    if (record && simulation_->recorded() >= most_) throw std::runtime_error("simulate: the record is full");
+    return simulation_->reach(t, step, y.data(), record, find_events);
+  }
+  py::tuple made() const {
+    const auto* c = simulation_->collocation();
+    if (!c) return py::make_tuple(simulation_->step(), 0, 0);
+    return py::make_tuple(c->steps(), c->rejected(), c->iterations());
+  }
+  py::list crossings() const {
+    py::list list;
+    for (const Crossing& x : simulation_->system().crossings())
+      list.append(py::make_tuple(x.time, x.which, x.rises, numbers_in(x.q), numbers_in(x.qd)));
+    return list;
+  }
   std::ptrdiff_t step() const { return simulation_->step(); }
   std::ptrdiff_t recorded() const { return simulation_->recorded(); }
   const py::dict& arrays() const { return arrays_; }
 
   py::list events() const {
     py::list list;
-    for (const StopEvent& e : simulation_->system().events())
-      list.append(py::make_tuple(e.time, e.joint, e.upper, e.enters, e.rate));
+    for (const StopEvent& e : simulation_->system().events()) list.append(event_of(e));
     return list;
   }
   py::object failure() const {
@@ -168,8 +222,14 @@ class Run {
   }
 
  private:
+  static Doubles numbers_in(const std::vector<double>& x) { return Doubles(static_cast<py::ssize_t>(x.size()), x.data()); }
+  void check_state(const Doubles& y) const {
+    if (y.size() != simulation_->system().size()) throw py::value_error("simulate: a state has a wrong size");
+  }
+
   py::object model_;
   py::dict arrays_;
+  std::ptrdiff_t most_ = 0;
   bool calls_back_;
   std::atomic<bool> busy_{false};
   std::unique_ptr<Simulation<System>> simulation_;
@@ -206,10 +266,39 @@ std::unique_ptr<HexapodRun> run_hexapod_of(const py::object& hexapod, const Sche
   return std::make_unique<HexapodRun>(hexapod, schedule, HexapodSystem(std::move(s)), calls_back);
 }
 
+// (function, name, direction, terminal), or (link, point, normal, height, direction, terminal)
+WatchedFunction watched_of(const Chain& chain, const py::tuple& t) {
+  WatchedFunction w;
+  w.direction = t[t.size() - 2].cast<int>(), w.terminal = t[t.size() - 1].cast<bool>();
+  if (t.size() == 4) {
+    const int n = chain.n();
+    w.at = [f = py::object(t[0]), who = t[1].cast<std::string>() + "(t, q, qd)", n](double at, const double* q,
+                                                                                    const double* qd) {
+      double value;
+      const py::object given = f(at, array_of(q, n), array_of(qd, n));
+      read_numbers(who, "a number", py::module_::import("numpy").attr("ravel")(given), 1, &value);
+      return value;
+    };
+    return w;
+  }
+  const auto name = t[0].cast<std::string>();
+  const int link = chain.find_link(name);
+  if (link == Chain::kNoLink || link == Chain::kBase)
+    throw py::value_error("simulate: event names link '" + name + "', expected a link of model '" + chain.name() + "'");
+  double point[3];
+  copy_exactly("point", t[1], 3, point), copy_exactly("normal", t[2], 3, w.normal);
+  w.point = chain.frame(link);
+  w.point.p_BoUo_B += times(w.point.R_BU, Vec3<double>{point[0], point[1], point[2]});
+  w.height = t[3].cast<double>();
+  return w;
+}
+
 std::unique_ptr<ChainRun> run_chain_of(const py::object& chain, const Schedule& schedule, const py::object& q,
                                        const py::object& qd, const py::list& laws, const py::object& lower,
                                        const py::object& upper, const py::object& tau, const py::list& forces,
-                                       const py::list& external) {
+                                       const py::list& external, std::ptrdiff_t hold, const py::object& base,
+                                       const py::list& watched, const py::object& wanted,
+                                       const py::object& linkage, std::pair<double, double> baumgarte) {
   ChainSetup s;
   s.chain = chain.cast<const Chain*>();
   s.kernels = kernels;
@@ -249,7 +338,110 @@ std::unique_ptr<ChainRun> run_chain_of(const py::object& chain, const Schedule& 
     }
     s.external.push_back(std::move(w));
   }
-  return std::make_unique<ChainRun>(chain, schedule, ChainSystem(std::move(s)), calls_back);
+  if (hold < 0) throw py::value_error("simulate: hold must not be negative");
+  s.hold = hold;
+  if (py::isinstance<py::tuple>(base)) {
+    s.base = samples_of(base.cast<py::tuple>()[0], base.cast<py::tuple>()[1], 9);
+  } else if (!base.is_none()) {
+    calls_back = true;
+    s.base_at = [f = base](double t, double* out) { read_numbers("base_motion(t)", "a motion", f(t), 9, out); };
+  }
+  for (const py::handle& item : watched) {
+    s.watched.push_back(watched_of(*s.chain, item.cast<py::tuple>()));
+    calls_back |= static_cast<bool>(s.watched.back().at);
+  }
+  if (!linkage.is_none()) {
+    const Linkage& held = *linkage.cast<const Linkage*>();
+    calls_back |= held.given() > 0;
+    const ChooseRows choose = &choose_rows;
+    const auto give = [linkage, n](double t, const double* x, const double* v, double* to) {
+      const Doubles given = linkage.attr("_given")("simulate", array_of(x, n), array_of(v, n), t);
+      std::copy_n(given.data(), given.size(), to);
+    };
+    s.holding = std::make_shared<LinkageHolding>(
+        *kernels, held, choose, give, LinkageHolding::Baumgarte{baumgarte.first, baumgarte.second});
+  }
+  return std::make_unique<ChainRun>(linkage.is_none() ? chain : linkage, schedule, ChainSystem(std::move(s)), calls_back,
+                                    wanted);
+}
+
+// What simulations in lanes find: events of every run. The calling thread hears Ctrl-C for all.
+struct Passed {
+  const Schedule* schedule;
+  Events events;
+  std::vector<std::vector<StopEvent>> found;
+  Watch* watch = nullptr;
+  std::thread::id caller = std::this_thread::get_id();
+  std::atomic<bool> stopped{false};
+
+  bool unwanted() {
+    if (std::this_thread::get_id() == caller && watch->stops()) stopped = true;
+    return stopped;
+  }
+};
+
+// Many runs of a chain in lanes; arrays of results are written in place: None, or (runs, records, ...). Returns flags of the
+// runs that have failed, and the events of each.
+py::tuple run_steps_of(const Chain& chain, const Schedule& schedule, const Doubles& q, const Doubles& qd,
+                       const std::optional<Doubles>& tau, std::ptrdiff_t held, bool tau_by_run,
+                       const std::optional<Doubles>& spring, const Doubles& lower, const Doubles& upper, const py::dict& out,
+                       std::ptrdiff_t begin, std::ptrdiff_t end, int threads) {
+  const auto n = static_cast<py::ssize_t>(chain.n());
+  const py::ssize_t runs = n ? q.size() / n : 0;
+  const auto wrong = [](const char* what) { throw py::value_error(std::string("simulate: ") + what + " has a wrong size"); };
+  if (q.size() != runs * n || qd.size() != q.size() || begin < 0 || end > runs || begin > end) wrong("q or qd");
+  if (held < 1 || (tau && tau->size() != n * held * (tau_by_run ? runs : 1))) wrong("tau");
+  if ((spring && spring->size() != 4 * n) || lower.size() != n || upper.size() != n) wrong("spring or a limit");
+  StepsJob job;
+  job.chain = &chain;
+  job.semi_implicit = schedule.method == Stepper::semi_implicit;
+  job.dt = schedule.dt, job.steps = schedule.steps, job.every = schedule.every, job.records = schedule.records();
+  job.q = {q.data(), n}, job.qd = {qd.data(), n};
+  if (tau) job.tau = {tau->data(), tau_by_run ? n * held : 0}, job.held = held;
+  if (spring) job.spring = spring->data();
+  job.lower = lower.data(), job.upper = upper.data();
+  const auto place = [&](const char* name, py::ssize_t width) -> double* {
+    if (!out.contains(name)) return nullptr;
+    auto array = py::cast<py::array_t<double, py::array::c_style>>(out[name]);
+    if (array.size() != runs * job.records * width) wrong(name);
+    return array.mutable_data();
+  };
+  job.out_q = place("q", n), job.out_qd = place("qd", n), job.out_qdd = place("qdd", n);
+  job.out_tau = place("tau", n), job.out_work = place("work_joints", 1);
+  std::vector<std::uint8_t> broken(static_cast<std::size_t>(runs));
+  job.broken = broken.data();
+  Passed passed{&schedule, {}, std::vector<std::vector<StopEvent>>(static_cast<std::size_t>(runs))};
+  job.unwanted = [](void* context) { return static_cast<Passed*>(context)->unwanted(); };
+  for (int j = 0; j < chain.n(); ++j) passed.events.watch(j, JointLaw(), lower.data()[j], upper.data()[j]);
+  job.context = &passed;
+  job.passing = [](void* context, std::ptrdiff_t run, std::ptrdiff_t step, const double* p0, const double* v0,
+                   const double* p1, const double* v1) {
+    Passed& p = *static_cast<Passed*>(context);
+    p.events.find(p.schedule->time(step), p.schedule->dt, p0, v0, p1, v1, p.found[static_cast<std::size_t>(run)]);
+  };
+  {
+    struct Work {
+      const StepsJob* job;
+      std::ptrdiff_t begin;
+    } work{&job, begin};
+    Unlocked unlocked;
+    passed.watch = &unlocked.watch;
+    parallel_for(
+        end - begin, kernels->lanes, threads,
+        [](void* context, std::ptrdiff_t from, std::ptrdiff_t to) {
+          const Work& w = *static_cast<Work*>(context);
+          kernels->run_steps(*w.job, w.begin + from, w.begin + to);
+        },
+        &work, &unlocked.watch);
+    if (passed.stopped || unlocked.watch.stopped()) unlocked.raise();
+  }
+  py::list events;
+  for (std::ptrdiff_t run = begin; run < end; ++run) {
+    py::list own;
+    for (const StopEvent& e : passed.found[static_cast<std::size_t>(run)]) own.append(event_of(e));
+    events.append(own);
+  }
+  return py::make_tuple(py::array_t<std::uint8_t>(runs, broken.data()), events);
 }
 
 // (name, unit, doc, ((dimension, labels), ...)); labels of a mechanism's own are None
@@ -297,14 +489,14 @@ void register_simulate(py::module_& m) {
 
   new_class<Schedule>(m, "Schedule", "Method, steps and records of a simulation.")
       .def(py::init(&schedule_of), py::kw_only(), py::arg("semi_implicit"), py::arg("start"), py::arg("dt"),
-           py::arg("steps"), py::arg("every"));
+           py::arg("steps"), py::arg("every"), py::arg("implicit") = "", py::arg("rtol") = 0.0, py::arg("atol") = 1e-12);
 
   m.def(
       "record_fields",
       [](const std::string& system) {
         if (system == "hexapod") return fields_of(hexapod_record::kFields);
-        if (system == "chain") return fields_of(chain_record::kFields);
-        throw py::value_error("record_fields: system is '" + system + "', expected 'hexapod' or 'chain'");
+        if (system == "chain" || system == "linkage") return fields_of(chain_record::kFields);
+        throw py::value_error("record_fields: system is '" + system + "', expected 'hexapod', 'chain' or 'linkage'");
       },
       py::arg("system"), py::pos_only(),
       "What simulations record: (name, unit, description, ((dimension, labels or None), ...)) of every field.");
@@ -316,7 +508,21 @@ void register_simulate(py::module_& m) {
   register_run<ChainRun>(m, "ChainRun")
       .def(py::init(&run_chain_of), py::arg("chain"), py::arg("schedule"), py::kw_only(), py::arg("q"), py::arg("qd"),
            py::arg("laws"), py::arg("lower"), py::arg("upper"), py::arg("tau") = py::none(), py::arg("forces") = py::list(),
-           py::arg("external") = py::list());
+           py::arg("external") = py::list(), py::arg("hold") = 0, py::arg("base") = py::none(),
+           py::arg("watched") = py::list(), py::arg("wanted") = py::none(), py::arg("linkage") = py::none(),
+           py::arg("baumgarte") = std::make_pair(0.0, 0.0))
+      .def("state", &ChainRun::state, "The state with its accounts, (size,); the first call records it.")
+      .def("rates", &ChainRun::rates, py::arg("t"), py::arg("step"), py::arg("y"),
+           "Rates of a state at time t within a step of the schedule; None: it has failed.")
+      .def("reach", &ChainRun::reach, py::arg("t"), py::arg("step"), py::arg("y"), py::arg("record"),
+           py::arg("find_events") = true,
+           "Look for events up to a state, and record it; False at the end or after a failure.")
+      .def_property_readonly("made", &ChainRun::made, "Steps made, steps rejected, iterations of implicit steps.")
+      .def_property_readonly("crossings", &ChainRun::crossings, "(time, which, rises, q, qd) of every watched zero.");
+  m.def("run_steps", &run_steps_of, py::arg("chain"), py::arg("schedule"), py::kw_only(), py::arg("q"), py::arg("qd"),
+        py::arg("tau"), py::arg("held"), py::arg("tau_by_run"), py::arg("spring"), py::arg("lower"), py::arg("upper"),
+        py::arg("out"), py::arg("begin"), py::arg("end"), py::arg("threads"),
+        "Runs begin to end of a chain in lanes: (flags of failed runs, events of each); results are written to `out`.");
 }
 
 }  // namespace zveno::bindings

@@ -12,6 +12,7 @@ void register_types(py::module_& m);
 void register_errors(py::module_& m);
 void register_model(py::module_& m);
 void register_hexapod(py::module_& m);
+void register_linkage(py::module_& m);
 void register_functions(py::module_& m);
 void register_dispatch(py::module_& m);
 void register_simulate(py::module_& m);

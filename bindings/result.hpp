@@ -1,6 +1,7 @@
 // Results that are more than one array: a block of rows with views on it, or a named tuple.
 #pragma once
 
+#include <zveno/functions/linkage_job.hpp>
 #include <zveno/functions/motion_job.hpp>
 
 #include "arrays.hpp"
@@ -14,6 +15,7 @@ void register_blocks(py::module_& m);
 inline std::ptrdiff_t block_size(const HexJob& job) { return output_size(job); }
 inline std::ptrdiff_t block_size(const Job& job) { return output_size(job); }
 inline std::ptrdiff_t block_size(const MotionJob& job) { return output_size(job); }
+inline std::ptrdiff_t block_size(const LinkageJob& job) { return output_size(job); }
 
 // the array of an earlier result, or throws
 PyObject* block_of(const Context& c, PyObject* out);
@@ -21,6 +23,7 @@ PyObject* block_of(const Context& c, PyObject* out);
 py::object block_result(py::object data, const HexJob& job, py::object status, PyObject* out);
 inline py::object block_result(py::object data, const Job&, py::object, PyObject*) { return data; }
 inline py::object block_result(py::object data, const MotionJob&, py::object, PyObject*) { return data; }
+inline py::object block_result(py::object data, const LinkageJob&, py::object, PyObject*) { return data; }
 
 // ---- several arrays
 

@@ -1,6 +1,7 @@
 #include "types.hpp"
 
 #include <array>
+#include <atomic>
 #include <string_view>
 
 #include "registers.hpp"
@@ -9,9 +10,9 @@ namespace zveno::bindings {
 namespace {
 
 constexpr int kCount = static_cast<int>(Adopted::count), kFunctions = static_cast<int>(Adopted::matrix_of);
-constexpr std::array<const char*, kCount> kNames = {
-    "ModelError",         "SingularityError", "UnreachableError",  "GraphSizeError", "Body",          "Derivatives",
-    "ForwardDerivatives", "HexapodDynamics",  "SecondDerivatives", "matrix_of",      "sensitivities",
+constexpr std::array<std::string_view, kCount> kNames = {
+    "ModelError",         "SingularityError", "UnreachableError", "GraphSizeError",    "Body",      "Derivatives",
+    "ForwardDerivatives", "HexapodDynamics",  "LinkageDynamics",  "SecondDerivatives", "matrix_of", "sensitivities",
 };
 std::array<PyObject*, kCount> objects{};  // owned
 
@@ -26,7 +27,7 @@ void adopt(const py::args& given) {
     if (!PyType_Check(object.ptr()) && !PyFunction_Check(object.ptr()))
       throw py::type_error("adopt: expected types and functions");
     const int i = index_of(object.attr("__name__").cast<std::string>());
-    if (PyType_Check(object.ptr()) != (i < kFunctions)) throw py::type_error(std::string("adopt: not a ") + kNames[i]);
+    if (PyType_Check(object.ptr()) != (i < kFunctions)) throw py::type_error("adopt: not a " + std::string(kNames[i]));
     Py_XDECREF(objects[i]);
     objects[i] = object.inc_ref().ptr();
   }
@@ -34,7 +35,7 @@ void adopt(const py::args& given) {
 
 PyObject* object_of(Adopted which) {
   const int i = static_cast<int>(which);
-  if (!objects[i]) throw std::runtime_error(std::string("zveno._core: '") + kNames[i] + "' was not adopted");
+  if (!objects[i]) throw std::runtime_error("zveno._core: '" + std::string(kNames[i]) + "' was not adopted");
   return objects[i];
 }
 
@@ -44,7 +45,15 @@ PyTypeObject* adopted(Adopted which) { return reinterpret_cast<PyTypeObject*>(ob
 
 py::function adopted_function(Adopted which) { return py::reinterpret_borrow<py::function>(object_of(which)); }
 
-PyTypeObject* adopted(const char* name) { return adopted(static_cast<Adopted>(index_of(name))); }
+PyTypeObject* adopted(const char* name) {
+  // names come from the tables: the same pointer every time
+  static std::array<std::atomic<const char*>, kCount> known{};
+  for (int i = 0; i < kCount; ++i)
+    if (known[i].load(std::memory_order_relaxed) == name) return adopted(static_cast<Adopted>(i));
+  const int i = index_of(name);
+  known[i].store(name, std::memory_order_relaxed);
+  return adopted(static_cast<Adopted>(i));
+}
 
 py::object make_error(const char* type, const std::string& text) {
   return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(adopted(type)))(text);

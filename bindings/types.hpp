@@ -20,6 +20,7 @@ enum class Adopted {
   Derivatives,
   ForwardDerivatives,
   HexapodDynamics,
+  LinkageDynamics,
   SecondDerivatives,
   // functions
   matrix_of,

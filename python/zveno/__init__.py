@@ -16,7 +16,7 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("zveno's compiled core is missing: install the package with `pip install .`") from error
 
-from . import _types, errors, graph, laws, mechanisms, model, opcount, results, robots, sections, sim  # noqa: F401
+from . import _types, constraints, errors, graph, laws, mechanisms, model, opcount, results, robots, sections, sim  # noqa: F401
 from ._dispatch import cpu_features
 from .codegen.function import CompiledFunction, TracedFunction
 from .dynamics.equilibrium import Equilibrium
@@ -34,13 +34,23 @@ from .errors import (
     StepError,
     UnreachableError,
 )
-from .model import Body, Chain, Hexapod, Leg, Link, Section
+from .model import Body, Chain, Constraint, Hexapod, Leg, Link, Linkage, Loop, Section
+from .model.linkage import CutJoint, LinkageEfforts, Mobility, SingularConfiguration
 from .model.reduced import LinkPoses
 from .model.section import SectionStress
 from .opcount import OpCount
-from .results import Derivatives, ForwardDerivatives, HexapodDynamics, RingPose, SecondDerivatives, Singularity
+from .results import (
+    Derivatives,
+    ForwardDerivatives,
+    HexapodDynamics,
+    LinkageDynamics,
+    RingPose,
+    SecondDerivatives,
+    Singularity,
+)
 from .sim.batch import SimulationBatch
 from .sim.chain import ChainSimulation
+from .sim.linkage import LinkageSimulation
 from .sim.simulation import HexapodSimulation, Simulation, StopEvent
 from .versions import show_versions
 from .wrenches import wrench_at
@@ -82,6 +92,8 @@ __all__ = [
     "Chain",
     "ChainSimulation",
     "CompiledFunction",
+    "Constraint",
+    "CutJoint",
     "Derivatives",
     "Equilibrium",
     "Error",
@@ -94,8 +106,14 @@ __all__ = [
     "Linearisation",
     "Link",
     "LinkPoses",
+    "Linkage",
+    "LinkageDynamics",
+    "LinkageEfforts",
+    "LinkageSimulation",
     "LoadDiagram",
     "LoadEnvelope",
+    "Loop",
+    "Mobility",
     "ModelError",
     "ModelWarning",
     "Modes",
@@ -107,6 +125,7 @@ __all__ = [
     "Simulation",
     "SimulationBatch",
     "SimulationWarning",
+    "SingularConfiguration",
     "Singularity",
     "SingularityError",
     "StateSpace",
@@ -115,6 +134,7 @@ __all__ = [
     "TracedFunction",
     "UnreachableError",
     "__version__",
+    "constraints",
     "control",
     "cpu_features",
     "errors",
@@ -132,6 +152,7 @@ __all__ = [
 ]
 
 for _module in (
+    constraints,
     errors,
     graph,
     laws,

@@ -10,7 +10,7 @@ from typing_extensions import TypeVar, disjoint_base
 from .dynamics.sensitivities import Sensitivities
 from .hexapod import Body
 from .model import Link, Section
-from .results import Derivatives, ForwardDerivatives, HexapodDynamics, SecondDerivatives
+from .results import Derivatives, ForwardDerivatives, HexapodDynamics, LinkageDynamics, SecondDerivatives
 
 _Array: TypeAlias = NDArray[np.float64]
 _Result = TypeVar("_Result", default=Any)
@@ -105,6 +105,20 @@ _HexapodArrays: TypeAlias = Literal[
 _HexapodNumbers: TypeAlias = Literal[
     "kinetic_energy",
     "potential_energy",
+]
+_LinkageForwardDynamicsOutput: TypeAlias = Literal[
+    "qdd",
+    "multiplier",
+    "loop_reaction",
+    "reaction",
+    "ambiguity",
+    "loop_ambiguity",
+]
+_LinkageArrays: TypeAlias = Literal[
+    "residual",
+    "constraint_velocity",
+    "constraint_jacobian",
+    "constraint_bias",
 ]
 _OnError: TypeAlias = Literal["raise", "nan"]
 # type, name, base, base frame, ring, ring frame, crank frame, tip frame, inner length, outer length,
@@ -781,6 +795,75 @@ class Hexapod:
         threads: SupportsIndex | None = None,
     ) -> HexapodDynamics: ...
 
+class Linkage:
+    def __init__(
+        self, chain: Chain, length: float, open: float, given: int, constraints: list[tuple[Any, ...]]
+    ) -> None: ...
+    def _close(
+        self, guess: _Array, lower: _Array, upper: _Array, held: list[bool], given: Callable[[_Array], _Array] | None
+    ) -> tuple[_Array, _Array, bool, int, float]: ...
+    def _rank(self, G: _Array, f: _Array) -> tuple[int, _Array]: ...
+    def _choose(self, G: _Array) -> None: ...
+    @property
+    def _active(self) -> list[int]: ...
+    @property
+    def m(self) -> int: ...
+    def residual(
+        self,
+        q: ArrayLike,
+        t: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def constraint_velocity(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        t: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def constraint_jacobian(
+        self,
+        q: ArrayLike,
+        t: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def constraint_bias(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        t: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        t: ArrayLike | None = None,
+        *,
+        outputs: Sequence[_LinkageForwardDynamicsOutput] | None = None,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: tuple[_Array, ...] | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> LinkageDynamics: ...
+
 def hexapod_forward_kinematics(
     hexapod: Hexapod, strokes: _Array, r: _Array, R: _Array, threads: int = 1
 ) -> tuple[_Array, NDArray[np.int32], NDArray[np.int16], _Array]: ...
@@ -882,7 +965,18 @@ class JointLaw:
     def force(self, t: _Array, x: _Array, v: _Array, z: _Array | None = None) -> _Array: ...
 
 class Schedule:
-    def __init__(self, *, semi_implicit: bool, start: float, dt: float, steps: int, every: int) -> None: ...
+    def __init__(
+        self,
+        *,
+        semi_implicit: bool,
+        start: float,
+        dt: float,
+        steps: int,
+        every: int,
+        implicit: str = "",
+        rtol: float = 0.0,
+        atol: float = 1e-12,
+    ) -> None: ...
 
 def record_fields(system: str, /) -> list[tuple[str, str, str, tuple[tuple[str, tuple[str, ...] | None], ...]]]: ...
 
@@ -930,9 +1024,20 @@ class ChainRun:
         tau: _Array | None = None,
         forces: list[tuple[str, Any]] = [],
         external: list[tuple[str, Any]] = [],
+        hold: int = 0,
+        base: Any = None,
+        watched: list[tuple[Any, ...]] = [],
+        wanted: Sequence[str] | None = None,
     ) -> None: ...
     def advance(self, count: int) -> bool: ...
     def settle(self) -> None: ...
+    def state(self) -> _Array: ...
+    def rates(self, t: float, step: int, y: _Array) -> _Array | None: ...
+    def reach(self, t: float, step: int, y: _Array, record: bool, find_events: bool = True) -> bool: ...
+    @property
+    def made(self) -> tuple[int, int, int]: ...
+    @property
+    def crossings(self) -> list[tuple[float, int, bool, _Array, _Array]]: ...
     @property
     def step(self) -> int: ...
     @property
@@ -943,3 +1048,21 @@ class ChainRun:
     def events(self) -> list[tuple[float, int, bool, bool, float]]: ...
     @property
     def arrays(self) -> dict[str, _Array]: ...
+
+def run_steps(
+    chain: Chain,
+    schedule: Schedule,
+    *,
+    q: _Array,
+    qd: _Array,
+    tau: _Array | None,
+    held: int,
+    tau_by_run: bool,
+    spring: _Array | None,
+    lower: _Array,
+    upper: _Array,
+    out: dict[str, _Array],
+    begin: int,
+    end: int,
+    threads: int,
+) -> tuple[NDArray[np.uint8], list[list[tuple[float, int, bool, bool, float]]]]: ...

@@ -7,7 +7,14 @@ from typing import Any, Final
 
 __all__ = ["optional"]
 
-_EXTRAS: Final = {"matplotlib": "plot", "rich": "cli", "pandas": "data", "xarray": "data", "llvmlite": "jit"}
+_EXTRAS: Final = {
+    "matplotlib": "plot",
+    "rich": "cli",
+    "pandas": "data",
+    "xarray": "data",
+    "llvmlite": "jit",
+    "scipy": "scipy",
+}
 
 
 def optional(module: str, who: str, package: str | None = None) -> Any:

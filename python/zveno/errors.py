@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 __all__ = [
     "Error",
@@ -52,6 +53,10 @@ class _StateError(Error):
         self.joint, self.row = joint, row
         self.leg, self.leg_index = leg, leg_index
         self.cause, self.margin = cause, margin
+        self.constraint: str | None = None
+        self.gap, self.angle = math.nan, math.nan
+        self.joints: tuple[str, ...] = ()
+        self.q: Any = None
 
 
 class SingularityError(_StateError, ArithmeticError):
@@ -90,6 +95,15 @@ class UnreachableError(_StateError, ValueError):
         nan where there is no such number.
     row : int or None
         Row of the batch (leading shape flattened) where it happened; None for a single state.
+    constraint : str or None
+        Name of the constraint of a linkage that stays open.
+    gap : float, m
+    angle : float, degrees
+        How far it stays open.
+    joints : tuple of str
+        Joints that stand at a limit.
+    q : array or None
+        The best configuration that was found.
     """
 
 

@@ -17,6 +17,7 @@ objects is checked: an unknown one is an error, as is NaN. In links, legs and bo
                                    3)]; ``platform``: a body; ``legs``: list of six legs; ``note``: text, may be
                                    absent; ``origin`` (3,) m: of the platform's own frame, seen from its centre of
                                    mass, may be absent
+``zveno.linkage``          1       ``chain`` as above; ``constraints``: list of constraints; ``length`` m or null
 ``zveno.simulation``       1       in ``about`` of an ``.npz`` file: ``chain`` or ``hexapod`` as above, ``method``,
                                    ``dt`` s, ``events``, ``failure``; the arrays beside it are those of
                                    ``simulation.fields``
@@ -30,6 +31,10 @@ a link                             ``name``, ``parent``, ``joint_name``: text; `
                                    ``rotor_inertia`` kg m^2 or kg; ``friction`` N m s/rad or N s/m; ``stiffness`` N
                                    m/rad or N/m; ``rest`` rad or m
 a body                             ``mass`` kg; ``inertia`` (3, 3) kg m^2 about the centre of mass; ``com`` (3,) m
+a constraint                       ``kind``, ``name``; ``a``, ``b``: links; ``point_a``, ``point_b`` (3,) m and
+                                   ``rotation_a``, ``rotation_b`` (3, 3) of the joint frames in them; ``offset``,
+                                   ``pitch``, ``length`` m, ``phase`` rad; ``joints``: factors by joint of a coupling;
+                                   ``rows`` of a pose
 a leg                              the arguments and frames of `zveno.Leg`, m, rad and kg as there; ``inner``,
                                    ``outer``: bodies or null; ``chain``: null or a chain
 ========================== ======= ====================================================================================
@@ -55,7 +60,7 @@ from typing import Any, Final
 from . import mechanisms, robots
 from ._check import _show, as_path, did_you_mean
 from .errors import ModelError
-from .model import Chain, Hexapod
+from .model import Chain, Hexapod, Linkage
 from .model.leg import STANDARD
 from .model.urdf import MAX_BYTES, check_snap
 from .sim import storage
@@ -64,12 +69,12 @@ from .sim.simulation import Simulation
 
 __all__ = ["BUILT_IN", "load", "open_model"]
 
-Model = Chain | Hexapod
+Model = Chain | Hexapod | Linkage
 
 _RINGS: Final = tuple(f"docking_ring:{kind}" for kind in STANDARD)
 BUILT_IN: Final = (*robots.__all__, *_RINGS)
 _OPTIONS: Final = ("friction", "gravity", "name", "snap", "strict")
-_KINDS: Final[dict[str, type[Chain] | type[Hexapod]]] = {kind._format: kind for kind in (Chain, Hexapod)}
+_KINDS: Final[dict[str, type[Model]]] = {kind._format: kind for kind in (Chain, Hexapod, Linkage)}
 _SIMULATIONS: Final = ("zveno.simulation", "zveno.simulation_batch")
 
 
@@ -83,14 +88,14 @@ def load(path: str | os.PathLike[str], **urdf_options: Any) -> Any:
     Parameters
     ----------
     path : path
-        URDF; JSON of ``chain.save`` or ``hexapod.save``; .npz of ``simulation.save``.
+        URDF; JSON of ``chain.save``, ``hexapod.save`` or ``linkage.save``; .npz of ``simulation.save``.
     **urdf_options
         ``gravity``, ``name``, ``friction``, ``snap``, ``strict`` of `Chain.from_urdf`, for URDF only; ``strict`` for
         chains in JSON too.
 
     Returns
     -------
-    model : Chain, Hexapod, Simulation or SimulationBatch
+    model : Chain, Hexapod, Linkage, Simulation or SimulationBatch
 
     Raises
     ------
@@ -123,7 +128,7 @@ def load(path: str | os.PathLike[str], **urdf_options: Any) -> Any:
     raise ModelError(f"load: {_name(text)}: is neither URDF nor JSON of zveno nor a simulation (.npz)")
 
 
-def open_model(text: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hexapod:
+def open_model(text: str | os.PathLike[str], **urdf_options: Any) -> Model:
     """A model by what one types: the name of a built-in one, or a path.
 
     Parameters
@@ -153,7 +158,7 @@ def open_model(text: str | os.PathLike[str], **urdf_options: Any) -> Chain | Hex
         raise TypeError(f"open_model: text is {_show(text)}, expected a path or the name of a built-in model")
     word = os.fsdecode(text)
     if "\0" not in word and os.path.exists(word) and not os.path.isdir(word):
-        model: Chain | Hexapod | Simulation | SimulationBatch = load(word, **urdf_options)
+        model: Model | Simulation | SimulationBatch = load(word, **urdf_options)
         if isinstance(model, Simulation | SimulationBatch):
             raise ModelError(f"open_model: {_name(word)}: holds a simulation, expected a model; `zveno.load` reads it")
         return model
@@ -224,7 +229,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
-def _from_json(path: str, raw: bytes, strict: Any) -> Chain | Hexapod:
+def _from_json(path: str, raw: bytes, strict: Any) -> Model:
     def fail(text: object) -> ModelError:
         return ModelError(f"load: {_name(path)}: {text}")
 
@@ -244,7 +249,7 @@ def _from_json(path: str, raw: bytes, strict: Any) -> Chain | Hexapod:
         hint = did_you_mean(kind, _KINDS)
         raise fail(f"format is {_show(kind)}, expected {' or '.join(map(repr, _KINDS))}{hint}")
     try:
-        return Chain.from_dict(data, strict=strict) if kind == Chain._format else Hexapod.from_dict(data, strict=strict)
+        return _KINDS[kind].from_dict(data, strict=strict)
     except ModelError as error:
         raise ModelError(f"load: {_name(path)}: {error}", error.link) from None
     except RecursionError:

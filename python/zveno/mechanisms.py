@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 from ._check import Array, _show, as_flag
 from ._rotation import about_axis, applied, length
 from .errors import ModelError
-from .model import Body, Hexapod, Leg
+from .model import Body, Chain, Hexapod, Leg, Link, Linkage, Loop
 from .model.frames import last_link
 from .model.leg import STANDARD
 
-__all__ = ["docking_ring"]
+__all__ = ["docking_ring", "four_bar"]
 
 _BASE_RADIUS, _RING_RADIUS = 0.64, 0.60
 
@@ -127,3 +127,36 @@ def _hunt(kind: str, base: Array, ring: Array, r: Array, slew: float, name: str,
     }
     _, angles = last_link(make(base, ring, **fields), r + ring)
     return make(base, ring, lower=angles[0] - 0.85, upper=angles[0] + 0.45, **fields)
+
+
+def four_bar() -> Linkage:
+    """Planar four-bar: crank 0.3 m, coupler 0.9 m, rocker 0.7 m on a ground of 1 m, a crank-rocker. Data are made up.
+
+    Joints are about z, gravity is along -y; centres of mass are off the plane, so that the bearings carry moments. The
+    loop is closed between coupler and rocker.
+
+    Examples
+    --------
+    >>> import zveno as zv
+    >>> zv.mechanisms.four_bar().chain
+    Chain 'four_bar': 3 joints (3 revolute), 3 links, 5.3 kg
+    """
+
+    def bar(name: str, parent: str, x: float, size: float, mass: float, dy: float, dz: float) -> Link:
+        slender, thin = mass * size * size / 12, 0.002 * mass
+        return Link(
+            name,
+            parent=parent,
+            position=(x, 0, 0),
+            mass=mass,
+            com=(size / 2, dy, dz),
+            inertia=(thin, slender + thin, slender + thin),
+        )
+
+    links = [
+        bar("crank", "base", 0.0, 0.3, 1.0, 0.01, 0.02),
+        bar("coupler", "crank", 0.3, 0.9, 2.5, 0.03, -0.02),
+        bar("rocker", "base", 1.0, 0.7, 1.8, -0.02, 0.01),
+    ]
+    loop = Loop.revolute("coupler", "rocker", point_a=(0.9, 0, 0), point_b=(0.7, 0, 0))
+    return Linkage(Chain(links, gravity=(0, -9.81, 0), name="four_bar"), [loop], length=1.0)

@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 from . import _core
 from ._html import html_table
 
-__all__ = ["Derivatives", "ForwardDerivatives", "HexapodDynamics", "RingPose", "SecondDerivatives", "Singularity"]
+__all__ = [
+    "Derivatives",
+    "ForwardDerivatives",
+    "HexapodDynamics",
+    "LinkageDynamics",
+    "RingPose",
+    "SecondDerivatives",
+    "Singularity",
+]
 
 Array = NDArray[np.float64]
 
@@ -44,6 +52,7 @@ def _rows(arrays: Mapping[str, NDArray[Any]]) -> list[tuple[str, str, str]]:
 
 
 _HEADER: Final = ("", "shape", "up to")
+_UNIQUE: Final = 1e-16  # of squares
 
 
 class Derivatives(NamedTuple):
@@ -125,6 +134,40 @@ class HexapodDynamics(_core.HexapodDynamicsBase):
 
     def _repr_html_(self) -> str:
         return html_table(self._title(), self._peaks(), _HEADER)
+
+
+class LinkageDynamics(NamedTuple):
+    """Result of `Linkage.forward_dynamics`; None for what ``outputs=`` did not ask for.
+
+    Reactions that redundant constraints leave open are the least ones over all joints (L22); `unique` and
+    `loop_unique` tell which components do not depend on that.
+    """
+
+    qdd: Array
+    multiplier: Array
+    loop_reaction: Array
+    reaction: Array
+    ambiguity: Array
+    loop_ambiguity: Array
+
+    @property
+    def unique(self) -> NDArray[np.bool_]:
+        """Components of `reaction` that are determined by the motion alone (..., n, 6)."""
+        return np.asarray(self.ambiguity <= _UNIQUE)
+
+    @property
+    def loop_unique(self) -> NDArray[np.bool_]:
+        """Components of `loop_reaction` that are determined by the motion alone (..., k, 6)."""
+        return np.asarray(self.loop_ambiguity <= _UNIQUE)
+
+    @property
+    def metric(self) -> str:
+        """What is least where reactions are not unique: 'all', over the joints of the tree and of the loops."""
+        return "all"
+
+    def _repr_html_(self) -> str:
+        arrays = {name: array for name, array in self._asdict().items() if array is not None}
+        return html_table("Dynamics of a linkage", _rows(arrays), _HEADER)
 
 
 def _restore(data: Array, joints: int, free: int, outputs: int, status: NDArray[np.int16] | None) -> HexapodDynamics:

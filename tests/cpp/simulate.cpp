@@ -44,7 +44,10 @@ struct Oscillator {
     return t <= fails_after;
   }
   void follow(double dt, const double* y, const Stage&, double* next) const { next[0] = y[0] + dt * next[1]; }
-  void project(double*) { ++projections; }
+  bool project(double, double*) {
+    ++projections;
+    return true;
+  }
   void accept(const Stage&) const {}
   void find_events(double t, double dt, const Stage& a, const Stage& b) { events.find(t, dt, a.p, a.v, b.p, b.v); }
   void write(double t, const double* y, const Stage&, const Record& record, std::ptrdiff_t row) const {

@@ -35,6 +35,8 @@ ARGUMENTS = {
     "force": (np.zeros(1),) * 3,
     "input": (0, 0),
     "set_outputs": ([],),
+    "rates": (0.0, 0, np.zeros(6)),
+    "reach": (0.0, 0, np.zeros(6), False),
 }
 
 

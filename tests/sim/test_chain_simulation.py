@@ -353,7 +353,7 @@ def test_errors_of_functions_come_through_with_the_record(argument, error):
     [
         ({"t_end": 0.0}, "t_end is 0, expected more than t_start = 0"),
         ({"dt": 0}, "dt is 0, expected a number > 0"),
-        ({"method": "euler"}, "method is 'euler', expected 'rk4' or 'semi-implicit'"),
+        ({"method": "euler"}, "method is 'euler', expected 'rk4', 'semi-implicit', "),
         ({"every": 0}, "every is 0, expected a whole number > 0"),
         ({"on_error": "nan"}, "on_error is 'nan', expected 'raise' or 'stop'"),
         ({"progress": 1}, "progress is 1, expected True, False or None"),

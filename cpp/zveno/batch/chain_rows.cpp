@@ -8,7 +8,9 @@
 #include <zveno/batch/transcendental.hpp>
 #include <zveno/functions/chain_evaluation.hpp>
 #include <zveno/functions/hexapod_motion.hpp>
+#include <zveno/functions/inertia_solver.hpp>
 #include <zveno/functions/law.hpp>
+#include <zveno/functions/steps_job.hpp>
 
 namespace zveno {
 
@@ -235,7 +237,10 @@ const KernelTable& kernel_table() {
                                  &sincos_singly,
                                  {&sincos_of, &angle_of, &sincos_packs, &angle_packs},
                                  {&sincos_of_fused, &angle_of_fused, &sincos_packs_fused, &angle_packs_fused},
-                                 &run_motion};
+                                 &run_motion,
+                                 &run_linkage,
+                                 &make_inertia_solver,
+                                 &run_steps};
   return table;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include <zveno/functions/linkage_job.hpp>
 #include <zveno/functions/motion_job.hpp>
 
 namespace zveno {
@@ -17,6 +18,11 @@ std::ptrdiff_t chunk_of(const Job& job, int lanes) {
 std::ptrdiff_t chunk_of(const HexJob&, int lanes) { return std::max(lanes, 128); }
 std::ptrdiff_t chunk_of(const MotionJob& motion, int lanes) {
   const int cost = (1 + motion.order) * (1 + motion.job.chain->n() / 8);
+  return lanes * std::max<std::ptrdiff_t>(1, 256 / (lanes * cost));
+}
+
+std::ptrdiff_t chunk_of(const LinkageJob& job, int lanes) {
+  const int cost = 1 + (job.linkage->chain().n() + job.linkage->rows()) / 4;
   return lanes * std::max<std::ptrdiff_t>(1, 256 / (lanes * cost));
 }
 
@@ -53,6 +59,10 @@ Failure compute(const KernelTable& kernels, const HexJob& job, const Rows& rows,
   return over_threads(kernels, job, rows, threads, watch);
 }
 Failure compute(const KernelTable& kernels, const MotionJob& job, const Rows& rows, int threads, Watch* watch) {
+  return over_threads(kernels, job, rows, threads, watch);
+}
+
+Failure compute(const KernelTable& kernels, const LinkageJob& job, const Rows& rows, int threads, Watch* watch) {
   return over_threads(kernels, job, rows, threads, watch);
 }
 

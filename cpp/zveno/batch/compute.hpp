@@ -10,5 +10,7 @@ namespace zveno {
 Failure compute(const KernelTable& kernels, const Job& job, const Rows& rows, int threads = 1, Watch* watch = nullptr);
 Failure compute(const KernelTable& kernels, const HexJob& job, const Rows& rows, int threads = 1, Watch* watch = nullptr);
 Failure compute(const KernelTable& kernels, const MotionJob& job, const Rows& rows, int threads = 1, Watch* watch = nullptr);
+Failure compute(const KernelTable& kernels, const LinkageJob& job, const Rows& rows, int threads = 1,
+                Watch* watch = nullptr);
 
 }  // namespace zveno

@@ -8,6 +8,9 @@ namespace zveno {
 Failure run_chain(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end);
 Failure run_hexapod(const HexJob& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end);
 Failure run_motion(const MotionJob& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end);
+Failure run_linkage(const LinkageJob& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end);
+std::unique_ptr<InertiaSolver> make_inertia_solver(const Chain& chain);
+void run_steps(const StepsJob& job, std::ptrdiff_t begin, std::ptrdiff_t end);
 const KernelTable& kernel_table();
 
 }  // namespace zveno

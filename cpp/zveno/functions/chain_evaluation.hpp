@@ -126,7 +126,7 @@ class ChainEvaluation {
     deliver(tau, out);
   }
 
- private:
+ protected:
   // an n-vector of the user in the order of bodies
   const T* ordered(const T* x) {
     if (chain_.identity_order()) return x;

@@ -416,4 +416,55 @@ inline constexpr char kChainSecondDerivatives[] = R"(>>> import numpy as np, zve
 True
 )";
 
+inline constexpr char kLinkageResidual[] = R"(>>> import numpy as np, zveno as zv
+>>> four_bar = zv.mechanisms.four_bar()
+>>> q = four_bar.close([0.8, 0.0, 1.5], hold=["crank_joint"])
+>>> four_bar.residual(q).shape  # a revolute loop: three forces, two moments
+(5,)
+>>> bool(np.abs(four_bar.residual(q)).max() < 1e-13)
+True
+)";
+
+inline constexpr char kLinkageConstraintVelocity[] = R"(>>> import numpy as np, zveno as zv
+>>> four_bar = zv.mechanisms.four_bar()
+>>> q = four_bar.close([0.8, 0.0, 1.5], hold=["crank_joint"])
+>>> qd = four_bar.velocities(q, {"crank_joint": 3.0})
+>>> bool(np.abs(four_bar.constraint_velocity(q, qd)).max() < 1e-12)
+True
+)";
+
+inline constexpr char kLinkageConstraintJacobian[] = R"(>>> import numpy as np, zveno as zv
+>>> four_bar = zv.mechanisms.four_bar()
+>>> q, qd = np.array([0.8, 0.1, 1.5]), np.array([1.0, 2.0, 3.0])
+>>> np.allclose(four_bar.constraint_jacobian(q) @ qd, four_bar.constraint_velocity(q, qd))
+True
+)";
+
+inline constexpr char kLinkageConstraintBias[] = R"(>>> import numpy as np, zveno as zv
+>>> four_bar = zv.mechanisms.four_bar()
+>>> q, qd, h = np.array([0.8, 0.1, 1.5]), np.array([1.0, 2.0, 3.0]), 1e-6
+>>> before, after = (four_bar.constraint_velocity(q + t * qd, qd) for t in (-h, h))
+>>> np.allclose((after - before) / (2 * h), four_bar.constraint_bias(q, qd))
+True
+)";
+
+inline constexpr char kLinkageForwardDynamics[] = R"(>>> import numpy as np, zveno as zv
+>>> four_bar = zv.mechanisms.four_bar()
+>>> q = four_bar.close([0.8, 0.0, 1.5], hold=["crank_joint"])
+>>> r = four_bar.forward_dynamics(q, four_bar.velocities(q, {"crank_joint": 3.0}), [0.5, 0, 0])
+>>> r.qdd.round(3)
+array([-30.048,  41.142,   1.894])
+>>> r.loop_reaction.round(3)  # coupler on rocker, rocker axes
+array([[-8.146,  0.905, -0.023,  0.015,  0.139,  0.   ]])
+>>> r.loop_unique  # a planar loop does not tell how its bearings share what acts across the plane
+array([[ True,  True, False, False, False,  True]])
+)";
+inline constexpr char kLinkageProjectVelocity[] = R"(>>> import numpy as np, zveno as zv
+>>> four_bar = zv.mechanisms.four_bar()
+>>> q = four_bar.close([0.8, 0.0, 1.5], hold=["crank_joint"])
+>>> qd = four_bar.project_velocity(q, [1.0, 0.0, 0.0])
+>>> bool(np.abs(four_bar.constraint_velocity(q, qd)).max() < 1e-12)
+True
+)";
+
 }  // namespace zveno::examples

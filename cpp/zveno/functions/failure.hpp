@@ -5,6 +5,7 @@
 #include <string>
 
 #include <zveno/functions/job.hpp>
+#include <zveno/model/linkage.hpp>
 
 namespace zveno {
 
@@ -15,6 +16,11 @@ inline std::string subject_of(const Hexapod& hexapod, const Failure& f) {
 inline std::string subject_of(const Chain& chain, const Failure& f) {
   const std::string model = "model '" + chain.name() + "'";
   return f.part < 0 ? model : "joint '" + chain.joint_names()[f.part] + "' of " + model;
+}
+
+inline std::string subject_of(const Linkage& linkage, const Failure& f) {
+  if (f.part < 0 || f.cause == Cause::massless) return subject_of(linkage.chain(), f);
+  return "constraint '" + linkage.constraints()[f.part].name + "' of model '" + linkage.name() + "'";
 }
 
 // "leg 'name' has a straight elbow (Q1 = 0) in row 3, margin 1e-08"

@@ -202,7 +202,10 @@ struct Transcendental {
 
 class JointLaw;
 class JointLaws;
+class InertiaSolver;
 struct MotionJob;
+struct LinkageJob;
+struct StepsJob;
 
 // one instruction set's build of the computation
 struct KernelTable {
@@ -215,6 +218,9 @@ struct KernelTable {
   void (*sincos)(const double*, double*, double*, int);
   Transcendental trig, fused_trig;
   Failure (*run_motion)(const MotionJob&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
+  Failure (*run_linkage)(const LinkageJob&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
+  std::unique_ptr<InertiaSolver> (*make_inertia_solver)(const Chain&);
+  void (*run_steps)(const StepsJob&, std::ptrdiff_t begin, std::ptrdiff_t end);
 
   Failure run(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) const {
     return run_chain(job, rows, begin, end);
@@ -224,6 +230,9 @@ struct KernelTable {
   }
   Failure run(const MotionJob& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) const {
     return run_motion(job, rows, begin, end);
+  }
+  Failure run(const LinkageJob& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) const {
+    return run_linkage(job, rows, begin, end);
   }
 };
 

@@ -58,6 +58,9 @@ enum class Cause : std::uint8_t {
   singular,    // the actuated joints do not determine the ring's motion, or a custom leg is singular
   overflow,    // a result is not finite
   massless,    // a joint of a chain moves no mass
+  open,        // a constraint of a linkage is not met
+  deficient,   // constraints of a linkage depend on each other here and not elsewhere
+  step,        // the equations of an implicit step were not solved
 };
 
 // what went wrong in the lowest offending row
@@ -102,6 +105,10 @@ inline constexpr CauseText kCauses[] = {
     {Cause::singular, FailureKind::singular, "singular", "is singular: its joints do not determine the motion of the ring"},
     {Cause::overflow, FailureKind::overflow, "overflow", "gives results that are not finite: arguments are too large"},
     {Cause::massless, FailureKind::singular, "moves no mass", "moves no mass: its acceleration is not determined"},
+    {Cause::open, FailureKind::argument, "open", "is not met by q: close(q) finds a state that does"},
+    {Cause::deficient, FailureKind::singular, "singular",
+     "is singular here: its constraints depend on each other, accelerations are not determined"},
+    {Cause::step, FailureKind::overflow, "no step", "has equations of an implicit step that were not solved"},
 };
 
 // nullptr if there is no such cause

@@ -30,6 +30,9 @@ enum class Param : std::uint8_t {
   omega,
   base_wrench,
   start,
+  // of linkages
+  t,
+  given,
   // not arrays of the state
   external,
   external_frame,
@@ -55,7 +58,7 @@ enum class Param : std::uint8_t {
   out,
   threads,
 };
-constexpr int kInputs = static_cast<int>(Param::start) + 1;
+constexpr int kInputs = static_cast<int>(Param::given) + 1;
 constexpr int kChainInputs = static_cast<int>(Param::weights) + 1;
 constexpr int kParams = static_cast<int>(Param::threads) + 1;
 
@@ -68,15 +71,19 @@ enum class Size : std::uint8_t {
   n,      // moving joints of a chain
   links,  // all links of a chain
   nj,     // places for the joints of a leg
+  m,      // equations of a linkage
+  k,      // constraints of a linkage
+  given,  // numbers that its functions of time give
 };
-inline constexpr const char* kSizeNames[] = {"", "n", "N", "nj"};
+inline constexpr const char* kSizeNames[] = {"", "n", "N", "nj", "m", "k", "given"};
 
 struct Sizes {
-  int value[4];
+  int value[7];
 
   constexpr int operator[](Size s) const { return value[static_cast<int>(s)]; }
-  static constexpr Sizes of_chain(int n, int links) { return {{1, n, links, 0}}; }
-  static constexpr Sizes of_hexapod(int nj) { return {{1, 0, 0, nj}}; }
+  static constexpr Sizes of_chain(int n, int links) { return {{1, n, links, 0, 0, 0, 0}}; }
+  static constexpr Sizes of_hexapod(int nj) { return {{1, 0, 0, nj, 0, 0, 0}}; }
+  static constexpr Sizes of_linkage(int n, int links, int m, int k, int given) { return {{1, n, links, 0, m, k, given}}; }
 };
 
 // a dimension: so many times one of the sizes
@@ -89,7 +96,7 @@ struct Dim {
   constexpr Dim(int factor, Size size) : factor(factor), size(size) {}
   constexpr int of(const Sizes& s) const { return factor * s[size]; }
 };
-constexpr Dim kN(1, Size::n), kNj(1, Size::nj), kTenLinks(10, Size::links);
+constexpr Dim kN(1, Size::n), kNj(1, Size::nj), kTenLinks(10, Size::links), kM(1, Size::m), kK(1, Size::k);
 
 // a short list in a constant
 template <class T, int kMost>
@@ -152,6 +159,8 @@ inline constexpr Slot kSlots[] = {
     {"omega", {3}, "rad/s", "Angular velocity of the base, base axes."},
     {"base_wrench", {6}, "N and N m", "Force and moment on the base at its centre of mass, base axes."},
     {"start", {6, kNj}, "rad or m", "Where Newton's method begins; default: the closed form, and the start of custom legs."},
+    {"t", {}, "s", "Time, for constraints that move; the others do not ask for it."},
+    {"given", {Dim(1, Size::given)}, "1", "What functions of time and of the state give."},
 };
 static_assert(sizeof(kSlots) / sizeof(kSlots[0]) == kInputs);
 

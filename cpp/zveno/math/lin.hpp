@@ -148,9 +148,9 @@ ZVENO_INLINE Mat3<T> skew(const Vec3<T>& a) {
   return r;
 }
 
-// a x b, 6 mul 3 add
-template <class T>
-ZVENO_INLINE Vec3<T> cross(const Vec3<T>& a, const Vec3<T>& b) {
+// a x b, 6 mul 3 add; one of them may be of another scalar
+template <class T, class U = T>
+ZVENO_INLINE Vec3<decltype(T() * U())> cross(const Vec3<T>& a, const Vec3<U>& b) {
   return {a.y() * b.z() - a.z() * b.y(), a.z() * b.x() - a.x() * b.z(), a.x() * b.y() - a.y() * b.x()};
 }
 

@@ -17,30 +17,34 @@ inline double snapped(double x, double near) {
 
 template <class T>
 struct Turn {
-  T s, c;  // sine and cosine
+  T s, c;  // sine and cosine; what is turned may be of another scalar U
 
-  ZVENO_INLINE void apply(T& x, T& y) const {
-    const T x1 = c * x - s * y;
+  template <class U>
+  ZVENO_INLINE void apply(U& x, U& y) const {
+    const U x1 = c * x - s * y;
     y = s * x + c * y;
     x = x1;
   }
-  ZVENO_INLINE void undo(T& x, T& y) const {
-    const T x1 = c * x + s * y;
+  template <class U>
+  ZVENO_INLINE void undo(U& x, U& y) const {
+    const U x1 = c * x + s * y;
     y = c * y - s * x;
     x = x1;
   }
   // [xx xy; xy yy] -> turned, 4 mul 6 add; uses s^2 + c^2 = 1
-  ZVENO_INLINE void apply_sym(T& xx, T& xy, T& yy) const {
-    const T k = s * (xx - yy) + c * (xy + xy);
-    const T sk = s * k;
+  template <class U>
+  ZVENO_INLINE void apply_sym(U& xx, U& xy, U& yy) const {
+    const U k = s * (xx - yy) + c * (xy + xy);
+    const U sk = s * k;
     xy = c * k - xy;
     xx = xx - sk;
     yy = yy + sk;
   }
   // [xx xy; yx yy] -> turned, 4 mul 7 add
-  ZVENO_INLINE void apply_mat(T& xx, T& xy, T& yx, T& yy) const {
-    const T k = s * (xx - yy) + c * (xy + yx);
-    const T sk = s * k, ck = c * k, yx0 = yx;
+  template <class U>
+  ZVENO_INLINE void apply_mat(U& xx, U& xy, U& yx, U& yy) const {
+    const U k = s * (xx - yy) + c * (xy + yx);
+    const U sk = s * k, ck = c * k, yx0 = yx;
     yx = ck - xy;
     xy = ck - yx0;
     xx = xx - sk;
@@ -48,20 +52,20 @@ struct Turn {
   }
 };
 
-template <class T>
-ZVENO_INLINE void turn_z(const Turn<T>& t, Vec3<T>& a) {
+template <class G, class T>
+ZVENO_INLINE void turn_z(const Turn<G>& t, Vec3<T>& a) {
   t.apply(a.x(), a.y());
 }
-template <class T>
-ZVENO_INLINE void turn_x(const Turn<T>& t, Vec3<T>& a) {
+template <class G, class T>
+ZVENO_INLINE void turn_x(const Turn<G>& t, Vec3<T>& a) {
   t.apply(a.y(), a.z());
 }
-template <class T>
-ZVENO_INLINE void unturn_z(const Turn<T>& t, Vec3<T>& a) {
+template <class G, class T>
+ZVENO_INLINE void unturn_z(const Turn<G>& t, Vec3<T>& a) {
   t.undo(a.x(), a.y());
 }
-template <class T>
-ZVENO_INLINE void unturn_x(const Turn<T>& t, Vec3<T>& a) {
+template <class G, class T>
+ZVENO_INLINE void unturn_x(const Turn<G>& t, Vec3<T>& a) {
   t.undo(a.y(), a.z());
 }
 
@@ -101,25 +105,25 @@ ZVENO_INLINE void quarter_turn_x(Mat3<T>& A) {
   quarter_turn(A(0, 1), A(0, 2));
 }
 
-template <class T>
-ZVENO_INLINE void turn_z(const Turn<T>& t, Sym3<T>& S) {
+template <class G, class T>
+ZVENO_INLINE void turn_z(const Turn<G>& t, Sym3<T>& S) {
   t.apply_sym(S.xx, S.xy, S.yy);
   t.apply(S.xz, S.yz);
 }
-template <class T>
-ZVENO_INLINE void turn_x(const Turn<T>& t, Sym3<T>& S) {
+template <class G, class T>
+ZVENO_INLINE void turn_x(const Turn<G>& t, Sym3<T>& S) {
   t.apply_sym(S.yy, S.yz, S.zz);
   t.apply(S.xy, S.xz);
 }
 
-template <class T>
-ZVENO_INLINE void turn_z(const Turn<T>& t, Mat3<T>& A) {
+template <class G, class T>
+ZVENO_INLINE void turn_z(const Turn<G>& t, Mat3<T>& A) {
   t.apply_mat(A(0, 0), A(0, 1), A(1, 0), A(1, 1));
   t.apply(A(0, 2), A(1, 2));
   t.apply(A(2, 0), A(2, 1));
 }
-template <class T>
-ZVENO_INLINE void turn_x(const Turn<T>& t, Mat3<T>& A) {
+template <class G, class T>
+ZVENO_INLINE void turn_x(const Turn<G>& t, Mat3<T>& A) {
   t.apply_mat(A(1, 1), A(1, 2), A(2, 1), A(2, 2));
   t.apply(A(1, 0), A(2, 0));
   t.apply(A(0, 1), A(0, 2));

@@ -42,7 +42,8 @@ struct JointFrame {
     return a;
   }
   // components in P -> components in B
-  ZVENO_INLINE Vec3<T> to_body(Vec3<T> a) const {
+  template <class U>
+  ZVENO_INLINE Vec3<U> to_body(Vec3<U> a) const {
     if (placement & kTurned) unturn_z(phi, a);
     if (Stacked && (placement & kSquare))
       quarter_unturn_x(a);
@@ -57,9 +58,10 @@ struct JointFrame {
     return to_parent(n) + cross<T>(p, f);
   }
   // of a motion: velocity v of Po and angular velocity w, P axes -> velocity of Bo as a point of P, B axes
-  ZVENO_INLINE Vec3<T> velocity_to_body(const Vec3<T>& v, const Vec3<T>& w) const {
+  template <class U>
+  ZVENO_INLINE Vec3<U> velocity_to_body(const Vec3<U>& v, const Vec3<U>& w) const {
     if (coincident()) return to_body(v);
-    return to_body(v + cross<T>(w, p));
+    return to_body(v + cross(w, p));
   }
   // R_PB, 4 mul, with phi 12 mul 4 add
   ZVENO_INLINE Mat3<T> rotation() const {

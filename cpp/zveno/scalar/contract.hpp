@@ -9,7 +9,7 @@
 //   enter_stage<T>(stage)        a marker; only the counter looks at it
 //
 // double itself, pack.hpp (SIMD lanes), count.hpp (operation counter), dual.hpp (derivatives), jet.hpp (time
-// derivatives), trace.hpp (expression graph).
+// derivatives), trace.hpp (expression graph), complex.hpp (beside a real geometry: no angles).
 #pragma once
 
 #include <zveno/support/compiler.hpp>

@@ -1,11 +1,14 @@
-// A chain or tree on a fixed base under forces of its joints and external wrenches.
+// A chain or tree on a base that is fixed or moves as prescribed, under forces of its joints and external wrenches.
 //
-// State: q, qd; the accounts: work of joints and wrenches; internal states of the laws.
+// State: q, qd; the accounts: work of joints, and of wrenches and constraints; internal states of the laws.
 #pragma once
 
 #include <functional>
+#include <limits>
+#include <memory>
 #include <vector>
 
+#include <zveno/functions/inertia_solver.hpp>
 #include <zveno/functions/job.hpp>
 #include <zveno/sim/events.hpp>
 #include <zveno/sim/record.hpp>
@@ -31,10 +34,11 @@ constexpr Field kFields[] = {
     {"kinetic_energy", "J", "Rotors included."},
     {"potential_energy", "J", "Of the weight, zero with all mass at the base's origin."},
     {"work_joints", "J", "Work of efforts and of the links' own friction, counted from the first state."},
-    {"work_external", "J", "Work of the external wrenches."},
+    {"work_external", "J", "Work of the external wrenches and of constraints that move."},
     {"energy_error", "J",
      "Energy now, minus energy of the first state, minus work: zero but for the error of the integration."},
 };
+constexpr int kAlways = 3;  // the first fields are always recorded
 
 }  // namespace chain_record
 
@@ -44,6 +48,34 @@ struct ExternalWrench {
   Samples samples;  // six numbers for each time
   // instead of the samples; may throw
   std::function<void(double t, const double* q, const double* qd, double* wrench)> at;
+};
+
+// What holds the links of a chain besides its joints
+class Holding {
+ public:
+  virtual ~Holding() = default;
+  // accelerations under all efforts of the joints, and the power of the constraints, which those that move have
+  virtual Failure accelerate(double t, const double* q, const double* qd, const double* effort, double* qdd,
+                             double& power) = 0;
+  // back onto the constraints after a step
+  virtual Failure project(double t, double* q, double* qd) = 0;
+};
+
+// A function of time and state whose zero is an event. Either `at`, or the height of a point of a link over a plane.
+struct WatchedFunction {
+  std::function<double(double t, const double* q, const double* qd)> at;  // may throw
+  LinkFrame point{};
+  double normal[3] = {}, height = 0;  // normal . x - height, base axes
+  int direction = 0;                  // 1: upwards only, -1: downwards only
+  bool terminal = false;
+};
+
+// a zero of a watched function, found inside a step
+struct Crossing {
+  double time;
+  int which;
+  bool rises;
+  std::vector<double> q, qd;
 };
 
 struct ChainSetup {
@@ -56,6 +88,12 @@ struct ChainSetup {
   std::vector<ExternalWrench> external;
   // called at every evaluation besides the laws; may throw, which ends advance() between two steps
   std::function<void(double t, const double* q, const double* qd, double* tau)> forces;
+  std::shared_ptr<Holding> holding;
+  std::ptrdiff_t hold = 0;  // so many steps long what the function gave is held; 0: not held
+  // [a; Omega; Omega'] of the base; neither: it rests
+  Samples base;
+  std::function<void(double t, double* motion)> base_at;  // may throw
+  std::vector<WatchedFunction> watched;
 };
 
 class ChainSystem {
@@ -64,6 +102,8 @@ class ChainSystem {
     std::vector<double> rate, p, v, tau;
     std::vector<double> wrenches;  // 6 for each external one
     std::vector<double> pushed;    // their generalised forces, n
+    double held = 0;               // power of constraints that move
+    double base[9];
   };
 
   explicit ChainSystem(ChainSetup setup);
@@ -74,15 +114,29 @@ class ChainSystem {
   bool begin(double, double* y);
   bool rates(double t, std::ptrdiff_t step, const double* y, Stage& e, Detail detail);
   void follow(double dt, const double* y, const Stage& e, double* next) const;
-  void project(double*) const {}
-  void accept(const Stage&) const {}
-  void find_events(double t, double dt, const Stage& e0, const Stage& e1) {
-    events_.find(t, dt, e0.p.data(), e0.v.data(), e1.p.data(), e1.v.data());
-  }
+  bool project(double t, double* next);
+  void accept(const Stage&) { heights_.swap(next_heights_); }
+  void find_events(double t, double dt, const Stage& e0, const Stage& e1);
+  // of the motion, by the last events found; none: infinite
+  double end_time() const { return end_time_; }
   void write(double t, const double* y, const Stage& e, const Record& record, std::ptrdiff_t row);
   void summarise(const Record& record, std::ptrdiff_t begin, std::ptrdiff_t end) const;
 
+  // ---- implicit steps, collocation.hpp
+
+  int joints() const { return n_; }
+  bool residuals(int count, const double* t, std::ptrdiff_t step, const double* q, const double* v, const double* a,
+                 double* r);
+  void slopes(double t, std::ptrdiff_t step, const double* q, const double* v, double* k, double* d);
+  InertiaSolver& inertia() { return *inertia_; }
+  void add_powers(int count, const double* v, const double* weight, double* next) const;
+  bool jumps(std::ptrdiff_t step) const;
+  // the end of a step that is not recorded
+  void observe(double t, std::ptrdiff_t step, const double* y, Stage& e);
+  void refuse(const Failure& failure) { failure_ = failure; }
+
   const std::vector<StopEvent>& events() const { return events_.found(); }
+  const std::vector<Crossing>& crossings() const { return crossings_; }
   const Failure& failure() const { return failure_; }
 
  private:
@@ -90,6 +144,15 @@ class ChainSystem {
   int bristles() const { return 2 * n_ + 2; }
   // of one state with the wrenches of e; third: effort or acceleration
   Failure run(Job job, const double* y, const double* third, const Stage* e, double* out);
+  Failure run(Job job, Rows& rows, const double* wrenches, std::ptrdiff_t stride, const double* base);
+  bool moves() const { return setup_.base_at || !setup_.base.times.empty(); }
+  // everything that acts at a state: held and given efforts, laws; wrenches and what they do to the joints; the base
+  void efforts(double t, std::ptrdiff_t step, const double* q, const double* qd, const double* z, double* z_rate,
+               double* tau);
+  bool loads(double t, const double* q, const double* qd, double* wrenches, double* pushed);
+  void move_base(double t, double* base);
+  void call_held(double t, std::ptrdiff_t step, const double* q, const double* qd);
+  double height(std::size_t k, double t, const double* q, const double* qd);
 
   ChainSetup setup_;
   const Chain* chain_;
@@ -103,6 +166,16 @@ class ChainSystem {
   std::vector<double> jacobian_, more_;
   double energy_ = 0;
   Failure failure_;
+  std::vector<double> held_;  // what the function gave
+  std::ptrdiff_t period_ = -1;
+  std::vector<double> heights_, next_heights_;  // of the watched functions at the beginning and the end of a step
+  std::vector<double> way_q_, way_qd_;
+  std::vector<Crossing> crossings_;
+  double end_time_ = std::numeric_limits<double>::infinity();
+  // of the stages of an implicit step
+  static constexpr std::size_t kMostStages = 3;
+  std::unique_ptr<InertiaSolver> inertia_;
+  std::vector<double> stage_tau_, stage_wrenches_, more_wrenches_, stage_pushed_, stage_base_, slope_;
 };
 
 }  // namespace zveno

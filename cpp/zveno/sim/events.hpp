@@ -72,20 +72,28 @@ class Events {
 
   // p, v: coordinates and rates of the joints at both ends of a step from t
   void find(double t, double dt, const double* p0, const double* v0, const double* p1, const double* v1) {
-    const std::size_t first = found_.size();
+    find(t, dt, p0, v0, p1, v1, found_);
+  }
+  void find(double t, double dt, const double* p0, const double* v0, const double* p1, const double* v1,
+            std::vector<StopEvent>& found) const {
+    const std::size_t first = found.size();
     for (const Watched& w : watched_) {
       const int k = w.joint;
       const Hermite way{p0[k], p1[k], dt * v0[k], dt * v1[k]};
       if (way.most() <= w.upper && way.least() >= w.lower) continue;
-      for (const Bound& b : w.bounds) find(t, dt, k, way, b);
+      for (const Bound& b : w.bounds) find(t, dt, k, way, b, found);
     }
-    if (found_.size() > first + 1)
-      std::sort(
-          found_.begin() + static_cast<std::ptrdiff_t>(first), found_.end(),
-          [](const StopEvent& a, const StopEvent& b) { return a.time != b.time ? a.time < b.time : a.joint < b.joint; });
+    if (found.size() > first + 1)
+      std::sort(found.begin() + static_cast<std::ptrdiff_t>(first), found.end(), [](const StopEvent& a, const StopEvent& b) {
+        return a.time != b.time ? a.time < b.time : a.joint < b.joint;
+      });
   }
 
   const std::vector<StopEvent>& found() const { return found_; }
+  // what lies behind the end of the motion
+  void drop_after(double t) {
+    while (!found_.empty() && found_.back().time > t) found_.pop_back();
+  }
 
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -99,7 +107,7 @@ class Events {
     std::vector<Bound> bounds;
   };
 
-  void find(double t, double dt, int joint, const Hermite& way, const Bound& b) {
+  static void find(double t, double dt, int joint, const Hermite& way, const Bound& b, std::vector<StopEvent>& found) {
     const auto beyond = [&](double s) { return b.upper ? way(s) > b.at : way(s) < b.at; };
     double ends[4] = {0};
     const int turns = way.turns(ends + 1);
@@ -113,7 +121,7 @@ class Events {
         const double middle = 0.5 * (a + c);
         (beyond(middle) == was ? a : c) = middle;
       }
-      found_.push_back({t + dt * c, joint, b.upper, is, way.slope(c) / dt});
+      found.push_back({t + dt * c, joint, b.upper, is, way.slope(c) / dt});
       was = is;
     }
   }

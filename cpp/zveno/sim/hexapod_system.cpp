@@ -242,7 +242,10 @@ void HexapodSystem::accept(const Stage& e) {
   travel_ = 0;
 }
 
-void HexapodSystem::project(double* next) const { normalise(next + kQ); }
+bool HexapodSystem::project(double, double* next) const {
+  normalise(next + kQ);
+  return true;
+}
 
 void HexapodSystem::follow(double dt, const double* y, const Stage& e, double* next) {
   if (holder_ != &e) complete(y, e);

@@ -100,7 +100,7 @@ class HexapodSystem {
   bool begin(double t, double* y);
   bool rates(double t, std::ptrdiff_t step, const double* y, Stage& e, Detail detail);
   void follow(double dt, const double* y, const Stage& e, double* next);
-  void project(double* next) const;
+  bool project(double, double* next) const;
   void accept(const Stage& e);
   void find_events(double t, double dt, const Stage& e0, const Stage& e1) { events_.find(t, dt, e0.p, e0.v, e1.p, e1.v); }
   void write(double t, const double* y, const Stage& e, const Record& record, std::ptrdiff_t row);

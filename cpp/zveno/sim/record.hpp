@@ -53,18 +53,23 @@ struct Schema {
   }
 };
 
-// arrays of a simulation by field, a row for each recorded state
+// arrays of a simulation by field, a row for each recorded state; null: not wanted
 struct Record {
   std::vector<double*> data;
 
-  double* row(int field, int width, std::ptrdiff_t row) const { return data[static_cast<std::size_t>(field)] + row * width; }
-  void put(int field, std::ptrdiff_t row, double x) const { *this->row(field, 1, row) = x; }
+  bool has(int field) const { return data[static_cast<std::size_t>(field)] != nullptr; }
+  double* row(int field, int width, std::ptrdiff_t row) const {
+    return has(field) ? data[static_cast<std::size_t>(field)] + row * width : nullptr;
+  }
+  void put(int field, std::ptrdiff_t row, double x) const {
+    if (has(field)) *this->row(field, 1, row) = x;
+  }
   template <int kWidth>
   void put(int field, std::ptrdiff_t row, const double* x) const {
     std::copy_n(x, kWidth, this->row(field, kWidth, row));
   }
   void put(int field, std::ptrdiff_t row, const double* x, int width) const {
-    std::copy_n(x, width, this->row(field, width, row));
+    if (has(field)) std::copy_n(x, width, this->row(field, width, row));
   }
 };
 

@@ -7,14 +7,14 @@
 // - bool begin(t, y): the first state and its accounts.
 // - bool rates(t, step, y, e, detail): the state's rates at time t, which lies in `step`. Forces may throw.
 // - void follow(dt, y, e, next): semi-implicit step: `next` holds y + dt rate; what follows the new velocities is put in.
-// - void project(next): back onto the manifold of states after a step.
+// - bool project(t, next): back onto the manifold of states after a step.
 // - void accept(e): a step ends with e: later evaluations may refer to it.
 // - void find_events(t, dt, e0, e1).
 // - void write(t, y, e, record, row): a recorded state.
 // - void summarise(record, begin, end): what is worked out for many recorded states at once.
 // - const Schema& schema() const: the table of its record.
 //
-// begin and rates return false on failure; what it is, the system knows. To evaluate allocates nothing.
+// begin, rates and project return false on failure; what it is, the system knows. To evaluate allocates nothing.
 #pragma once
 
 #include <algorithm>

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Array, _is_name, _show, as_array, as_flag, as_list, called, did_you_mean, frozen, report
+from .._check import Array, _is_name, _show, as_array, as_choice, as_flag, as_list, called, did_you_mean, frozen, report
 from .._rotation import applied
 from ..dynamics.equilibrium import equilibrium as _equilibrium
 from ..dynamics.equilibrium import holding_torque as _holding_torque
@@ -29,7 +29,9 @@ from .time_derivatives import time_derivatives as _time_derivatives
 
 if TYPE_CHECKING:
     from ..codegen.function import CompiledFunction, TraceOptions
-    from ..results import Derivatives, ForwardDerivatives, SecondDerivatives
+    from ..results import Derivatives, ForwardDerivatives, LinkageDynamics, SecondDerivatives
+    from .constraint import Constraint
+    from .linkage import Linkage
 
 __all__ = ["Chain"]
 
@@ -147,6 +149,7 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         self._moving = tuple(link for link in resolved if link.joint != "fixed")
         self._name, self._base, self._gravity = name, base, g
 
+    @overload
     @classmethod
     def from_urdf(
         cls,
@@ -157,7 +160,33 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         friction: bool = False,
         snap: float = 1e-11,
         strict: bool = False,
-    ) -> Self:
+        mimic: Literal["free"] = "free",
+    ) -> Self: ...
+    @overload
+    @classmethod
+    def from_urdf(
+        cls,
+        source: str | os.PathLike[str] | bytes,
+        *,
+        gravity: ArrayLike = GRAVITY,
+        name: str | None = None,
+        friction: bool = False,
+        snap: float = 1e-11,
+        strict: bool = False,
+        mimic: Literal["couple"],
+    ) -> Linkage: ...
+    @classmethod
+    def from_urdf(
+        cls,
+        source: str | os.PathLike[str] | bytes,
+        *,
+        gravity: ArrayLike = GRAVITY,
+        name: str | None = None,
+        friction: bool = False,
+        snap: float = 1e-11,
+        strict: bool = False,
+        mimic: Literal["free", "couple"] = "free",
+    ) -> Self | Linkage:
         """Read a URDF file, or XML text.
 
         Parameters
@@ -176,6 +205,8 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         strict : bool
             Raise `ModelError` wherever a `ModelWarning` would be emitted; only that a root link with mass is fixed to
             the world stays a warning.
+        mimic : {"free", "couple"}
+            Mimic joints are independent ones, or coupled: the result is then a `Linkage`, as of `Linkage.from_urdf`.
 
         Returns
         -------
@@ -209,6 +240,13 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         """
         from . import urdf
 
+        def fail(text: str) -> NoReturn:
+            raise ValueError(f"from_urdf: {text}")
+
+        if as_choice(mimic, fail, "mimic", ("free", "couple")) == "couple":
+            from .linkage import Linkage
+
+            return Linkage.from_urdf(source, gravity=gravity, name=name, friction=friction, snap=snap, strict=strict)
         return urdf.read(cls, source, gravity=gravity, name=name, friction=friction, snap=snap, strict=strict)
 
     @classmethod
@@ -322,6 +360,42 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         chain = cls._read(data)
         report([text for _, text in chain.suspicions], f"Chain '{chain.name}'", strict)
         return chain
+
+    def constrained_dynamics(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        constraints: Iterable[Constraint],
+        t: ArrayLike = 0.0,
+        **options: Any,
+    ) -> LinkageDynamics:
+        """Accelerations under constraints, and the multipliers that hold them. (L28)
+
+        The same as ``Linkage(chain, constraints=constraints).forward_dynamics(q, qd, tau, t)`` for constraints that
+        come and go; q need not meet them: f'' is held at zero, whatever f is. A `Linkage` kept by the caller is faster.
+
+        Parameters
+        ----------
+        q, qd, tau : (..., n) array
+        constraints : iterable of Constraint
+        t : (...) array, s
+        **options
+            ``outputs``, ``on_error``, ``status``, ``out``, ``threads`` of `Linkage.forward_dynamics`.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> wall = zv.constraints.point_on_plane("base", "tip", axis_a=(1, 0, 0), offset=1.2)
+        >>> q, qd = np.array([0.3, 0.9]), np.array([0.1, -0.2])
+        >>> r = arm.constrained_dynamics(q, qd, [1.0, 0.5], [wall])
+        >>> float(abs(arm.acceleration(q, qd, r.qdd, "tip")[0]).round(9))  # no acceleration into the wall
+        0.0
+        """
+        from .linkage import constrained
+
+        return constrained(self, constraints).forward_dynamics(q, qd, tau, t, **options)
 
     def with_payload(
         self,

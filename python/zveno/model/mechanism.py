@@ -155,17 +155,7 @@ class Mechanism(Value):
         ...     zv.load(path) == ring
         True
         """
-        target = checked_path("save", path, ".json")
-        lines = []
-        for key, value in self.to_dict().items():
-            if key == self._many:  # a line for each: differences of two files can be read
-                items = ",\n    ".join(json.dumps(item, allow_nan=False) for item in value)
-                lines.append(f'"{key}": [\n    {items}\n  ]')
-            else:
-                lines.append(f'"{key}": {json.dumps(value, allow_nan=False)}')
-        text = "{\n  " + ",\n  ".join(lines) + "\n}\n"
-        with replacing(target) as file:
-            file.write(text.encode())
+        write_json(self.to_dict(), self._many, path)
 
     def with_gravity(self, gravity: ArrayLike) -> Self:
         """Return a new mechanism under another gravity, (3,) m/s^2 in base axes.
@@ -293,6 +283,21 @@ class Mechanism(Value):
         True
         """
         return compile_function(self, function, options)
+
+
+def write_json(data: Mapping[str, Any], many: str, path: str | os.PathLike[str]) -> None:
+    """A model in a file, whole or not at all; the items of the list `many` stand on lines of their own."""
+    target = checked_path("save", path, ".json")
+    lines = []
+    for key, value in data.items():
+        if key == many:  # differences of two files can be read
+            items = ",\n    ".join(json.dumps(item, allow_nan=False) for item in value)
+            lines.append(f'"{key}": [\n    {items}\n  ]')
+        else:
+            lines.append(f'"{key}": {json.dumps(value, allow_nan=False)}')
+    text = "{\n  " + ",\n  ".join(lines) + "\n}\n"
+    with replacing(target) as file:
+        file.write(text.encode())
 
 
 def _part_of(part: type[Record], data: Any, where: str) -> Record:

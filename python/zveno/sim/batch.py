@@ -96,6 +96,9 @@ class SimulationBatch:
 
     if TYPE_CHECKING:
         t: Array
+        _kind: type[Simulation]
+        _energy: Array
+        _events: NDArray[np.object_]
         shape: tuple[int, ...]
         status: NDArray[np.int16]
         states: NDArray[np.intp]
@@ -103,7 +106,10 @@ class SimulationBatch:
         method: str
         dt: float
 
-        def __getattr__(self, name: str) -> Any: ...
+    def __getattr__(self, name: str) -> Any:
+        known = not name.startswith("_") and any(field.name == name for field in self._kind.fields)
+        why = "was not recorded: name it in record= of simulate" if known else "is not an attribute of it"
+        raise AttributeError(f"SimulationBatch: '{name}' {why}", name=name, obj=self)
 
     def __init__(
         self,
@@ -133,7 +139,7 @@ class SimulationBatch:
     def fields(self) -> tuple[RecordField, ...]:
         """What is recorded, with units and labels."""
         fields: tuple[RecordField, ...] = self._kind.fields
-        return fields
+        return tuple(field for field in fields if field.name in self.__dict__)
 
     @property
     def energy_balance(self) -> BatchBalance:
@@ -167,7 +173,7 @@ class SimulationBatch:
     @property
     def _blank(self) -> Simulation:
         """A record without states, which knows labels and units."""
-        blank: Simulation = self._kind._blank(self._model, self.method, self.dt)
+        blank: Simulation = self._kind._blank(self._model, self.method, self.dt, self.fields)
         return blank
 
     def to_dict(self) -> dict[str, Array]:
@@ -350,6 +356,32 @@ class _CancelledError(Exception):
     """A run that nobody waits for any more."""
 
 
+class Lanes(NamedTuple):
+    """Runs of a chain under efforts, springs and dampers of its joints alone, as C++ makes them side by side."""
+
+    q: Array  # (runs, n)
+    qd: Array
+    tau: Array | None  # (n,), (held, n), (runs, n) or (runs, held, n)
+    held: int  # efforts of so many steps are given, or one for all
+    tau_by_run: bool
+    spring: Array | None  # (n, 4): force, stiffness, damping, reference
+
+    def slopes(self, chain: Any) -> tuple[Array, Array]:
+        """Stiffness and damping of every joint, the links' own included, (n,) each."""
+        own = np.zeros((chain.n, 4)) if self.spring is None else self.spring
+        return chain.stiffness + own[:, 1], chain.friction + own[:, 2]
+
+    def calm(self, chain: Any, dt: float) -> NDArray[np.bool_]:
+        """Runs for which a bound says quickly that the step is far below the limit of stability; see `stability`."""
+        k, c = self.slopes(chain)
+        if not k.any() and not c.any():
+            return np.ones(len(self.q), bool)
+        inverse = chain.inverse_mass_matrix(self.q, on_error="nan")
+        weight = np.diagonal(inverse, axis1=1, axis2=2)
+        calm: NDArray[np.bool_] = dt * np.sqrt(weight @ k) + dt * (weight @ c) < 1
+        return calm
+
+
 class Runs(NamedTuple, Generic[AnySimulation]):
     """The runs of one call of `simulate`."""
 
@@ -362,13 +394,16 @@ class Runs(NamedTuple, Generic[AnySimulation]):
     names: Sequence[str]  # of the legs or joints
     own: Mapping[str, int]  # sizes of the mechanism's own dimensions
     calls_back: bool  # into Python, where only one run can be made at a time
+    wanted: Sequence[str] | None = None  # names of the fields to record; None: all
+    lanes: Lanes | None = None  # of runs that can be made side by side in them
 
     @property
     def sizes(self) -> dict[str, tuple[int, ...]]:
-        """What every field has behind time."""
+        """What every recorded field has behind time."""
         return {
             field.name: tuple(self.own[dim] if labels is None else len(labels) for dim, labels in field.dims)
             for field in self.kind.fields
+            if self.wanted is None or field.name in self.wanted
         }
 
     def require_memory(self) -> None:
@@ -433,10 +468,88 @@ class _Batch(Generic[AnySimulation]):
 
     def check_step(self) -> None:
         """Refuse a step that is far too long for one of the runs."""
-        for row in range(self.count):
+        lanes = self.runs.lanes
+        if lanes is not None:
+            self.calm = lanes.calm(self.runs.model, self.plan.dt)
+        for row in np.flatnonzero(~self.calm).tolist():
             linear = self.runs.linear(row)
             self.plan.require_step(linear, f" for run {self.place(row)}")
             self.calm[row] = linear is None or linear.calm(self.plan.dt)
+
+    def side_by_side(self, threads: int, tick: Callable[[], None]) -> None:
+        """Make all runs in lanes; those that fail are made again one by one, which tells why."""
+        plan, lanes, chain = self.plan, self.runs.lanes, self.runs.model
+        assert lanes is not None
+        out: dict[str, Array] = {
+            name: self.arrays[name] for name in ("q", "qd", "qdd", "tau", "work_joints") if name in self.arrays
+        }
+        if "base_wrench" in self.arrays and "qdd" not in out:
+            out["qdd"] = np.empty_like(out["q"])
+        broken = np.zeros(self.count, bool)
+        listed: list[Any] = []
+        block = max(256, -(-self.count // 64))
+        for begin in range(0, self.count, block):
+            end = min(begin + block, self.count)
+            flags, events = _core.run_steps(
+                chain,
+                plan.schedule(),
+                **lanes._asdict(),
+                lower=chain.lower,
+                upper=chain.upper,
+                out=out,
+                begin=begin,
+                end=end,
+                threads=threads,
+            )
+            broken[begin:end] = flags[begin:end]
+            listed += events
+            self.steps[begin:end] = plan.steps
+            tick()
+        self._account(out, threads)
+        self.states[:] = plan.records
+        for row, events in enumerate(listed):
+            self.events[row] = self.kind._listed(events, self.runs.names)
+        whole = self.kind({"t": self.times, **self.arrays}, chain, method=plan.method, dt=plan.dt, events=[])
+        self.energy[:] = np.stack(whole._balances(), axis=-1)
+        for row in np.flatnonzero(broken).tolist():
+            if row > self.last:
+                break
+            self.one(row, tick)
+        self._doubt(broken)
+
+    def _doubt(self, broken: NDArray[np.bool_]) -> None:
+        """Runs in lanes that are not to be trusted; there are no stops that could have been met."""
+        plan, ratio = self.plan, self.energy[:, 2]
+        loud = ~broken & (ratio > _plan.TOLERANCE)
+        told = ~broken & ~self.calm
+        if loud.any():  # one text for all of them, that of the worst
+            told[int(np.where(loud, ratio, -1.0).argmax())] = True
+        found = {}
+        for row in np.flatnonzero(told).tolist():
+            arrays = {name: array[row] for name, array in self.arrays.items()} | {"t": self.times}
+            record = self.kind(arrays, self.runs.model, method=plan.method, dt=plan.dt, events=[])
+            found[row] = _plan.doubts(plan, record, self.runs.linear(row), set())
+        if any(found.get(row) for row in np.flatnonzero(loud).tolist()):
+            self.doubts.update(dict.fromkeys(np.flatnonzero(loud).tolist(), ""))
+        self.doubts.update({row: text for row, text in found.items() if text})
+
+    def _account(self, out: Mapping[str, Array], threads: int) -> None:
+        """What follows from the recorded states of all runs."""
+        chain, arrays = self.runs.model, self.arrays
+        state = (arrays["q"], arrays["qd"])
+        how: dict[str, Any] = {"on_error": "nan", "threads": threads}
+        if "base_wrench" in arrays:
+            arrays["base_wrench"][...] = chain.base_wrench(*state, out["qdd"], **how)
+        if "work_external" in arrays:
+            arrays["work_external"][...] = 0.0
+        if "kinetic_energy" in arrays:
+            arrays["kinetic_energy"][...] = chain.kinetic_energy(*state, **how)
+        if "potential_energy" in arrays:
+            arrays["potential_energy"][...] = chain.potential_energy(state[0], **how)
+        if "energy_error" in arrays:
+            energy = arrays["kinetic_energy"] + arrays["potential_energy"]
+            works = arrays["work_joints"] + arrays["work_external"]
+            arrays["energy_error"][...] = energy - energy[:, :1] - works
 
     def collect(self, row: int, run: Run, record: Simulation, failure: Any) -> None:
         n = run.recorded
@@ -487,7 +600,9 @@ def run_batch(runs: Runs[AnySimulation]) -> SimulationBatch:
     threads = 1 if runs.calls_back else min(plan.threads or _core.default_threads(), batch.count)
     words = ("simulating", "steps", "simulate: progress=True")
     with progress_bar(plan.progress, plan.steps * batch.count, words) as bar:
-        if threads <= 1:
+        if runs.lanes is not None:
+            batch.side_by_side(threads, lambda: bar(int(batch.steps.sum())))
+        elif threads <= 1:
             batch.work(lambda: bar(int(batch.steps.sum())))
         else:
             _side_by_side(batch, threads, lambda: bar(int(batch.steps.sum())))

@@ -1,23 +1,36 @@
-"""Motion of a chain in time: `simulate_chain` and its record. The steps are made in C++."""
+"""Motion of a chain in time: `simulate_chain` and its record. The steps are made in C++, or by SciPy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, SupportsIndex, TypeAlias, Unpack, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, SupportsIndex, TypeAlias, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _core, errors
-from .._check import Array, _show
+from .._check import Array, _show, as_array, as_list, as_number, did_you_mean, failing
 from .._extras import optional as _optional
 from . import stability
-from .batch import Runs, SimulationBatch, common_shape, rows_of
-from .laws import Law, joint_place, program
-from .plan import Plan, refuse
+from .adaptive import AdaptiveRun
+from .batch import Lanes, Runs, SimulationBatch, common_shape, rows_of
+from .events import Crossing, Event, PlaneContact, StateFunction, as_events, naming
+from .laws import Law, SpringDamper, joint_place, program
+from .plan import ADAPTIVE, EXPLICIT, IMPLICIT, METHODS, Plan, Run, refuse
+from .simulation import (
+    Efforts,
+    Options,
+    RecordField,
+    Simulation,
+    as_efforts,
+    as_laws,
+    as_load,
+    as_stack,
+    run_all,
+    through,
+)
 from .simulation import Load as Wrench
-from .simulation import Options, RecordField, Simulation, as_efforts, as_laws, as_load, as_stack, run_all, through
 from .words import answering
 
 if TYPE_CHECKING:
@@ -25,11 +38,16 @@ if TYPE_CHECKING:
 
     from ..model import Chain
 
-__all__ = ["ChainSimulation", "LimitEvent", "simulate_chain"]
+__all__ = ["ChainSimulation", "JointState", "LimitEvent", "simulate_chain"]
 
 JointEfforts: TypeAlias = Callable[[float, Array, Array], ArrayLike]
 JointLaws: TypeAlias = Law | Sequence[Law | None] | Mapping[str, Law] | JointEfforts | None
 Load: TypeAlias = ArrayLike | tuple[ArrayLike, ArrayLike] | JointEfforts
+BaseMotion: TypeAlias = ArrayLike | tuple[ArrayLike, ArrayLike] | Callable[[float], ArrayLike]
+Method: TypeAlias = Literal[
+    "rk4", "semi-implicit", "implicit", "gauss", "midpoint", "radau", "adaptive", "adaptive-stiff"
+]
+Watched: TypeAlias = StateFunction | Event | PlaneContact
 
 
 class LimitEvent(NamedTuple):
@@ -46,11 +64,22 @@ class LimitEvent(NamedTuple):
     rate: float
 
 
+class JointState(NamedTuple):
+    """Coordinates and rates of the joints, (..., nj) each."""
+
+    q: Array
+    qd: Array
+
+
 class ChainSimulation(Simulation, mechanism="chain"):
-    """Record of the simulated motion of a chain with nj joints. ``len()`` is the number of recorded states n."""
+    """Record of the simulated motion of a chain with nj joints. ``len()`` is the number of recorded states n.
+
+    As `simulate` returns it, it also has ``steps_made``, ``steps_rejected`` and ``iterations`` of methods that choose
+    or solve their steps.
+    """
 
     chain: Chain
-    events: list[LimitEvent]
+    events: list[LimitEvent | Crossing]
     _event = LimitEvent
     _shown = "ChainSimulation"
     _called = "model"
@@ -65,15 +94,100 @@ class ChainSimulation(Simulation, mechanism="chain"):
     def _works(self) -> list[Array]:
         return [self.work_joints, self.work_external]
 
-    def _through(self) -> list[float]:
-        return [through(((self.tau - self.chain.friction * self.qd) * self.qd).sum(axis=1), self.t), 0.0]
+    def _through(self) -> list[Array]:
+        power = ((self.tau - self.chain.friction * self.qd) * self.qd).sum(axis=-1)
+        return [through(power, self.t), np.zeros(power.shape[:-1])]
 
     def _rates(self) -> Array:
         rates: Array = self.qd
         return rates
 
-    def _force_times_length(self) -> float:
-        return float((np.abs(self.tau) * (1 + np.abs(self.q))).max(initial=0.0))
+    def _force_times_length(self) -> Array:
+        return np.asarray((np.abs(self.tau) * (1 + np.abs(self.q))).max(axis=(-2, -1), initial=0.0))
+
+    @classmethod
+    def _crossed(cls, plan: Plan, run: Run) -> list[Any]:
+        own = cast("_core.ChainRun", run)
+        names = plan.watched
+        return [
+            Crossing(time, names[k], "rise" if rises else "fall", tuple(q.tolist()), tuple(qd.tolist()))
+            for time, k, rises, q, qd in own.crossings
+        ]
+
+    @classmethod
+    def _more(cls, run: Run) -> dict[str, Any]:
+        steps, rejected, iterations = cast("_core.ChainRun", run).made
+        made = {"steps_made": steps, "steps_rejected": rejected, "iterations": iterations}
+        return made | ({"_dense": run.dense} if isinstance(run, AdaptiveRun) else {})
+
+    def _is_crossing(self, event: Any) -> bool:
+        def numbers(row: Any) -> bool:
+            return isinstance(row, list) and len(row) == self.chain.n and all(isinstance(x, float) for x in row)
+
+        return (
+            isinstance(event, list)
+            and len(event) == 5
+            and isinstance(event[0], float)
+            and isinstance(event[1], str)
+            and event[2] in ("rise", "fall")
+            and numbers(event[3])
+            and numbers(event[4])
+        )
+
+    def _crossing(self, event: list[Any]) -> Crossing:
+        time, name, kind, q, qd = event
+        return Crossing(time, name, kind, tuple(q), tuple(qd))
+
+    def at(self, t: ArrayLike) -> JointState:
+        """Coordinates and rates between the recorded states.
+
+        Parameters
+        ----------
+        t : float or (...) array, s
+            Within the record.
+
+        Returns
+        -------
+        state : JointState
+            ``q`` and ``qd``, (..., nj): the solver's own polynomials with ``method="adaptive"``; else cubics through
+            the recorded coordinates and rates, and through rates and accelerations where these are recorded.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> swing = zv.robots.two_link().simulate(1.0, 1e-2, q=[0.5, 0.0])
+        >>> swing.at(0.123).q.round(4)
+        array([ 0.582, -0.107])
+        """
+        fail = failing("Simulation.at")
+        times = np.reshape(as_array(t, fail, "t", np.shape(t)), np.shape(t))
+        first, last = (float(self.t[0]), float(self.t[-1])) if len(self) else (0.0, -1.0)
+        if not ((times >= first) & (times <= last)).all():
+            fail(f"t is {_show(t)}, expected times from {first:g} to {last:g} s")
+        dense = self.__dict__.get("_dense")
+        if dense is not None:
+            n = self.chain.n
+            rows = np.array([dense(float(x)) for x in times.reshape(-1)]).reshape(*times.shape, -1)
+            return JointState(rows[..., :n], rows[..., n : 2 * n])
+        if len(self) == 1:
+            return JointState(*(np.broadcast_to(x[0], (*times.shape, self.chain.n)) for x in (self.q, self.qd)))
+        k = np.clip(np.searchsorted(self.t, times, side="right") - 1, 0, len(self) - 2)
+        width = (self.t[k + 1] - self.t[k])[..., None]
+        s = (times - self.t[k])[..., None] / width
+        q, slope = _cubic(self.q[k], self.q[k + 1], width * self.qd[k], width * self.qd[k + 1], s)
+        if "qdd" not in self.__dict__:
+            return JointState(q, slope / width)
+        return JointState(q, _cubic(self.qd[k], self.qd[k + 1], width * self.qdd[k], width * self.qdd[k + 1], s)[0])
+
+    @classmethod
+    def _begun(cls, model: Any, rows: dict[str, Array], plan: Plan) -> dict[str, Array]:
+        """Initial states q and qd, (runs, n), as the motion takes them."""
+        return rows
+
+    @classmethod
+    def _calls_back(cls, model: Any) -> bool:
+        """Whether the mechanism itself has functions of the user."""
+        return False
 
     @staticmethod
     def _impossible(model: Chain, cause: int, part: int, margin: float, when: str) -> Exception:
@@ -90,6 +204,12 @@ class ChainSimulation(Simulation, mechanism="chain"):
         return figure
 
 
+def _cubic(a: Array, b: Array, da: Array, db: Array, s: Array) -> tuple[Array, Array]:
+    """Value and slope at s of the cubic with these values and slopes at 0 and 1."""
+    c, d = 3 * (b - a) - 2 * da - db, 2 * (a - b) + da + db
+    return a + s * (da + s * (c + s * d)), da + s * (2 * c + 3 * s * d)
+
+
 class ChainOptions(Options, total=False):
     """Arguments of `simulate_chain` by name, without those that its overloads spell out."""
 
@@ -98,12 +218,22 @@ class ChainOptions(Options, total=False):
     tau: ArrayLike | JointEfforts | None
     laws: JointLaws
     external: Mapping[str, Load] | None
+    base_motion: BaseMotion | None
+    hold: float | None
+    events: Sequence[Watched] | Mapping[str, Watched] | Watched | None
+    record: Sequence[str] | None
+    rtol: float | None
+    atol: float | None
 
 
-_OTHER_WORDS: Final = {
+OTHER_WORDS: Final = {
     **dict.fromkeys(("wrench", "wrenches", "load", "loads", "contact", "external_wrench", "fext"), "external"),
     **dict.fromkeys(("position", "positions", "x", "x0", "q0", "angles", "r"), "q"),
     **dict.fromkeys(("velocity", "velocities", "dq", "qdot", "v", "v0", "qd0", "u", "rates"), "qd"),
+    **dict.fromkeys(("base", "base_acceleration", "motion"), "base_motion"),
+    **dict.fromkeys(("period", "sample_time", "zero_order_hold", "control_dt"), "hold"),
+    **dict.fromkeys(("fields", "outputs", "store"), "record"),
+    **dict.fromkeys(("event", "stop", "contact_plane"), "events"),
 }
 
 
@@ -113,7 +243,7 @@ def simulate_chain(
 ) -> SimulationBatch: ...
 @overload
 def simulate_chain(chain: Chain, t_end: float, dt: float, **options: Unpack[ChainOptions]) -> ChainSimulation: ...
-@answering(_OTHER_WORDS)
+@answering(OTHER_WORDS)
 def simulate_chain(
     chain: Chain,
     t_end: float,
@@ -124,22 +254,29 @@ def simulate_chain(
     tau: ArrayLike | JointEfforts | None = None,
     laws: JointLaws = None,
     external: Mapping[str, Load] | None = None,
+    base_motion: BaseMotion | None = None,
+    hold: float | None = None,
+    events: Sequence[Watched] | Mapping[str, Watched] | Watched | None = None,
     t_start: float = 0.0,
-    method: Literal["rk4", "semi-implicit"] = "rk4",
+    method: Method = "rk4",
+    rtol: float | None = None,
+    atol: float | None = None,
     every: int = 1,
+    record: Sequence[str] | None = None,
     progress: bool | None = None,
     on_error: Literal["raise", "stop", "nan"] = "raise",
     check_step: bool = True,
     threads: SupportsIndex | None = None,
 ) -> ChainSimulation | SimulationBatch:
-    """Motion of a chain or tree in time on its fixed base; `Chain.simulate` is this function.
+    """Motion of a chain or tree in time on a base that rests or moves as prescribed; `Chain.simulate` is this function.
 
     Parameters
     ----------
     chain : Chain
-        Its gravity, friction and rotors act.
+        Its gravity, friction, springs and rotors act.
     t_end, dt : float, s
-        End and step. The step is shortened where needed, so that whole steps lead to the end.
+        End and step. The step is shortened where needed, so that whole steps lead to the end. Methods that choose their
+        steps make none longer than `dt` ("radau"), or any, and give a state every `dt` ("adaptive").
     q, qd : (..., n) array, rad or m, rad/s or m/s
         Initial coordinates and rates; default: zeros.
     tau : (n,) or (steps, n) array, or callable, N m or N
@@ -151,11 +288,31 @@ def simulate_chain(
     external : dict, optional
         Wrenches [force; moment] at the origins of links, world axes, N and N m, by link name: (..., 6) array, constant;
         (times (k,), values (..., k, 6)), linear between the times and constant outside; or ``f(t, q, qd) -> (6,)``.
+    base_motion : (..., 9) array, (times, values), or callable
+        Acceleration of the base's origin, angular velocity and angular acceleration [a; Omega; Omega'], base axes:
+        constant; (times (k,), values (..., k, 9)), linear between the times; or ``f(t) -> (9,)``. Energies are then
+        those of the motion relative to the base, and there is no energy balance.
+    hold : float, s
+        Functions `tau` and `laws` are called once in each period of this length, a whole number of steps, and what they
+        gave is held; default: they are called at every evaluation.
+    events : functions f(t, q, qd), `Event` or `PlaneContact`, a sequence or a dict of them by name
+        Their zeros are events: found inside the step, listed in ``events`` of the record as `Crossing`; terminal ones
+        end the motion there. Functions may have the attributes ``terminal`` and ``direction``, as those of SciPy.
     t_start : float, s
-    method : {"rk4", "semi-implicit"}
-        Runge-Kutta of order 4; or Euler with velocities first, then positions with the new velocities, order 1.
+    method : str
+        "rk4": Runge-Kutta of order 4. "semi-implicit": Euler with velocities first, then positions with the new
+        velocities, order 1. For stiff springs, dampers and flexible links, at any step stable: "implicit" or "gauss",
+        collocation of Gauss with two stages, order 4, energy kept; "midpoint", one stage, order 2; "radau", Radau IIA
+        with three stages, order 5, steps chosen by `rtol` and `atol`, stiff motions damped. "adaptive",
+        "adaptive-stiff": SciPy's DOP853 and Radau, needs scipy (``zveno[scipy]``).
+    rtol, atol : float
+        Of coordinates: of each step ("radau": 1e-6, 1e-8; "adaptive": 1e-8, 1e-10; "adaptive-stiff": 1e-6, 1e-8);
+        `atol` alone, 1e-12 rad or m: of the equations of a step ("gauss", "midpoint", and "radau" with ``rtol=0``,
+        whose steps are then all `dt`).
     every : int
         Record every so many steps, and the last one.
+    record : sequence of str, optional
+        Names of the fields to record, besides ``t``, ``q`` and ``qd``; what is not named is not computed. Default: all.
     progress : bool, optional
         Show a progress bar. Default: if rich is installed, stderr is a terminal and the run takes more than 2 s.
     on_error : {"raise", "stop", "nan"}
@@ -173,15 +330,17 @@ def simulate_chain(
     Returns
     -------
     simulation : ChainSimulation or SimulationBatch
-        A batch if `q`, `qd`, `external` or `tau` has leading dimensions, which are broadcast: its arrays have them in
-        front. Every run has the same bits as alone.
+        A batch if `q`, `qd`, `external`, `base_motion` or `tau` has leading dimensions, which are broadcast: its arrays
+        have them in front. Every run has the same bits as alone. Under `tau` and `SpringDamper` laws alone, with "rk4"
+        or "semi-implicit", runs are made side by side in SIMD lanes.
 
     Raises
     ------
     SingularityError, FloatingPointError
         With the attributes ``time`` and ``simulation``.
     StepError
-        The step is far beyond the limit of stability.
+        The step is far beyond the limit of stability; or the equations of an implicit step are not solved, however
+        short it is made.
 
     Warns
     -----
@@ -191,6 +350,9 @@ def simulate_chain(
 
     Notes
     -----
+    Errors that functions raise pass through, with a note that names the function and the time, and with the record up
+    to then as their attribute ``simulation``.
+
     Ctrl-C ends a run in about 0.1 s, with its record as the attribute ``simulation`` of the KeyboardInterrupt. It is
     heard only where Python hears it: in the main thread, with Python's handler of SIGINT in place.
 
@@ -209,8 +371,44 @@ def simulate_chain(
     """
     if not isinstance(chain, _core.Chain):
         raise TypeError(f"simulate: chain is {_show(chain)}, expected a Chain")
+    return simulated(
+        ChainSimulation, chain, chain, {}, t_end, dt, q=q, qd=qd, tau=tau, laws=laws, external=external,
+        base_motion=base_motion, hold=hold, events=events, t_start=t_start, method=method, rtol=rtol, atol=atol,
+        every=every, record=record, progress=progress, on_error=on_error, check_step=check_step, threads=threads,
+    )  # fmt: skip
+
+
+def simulated(
+    kind: type[ChainSimulation],
+    model: Any,
+    chain: Chain,
+    held_by: Mapping[str, Any],
+    t_end: float,
+    dt: float,
+    *,
+    q: Any,
+    qd: Any,
+    tau: Any,
+    laws: Any,
+    external: Any,
+    base_motion: Any,
+    hold: Any,
+    events: Any,
+    t_start: Any,
+    method: Any,
+    rtol: Any,
+    atol: Any,
+    every: Any,
+    record: Any,
+    progress: Any,
+    on_error: Any,
+    check_step: Any,
+    threads: Any,
+    methods: Sequence[str] = METHODS,
+) -> Any:
+    """The motion of `model`, a chain or a linkage of `chain`; `held_by`: what else `_core.ChainRun` is told of it."""
     n = chain.n
-    plan = Plan.checked(t_end, dt, t_start, method, every, progress, on_error, check_step, threads)
+    plan = Plan.checked(t_end, dt, t_start, method, every, progress, on_error, check_step, threads, methods, rtol, atol)
     names = chain.joint_names
     if isinstance(laws, Mapping):
         for name in laws:
@@ -221,23 +419,40 @@ def simulate_chain(
     expected = f"a Law, {n} of them, a dict by joint name, or a function f(t, q, qd)"
     chosen, function = as_laws(laws, who, partial(joint_place, chain), expected)
     programs = [None if law is None else program(law) for law in chosen]
-    forces = [(what, given) for what, given in (("laws", function), ("tau", tau)) if callable(given)]
+    forces = [
+        (what, naming(given, f"{what}(t, q, qd)"))
+        for what, given in (("laws", function), ("tau", tau))
+        if callable(given)
+    ]
+    if plan.method in IMPLICIT:
+        _require_no_states(plan, chosen, names)
+    held = _held(hold, plan, bool(forces))
+    plan = plan._replace(watched=(watched := as_events(chain, events)).names)
+    wanted = _wanted(record)
     start = {
         "q": np.zeros(n) if q is None else as_stack(q, "q", (n,)),
         "qd": np.zeros(n) if qd is None else as_stack(qd, "qd", (n,)),
     }
     loads = _loads(chain, external)
+    base = None if base_motion is None else as_load(base_motion, "base_motion", 9)
     shapes = {name: array.shape[:-1] for name, array in start.items()}
     shapes |= {f"external of link '{link}'": load.lead for link, load in loads}
+    shapes["base_motion"] = () if base is None else base.lead
     lead = common_shape(shapes)
     effort = None if tau is None or callable(tau) else as_efforts(tau, plan.steps, ((n,),), lead)
     lead = common_shape(shapes | {"tau": () if effort is None else effort.lead})
     rows = {name: rows_of(array, lead, 1) for name, array in start.items()}
+    rows = kind._begun(model, rows, plan)
     pulls = [(link, load.rows(lead)) for link, load in loads]
     efforts = effort and effort.rows(lead, lambda row: row)
+    bases = base and base.rows(lead)
+    adaptive = plan.method in ADAPTIVE
+    if adaptive:
+        _optional("scipy.integrate", f"simulate: method '{plan.method}'", "scipy")
 
-    def make(i: int) -> _core.ChainRun:
-        return _core.ChainRun(
+    def make(i: int) -> Run:
+        own = None if efforts is None else efforts(i)
+        run = _core.ChainRun(
             chain,
             plan.schedule(),
             q=rows["q"][i],
@@ -245,16 +460,86 @@ def simulate_chain(
             laws=programs,
             lower=chain.lower,
             upper=chain.upper,
-            tau=efforts and efforts(i),
+            tau=own,
             forces=forces,
             external=[(link, pull(i)) for link, pull in pulls],
+            hold=held,
+            base=bases and bases(i),
+            watched=watched.given,
+            wanted=wanted,
+            **held_by,
         )
+        if not adaptive:
+            return run
+        return AdaptiveRun(run, plan, 1 if own is not None and own.ndim == 2 else held)
 
     def linear(i: int) -> stability.Linearised | None:
+        if not plan.explicit or held_by:
+            return None
         return stability.of_chain(chain, plan.method, chosen, rows["q"][i], rows["qd"][i])
 
-    calls_back = bool(forces) or any(load.function is not None for _, load in loads)
-    return run_all(Runs(plan, lead, make, linear, ChainSimulation, chain, names, {"joint": n}, calls_back))
+    calls_back = bool(forces) or any(load.function is not None for _, load in loads) or adaptive
+    calls_back |= kind._calls_back(model) or watched.calls_back or (base is not None and base.function is not None)
+    lanes = None
+    if lead and not (calls_back or held_by or loads or base or watched.given) and plan.method in EXPLICIT:
+        lanes = _lanes(chosen, effort, lead, rows["q"], rows["qd"])
+    return run_all(Runs(plan, lead, make, linear, kind, model, names, {"joint": n}, calls_back, wanted, lanes))
+
+
+def _lanes(
+    laws: Sequence[Law | None], effort: Efforts | None, lead: tuple[int, ...], q: Array, qd: Array
+) -> Lanes | None:
+    """What runs side by side take, or None if some law is more than a spring with a damper."""
+    if not all(law is None or type(law) is SpringDamper for law in laws):
+        return None
+    spring = None
+    if any(laws):
+        numbers = [(0.0, 0.0, 0.0, 0.0) if law is None else law._terms()[0][1:] for law in laws]
+        spring = np.array(numbers, float)
+    if effort is None:
+        return Lanes(q, qd, None, 1, False, spring)
+    by_run, held = bool(effort.lead), effort.values.shape[-2] if effort.core == 2 else 1
+    tau = rows_of(effort.values, lead, effort.core) if by_run else effort.values
+    return Lanes(q, qd, np.ascontiguousarray(tau), held, by_run, spring)
+
+
+def _require_no_states(plan: Plan, laws: Sequence[Law | None], names: Sequence[str]) -> None:
+    for name, law in zip(names, laws, strict=True):
+        if law is not None and program(law).states:
+            refuse(
+                f"law of joint '{name}' has LuGre, whose bristles method '{plan.method}' does not take, expected 'rk4',"
+                " 'semi-implicit' or an adaptive method"
+            )
+
+
+def _held(hold: Any, plan: Plan, called: bool) -> int:
+    """The steps that a value is held for; 0: none."""
+    if hold is None:
+        return 0
+    period = as_number(hold, refuse, "hold")
+    steps = round(period / plan.dt)
+    if not period > 0 or steps < 1 or abs(period - steps * plan.dt) > 1e-9 * period:
+        refuse(f"hold is {period:g}, expected a whole number of steps of {plan.dt:g} s")
+    if not called:
+        refuse("hold is given, but neither tau nor laws is a function")
+    return steps
+
+
+def _wanted(record: Any) -> list[str] | None:
+    """Names of the fields to record, with those that they follow from; None: all."""
+    if record is None:
+        return None
+    every = [field.name for field in ChainSimulation.fields]
+    names = [record] if isinstance(record, str) else as_list(record)
+    if names is None:
+        refuse(f"record is {_show(record)}, expected names of fields")
+    for name in names:
+        if name not in every:
+            refuse(f"record names {_show(name)}, expected some of {', '.join(every)}{did_you_mean(name, every)}")
+    chosen = {"t", "q", "qd", *names}
+    if "energy_error" in chosen:
+        chosen |= {"kinetic_energy", "potential_energy", "work_joints", "work_external"}
+    return None if len(chosen) == len(every) else [name for name in every if name in chosen]
 
 
 def _loads(chain: Chain, external: Any) -> list[tuple[str, Wrench]]:

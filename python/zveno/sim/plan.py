@@ -15,20 +15,34 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, TypeAl
 import numpy as np
 
 from .. import _core
-from .._check import _show, as_integer, as_number, levels_outside
+from .._check import _show, as_choice, as_integer, as_number, levels_outside
 from .._extras import optional
 from ..errors import SimulationWarning, StepError
 from .stability import FAR, Linearised, Spring
 
 if TYPE_CHECKING:
+    from .adaptive import AdaptiveRun
     from .simulation import Simulation
 
-Run: TypeAlias = _core.HexapodRun | _core.ChainRun
+Run: TypeAlias = "_core.HexapodRun | _core.ChainRun | AdaptiveRun"
 
 _LONG: Final = 2.0  # s: shorter work shows no progress bar
 _CHUNK: Final = 0.1  # s between two looks at the clock and at Ctrl-C
 _FEWEST: Final = 50  # steps of "semi-implicit" below which motion from rest has 1 / (2 steps) > 1 % of error anyway
 TOLERANCE: Final = 0.01  # of the energy exchanged
+
+EXPLICIT: Final = ("rk4", "semi-implicit")
+IMPLICIT: Final = ("implicit", "gauss", "midpoint", "radau")
+ADAPTIVE: Final = ("adaptive", "adaptive-stiff")
+METHODS: Final = (*EXPLICIT, *IMPLICIT, *ADAPTIVE)
+# relative and absolute tolerances; without the first only the iteration of a step has one
+_TOLERANCES: Final = {
+    "gauss": (None, 1e-12),
+    "midpoint": (None, 1e-12),
+    "radau": (1e-6, 1e-8),
+    "adaptive": (1e-8, 1e-10),
+    "adaptive-stiff": (1e-6, 1e-8),
+}
 
 
 def refuse(text: str) -> NoReturn:
@@ -48,6 +62,9 @@ class Plan(NamedTuple):
     on_error: str
     check_step: bool
     threads: int
+    rtol: float = 0.0
+    atol: float = 1e-12
+    watched: tuple[str, ...] = ()  # names of the caller's events
 
     @classmethod
     def checked(
@@ -61,9 +78,13 @@ class Plan(NamedTuple):
         on_error: Any,
         check_step: Any,
         threads: Any,
+        methods: Sequence[str] = EXPLICIT,
+        rtol: Any = None,
+        atol: Any = None,
     ) -> Self:
-        if method not in ("rk4", "semi-implicit"):
-            refuse(f"method is {_show(method)}, expected 'rk4' or 'semi-implicit'")
+        method = as_choice(method, refuse, "method", methods)
+        method = "gauss" if method == "implicit" else method
+        tolerances = _tolerances(method, rtol, atol)
         if progress is not None and not isinstance(progress, bool):
             refuse(f"progress is {_show(progress)}, expected True, False or None")
         if not isinstance(check_step, bool):
@@ -81,7 +102,9 @@ class Plan(NamedTuple):
         step = (end - start) / steps
         if not end - step < end:
             refuse(f"dt is {step:g}, too short beside t_end = {end:g}")
-        return cls(start, step, steps, method, min(int(every), steps), progress, on_error, check_step, count)
+        return cls(
+            start, step, steps, method, min(int(every), steps), progress, on_error, check_step, count, *tolerances
+        )
 
     @property
     def records(self) -> int:
@@ -95,7 +118,15 @@ class Plan(NamedTuple):
             dt=self.dt,
             steps=self.steps,
             every=self.every,
+            implicit=self.method if self.method in IMPLICIT else "",
+            rtol=self.rtol,
+            atol=self.atol,
         )
+
+    @property
+    def explicit(self) -> bool:
+        """Whether steps have a limit of stability."""
+        return self.method in EXPLICIT
 
     def require_on_error(self, *choices: str) -> None:
         if self.on_error not in choices:
@@ -129,6 +160,29 @@ class Plan(NamedTuple):
         )
 
 
+def _tolerances(method: str, rtol: Any, atol: Any) -> tuple[float, float]:
+    """Tolerances of a method; those that it does not have are refused."""
+    relative, absolute = _TOLERANCES.get(method, (None, None))
+    if method == "radau" and _is_zero(rtol):  # steps are not controlled, only their equations solved
+        absolute = _TOLERANCES["gauss"][1]
+    found = []
+    for name, given, default in (("rtol", rtol, relative), ("atol", atol, absolute)):
+        if given is None:
+            found.append(default)
+            continue
+        if default is None:
+            refuse(f"{name} is {_show(given)}, which method '{method}' does not have")
+        number = as_number(given, refuse, name)
+        if not (number > 0 or (number == 0 and name == "rtol" and method == "radau")):
+            refuse(f"{name} is {number:g}, expected a number > 0")
+        found.append(number)
+    return found[0] or 0.0, found[1] or 1e-12
+
+
+def _is_zero(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == 0
+
+
 def _steps(ratio: float) -> int:
     """Whole steps that cover `ratio` steps; a ratio that is whole but for rounding stays whole."""
     if not ratio < 2**40:
@@ -157,7 +211,7 @@ def limit_of(plan: Plan, linear: Linearised | None, entered: set[int]) -> tuple[
 def doubts(plan: Plan, record: Simulation, linear: Linearised | None, entered: set[int]) -> str:
     """Why a record is not to be trusted; empty if it may be."""
     balance = record.energy_balance
-    judged = plan.method == "rk4" or plan.steps >= _FEWEST
+    judged = plan.method != "semi-implicit" or plan.steps >= _FEWEST
     broken = balance.ratio > TOLERANCE and judged
     unstable = linear is not None and not (
         linear.stable(plan.dt, linear.acting(plan.dt, entered))

@@ -120,7 +120,7 @@ _COMMON_ATTRIBUTES: Final = """\
         Passed ends of ways, in the order of time.
     failure : Exception or None
         What ended the run before its time; everything up to then is recorded. Its attribute ``time`` says when.
-    method : {"rk4", "semi-implicit"}
+    method : str
     dt : float, s
         Step in use.
 """
@@ -147,7 +147,10 @@ class Simulation(ABC):
     if TYPE_CHECKING:
         t: Array
 
-        def __getattr__(self, name: str) -> Any: ...
+    def __getattr__(self, name: str) -> Any:
+        known = not name.startswith("_") and any(field.name == name for field in type(self).fields)
+        why = "was not recorded: name it in record= of simulate" if known else "is not an attribute of it"
+        raise AttributeError(f"{self._shown}: '{name}' {why}", name=name, obj=self)
 
     def __init_subclass__(cls, mechanism: str, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -166,13 +169,18 @@ class Simulation(ABC):
         events: list[Any],
         failure: BaseException | None = None,
     ) -> None:
-        values = {field.name: arrays[field.name] for field in self.fields} | {self._mechanism: mechanism}
+        recorded = tuple(field for field in self.fields if field.name in arrays)
+        values = {field.name: arrays[field.name] for field in recorded} | {self._mechanism: mechanism}
+        if len(recorded) < len(self.fields):
+            values["fields"] = recorded
         self.__dict__.update(values, method=method, dt=dt, events=events, failure=failure)
 
     @classmethod
-    def _blank(cls, mechanism: Any, method: str = "rk4", dt: float = 1.0) -> Self:
+    def _blank(
+        cls, mechanism: Any, method: str = "rk4", dt: float = 1.0, fields: Iterable[RecordField] | None = None
+    ) -> Self:
         """A record without states, which knows labels and units."""
-        none = {field.name: np.empty(0) for field in cls.fields}
+        none = {field.name: np.empty(0) for field in (cls.fields if fields is None else fields)}
         return cls(none, mechanism, method=method, dt=dt, events=[])
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -216,30 +224,37 @@ class Simulation(ABC):
         """
         if not len(self):
             return EnergyBalance(0.0, 0.0, 0.0)
+        return EnergyBalance(*(float(number) for number in self._balances()))
+
+    def _balances(self) -> tuple[Array, Array, Array]:
+        """The numbers of `EnergyBalance`, of records (..., n) for (...) runs at once."""
+        if len(self.fields) < len(type(self).fields):  # what it takes may be missing
+            none = np.full(self.q.shape[:-2], math.nan)
+            return none, none, none
         kinetic, potential, t = self.kinetic_energy, self.potential_energy, self.t
         with np.errstate(all="ignore"):  # of a motion that overflows
-            error = float(np.abs(self.energy_error).max())
+            error = np.abs(self.energy_error).max(axis=-1)
             works = self._works()
-            exchanged = float(kinetic[0]) + _way(kinetic) + _way(potential)
+            exchanged = kinetic[..., 0] + _way(kinetic) + _way(potential)
             changes = [_way(work) for work in works]
-            if len(self) > 1 and t[1] - t[0] > 1.5 * self.dt:  # a sparse record
-                changes = [max(pair) for pair in zip(changes, self._through(), strict=True)]
-            exchanged += sum(changes)
-            ratio = error / exchanged if exchanged else 0.0 if error == 0 else math.inf
-            if ratio > 1e-10:
+            if len(t) > 1 and t[1] - t[0] > 1.5 * self.dt:  # a sparse record
+                changes = [_larger(*pair) for pair in zip(changes, self._through(), strict=True)]
+            exchanged = exchanged + sum(changes)
+            ratio = np.where(exchanged != 0, error / exchanged, np.where(error == 0, 0.0, math.inf))
+            if (ratio > 1e-10).any():
                 # what rounding may do to energies and to forces times lengths, once in each step
-                size = sum(float(np.abs(array).max()) for array in (kinetic, potential, *works))
+                size = sum(np.abs(array).max(axis=-1) for array in (kinetic, potential, *works))
                 steps = 100 + float(t[-1] - t[0]) / self.dt
                 rounding = float(np.finfo(float).eps) * steps * (size + self._force_times_length())
-                ratio = 0.0 if error <= rounding else ratio
-        return EnergyBalance(exchanged, error, ratio)
+                ratio = np.where((ratio > 1e-10) & (error <= rounding), 0.0, ratio)
+        return np.asarray(exchanged), np.asarray(error), np.asarray(ratio)
 
     @abstractmethod
     def _works(self) -> list[Array]:
         """Works, of which the first is that of the drives."""
 
     @abstractmethod
-    def _through(self) -> list[float]:
+    def _through(self) -> list[Array]:
         """Integrals of the size of the recorded power of each work, J; zero where it is not recorded."""
 
     @abstractmethod
@@ -247,7 +262,7 @@ class Simulation(ABC):
         """Rates of the legs' actuated joints or of the joints, (n, parts)."""
 
     @abstractmethod
-    def _force_times_length(self) -> float:
+    def _force_times_length(self) -> Array | float:
         """Size of the products whose rounding disturbs the work, J."""
 
     def to_dict(self) -> dict[str, Array]:
@@ -412,8 +427,14 @@ class Simulation(ABC):
         if failure is None and run.failure is not None:
             (cause, part, margin), at = run.failure
             when = f"simulate: at t = {at:.9g} s"
-            if _core.cause(cause)[0] in ("UnreachableError", "SingularityError"):
+            if _core.cause(cause)[0] in ("UnreachableError", "SingularityError") or _core.cause(cause)[1] == "open":
                 failure = cls._impossible(model, cause, part, margin, when)
+            elif _core.cause(cause)[1] == "no step":
+                failure = errors.StepError(
+                    f"{when} the equations of a step of '{plan.method}' are not solved, however short it is: the laws"
+                    f" or loads of {cls._called} '{model.name}' jump, or its motion breaks down",
+                    plan.dt,
+                )
             else:
                 limit, culprit = limit_of(plan, linear, cls._entered(run))
                 stable = "" if math.isinf(limit) else f"; '{plan.method}' is stable up to {limit:.3g} s, for {culprit}"
@@ -422,12 +443,38 @@ class Simulation(ABC):
                     f" or {cls._efforts} are too large{stable}"
                 )
             failure.time = at
-        events = [
-            cls._event(at, names[part], "upper" if upper else "lower", "enter" if enters else "leave", rate)
-            for at, part, upper, enters, rate in run.events
-        ]
+        events = cls._listed(run.events, names) + cls._crossed(plan, run)
+        events.sort(key=lambda event: event.time)
         arrays = {name: array[: run.recorded] for name, array in run.arrays.items()}
-        return failure, cls(arrays, model, method=plan.method, dt=plan.dt, events=events, failure=failure)
+        record = cls(arrays, model, method=plan.method, dt=plan.dt, events=events, failure=failure)
+        record.__dict__.update(cls._more(run))
+        return failure, record
+
+    @classmethod
+    def _listed(cls, events: Iterable[tuple[float, int, bool, bool, float]], names: Sequence[str]) -> list[Any]:
+        """Passed ends of ways, as C++ tells them."""
+        return [
+            cls._event(at, names[part], "upper" if upper else "lower", "enter" if enters else "leave", rate)
+            for at, part, upper, enters, rate in events
+        ]
+
+    @classmethod
+    def _crossed(cls, plan: Plan, run: Run) -> list[Any]:
+        """Events of the caller."""
+        return []
+
+    @classmethod
+    def _more(cls, run: Run) -> dict[str, Any]:
+        """What else a run says of itself."""
+        return {}
+
+    def _is_crossing(self, event: Any) -> bool:
+        """Whether an entry of a file is an event of the caller."""
+        return False
+
+    def _crossing(self, event: list[Any]) -> Any:
+        """That event."""
+        raise NotImplementedError
 
     @staticmethod
     def _entered(run: Run) -> set[int]:
@@ -518,7 +565,7 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
     def _works(self) -> list[Array]:
         return [self.work_legs, self.work_wrench]
 
-    def _through(self) -> list[float]:
+    def _through(self) -> list[Array]:
         powers = ((self.tau * self.actuated_velocity).sum(axis=1), (self.wrench * self.u).sum(axis=1))
         return [through(power, self.t) for power in powers]
 
@@ -543,15 +590,20 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
         return figure
 
 
-def _way(values: Array) -> float:
+def _way(values: Array) -> Array:
     """All changes of a number, added by size."""
-    return float(np.abs(values[1:] - values[:-1]).sum())
+    return np.asarray(np.abs(values[..., 1:] - values[..., :-1]).sum(axis=-1))
 
 
-def through(power: Array, t: Array) -> float:
+def _larger(a: Array, b: Array) -> Array:
+    """The second where it is larger."""
+    return np.where(b > a, b, a)
+
+
+def through(power: Array, t: Array) -> Array:
     """Integral of the size of a power over time, by trapezoids."""
     size = np.abs(power)
-    return float((0.5 * (size[1:] + size[:-1]) * np.diff(t)).sum())
+    return np.asarray((0.5 * (size[..., 1:] + size[..., :-1]) * np.diff(t)).sum(axis=-1))
 
 
 class Options(TypedDict, total=False):
@@ -882,7 +934,7 @@ def as_laws(
 
 
 class Load(NamedTuple):
-    """A wrench over time: a function, or values (..., k, 6) at times (k,)."""
+    """A wrench or a motion over time: a function, or values (..., k, 6) at times (k,)."""
 
     function: Any
     times: Array
@@ -893,26 +945,26 @@ class Load(NamedTuple):
         return self.values.shape[:-2]
 
     def rows(self, lead: tuple[int, ...]) -> Callable[[int], Any]:
-        """The wrench of each run as C++ takes it."""
+        """Its numbers in each run as C++ takes them."""
         if self.function is not None:
             return lambda i: self.function
         rows = rows_of(self.values, lead, 2)
         return lambda i: (self.times, rows[i])
 
 
-def as_load(load: Any, what: str) -> Load:
-    """A wrench: (..., 6) constant, (times, values) or a function."""
+def as_load(load: Any, what: str, width: int = 6) -> Load:
+    """A wrench, or another quantity of `width` numbers: (..., 6) constant, (times, values) or a function."""
     if callable(load):
-        return Load(load, np.zeros(1), np.zeros((1, 6)))
+        return Load(load, np.zeros(1), np.zeros((1, width)))
     if not (isinstance(load, tuple | list) and len(load) == 2):
-        return Load(None, np.zeros(1), as_stack(load, what, (6,))[..., None, :])
+        return Load(None, np.zeros(1), as_stack(load, what, (width,))[..., None, :])
     count = len(load[0]) if hasattr(load[0], "__len__") else 0
     if not count:
         refuse(f"times of {what} is {_show(load[0])}, expected (k,) numbers with k > 0")
     times = as_array(load[0], refuse, f"times of {what}", (count,))
     if not (np.diff(times) > 0).all():
         refuse(f"times of {what} are not increasing")
-    return Load(None, times, as_stack(load[1], f"values of {what}", (count, 6)))
+    return Load(None, times, as_stack(load[1], f"values of {what}", (count, width)))
 
 
 class Efforts(NamedTuple):

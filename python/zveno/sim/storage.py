@@ -13,6 +13,7 @@ import numpy as np
 from .. import errors
 from .._check import Array, Fail, _show, as_path
 from .output import whole_file
+from .plan import METHODS
 
 if TYPE_CHECKING:
     from .batch import SimulationBatch
@@ -32,7 +33,7 @@ def save(simulation: Simulation, path: str | os.PathLike[str]) -> None:
     as_path("Simulation.save", path)
     failure = simulation.failure
     about = {
-        "events": [list(event) for event in simulation.events],
+        "events": [_written(event) for event in simulation.events],
         "failure": None if failure is None else _described(failure),
     }
     _write(path, _FORMAT, simulation, about, {})
@@ -43,7 +44,7 @@ def save_batch(batch: SimulationBatch, path: str | os.PathLike[str]) -> None:
     as_path("SimulationBatch.save", path)
     about = {
         "shape": list(batch.shape),
-        "events": [[list(event) for event in events] for events in batch._events.reshape(-1)],
+        "events": [[_written(event) for event in events] for events in batch._events.reshape(-1)],
         "failures": {str(row): _described(failure) for row, failure in sorted(batch.failures.items())},
     }
     runs = {"status": batch.status, "states": batch.states.astype(np.int64), "energy_balance": batch._energy}
@@ -59,9 +60,14 @@ def _write(
 ) -> None:
     model = {record._mechanism: record._model.to_dict()}
     head = {"format": kind, "version": _VERSION} | model | {"method": record.method, "dt": record.dt} | dict(about)
+    head["record"] = [field.name for field in record.fields]
     arrays: dict[str, Any] = {"about": np.array(json.dumps(head)), **record.to_dict(), **more}
     with whole_file(path, "wb") as file:  # np.savez would append a suffix
         np.savez_compressed(file, **arrays)
+
+
+def _written(event: Any) -> list[Any]:
+    return [list(part) if isinstance(part, tuple) else part for part in event]
 
 
 def _described(failure: BaseException) -> dict[str, Any]:
@@ -76,12 +82,12 @@ def load(path: str | os.PathLike[str], who: str) -> Simulation | SimulationBatch
     def fail(text: str) -> NoReturn:
         raise ValueError(f"{who}: '{os.fspath(path)}' {text}")
 
-    from .simulation import HexapodSimulation, Simulation  # which know this module
+    from .simulation import HexapodSimulation  # which knows this module
 
     about, arrays = _read(path, who, fail)
     batch = about["format"] == _BATCH
-    kind = next((kind for kind in Simulation.__subclasses__() if kind._mechanism in about), HexapodSimulation)
-    own = [field.name for field in kind.fields] + (list(_OF_RUNS) if batch else [])
+    kind = next((kind for kind in _kinds() if kind._mechanism in about), HexapodSimulation)
+    own = _recorded(about, kind, fail) + (list(_OF_RUNS) if batch else [])
     missing = [name for name in own if name not in arrays]
     if missing:
         fail(f"lacks {', '.join(missing)}")
@@ -92,8 +98,8 @@ def load(path: str | os.PathLike[str], who: str) -> Simulation | SimulationBatch
         if name not in about:
             fail(f"lacks {name}")
     mechanism = _mechanism(about, kind, fail)
-    if about["method"] not in ("rk4", "semi-implicit"):
-        fail(f"has method {_show(about['method'])}, expected 'rk4' or 'semi-implicit'")
+    if about["method"] not in METHODS:
+        fail(f"has method {_show(about['method'])}, expected one of {', '.join(map(repr, METHODS))}")
     dt = about["dt"]
     if isinstance(dt, bool) or not isinstance(dt, int | float) or not (math.isfinite(dt) and dt > 0):
         fail(f"has dt {_show(dt)}, expected a number > 0")
@@ -108,6 +114,25 @@ def load(path: str | os.PathLike[str], who: str) -> Simulation | SimulationBatch
         events=_events(about["events"], kind._blank(mechanism), "events", fail),
         failure=None if about["failure"] is None else _recalled(about["failure"], "failure", fail),
     )
+
+
+def _kinds() -> list[type[Simulation]]:
+    """Of records; those of a linkage hold a chain too."""
+    from .chain import ChainSimulation
+    from .linkage import LinkageSimulation
+    from .simulation import HexapodSimulation
+
+    return [LinkageSimulation, ChainSimulation, HexapodSimulation]
+
+
+def _recorded(about: Mapping[str, Any], kind: type[Simulation], fail: Fail) -> list[str]:
+    """Names of the fields of a file."""
+    every = [field.name for field in kind.fields]
+    named = about.get("record", every)
+    good = isinstance(named, list) and all(name in every for name in named) and "t" in named
+    if not good or named != [name for name in every if name in named]:
+        fail(f"has record {_show(named)}, expected some of {', '.join(every)}, time among them")
+    return list(named)
 
 
 def _batch(
@@ -203,6 +228,8 @@ def _check_arrays(blank: Simulation, arrays: Mapping[str, Array], lead: tuple[in
     t = arrays["t"]
     count = t.shape[0] if t.ndim == 1 else 0
     for field in blank.fields:
+        if field.name not in arrays:
+            continue
         array = arrays[field.name]
         sizes = (len(blank._labels(dim) if labels is None else labels) for dim, labels in field.dims)
         expected = (*(() if field.name == "t" else lead), count, *sizes)
@@ -220,6 +247,7 @@ def _events(events: Any, blank: Simulation, where: str, fail: Fail) -> list[Any]
             isinstance(event, list)
             and len(event) == 5
             and isinstance(event[1], str)
+            and isinstance(event[2], str)
             and event[2] in ("lower", "upper")
             and event[3] in ("enter", "leave")
             and all(isinstance(event[i], int | float) and not isinstance(event[i], bool) for i in (0, 4))
@@ -228,19 +256,27 @@ def _events(events: Any, blank: Simulation, where: str, fail: Fail) -> list[Any]
     if not isinstance(events, list):
         fail(f"has {where} {_show(events)}, expected a list")
     for i, event in enumerate(events):
+        if blank._is_crossing(event):
+            continue
         if not good(event):
             fail(f"has {where}[{i}] {_show(event)}, expected [time, name, side, kind, rate]")
         if event[1] not in blank._labels("leg"):
             called = f"{blank._called} '{blank._model.name}'"
             fail(f"has {where}[{i}] of {_show(event[1])}, which {called} does not have")
-    return [blank._event(*event) for event in events]
+    return [
+        blank._crossing(event) if blank._is_crossing(event) else blank._event(*event)
+        for event in events
+    ]  # fmt: skip
 
 
 def _recalled(failure: Any, where: str, fail: Callable[[str], NoReturn]) -> BaseException:
     words = isinstance(failure, dict) and isinstance(failure.get("data"), dict)
     if not words or not all(isinstance(failure.get(key), str) for key in ("type", "message")):
         fail(f"has {where} {_show(failure)}, expected type, message and data")
-    known = {kind.__name__: kind for kind in (errors.UnreachableError, errors.SingularityError, FloatingPointError)}
+    known = {
+        kind.__name__: kind
+        for kind in (errors.UnreachableError, errors.SingularityError, errors.StepError, FloatingPointError)
+    }
     error = known.get(failure["type"], errors.Error)(failure["message"])
     for key, value in failure["data"].items():
         if key not in _FAILURE_DATA:

@@ -2,6 +2,7 @@
 // may.
 #include <algorithm>
 
+#include <zveno/scalar/complex.hpp>
 #include <zveno/scalar/count.hpp>
 #include <zveno/scalar/jet.hpp>
 #include <zveno/scalar/scalars.hpp>
@@ -12,6 +13,7 @@ T smaller(const T& x, const T& y) {
   return y;
 }
 
+using zveno::Complex;
 using zveno::Counted;
 using zveno::Derived;
 using zveno::Moving;

@@ -1,4 +1,5 @@
 // A kernel that looks at integers only: compiles for every scalar.
+#include <zveno/scalar/complex.hpp>
 #include <zveno/scalar/count.hpp>
 #include <zveno/scalar/jet.hpp>
 #include <zveno/scalar/scalars.hpp>
@@ -10,6 +11,7 @@ T sum(const T* x, int n, bool negative) {
   return negative ? -total : total;
 }
 
+using zveno::Complex;
 using zveno::Counted;
 using zveno::Derived;
 using zveno::Moving;

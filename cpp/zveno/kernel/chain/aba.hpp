@@ -17,8 +17,8 @@ struct Articulated {
 };
 
 // (8.4) shift of the reference point by p, axes unchanged: B1 = B - A p~, C1 = C - B' p~ + p~ B1; 42 mul 42 add
-template <class T>
-ZVENO_INLINE void shift(Articulated<T>& I, const Vec3<T>& p) {
+template <class T, class G>
+ZVENO_INLINE void shift(Articulated<T>& I, const Vec3<G>& p) {
   const Mat3<T> A = dense(I.A), B = I.B;
   Mat3<T> B1;
   for (int i = 0; i < 3; ++i) {  // row i of A p~ is a x p
@@ -48,6 +48,83 @@ ZVENO_INLINE void remove_joint(Articulated<T>& I, const Wrench<T>& U, const Wren
     for (int j = 0; j < 3; ++j) I.B(i, j) -= U.f[i] * u1.n[j];
 }
 
+// a body, A = m E, B = -mc~, C = I, and what hangs on it by the next body, if that is its child
+template <class T, class P>
+ZVENO_INLINE void compose(const BodyParams<P>& body, bool carried, const Articulated<T>& outboard, Articulated<T>& own) {
+  const T mass = T(body.m);
+  const Vec3<T> mc = cast<T>(body.mc_B);
+  if (carried) {
+    own = outboard;
+    own.A.xx += mass, own.A.yy += mass, own.A.zz += mass;
+    own.B(0, 1) += mc.z(), own.B(1, 0) -= mc.z(), own.B(0, 2) -= mc.y();
+    own.B(2, 0) += mc.y(), own.B(1, 2) += mc.x(), own.B(2, 1) -= mc.x();
+    own.C = cast<T>(body.I_BBo_B) + own.C;
+  } else {
+    const T zero = T(0.0);
+    own.A = {mass, zero, zero, mass, zero, mass};
+    own.B = skew(-mc);
+    own.C = cast<T>(body.I_BBo_B);
+  }
+}
+
+// into += more
+template <class T>
+ZVENO_INLINE void add_to(Articulated<T>& into, const Articulated<T>& more) {
+  into.A = into.A + more.A;
+  into.B = into.B + more.B;
+  into.C = into.C + more.C;
+}
+
+// what the body's joint feels of it: U = I z and z'U
+template <class T>
+ZVENO_INLINE void joint_column(const Articulated<T>& own, bool revolute, Vec3<T>& Uf, Vec3<T>& Un, T& inertia) {
+  Uf = revolute ? own.B.col(2) : Vec3<T>{own.A.xz, own.A.yz, own.A.zz};
+  Un = revolute ? Vec3<T>{own.C.xz, own.C.yz, own.C.zz} : own.B.row(2);
+  inertia = revolute ? own.C.zz : own.A.zz;
+}
+
+// (8.3), (8.4): what the parent feels of a body through its joint
+template <class T, class Frame>
+ZVENO_INLINE void hand_over(const Frame& X, Articulated<T>& own, const Vec3<T>& Uf, const Vec3<T>& Un, const T& inv,
+                            Articulated<T>& outboard) {
+  remove_joint(own, {Uf, Un}, {Uf * inv, Un * inv});
+  outboard.A = X.to_parent(own.A);
+  outboard.B = X.to_parent(own.B);
+  outboard.C = X.to_parent(own.C);
+  if (!X.coincident()) shift(outboard, X.p);
+}
+
+// base to tips, (8.5): efforts left for the joints -> accelerations, in place
+template <bool Stacked, class G, class T, class P>
+ZVENO_INLINE void spread(const ModelView<P>& model, const JointPosition<G>& at, const Wrench<T>* U, const T* inverse, T* qdd,
+                         Scratch& scratch) {
+  const bool tree = !model.topology->serial;
+  const int n = model.size();
+  Vec3<T>* da = scratch.take<Vec3<T>>(tree ? n : 0);
+  Vec3<T>* dw = scratch.take<Vec3<T>>(tree ? n : 0);
+  Vec3<T> linear = zero3<T>(), angular = linear;
+  for (int b = 0; b < n; ++b) {
+    const int parent = model.parent(b);
+    T acceleration = qdd[b];
+    if (parent == kWorld) {
+      linear = angular = zero3<T>();
+      acceleration = acceleration * inverse[b];
+    } else {
+      if (parent != b - 1) linear = da[parent], angular = dw[parent];
+      const JointFrame<G, Stacked> X = joint_frame<Stacked>(model, at, b);
+      linear = X.velocity_to_body(linear, angular);
+      angular = X.to_body(angular);
+      acceleration = (acceleration - (dot(U[b].f, linear) + dot(U[b].n, angular))) * inverse[b];
+    }
+    if (model.revolute(b))
+      angular.z() += acceleration;
+    else
+      linear.z() += acceleration;
+    qdd[b] = acceleration;
+    if (tree) da[b] = linear, dw[b] = angular;
+  }
+}
+
 template <bool Stacked, class T, class P>
 void articulated_bodies(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* tau,
                         const double* rotor, const BaseMotion<T>& base, const Wrench<T>* external_B, T* qdd, T* pivot,
@@ -72,55 +149,36 @@ void articulated_bodies(const ModelView<P>& model, const JointPosition<T>& at, c
   bool carried = false;
   for (int b = n; b-- > 0;) {
     const BodyParams<P>& body = model.body[b];
-    const T mass = T(body.m);
-    const Vec3<T> mc = cast<T>(body.mc_B);
     Articulated<T> own;
     Vec3<T> force = bias[b].f, moment = bias[b].n;
     if (Stacked && model.hinge(b)) {
       own = outboard;
       force = external_B ? force + outboard_f : outboard_f;
       moment = external_B ? moment + outboard_n : outboard_n;
-    } else if (carried) {  // A = m E, B = -mc~, C = I, and the child
-      own = outboard;
-      own.A.xx += mass, own.A.yy += mass, own.A.zz += mass;
-      own.B(0, 1) += mc.z(), own.B(1, 0) -= mc.z(), own.B(0, 2) -= mc.y();
-      own.B(2, 0) += mc.y(), own.B(1, 2) += mc.x(), own.B(2, 1) -= mc.x();
-      own.C = cast<T>(body.I_BBo_B) + own.C;
+    } else {
+      compose(body, carried, outboard, own);
+    }
+    if (carried && !(Stacked && model.hinge(b))) {
       force += outboard_f;
       moment += outboard_n;
-    } else {
-      const T zero = T(0.0);
-      own.A = {mass, zero, zero, mass, zero, mass};
-      own.B = skew(-mc);
-      own.C = cast<T>(body.I_BBo_B);
     }
-    if (tree && model.topology->branches[b]) {
-      own.A = own.A + I[b].A;
-      own.B = own.B + I[b].B;
-      own.C = own.C + I[b].C;
-    }
+    if (tree && model.topology->branches[b]) add_to(own, I[b]);
     const bool revolute = model.revolute(b);
-    const Vec3<T> Uf = revolute ? own.B.col(2) : Vec3<T>{own.A.xz, own.A.yz, own.A.zz};
-    const Vec3<T> Un = revolute ? Vec3<T>{own.C.xz, own.C.yz, own.C.zz} : own.B.row(2);
-    const T inertia = revolute ? own.C.zz : own.A.zz;
+    Vec3<T> Uf, Un;
+    T inertia;
+    joint_column(own, revolute, Uf, Un, inertia);
     const T D = rotor ? inertia + T(rotor[b]) : inertia;
     const T inv = T(1.0) / D, left = tau[b] - (revolute ? moment.z() : force.z());
     const int parent = model.parent(b);
     carried = parent == b - 1 && parent != kWorld;
     if (parent != kWorld) {
       const JointFrame<T, Stacked> X = joint_frame<Stacked>(model, at, b);
-      remove_joint(own, {Uf, Un}, {Uf * inv, Un * inv});
-      outboard.A = X.to_parent(own.A);
-      outboard.B = X.to_parent(own.B);
-      outboard.C = X.to_parent(own.C);
-      if (!X.coincident()) shift(outboard, X.p);
+      hand_over(X, own, Uf, Un, inv, outboard);
       const T share = left * inv;
       outboard_f = X.to_parent(force + Uf * share);
       outboard_n = X.moment_to_parent(moment + Un * share, outboard_f);
       if (!carried) {
-        I[parent].A = I[parent].A + outboard.A;
-        I[parent].B = I[parent].B + outboard.B;
-        I[parent].C = I[parent].C + outboard.C;
+        add_to(I[parent], outboard);
         bias[parent].f += outboard_f;
         bias[parent].n += outboard_n;
       }
@@ -132,30 +190,7 @@ void articulated_bodies(const ModelView<P>& model, const JointPosition<T>& at, c
     qdd[b] = left;
   }
 
-  // base to tips: deviations of the accelerations, (8.5)
-  Vec3<T>* da = scratch.take<Vec3<T>>(tree ? n : 0);
-  Vec3<T>* dw = scratch.take<Vec3<T>>(tree ? n : 0);
-  Vec3<T> linear = zero3<T>(), angular = linear;
-  for (int b = 0; b < n; ++b) {
-    const int parent = model.parent(b);
-    T acceleration = qdd[b];
-    if (parent == kWorld) {
-      linear = angular = zero3<T>();
-      acceleration = acceleration * inverse[b];
-    } else {
-      if (parent != b - 1) linear = da[parent], angular = dw[parent];
-      const JointFrame<T, Stacked> X = joint_frame<Stacked>(model, at, b);
-      linear = X.velocity_to_body(linear, angular);
-      angular = X.to_body(angular);
-      acceleration = (acceleration - (dot(U[b].f, linear) + dot(U[b].n, angular))) * inverse[b];
-    }
-    if (model.revolute(b))
-      angular.z() += acceleration;
-    else
-      linear.z() += acceleration;
-    qdd[b] = acceleration;
-    if (tree) da[b] = linear, dw[b] = angular;
-  }
+  spread<Stacked>(model, at, U, inverse, qdd, scratch);
 }
 
 // rotor: reflected inertias or null. pivot: n, the inertia each joint's drive feels; the caller judges them.

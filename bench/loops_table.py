@@ -1,0 +1,127 @@
+"""Time forward dynamics of closed mechanisms against Pinocchio's constraintDynamics and MuJoCo's equality constraints.
+
+python bench/loops_table.py [--seconds S]
+
+One run, the engines take turns, the best turn counts. Pinocchio has balls (3D) and welds (6D), no hinge: its four-bar
+is closed by a ball. MuJoCo's constraint is soft: what it answers is compared for its time only.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+from zveno.bench.pinocchio import to_pinocchio
+from zveno.bench.timing import Call, best_of
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from engines import closed_mechanisms as known
+
+BATCH = 1000
+STATES = {
+    "four_bar": ((0.8, -0.2, 1.6), {"crank_joint": 3.0}),
+    "slider_crank": ((0.7, -0.8, 0.7), {"crank_joint": 10.0}),
+    "rssr": ((0.6, 0.05, -0.43, 0.3, 1.06), {"crank_joint": 4.0, "coupler_joint": 0.5}),
+}
+
+
+def pinocchio_call(linkage, q, qd, tau):
+    """constraintDynamics with a ball for every loop."""
+    model = to_pinocchio(linkage.chain)
+    order = [model.joints[model.getJointId(name)].idx_v for name in linkage.joint_names]
+
+    def placed(values):
+        out = np.empty(model.nv)
+        out[order] = values
+        return out
+
+    held = pin.StdVec_RigidConstraintModel()
+    for loop in linkage.constraints:
+        ends = []
+        for link, point in ((loop.a, loop.point_a), (loop.b, loop.point_b)):
+            frame = model.frames[model.getFrameId(link)]
+            ends += [frame.parentJoint, frame.placement * pin.SE3(np.eye(3), point)]
+        held.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, *ends))
+    own = pin.StdVec_RigidConstraintData([x.createData() for x in held])
+    data = model.createData()
+    pin.initConstraintDynamics(model, data, held, own)
+    settings = pin.ProximalSettings(1e-12, 1e-10, 10)
+    args = (model, data, placed(q), placed(qd), placed(tau), held, own, settings)
+    return Call(pin.constraintDynamics, args), lambda: pin.constraintDynamics(*args)[order]
+
+
+def mujoco_call(linkage, q, qd, tau):
+    """mj_forward with `connect` for every loop."""
+    spec = mujoco.MjSpec()
+    spec.option.gravity = linkage.chain.gravity
+    bodies = {"base": spec.worldbody}
+    for link in linkage.chain.links:
+        quaternion = np.zeros(4)
+        mujoco.mju_mat2Quat(quaternion, link.rotation.ravel())
+        body = bodies[link.parent].add_body(name=link.name, pos=link.position, quat=quaternion)
+        kind = mujoco.mjtJoint.mjJNT_HINGE if link.joint == "revolute" else mujoco.mjtJoint.mjJNT_SLIDE
+        body.add_joint(name=link.joint_name, type=kind, axis=link.axis)
+        values, axes = np.linalg.eigh(link.inertia)
+        axes *= np.linalg.det(axes)
+        mujoco.mju_mat2Quat(quaternion, axes.ravel())
+        body.mass, body.ipos, body.inertia, body.iquat = (
+            max(link.mass, 1e-9),
+            link.com,
+            np.maximum(values, 1e-9),
+            quaternion,
+        )
+        body.explicitinertial = True
+        bodies[link.name] = body
+    for loop in linkage.constraints:
+        equality = spec.add_equality(type=mujoco.mjtEq.mjEQ_CONNECT, name1=loop.a, name2=loop.b)
+        equality.objtype = mujoco.mjtObj.mjOBJ_BODY
+        equality.data[:3] = loop.point_a
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, qd, tau
+    return Call(mujoco.mj_forward, (model, data))
+
+
+def rows(name, seconds):
+    """Names and nanoseconds per state."""
+    linkage = getattr(known, name)()
+    guess, rates = STATES[name]
+    q = linkage.close(guess, hold=list(rates))
+    qd = linkage.velocities(q, rates)
+    tau = np.linspace(0.5, -0.3, linkage.n)
+    theirs, answer = pinocchio_call(linkage, q, qd, tau)
+    own = linkage.forward_dynamics(q, qd, tau).qdd
+    if np.abs(own - answer()).max() > 1e-7 * np.abs(own).max():
+        raise SystemExit(f"{name}: engines disagree: {own}, {answer()}")
+    many = [np.tile(x, (BATCH, 1)) for x in (q, qd, tau)]
+    calls = {
+        "pinocchio": theirs,
+        "mujoco": mujoco_call(linkage, q, qd, tau),
+        "one call, everything": Call(linkage.forward_dynamics, (q, qd, tau)),
+        "one call, qdd": Call(linkage.forward_dynamics, (q, qd, tau), {"outputs": ("qdd",)}),
+        "one call, qdd and multipliers": Call(
+            linkage.forward_dynamics, (q, qd, tau), {"outputs": ("qdd", "multiplier")}
+        ),
+        "batch, everything": Call(linkage.forward_dynamics, tuple(many), states=BATCH),
+        "batch, qdd": Call(linkage.forward_dynamics, tuple(many), {"outputs": ("qdd",)}, states=BATCH),
+        "tree alone, one call": Call(linkage.chain.forward_dynamics, (q, qd, tau)),
+    }
+    return {key: x * 1e9 for key, x in best_of(calls, seconds).items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=4.0, help="for each mechanism")
+    seconds = parser.parse_args().seconds
+    for name in STATES:
+        times = rows(name, seconds)
+        best = min(times["pinocchio"], times["mujoco"])
+        print(f"\n{name}")
+        for key, ns in times.items():
+            print(f"  {key:32s} {ns:9.0f} ns   {best / ns:6.1f} x")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+// States of a linkage: one as doubles, several side by side in the lanes.
+#include <zveno/batch/rows.hpp>
+
+#include <cmath>
+#include <new>
+
+#include <zveno/batch/run.hpp>
+#include <zveno/functions/linkage_evaluation.hpp>
+#include <zveno/support/finite.hpp>
+
+namespace zveno {
+namespace {
+
+// the tables of a pack would take too much memory beyond this
+constexpr int kLargestPacked = 128;
+
+class LinkageRows {
+ public:
+  const Results results;
+
+  LinkageRows(const LinkageJob& job, const Rows& rows, Scratch& scratch)
+      : results(job, rows), job_(job), linkage_(*job.linkage), rows_(rows), scratch_(scratch) {
+    for (const Param p : row_of(job.function).params)
+      if (is_array(p) && p != Param::t) input_[inputs_++] = {p, input_size(job, p)};
+    if (linkage_.given()) input_[inputs_++] = {Param::given, linkage_.given()};
+  }
+
+  bool in_lanes(std::ptrdiff_t begin, std::ptrdiff_t end) const {
+    return end - begin > 1 && linkage_.chain().n() + linkage_.rows() <= kLargestPacked;
+  }
+
+  Failure single(std::ptrdiff_t row) {
+    Inputs<double> in;
+    const double* given = nullptr;
+    bool finite = true;
+    for (int k = 0; k < inputs_; ++k) {
+      const double* x = rows_[input_[k].param].row(row);
+      if (input_[k].param == Param::given)
+        given = x;
+      else
+        in[input_[k].param] = x;
+      if (rows_.check_inputs) finite &= all_finite(x, input_[k].size);
+    }
+    if (!finite) return {Cause::input};
+    double* out[kMostOutputs];
+    for (int k = 0; k < results.count; ++k) out[k] = results.row(k, row);
+    double* judged = scratch_.take<double>(judged_size(job_));
+    if (!solves() || linkage_.chosen()) evaluate_linkage(job_, linkage_.choice(), in, given, out, judged, scratch_);
+    if (solves()) {
+      Failure f = linkage_.chosen() ? judge(judged) : Failure{Cause::deficient};
+      if (f.cause == Cause::deficient) f = chosen_here(in, given, out, judged);
+      if (f) return f;
+    }
+    for (int k = 0; k < results.count; ++k)
+      if (out[k] && !all_finite(out[k], results.size[k])) return {Cause::overflow};
+    return {};
+  }
+
+  void prepare() {
+    in_ = ::new (scratch_.take<Inputs<Packed>>(1)) Inputs<Packed>;
+    for (int k = 0; k < inputs_; ++k) {
+      packs_[k] = scratch_.take<Packed>(input_[k].size);
+      if (input_[k].param == Param::given)
+        given_ = packs_[k];
+      else
+        (*in_)[input_[k].param] = packs_[k];
+    }
+    for (int k = 0; k < results.count; ++k) out_[k] = results.out[k] ? scratch_.take<Packed>(results.size[k]) : nullptr;
+    judged_ = scratch_.take<Packed>(judged_size(job_));
+  }
+
+  bool lanes(std::ptrdiff_t row, std::ptrdiff_t end, std::ptrdiff_t count) {
+    if (solves() && !linkage_.chosen()) return false;
+    bool finite = true;
+    for (int k = 0; k < inputs_; ++k) {
+      gather(rows_[input_[k].param], row, end, input_[k].size, packs_[k]);
+      if (rows_.check_inputs) finite &= all_finite_lanes(packs_[k], input_[k].size);
+    }
+    if (!finite) return false;
+    evaluate_linkage<Packed>(job_, linkage_.choice(), *in_, given_, out_, judged_, scratch_);
+    if (solves()) {
+      const Chain& chain = linkage_.chain();
+      for (int b = 0; b < chain.n(); ++b)
+        if (!all_above(judged_ + b, 1, chain.tiny_pivot()[b])) return false;
+      if (linkage_.rows() && !all_above(judged_ + chain.n(), (job_.anywhere ? 1 : 2) * linkage_.rows(), 0.0)) return false;
+    }
+    return results.write(out_, row, count);
+  }
+
+ private:
+  bool solves() const { return judged_size(job_) > 0; }
+
+  Failure judge(const double* judged, bool of_choice = true) const {
+    const Chain& chain = linkage_.chain();
+    const int n = chain.n(), m = linkage_.rows();
+    for (int b = n; b-- > 0;)
+      if (!(judged[b] > chain.tiny_pivot()[b])) {
+        if (!std::isfinite(judged[b])) return {Cause::overflow};
+        return {Cause::massless, -1, chain.user_index()[b]};
+      }
+    const double open = linkage_.open();
+    for (int i = 0; i < m && !job_.anywhere; ++i)
+      if (!(judged[n + m + i] > 0))
+        return {Cause::open, -1, linkage_.constraint_of_row(i), std::sqrt(open * open - judged[n + m + i])};
+    for (int i = 0; i < m && of_choice; ++i)
+      if (!(judged[n + i] > 0)) return {Cause::deficient, -1, linkage_.constraint_of_row(i)};
+    return {};
+  }
+
+  // rows that do at this state, where those of the linkage do not
+  Failure chosen_here(const Inputs<double>& in, const double* given, double* const* out, double* judged) {
+    const Scratch::Frame frame(scratch_);
+    const int n = linkage_.chain().n(), m = linkage_.rows();
+    double* G = scratch_.take<double>(static_cast<std::size_t>(m) * n);
+    double* f = scratch_.take<double>(m);
+    LinkageJob job = job_;
+    job.function = LinkageFunction::constraint_jacobian;
+    evaluate_linkage(job, linkage_.choice(), in, given, &G, static_cast<double*>(nullptr), scratch_);
+    job.function = LinkageFunction::residual;
+    evaluate_linkage(job, linkage_.choice(), in, given, &f, static_cast<double*>(nullptr), scratch_);
+    RowChoice choice;
+    if (!job_.choose(linkage_, G, f, choice)) return {Cause::deficient};
+    evaluate_linkage(job_, choice, in, given, out, judged, scratch_);
+    return judge(judged, false);
+  }
+
+  struct Input {
+    Param param;
+    int size;
+  };
+
+  const LinkageJob& job_;
+  const Linkage& linkage_;
+  const Rows& rows_;
+  Scratch& scratch_;
+  Input input_[kChainInputs + 1];
+  int inputs_ = 0;
+  // of packs
+  Inputs<Packed>* in_ = nullptr;
+  Packed *packs_[kChainInputs + 1], *out_[kMostOutputs], *judged_ = nullptr;
+  const Packed* given_ = nullptr;
+};
+
+}  // namespace
+
+Failure run_linkage(const LinkageJob& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) {
+  Scratch& scratch = Scratch::of_this_thread();
+  const Scratch::Frame frame(scratch);
+  LinkageRows work(job, rows, scratch);
+  return run_over(work, rows, begin, end, scratch);
+}
+
+}  // namespace zveno

@@ -1,0 +1,452 @@
+// One state (or one pack of states) of a linkage: user's order in, user's order out. The same text serves every scalar.
+// Equation numbers are those of docs/constraints.md.
+#pragma once
+
+#include <cstdint>
+
+#include <zveno/functions/chain_evaluation.hpp>
+#include <zveno/functions/linkage_job.hpp>
+#include <zveno/kernel/loop/constraint.hpp>
+#include <zveno/kernel/loop/multipliers.hpp>
+
+namespace zveno {
+
+template <class T>
+class LinkageEvaluation : private ChainEvaluation<T> {
+  using Base = ChainEvaluation<T>;
+  using Base::at_;
+  using Base::chain_;
+  using Base::forces_;
+  using Base::in_;
+  using Base::model_;
+  using Base::n_;
+  using Base::p_W_;
+  using Base::R_WB_;
+  using Base::scratch_;
+
+ public:
+  LinkageEvaluation(const LinkageJob& job, const RowChoice& choice, const Inputs<T>& in, const T* given, Scratch& scratch)
+      : Base(job.tree, job.linkage->chain().view(), in, scratch),
+        job_(job),
+        linkage_(*job.linkage),
+        choice_(choice),
+        given_(given),
+        m_(linkage_.rows()) {}
+
+  void operator()(T* const* out, T* judged) {
+    switch (job_.function) {
+      case LinkageFunction::residual:
+        rows(LoopOrder::position);
+        for (int i = 0; i < m_; ++i) out[0][i] = value_[i].f;
+        return;
+      case LinkageFunction::constraint_velocity:
+        rows(LoopOrder::velocity);
+        for (int i = 0; i < m_; ++i) out[0][i] = value_[i].fd;
+        return;
+      case LinkageFunction::constraint_jacobian: {
+        rows(LoopOrder::position);
+        T* row = scratch_.template take<T>(n_);
+        for (int i = 0; i < m_; ++i) {
+          jacobian_row(i, row);
+          for (int b = 0; b < n_; ++b) out[0][i * n_ + chain_.user_index()[b]] = row[b];
+        }
+        return;
+      }
+      case LinkageFunction::constraint_bias:
+        rows(LoopOrder::acceleration);
+        for (int i = 0; i < m_; ++i) out[0][i] = value_[i].gam;
+        return;
+      case LinkageFunction::forward_dynamics: return forward_dynamics(out, judged);
+      case LinkageFunction::project_position: return project(LoopOrder::position, out[0], judged);
+      case LinkageFunction::project_velocity: return project(LoopOrder::velocity, out[0], judged);
+    }
+  }
+
+ private:
+  // all rows, in base axes; `few`: second rates of the active ones only, and nothing of those that no joint moves
+  void rows(LoopOrder order, bool few = false, bool wrenches = true) {
+    asked_ = scratch_.template take<Asked>(m_);
+    for (int i = 0; i < m_; ++i) asked_[i] = few ? Asked::position : Asked(static_cast<int>(order));
+    if (few)
+      for (const int i : choice_.active) asked_[i] = Asked(static_cast<int>(order));
+    if (!wrenches)
+      for (int j = 0; j < choice_.zero; ++j) asked_[choice_.redundant[choice_.redundant.size() - 1 - j]] = Asked::nothing;
+    this->frames();
+    LoopBodies<T> bodies{R_WB_, p_W_, nullptr};
+    if (order != LoopOrder::position) {
+      qd_ = this->ordered(in_[Param::qd]);
+      LoopMotion<T>* motion = scratch_.template take<LoopMotion<T>>(n_);
+      loop_motions(model_, R_WB_, p_W_, qd_, order, motion);
+      bodies.motion = motion;
+    }
+    joint_ = scratch_.template take<Screw<T>>(n_);
+    for (int b = 0; b < n_; ++b) joint_[b] = joint_screw(model_, b, R_WB_, p_W_);
+    value_ = scratch_.template take<RowValue<T>>(m_);
+    point_ = scratch_.template take<Vec3<T>>(linkage_.constraints().size());
+    int k = 0;
+    for (const LoopConstraint& c : linkage_.constraints()) {
+      if (c.placed)
+        placed(c, bodies, order, point_[k]);
+      else
+        unplaced(c, order);
+      ++k;
+    }
+  }
+
+  void placed(const LoopConstraint& c, const LoopBodies<T>& bodies, LoopOrder order, Vec3<T>& point) {
+    LoopPair<T> pair;
+    bool of_b = false;  // whether axes of B matter
+    for (int i = c.first; i < c.first + c.count; ++i) {
+      const RowType type = linkage_.row()[i].type;
+      of_b |= asked_[i] != Asked::nothing && (type == RowType::dots || type == RowType::screw);
+    }
+    loop_frame(c.a, bodies, given_, order, true, pair.a);
+    loop_frame(c.b, bodies, given_, order, of_b, pair.b);
+    relate(order, pair);
+    point = pair.b.p;
+    for (int i = c.first; i < c.first + c.count; ++i) {
+      const LoopRow& row = linkage_.row()[i];
+      if (asked_[i] == Asked::nothing) {
+        value_[i].f = value_[i].gam = T(0.0);
+        continue;
+      }
+      T sine[padded(1)], cosine[padded(1)];
+      if (row.type == RowType::screw) {
+        const T angle = screw_slide(pair) * T(1.0 / row.scale) - T(row.c);
+        joint_trig(&angle, sine, cosine, 1);
+      }
+      loop_row(row, pair, row.given < 0 ? nullptr : given_ + row.given, sine, cosine,
+               static_cast<LoopOrder>(static_cast<int>(asked_[i])), value_[i]);
+    }
+  }
+
+  // link axes in base axes
+  Mat3<T> axes_of(const LoopSide& side) const {
+    if (side.target >= 0) {
+      Mat3<T> R;
+      for (int i = 0; i < 9; ++i) R(i / 3, i % 3) = given_[Linkage::kTargetSize * side.target + i];
+      return R;
+    }
+    const Mat3<T> R_U = cast<T>(side.R_U);
+    return side.body == kWorld ? R_U : times(R_WB_[side.body], R_U);
+  }
+
+  // relations of joint coordinates
+  void unplaced(const LoopConstraint& c, LoopOrder order) {
+    for (int i = c.first; i < c.first + c.count; ++i) {
+      const LoopRow& row = linkage_.row()[i];
+      RowValue<T>& x = value_[i];
+      x.force = x.moment = zero3<T>();
+      const T* given = row.given < 0 ? nullptr : given_ + row.given;
+      x.fd = x.gam = T(0.0);
+      if (row.type == RowType::function) {  // f, f_t, gam, row
+        x.f = given[0];
+        x.gam = given[2];
+        if (order == LoopOrder::position) continue;
+        x.fd = given[1];
+        for (int b = 0; b < n_; ++b) x.fd += given[3 + chain_.user_index()[b]] * qd_[b];
+      } else {
+        const T s = T(row.scale);
+        x.f = given ? -given[0] : T(-row.c);
+        for (int b = 0; b < n_; ++b)
+          if (c.coefficients[b] != 0) x.f += at_.q[b] * T(c.coefficients[b]);
+        x.f = x.f * s;
+        if (order == LoopOrder::position) continue;
+        for (int b = 0; b < n_; ++b)
+          if (c.coefficients[b] != 0) x.fd += qd_[b] * T(row.scale * c.coefficients[b]);
+        if (given) x.fd -= given[1] * s, x.gam -= given[2] * s;
+      }
+    }
+  }
+
+  // row i of G in the order of bodies
+  void jacobian_row(int i, T* out) const {
+    const LoopRow& row = linkage_.row()[i];
+    const int k = linkage_.constraint_of_row(i);
+    const LoopConstraint& c = linkage_.constraints()[k];
+    for (int b = 0; b < n_; ++b) out[b] = T(0.0);
+    if (c.placed) {
+      loop_jacobian(c, chain_.topology(), joint_, point_[k], value_[i].force, value_[i].moment, out);
+    } else if (row.type == RowType::function) {
+      for (int b = 0; b < n_; ++b) out[b] = given_[row.given + 3 + chain_.user_index()[b]];
+    } else {
+      for (int b = 0; b < n_; ++b) out[b] = T(row.scale * c.coefficients[b]);
+    }
+  }
+
+  // factors of the mass matrix, and D^-1
+  struct Tree {
+    T *M, *h;
+  };
+  Tree tree(T* judged) {
+    Tree x{scratch_.template take<T>(static_cast<std::size_t>(n_) * n_), scratch_.template take<T>(n_)};
+    mass_matrix_of_bodies(chain_, model_, n_ <= 8 ? Method::crba_walk : Method::crba, at_, x.M, scratch_);
+    this->factorise(x.M, judged);
+    for (std::ptrdiff_t b = 0; b < n_; ++b) x.h[b] = T(1.0) / x.M[b * n_ + b];
+    return x;
+  }
+
+  // (L28) the active rows; row: room for n. Returns the sum of their squares
+  T collect(const Tree& x, OrthogonalRows<T>& columns, T* row, T* trust) const {
+    T all = T(0.0);
+    for (const int i : choice_.active) {
+      jacobian_row(i, row);
+      ltl_to_tree(chain_.topology(), x.M, row);
+      const T whole = columns.product(row, row);
+      all += whole;
+      trust[i] = columns.add(row) - whole * T(kKeptSquare);
+    }
+    return all;
+  }
+
+  // above zero where a state meets its constraints
+  void judge_open(T* trust) const {
+    const T open = T(linkage_.open() * linkage_.open());
+    for (int i = 0; i < m_; ++i) trust[m_ + i] = open - value_[i].f * value_[i].f;
+  }
+
+  // (L35) q or qd without what violates f or f'
+  void project(LoopOrder order, T* out, T* judged) {
+    rows(order);
+    const Tree x = tree(judged);
+    const int r = static_cast<int>(choice_.active.size());
+    OrthogonalRows<T> columns(n_, r, x.h, scratch_);
+    T* trust = judged + n_;
+    T* row = scratch_.template take<T>(n_);
+    collect(x, columns, row, trust);
+    for (const int i : choice_.redundant) trust[i] = T(1.0);
+    judge_open(trust);
+    T* error = scratch_.template take<T>(r);
+    for (int j = 0; j < r; ++j) {
+      const RowValue<T>& at = value_[choice_.active[j]];
+      error[j] = order == LoopOrder::position ? at.f : at.fd;
+    }
+    T* step = scratch_.template take<T>(n_);
+    for (int b = 0; b < n_; ++b) step[b] = T(0.0);
+    constrained_efforts(columns, n_, step, error, scratch_);
+    for (int b = 0; b < n_; ++b) step[b] = step[b] * x.h[b];
+    ltl_from_tree(chain_.topology(), x.M, step);
+    const T* from = order == LoopOrder::position ? at_.q : qd_;
+    for (int b = 0; b < n_; ++b) out[chain_.user_index()[b]] = from[b] + step[b];
+  }
+
+  void forward_dynamics(T* const* out, T* judged) {
+    const bool reactions = out[1] || out[2] || out[3] || out[4] || out[5];
+    rows(LoopOrder::acceleration, true, reactions);
+    const Topology& topology = chain_.topology();
+    const int r = static_cast<int>(choice_.active.size()), e = static_cast<int>(choice_.redundant.size());
+
+    // ---- the tree
+    T* effort = scratch_.template take<T>(n_);
+    this->newton_euler(qd_, nullptr, effort);
+    forces_.add_efforts(at_.q, qd_, nullptr, effort);
+    const T* tau = this->ordered(in_[Param::tau]);
+    for (int b = 0; b < n_; ++b) effort[b] = tau[b] - effort[b];
+    const Tree factors = tree(judged);
+    const T *M = factors.M, *h = factors.h;
+    ltl_to_tree(topology, M, effort);
+
+    // ---- (L28)
+    OrthogonalRows<T> columns(n_, r, h, scratch_);
+    T* trust = judged + n_;
+    T* row = scratch_.template take<T>(n_);
+    T* N = scratch_.template take<T>(m_);
+    const T all = collect(factors, columns, row, trust);
+    for (int j = 0; j < r; ++j) N[j] = value_[choice_.active[j]].gam;
+    if (job_.damping != 0 || job_.stiffness != 0)
+      for (int j = 0; j < r; ++j) {
+        const RowValue<T>& x = value_[choice_.active[j]];
+        N[j] += x.fd * T(2 * job_.damping) + x.f * T(job_.stiffness * job_.stiffness);
+      }
+    constrained_efforts(columns, n_, effort, N, scratch_);
+    T* const qdd = out[0] && chain_.identity_order() ? out[0] : scratch_.template take<T>(n_);
+    for (int b = 0; b < n_; ++b) qdd[b] = effort[b] * h[b];
+    ltl_from_tree(topology, M, qdd);
+    if (out[0]) this->deliver(qdd, out[0]);
+
+    // ---- rows that follow from the others: X' in the columns, (L18) Y = [-X'; E]
+    T* X = scratch_.template take<T>(static_cast<std::size_t>(r) * e);
+    for (int j = 0; j < e; ++j) {
+      const int i = choice_.redundant[j];
+      if (j >= e - choice_.zero) {
+        for (int l = 0; l < r; ++l) X[j * r + l] = T(0.0);
+        trust[i] = T(1.0);
+        continue;
+      }
+      jacobian_row(i, row);
+      ltl_to_tree(topology, M, row);
+      columns.remove(row, X + j * r);
+      trust[i] = all * T(kKeptSquare) - columns.product(row, row);
+      columns.solve(X + j * r);
+    }
+    judge_open(trust);
+    if (reactions) share(out, qdd, N, X);
+  }
+
+  // wrench of all multipliers, about the base origin, through the joints and the constraints
+  struct Load {
+    Vec3<T> f, n;
+  };
+
+  // what unit multipliers `weights` (by rows) put through every joint: about the base origin, base axes
+  void transmit(const T* weights, Load* loop, Load* joint) const {
+    const int constraints = static_cast<int>(linkage_.constraints().size());
+    for (int b = 0; b < n_; ++b) joint[b] = {zero3<T>(), zero3<T>()};
+    for (int k = 0; k < constraints; ++k) {
+      const LoopConstraint& c = linkage_.constraints()[k];
+      Load w{zero3<T>(), zero3<T>()};
+      if (c.placed) {
+        for (int i = c.first; i < c.first + c.count; ++i) {
+          w.f += value_[i].force * weights[i];
+          w.n += value_[i].moment * weights[i];
+        }
+        const Vec3<T> about_origin = w.n + cross<T>(point_[k], w.f);
+        // the tree carries what the constraint does not
+        if (c.b.body != kWorld) joint[c.b.body].f -= w.f, joint[c.b.body].n -= about_origin;
+        if (c.a.body != kWorld) joint[c.a.body].f += w.f, joint[c.a.body].n += about_origin;
+      }
+      loop[k] = w;
+    }
+    for (int b = n_; b-- > 0;) {
+      const int parent = model_.parent(b);
+      if (parent != kWorld) joint[parent].f += joint[b].f, joint[parent].n += joint[b].n;
+    }
+    for (int b = 0; b < n_; ++b) joint[b].n -= cross<T>(p_W_[b], joint[b].f);
+  }
+
+  // (L22) weights of squares: moments by the length; of relations of coordinates their efforts
+  T product(const Load& a, const Load& b) const {
+    return dot(a.f, b.f) + dot(a.n, b.n) * T(1.0 / (linkage_.length() * linkage_.length()));
+  }
+  T effort_square(int i) const {
+    const LoopRow& row = linkage_.row()[i];
+    const LoopConstraint& c = linkage_.constraints()[linkage_.constraint_of_row(i)];
+    T sum = T(0.0);
+    if (c.placed) return sum;
+    const double turn = 1.0 / (linkage_.length() * linkage_.length());
+    for (int b = 0; b < n_; ++b) {
+      const T x =
+          row.type == RowType::function ? given_[row.given + 3 + chain_.user_index()[b]] : T(row.scale * c.coefficients[b]);
+      sum += x * x * T(model_.revolute(b) ? turn : 1.0);
+    }
+    return sum;
+  }
+
+  // all reactions; those that the redundancy leaves open are the least ones. N: of the active rows
+  void share(T* const* out, const T* qdd, const T* N, const T* X) {
+    const int r = static_cast<int>(choice_.active.size()), e = static_cast<int>(choice_.redundant.size());
+    const int k = static_cast<int>(linkage_.constraints().size()), places = k + n_;
+    T* all = scratch_.template take<T>(m_);
+    for (int i = 0; i < m_; ++i) all[i] = T(0.0);
+    for (int j = 0; j < r; ++j) all[choice_.active[j]] = N[j];
+    Load* load = scratch_.template take<Load>(places);
+    transmit(all, load, load + k);
+    if (e > 0 || out[3]) {
+      const Wrench<T>* wrench = this->newton_euler(qd_, qdd, scratch_.template take<T>(n_));
+      for (int b = 0; b < n_; ++b) {
+        load[k + b].f += times(R_WB_[b], wrench[b].f);
+        load[k + b].n += times(R_WB_[b], wrench[b].n);
+      }
+    }
+    Load* free = scratch_.template take<Load>(static_cast<std::size_t>(places) * e);
+    T* y = scratch_.template take<T>(static_cast<std::size_t>(m_) * e);
+    if (e > 0) {
+      T* S = scratch_.template take<T>(static_cast<std::size_t>(e) * e);
+      T* x = scratch_.template take<T>(e);
+      const int relations = linkage_.has_unplaced() ? m_ : 0;
+      T* square = scratch_.template take<T>(relations);
+      for (int i = 0; i < relations; ++i) square[i] = effort_square(i);
+      for (int j = 0; j < e; ++j) {
+        T* yj = y + static_cast<std::ptrdiff_t>(j) * m_;
+        for (int i = 0; i < m_; ++i) yj[i] = T(0.0);
+        for (int i = 0; i < r; ++i) yj[choice_.active[i]] = -X[j * r + i];
+        yj[choice_.redundant[j]] = T(1.0);
+        Load* fj = free + static_cast<std::ptrdiff_t>(j) * places;
+        transmit(yj, fj, fj + k);
+        for (int l = 0; l <= j; ++l) S[j * e + l] = weighed(fj, free + static_cast<std::ptrdiff_t>(l) * places, k);
+        for (int l = 0; l <= j; ++l)
+          for (int i = 0; i < relations; ++i) S[j * e + l] += yj[i] * y[static_cast<std::ptrdiff_t>(l) * m_ + i] * square[i];
+        for (int l = 0; l < j; ++l) S[l * e + j] = S[j * e + l];
+        x[j] = -weighed(fj, load, k);
+        for (int i = 0; i < relations; ++i) x[j] -= yj[i] * all[i] * square[i];
+      }
+      solve_definite(S, e, x);
+      for (int j = 0; j < e; ++j) {
+        const Load* fj = free + static_cast<std::ptrdiff_t>(j) * places;
+        for (int i = 0; i < m_; ++i) all[i] += y[static_cast<std::ptrdiff_t>(j) * m_ + i] * x[j];
+        for (int i = 0; i < places; ++i) load[i].f += fj[i].f * x[j], load[i].n += fj[i].n * x[j];
+      }
+    }
+    if (out[1])
+      for (int i = 0; i < m_; ++i) out[1][i] = all[i];
+    if (!out[2] && !out[3] && !out[4] && !out[5]) return;
+    Mat3<T>* axes = scratch_.template take<Mat3<T>>(places);
+    for (int i = 0; i < places; ++i) axes[i] = i < k ? reported_axes(i) : link_axes(i - k);
+    for (int i = 0; i < k && out[2]; ++i) write(axes[i], load[i], out[2] + 6 * i);
+    for (int b = 0; b < n_ && out[3]; ++b) write(axes[k + b], load[k + b], out[3] + 6 * chain_.user_index()[b]);
+    if (out[4] || out[5]) ambiguity(out, free, axes, y, e);
+  }
+
+  T weighed(const Load* a, const Load* b, int k) const {
+    T sum = T(0.0);
+    for (int i = 0; i < k; ++i) sum += product(a[i], b[i]);
+    for (int i = 0; i < n_; ++i)
+      if (linkage_.weight()[i] != 0) sum += product(a[k + i], b[k + i]);
+    return sum;
+  }
+
+  // (L21) squares of components that the redundancy leaves open, of all that it leaves open
+  void ambiguity(T* const* out, const Load* free, const Mat3<T>* axes, const T* y, int e) {
+    const int k = static_cast<int>(linkage_.constraints().size()), places = k + n_;
+    T* sum = scratch_.template take<T>(static_cast<std::size_t>(6) * places);
+    for (int i = 0; i < 6 * places; ++i) sum[i] = T(0.0);
+    T* component = scratch_.template take<T>(6);
+    const double turn = 1.0 / linkage_.length();
+    for (int j = 0; j < e; ++j) {
+      const Load* fj = free + static_cast<std::ptrdiff_t>(j) * places;
+      T total = T(0.0);
+      for (int i = 0; i < places; ++i) total += product(fj[i], fj[i]);
+      for (int i = 0; i < m_ && linkage_.has_unplaced(); ++i) total += y[j * m_ + i] * y[j * m_ + i] * effort_square(i);
+      const T inverse = T(1.0) / total;
+      for (int i = 0; i < places; ++i) {
+        write(axes[i], fj[i], component);
+        for (int l = 0; l < 6; ++l) {
+          const T x = l < 3 ? component[l] : component[l] * T(turn);
+          sum[6 * i + l] += x * x * inverse;
+        }
+      }
+    }
+    for (int i = 0; i < 6 * k && out[5]; ++i) out[5][i] = sum[i];
+    for (int b = 0; b < n_ && out[4]; ++b)
+      for (int l = 0; l < 6; ++l) out[4][6 * chain_.user_index()[b] + l] = sum[6 * (k + b) + l];
+  }
+
+  Mat3<T> reported_axes(int k) const {
+    const LoopConstraint& c = linkage_.constraints()[k];
+    return c.placed ? axes_of(c.b) : diagonal(T(1.0));
+  }
+  Mat3<T> link_axes(int b) const { return times(R_WB_[b], cast<T>(chain_.joint_frame(b).R_BU)); }
+  static void write(const Mat3<T>& R, const Load& w, T* out) {
+    const Vec3<T> f = transposed_times(R, w.f), n = transposed_times(R, w.n);
+    for (int i = 0; i < 3; ++i) out[i] = f[i], out[i + 3] = n[i];
+  }
+
+  const LinkageJob& job_;
+  const Linkage& linkage_;
+  const RowChoice& choice_;
+  const T* given_;
+  const int m_;
+  const T* qd_ = nullptr;
+  Screw<T>* joint_ = nullptr;  // axes about the base origin
+  RowValue<T>* value_ = nullptr;
+  enum class Asked : std::uint8_t { position, velocity, acceleration, nothing };  // the first as LoopOrder
+  Asked* asked_ = nullptr;                                                        // of every row
+  Vec3<T>* point_ = nullptr;                                                      // P_B of every constraint
+};
+
+// Defined in instances/: for double and Packed.
+template <class T>
+void evaluate_linkage(const LinkageJob& job, const RowChoice& choice, const Inputs<T>& in, const T* given, T* const* out,
+                      T* judged, Scratch& scratch);
+
+}  // namespace zveno

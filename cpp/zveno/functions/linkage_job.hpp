@@ -1,0 +1,47 @@
+// A function of a linkage for many states.
+#pragma once
+
+#include <zveno/functions/job.hpp>
+#include <zveno/functions/linkage_functions.hpp>
+#include <zveno/model/linkage.hpp>
+
+namespace zveno {
+
+// Rows for one state, where those of the linkage do not do; false: fewer hold than elsewhere. G: m x n, user's order.
+using ChooseRows = bool (*)(const Linkage&, const double* G, const double* f, RowChoice& choice);
+
+struct LinkageJob {
+  const Linkage* linkage;
+  LinkageFunction function;
+  unsigned outputs = kEverything;
+  ChooseRows choose = nullptr;
+  Job tree;  // of the chain
+  // forward dynamics with f'' + 2 damping f' + stiffness^2 f = 0 instead of f'' = 0
+  double damping = 0, stiffness = 0;
+  bool anywhere = false;  // states need not meet the constraints
+
+  LinkageJob(const Linkage& linkage, LinkageFunction function, ChooseRows choose = nullptr)
+      : linkage(&linkage), function(function), choose(choose), tree{&linkage.chain(), Function::forward_dynamics} {}
+};
+
+inline Sizes sizes_of(const Linkage& x) {
+  return Sizes::of_linkage(x.chain().n(), static_cast<int>(x.chain().links().size()), x.rows(),
+                           static_cast<int>(x.constraints().size()), x.given());
+}
+inline Sizes sizes_of(const LinkageJob& job) { return sizes_of(*job.linkage); }
+inline int input_size(const LinkageJob& job, Param p) { return input_size(p, sizes_of(job)); }
+inline int output_count(const LinkageJob& job) { return row_of(job.function).outputs.count; }
+inline std::ptrdiff_t output_size(const LinkageJob& job, int k = 0) {
+  return numbers(row_of(job.function).outputs[k].shape, sizes_of(job));
+}
+
+// What functions with a solve are judged by: pivots of the tree (n), then one for every row: above zero if it may be trusted as
+// active, or as redundant; then one for every row: above zero if the state meets it.
+inline int judged_size(const LinkageJob& job) {
+  return job.function < LinkageFunction::forward_dynamics ? 0 : job.linkage->chain().n() + 2 * job.linkage->rows();
+}
+
+// squares: an active row keeps more than this of itself, a redundant one less of all rows
+constexpr double kKeptSquare = 1e-8;
+
+}  // namespace zveno

@@ -1,0 +1,72 @@
+#include <zveno/model/linkage.hpp>
+
+#include <algorithm>
+
+namespace zveno {
+namespace {
+
+std::vector<int> ancestors(const Topology& topology, int body) {
+  std::vector<int> path;
+  for (; body != kWorld; body = topology.parent[body]) path.push_back(body);
+  return path;
+}
+
+std::vector<PathStep> path_between(const Topology& topology, int a, int b) {
+  const std::vector<int> to_a = ancestors(topology, a), to_b = ancestors(topology, b);
+  const auto in = [](const std::vector<int>& path, int x) { return std::find(path.begin(), path.end(), x) != path.end(); };
+  std::vector<PathStep> path;
+  for (const int x : to_a)
+    if (!in(to_b, x)) path.push_back({x, false});
+  for (const int x : to_b)
+    if (!in(to_a, x)) path.push_back({x, true});
+  return path;
+}
+
+bool is_identity(const Mat3<double>& R) {
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      if (R(i, j) != (i == j ? 1.0 : 0.0)) return false;
+  return true;
+}
+
+}  // namespace
+
+Linkage::Linkage(std::shared_ptr<const Chain> chain, double length, double open, int given,
+                 std::vector<LoopConstraint> constraints, std::vector<LoopRow> rows)
+    : chain_(std::move(chain)),
+      length_(length),
+      open_(open),
+      given_(given),
+      constraints_(std::move(constraints)),
+      rows_(std::move(rows)),
+      of_row_(rows_.size(), 0) {
+  const int n = chain_->n();
+  const Topology& topology = chain_->topology();
+  std::vector<bool> held(n, false);
+  for (std::size_t k = 0; k < constraints_.size(); ++k) {
+    LoopConstraint& c = constraints_[k];
+    for (int i = 0; i < c.count; ++i) of_row_[c.first + i] = static_cast<int>(k);
+    has_unplaced_ |= !c.placed;
+    if (!c.placed) continue;
+    for (LoopSide* side : {&c.a, &c.b}) side->aligned = is_identity(side->R);
+    c.path = path_between(topology, c.a.body, c.b.body);
+    for (const LoopSide* side : {&c.a, &c.b})
+      if (side->body != kWorld) held[side->body] = true;
+  }
+  choice_.active.resize(rows_.size());
+  for (int i = 0; i < this->rows(); ++i) choice_.active[i] = i;
+
+  // a massless member with one child and nothing else on it hands its wrench on unchanged: (L22) counts it once
+  std::vector<int> children(n, 0);
+  for (int b = 0; b < n; ++b)
+    if (topology.parent[b] != kWorld) ++children[topology.parent[b]];
+  weight_.assign(n, 1.0);
+  for (int b = 0; b < n; ++b) {
+    const BodyParams<double>& body = chain_->body(b);
+    const Sym3<double>& I = body.I_BBo_B;
+    const bool massless = body.m == 0 && I.xx == 0 && I.yy == 0 && I.zz == 0;
+    if (massless && children[b] == 1 && !held[b]) weight_[b] = 0;
+  }
+}
+
+}  // namespace zveno

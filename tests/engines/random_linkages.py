@@ -1,0 +1,56 @@
+"""Random trees with loops as zveno has them, and as tests/reference/loops.py has them."""
+
+import numpy as np
+import zveno as zv
+from reference import loops as ref
+from scipy.spatial.transform import Rotation
+
+KINDS = (
+    "spherical", "revolute", "prismatic", "cylindrical", "universal", "planar", "screw", "weld", "distance",
+    "point_on_line", "point_on_plane",
+)  # fmt: skip
+
+
+def rotation(rng):
+    return Rotation.from_rotvec(rng.uniform(-1.5, 1.5, 3)).as_matrix()
+
+
+def two_branches(rng, joints=5, gravity=(0.3, -0.5, -9.81)):
+    """Two random branches of mixed joints on one base: a chain and the reference."""
+    links, specs = [], []
+    for branch in "ab":
+        for k in range(joints):
+            kind = "prismatic" if rng.random() < 0.25 else "revolute"
+            axis = rng.normal(size=3)
+            axis /= np.linalg.norm(axis)
+            position, R = rng.uniform(-0.5, 0.5, 3), rotation(rng)
+            mass, com = rng.uniform(0.5, 2.0), rng.uniform(-0.2, 0.2, 3)
+            half = rng.uniform(-0.3, 0.3, (3, 3))
+            inertia = (np.sum(half * half) + 0.05) * np.eye(3) - half @ half.T
+            parent = f"{branch}{k - 1}" if k else "base"
+            place = {"axis": axis, "position": position, "rotation": R}
+            body = {"mass": mass, "com": com, "inertia": inertia}
+            links.append(zv.Link(f"{branch}{k}", parent=parent, joint=kind, **place, **body))
+            specs.append((len(specs) - 1 if k else -1, kind, axis, position, R, mass, com, inertia))
+    return zv.Chain(links, gravity=gravity), ref.Tree(specs, gravity)
+
+
+def make(kind, a, b, side_a, side_b, **data):
+    """A loop of zveno from the sides of the reference."""
+    at = {"point_a": side_a.p, "point_b": side_b.p}
+    axes = {"axis_a": side_a.R[:, 2], "reference_a": side_a.R[:, 0]}
+    both = axes | {"axis_b": side_b.R[:, 2], "reference_b": side_b.R[:, 0]}
+    match kind:
+        case "spherical":
+            return zv.Loop.spherical(a, b, **at, **axes)
+        case "universal":
+            return zv.Loop.universal(a, b, **at, **axes, axis_b=side_b.R[:, 2], **data)
+        case "planar":
+            return zv.Loop.planar(a, b, **at, **axes, axis_b=side_b.R[:, 2], **data)
+        case "distance":
+            return zv.Loop.distance(a, b, **at, **data)
+        case "point_on_line":
+            return zv.constraints.point_on_line(a, b, **at, **axes)
+        case "point_on_plane":
+            return zv.constraints.point_on_plane(a, b, **at, axis_a=side_a.R[:, 2], **data)
+    return getattr(zv.Loop, kind)(a, b, **at, **both, **data)

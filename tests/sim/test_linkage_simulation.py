@@ -1,0 +1,183 @@
+"""Motion of closed mechanisms: against independent equations of motion, conservation, closed forms in time."""
+
+import numpy as np
+import pytest
+import zveno as zv
+from scipy.integrate import solve_ivp
+
+Z = (0.0, 0.0, 1.0)
+
+
+@pytest.fixture(scope="module")
+def four_bar():
+    return zv.mechanisms.four_bar()
+
+
+@pytest.fixture(scope="module")
+def start(four_bar):
+    q = four_bar.close([0.8, 0.0, 1.5], hold=["crank_joint"])
+    return q, four_bar.velocities(q, {"crank_joint": 3.0})
+
+
+def test_a_free_four_bar_moves_as_its_scalar_equation_says(four_bar, start):
+    q, qd = start
+    run = four_bar.simulate(1.0, 1e-3, q=q, qd=qd, every=1000)
+    # an independent scalar equation of motion, DOP853 at 1e-13: crank and its rate after a second
+    assert abs(run.q[-1, 0] - -4.362336322213) < 1e-9
+    assert abs(run.qd[-1, 0] - -1.892148940955) < 1e-9
+    assert abs(run.kinetic_energy[0] + run.potential_energy[0] - 19.7217229720) < 1e-9
+
+
+def test_closure_and_energy_over_ten_seconds(four_bar, start):
+    q, qd = start
+    run = four_bar.simulate(10.0, 1e-3, q=q, qd=qd, every=10)
+    assert np.abs(four_bar.residual(run.q)).max() < 1e-14
+    assert np.abs(four_bar.constraint_velocity(run.q, run.qd)).max() < 1e-13
+    energy = run.kinetic_energy + run.potential_energy
+    assert np.abs(energy / energy[0] - 1).max() < 1e-8
+
+
+def test_rk4_with_projection_is_of_fourth_order(four_bar, start):
+    q, qd = start
+    ends = [four_bar.simulate(0.5, dt, q=q, qd=qd, every=10**6).q[-1] for dt in (8e-3, 4e-3, 2e-3, 2.5e-4)]
+    errors = [np.abs(end - ends[-1]).max() for end in ends[:3]]
+    assert 10 < errors[0] / errors[1] < 24 and 10 < errors[1] / errors[2] < 24
+
+
+def test_a_run_back_in_time_returns(four_bar, start):
+    q, qd = start
+    there = four_bar.simulate(0.5, 5e-4, q=q, qd=qd)
+    back = four_bar.simulate(0.5, 5e-4, q=there.q[-1], qd=-there.qd[-1])
+    np.testing.assert_allclose(back.q[-1], q, atol=1e-9)
+    np.testing.assert_allclose(back.qd[-1], -qd, atol=1e-8)
+
+
+def test_reactions_along_a_run_are_those_of_its_states(four_bar, start):
+    q, qd = start
+    run = four_bar.simulate(
+        0.1, 1e-3, q=q, qd=qd, tau=[0.5, 0, 0], laws={"rocker_joint": zv.laws.SpringDamper(2.0, 0.1)}
+    )
+    found = run.reactions()
+    one = four_bar.forward_dynamics(run.q[7], run.qd[7], run.tau[7])
+    np.testing.assert_allclose(found.loop_reaction[7], one.loop_reaction, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(run.qdd[7], one.qdd, rtol=1e-12)
+    assert run.energy_balance.ratio < 1e-8
+    pushed = four_bar.simulate(0.1, 1e-3, q=q, qd=qd, external={"coupler": [0, 5.0, 0, 0, 0, 0]})
+    assert pushed.energy_balance.ratio < 1e-8
+    with pytest.raises(ValueError, match="external wrenches"):
+        pushed.reactions()
+
+
+def test_runs_of_a_batch_are_single_runs(four_bar, start):
+    q, qd = start
+    many = four_bar.simulate(0.1, 1e-3, q=q, qd=np.array([qd, 2 * qd, 0 * qd]), threads=2)
+    for i, factor in enumerate((1, 2, 0)):
+        assert np.array_equal(many[i].q, four_bar.simulate(0.1, 1e-3, q=q, qd=factor * qd).q)
+    assert isinstance(many[0], zv.LinkageSimulation)
+
+
+def test_a_pendulum_on_a_rod_swings_like_a_pendulum():
+    # a mass on two slides, held by a massless rod: phi'' = -g sin(phi)
+    slides = [
+        zv.Link("x", parent="base", joint="prismatic", axis=(1, 0, 0)),
+        zv.Link("bob", parent="x", joint="prismatic", axis=(0, 1, 0), mass=2.0, inertia=(0.1, 0.1, 0.1)),
+    ]
+    chain = zv.Chain(slides, gravity=(0, -9.81, 0), base="base")
+    rod = zv.Linkage(chain, [zv.Loop.distance("base", "bob", length=1.0)], length=1.0)
+    phi = 1.2
+    run = rod.simulate(2.0, 1e-3, q=[np.sin(phi), -np.cos(phi)], every=100)
+    exact = solve_ivp(lambda t, y: [y[1], -9.81 * np.sin(y[0])], (0, 2), [phi, 0], t_eval=run.t, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(run.q, np.column_stack([np.sin(exact.y[0]), -np.cos(exact.y[0])]), atol=1e-9)
+    tension = -run.reactions().multiplier[:, 0]
+    np.testing.assert_allclose(tension, 2.0 * (exact.y[1] ** 2 + 9.81 * np.cos(exact.y[0])), atol=1e-7)
+
+
+def test_a_moving_target_leads_the_mechanism_and_its_work_is_counted():
+    arm = zv.robots.two_link()
+    tip, at = arm.link_names[-1], arm.pose([0.4, 0.8], arm.link_names[-1])[:3, 3]
+    J = arm.jacobian([0.4, 0.8], tip)[:3]
+    moving = [k for k in range(3) if np.abs(J[k]).max() > 1e-9]  # the plane of the arm
+
+    def circle(t):
+        p, v, a = np.zeros((3, 3))
+        p[:] = at
+        i, j = moving
+        s, c = np.sin(3 * t), np.cos(3 * t)
+        p[i], p[j] = at[i] + 0.1 * (c - 1), at[j] + 0.1 * s
+        v[i], v[j] = -0.3 * s, 0.3 * c
+        a[i], a[j] = -0.9 * c, -0.9 * s
+        return np.eye(3), p, np.zeros(3), v, np.zeros(3), a
+
+    target = zv.constraints.target(circle)
+    held = zv.Linkage(arm, constraints=[zv.constraints.point_fixed(target, tip)])
+    q = held.close([0.4, 0.8])
+    run = held.simulate(1.0, 1e-3, q=q, qd=held.project_velocity(q, np.zeros(2)))
+    places = arm.pose(run.q, tip)[:, :3, 3]
+    np.testing.assert_allclose(places, [circle(t)[1] for t in run.t], atol=1e-12)
+    assert run.energy_balance.exchanged > 0.1 and run.energy_balance.ratio < 1e-8
+    assert np.abs(run.work_external).max() > 0.1
+
+
+def test_a_target_that_leaves_the_workspace_is_reported_with_time_and_gap():
+    arm = zv.robots.two_link()
+    tip = arm.link_names[-1]
+    at = arm.pose([0.4, 0.8], tip)[:3, 3]
+    out = at / np.linalg.norm(at)
+    target = zv.constraints.target(
+        lambda t: (np.eye(3), at + out * 0.5 * t, np.zeros(3), out * 0.5, np.zeros(3), np.zeros(3))
+    )
+    held = zv.Linkage(arm, constraints=[zv.constraints.point_fixed(target, tip)])
+    q = held.close([0.4, 0.8])
+    with pytest.raises((zv.UnreachableError, zv.SingularityError), match="at t = ") as caught:
+        held.simulate(10.0, 1e-3, q=q, qd=held.project_velocity(q, np.zeros(2)))
+    record = caught.value.simulation
+    reach = np.linalg.norm(arm.pose([0.0, 0.0], tip)[:3, 3])
+    assert (
+        len(record) > 10
+        and np.abs(arm.pose(record.q, tip)[:, :3, 3] - (at + np.outer(0.5 * record.t, out))).max() < 1e-9
+    )
+    assert abs(np.linalg.norm(at) + 0.5 * record.t[-1] - reach) < 0.02
+
+
+def test_baumgarte_bounds_what_would_drift_away(four_bar, start):
+    options = {"q": start[0], "qd": start[1], "method": "semi-implicit"}
+    drifting = four_bar.simulate(2.0, 1e-3, baumgarte=(0.0, 1e-9), **options)
+    held = four_bar.simulate(2.0, 1e-3, baumgarte=(100.0, 100.0), **options)
+    drift, kept = (np.abs(four_bar.residual(run.q)).max() for run in (drifting, held))
+    assert drift > 1e-3 and kept < drift / 10
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({}, "q is missing"),
+        ({"q": [0.8, 0.0, 1.5]}, "leaves constraint 'coupler-rocker' open by"),
+        ({"qd": [3.0, 0.0, 0.0]}, "qd violates the constraints by"),
+        ({"method": "gauss"}, "method is 'gauss', expected"),
+        ({"base_motion": np.zeros(9)}, "base_motion is not taken by linkages"),
+        ({"baumgarte": 3.0}, "baumgarte is 3.0, expected"),
+        ({"baumgarte": (1.0, np.nan)}, "baumgarte is nan"),
+        ({"qd": [np.nan, 0, 0]}, "qd"),
+    ],
+)
+def test_wrong_starts_are_named(four_bar, start, options, text):
+    given = {} if text == "q is missing" else {"q": start[0]} | options
+    with pytest.raises(ValueError, match=text):
+        four_bar.simulate(0.1, 1e-3, **given)
+
+
+def test_nan_from_a_function_of_the_user_is_named_and_the_record_kept(four_bar, start):
+    def tau(t, q, qd):
+        return np.full(3, np.nan) if t > 0.05 else np.zeros(3)
+
+    with pytest.raises(ValueError, match="finite") as caught:
+        four_bar.simulate(0.1, 1e-3, q=start[0], qd=start[1], tau=tau)
+    assert 40 < len(caught.value.simulation) < 60
+
+
+def test_a_record_survives_its_file(four_bar, start, tmp_path):
+    run = four_bar.simulate(0.05, 1e-3, q=start[0], qd=start[1])
+    run.save(tmp_path / "run.npz")
+    again = zv.load(tmp_path / "run.npz")
+    assert isinstance(again, zv.LinkageSimulation) and again.linkage == four_bar
+    assert np.array_equal(again.q, run.q)
