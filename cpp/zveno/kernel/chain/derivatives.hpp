@@ -315,36 +315,23 @@ class AxisTable {
   T* rows_;
 };
 
-// Rows of pairs, (D4.12): joint i with all inboard of it, tips to base. Row i of the matrices is written along; what belongs
-// into column i goes there at once, or, of doubles, into rows that are transposed block by block.
+// Rows of pairs, (D4.12): joint i with all inboard of it, tips to base.
 template <class T>
 class PairRows {
  public:
-  PairRows(const Topology& topology, const FirstOrder<T>& out, Scratch& scratch)
-      : topology_(topology), out_(out), n_(topology.size()), stride_(n_ + kStep) {
-    if constexpr (kWide) up_ = scratch.take<T>((2 * kBlock + 3) * stride_);
-  }
+  PairRows(const Topology& topology, const FirstOrder<T>& out) : topology_(topology), out_(out), n_(topology.size()) {}
 
   // t: terms in root axes, null for a root; diagonal: of dq, dqd, M; still: acceleration of the root if it turns about an axis
   // at rest, else null
   ZVENO_INLINE void row(int i, const TermRows<T>* t, const Vec3<T>& diagonal, const AxisTable<T>& axes,
                         const Vec3<T>* still) {
-    // whole steps would overrun the row's end, or, in a tree, its beginning: computed aside
-    const bool aside = kWide && (!topology_.serial || padded(i) > n_);
-    T* const own = up_ + 2 * kBlock * stride_;
-    const std::ptrdiff_t begin = i * n_;
-    T* const row_q = aside ? own : out_.dq + begin;
-    T* const row_qd = aside ? own + stride_ : out_.dqd + begin;
-    T* const row_M = aside ? own + 2 * stride_ : out_.M + begin;
-    T* const to_q = kWide ? up_ + i % kBlock * stride_ : out_.dq + i;
-    T* const to_qd = kWide ? to_q + kBlock * stride_ : out_.dqd + i;
-    T* const to_M = out_.M + i;
-    const std::ptrdiff_t next = kWide ? 1 : n_;
+    T *const row_q = out_.dq + i * n_, *const row_qd = out_.dqd + i * n_, *const row_M = out_.M + i * n_;
+    T *const column_q = out_.dq + i, *const column_qd = out_.dqd + i, *const column_M = out_.M + i;
     int done = 0;  // joints that are neither inboard nor outboard of this one
     const auto clear = [&](int end) {
       for (; done < end; ++done) {
-        row_M[done] = row_q[done] = row_qd[done] = to_q[done * next] = to_qd[done * next] = T(0.0);
-        if (!kWide) to_M[done * next] = T(0.0);
+        row_M[done] = row_q[done] = row_qd[done] = T(0.0);
+        column_M[done * n_] = column_q[done * n_] = column_qd[done * n_] = T(0.0);
       }
     };
     if (t) {
@@ -356,52 +343,39 @@ class PairRows {
         clear(run.begin);
         int j = run.begin;
         const bool simple = still && topology_.parent[j] == kWorld;
-        if (simple && (!kWide || run.end - j == 1)) ++j;
+        if (simple && (kStep == 1 || run.end - j == 1)) ++j;
         for (; j < run.end; j += kStep) {
           const Vec3<W> l = axes.at(kAxisV, j), e = axes.at(kAxisW, j), dl = axes.at(kPsdV, j), de = axes.at(kPsdW, j);
+          const auto along = [&](T* x, const W& value) { Wide<T>::store(x + j, 1, run.end - j, value); };
+          const auto down = [&](T* x, const W& value) { Wide<T>::store(x + j * n_, n_, run.end - j, value); };
           const W M = dot<W>(uf, l) + dot<W>(un, e);
-          Wide<T>::store(row_M + j, M);
-          if (!kWide) Wide<T>::store(to_M + j * next, M);
-          Wide<T>::store(row_qd + j, (dot<W>(uf2, dl) + dot<W>(un2, de)) + dot<W>(y, e));
-          Wide<T>::store(row_q + j, (dot<W>(uf, axes.at(kPsddV, j)) + dot<W>(un, axes.at(kPsddW, j))) + dot<W>(y, de));
-          Wide<T>::store(to_qd + j * next, dot<W>(bf, l) + dot<W>(bn, e));
-          Wide<T>::store(to_q + j * next, dot<W>(af, l) + dot<W>(an, e));
-        }
-        if (simple) {  // of a still root little is left
-          j = run.begin;
-          row_M[j] = t->row[2][4];
-          if (!kWide) to_M[j * next] = row_M[j];
-          to_q[j * next] = t->row[2][5];
-          to_qd[j * next] = t->row[2][6];
-          row_qd[j] = t->row[2][3];
-          row_q[j] = t->row[0][0] * still->y() - t->row[1][0] * still->x();
+          along(row_M, M);
+          down(column_M, M);
+          along(row_qd, (dot<W>(uf2, dl) + dot<W>(un2, de)) + dot<W>(y, e));
+          along(row_q, (dot<W>(uf, axes.at(kPsddV, j)) + dot<W>(un, axes.at(kPsddW, j))) + dot<W>(y, de));
+          down(column_qd, dot<W>(bf, l) + dot<W>(bn, e));
+          down(column_q, dot<W>(af, l) + dot<W>(an, e));
         }
         done = run.end;
+        if (!simple) continue;
+        j = run.begin;  // of a still root little is left
+        row_M[j] = column_M[j * n_] = t->row[2][4];
+        column_q[j * n_] = t->row[2][5];
+        column_qd[j * n_] = t->row[2][6];
+        row_qd[j] = t->row[2][3];
+        row_q[j] = t->row[0][0] * still->y() - t->row[1][0] * still->x();
       }
     }
     clear(i);
     row_q[i] = diagonal.x(), row_qd[i] = diagonal.y(), row_M[i] = diagonal.z();
-    if (aside) {
-      std::copy_n(row_q, i + 1, out_.dq + begin);
-      std::copy_n(row_qd, i + 1, out_.dqd + begin);
-      std::copy_n(row_M, i + 1, out_.M + begin);
-    }
-    if (kWide && i % kBlock == 0) {
-      const int end = std::min<int>(i + kBlock, n_);
-      place_columns(up_, stride_, i, end, out_.dq, n_);
-      place_columns(up_ + kBlock * stride_, stride_, i, end, out_.dqd, n_);
-      mirror_rows(out_.M, n_, i);
-    }
   }
 
  private:
   using W = typename Wide<T>::type;
-  static constexpr int kBlock = Block<T>::kSize, kStep = Wide<T>::kStep;
-  static constexpr bool kWide = kStep > 1;
+  static constexpr int kStep = Wide<T>::kStep;
   const Topology& topology_;
   const FirstOrder<T> out_;
-  const std::ptrdiff_t n_, stride_;
-  T* up_ = nullptr;
+  const std::ptrdiff_t n_;
 };
 
 // Pairs in the axes of the root body of each branch, (D4.12)-(D4.13): one product per element over contiguous inboard
@@ -437,7 +411,7 @@ void derivatives_at_root(const ModelView<P>& model, const JointPosition<T>& at, 
       if (!topology.is_tip(b)) axes.place(b, model.revolute(b), motion[b], parent == kWorld ? nullptr : R + b, p[b]);
     });
 
-  PairRows<T> pairs(topology, out, scratch);
+  PairRows<T> pairs(topology, out);
   first_order_sweep(model, at, qd, qdd, external_B, motion, scratch, [&](int b, const Outboard<T>& x) ZVENO_INLINED {
     enter_stage<T>(Stage::algorithm);
     const bool revolute = model.revolute(b), inner = model.parent(b) != kWorld;
