@@ -44,10 +44,15 @@ struct Wide<double, kMost> {
   static ZVENO_INLINE void store(double* x, const type& value) { value.store(x); }
   // the first `count`, which may be more than there are, every `step` numbers
   static ZVENO_INLINE void store(double* x, std::ptrdiff_t step, int count, const type& value) {
-    if (step == 1 && count >= kStep) return value.store(x);
-    ZVENO_UNROLL
-    for (int k = 0; k < kStep; ++k)
-      if (k < count) x[k * step] = value[k];
+    if (count >= kStep) {
+      if (step == 1) return value.store(x);
+      ZVENO_UNROLL
+      for (int k = 0; k < kStep; ++k) x[k * step] = value[k];
+    } else {
+      ZVENO_UNROLL
+      for (int k = 0; k + 1 < kStep; ++k)
+        if (k < count) x[k * step] = value[k];
+    }
   }
 };
 
