@@ -33,7 +33,7 @@ struct Wide {
   static constexpr int kStep = 1;
   static ZVENO_INLINE const T& load(const T* x) { return *x; }
   static ZVENO_INLINE void store(T* x, const T& value) { *x = value; }
-  static ZVENO_INLINE void store(T* x, std::ptrdiff_t, int, const T& value) { *x = value; }
+  static ZVENO_INLINE void store(T* x, std::ptrdiff_t, int, int, const T& value) { *x = value; }
 };
 
 template <int kMost>
@@ -42,16 +42,16 @@ struct Wide<double, kMost> {
   using type = Pack<kStep>;
   static ZVENO_INLINE type load(const double* x) { return type::load(x); }
   static ZVENO_INLINE void store(double* x, const type& value) { value.store(x); }
-  // the first `count`, which may be more than there are, every `step` numbers
-  static ZVENO_INLINE void store(double* x, std::ptrdiff_t step, int count, const type& value) {
-    if (count >= kStep) {
+  // those of them in [begin, end), every `step` numbers
+  static ZVENO_INLINE void store(double* x, std::ptrdiff_t step, int begin, int end, const type& value) {
+    if (begin <= 0 && end >= kStep) {
       if (step == 1) return value.store(x);
       ZVENO_UNROLL
       for (int k = 0; k < kStep; ++k) x[k * step] = value[k];
     } else {
       ZVENO_UNROLL
-      for (int k = 0; k + 1 < kStep; ++k)
-        if (k < count) x[k * step] = value[k];
+      for (int k = 0; k < kStep; ++k)
+        if (begin <= k && k < end) x[k * step] = value[k];
     }
   }
 };

@@ -266,7 +266,7 @@ struct TermRows {
   }
 };
 
-// of every joint in root axes: the screw of its axis, psd and psdd; six rows each
+// of every joint in root axes: the screw of its axis, psd and psdd; joints that are loaded at once stand side by side
 enum { kAxisV, kAxisW, kPsdV, kPsdW, kPsddV, kPsddW };
 template <class T>
 class AxisTable {
@@ -274,10 +274,7 @@ class AxisTable {
   static constexpr int kStep = Wide<T>::kStep;
   using W = typename Wide<T>::type;
 
-  AxisTable(std::ptrdiff_t n, Scratch& scratch) : width_(n + kStep), rows_(scratch.take<T>(18 * width_)) {
-    for (std::ptrdiff_t k = 1; k <= 18; ++k)  // read beyond the last joint
-      for (int j = 1; j <= kStep; ++j) rows_[k * width_ - j] = T(0.0);
-  }
+  AxisTable(std::ptrdiff_t n, Scratch& scratch) : table_(scratch.take<T>(18 * (n + kStep - 1))) {}
   // R, p: in root axes; no R: the root itself
   ZVENO_INLINE void place(int b, bool revolute, const CarriedMotion<T>& motion, const Mat3<T>* R, const Vec3<T>& p) {
     const AxisRates<T> rates = axis_rates(motion, revolute);
@@ -301,18 +298,19 @@ class AxisTable {
       put(kPsddV, b, times(*R, rates.psdd.v)), put(kPsddW, b, o);
     }
   }
+  // of kStep joints from j on, a multiple of kStep; tips, and what is beyond the last joint, may be anything
   ZVENO_INLINE Vec3<W> at(int which, int j) const {
-    const T* x = rows_ + 3 * which * width_ + j;
-    return {Wide<T>::load(x), Wide<T>::load(x + width_), Wide<T>::load(x + 2 * width_)};
+    const T* x = table_ + 18 * j + 3 * which * kStep;
+    return {Wide<T>::load(x), Wide<T>::load(x + kStep), Wide<T>::load(x + 2 * kStep)};
   }
 
  private:
   ZVENO_INLINE void put(int which, int b, const Vec3<T>& a) {
-    for (int k = 0; k < 3; ++k) rows_[(3 * which + k) * width_ + b] = a[k];
+    T* x = table_ + 18 * (b / kStep * kStep) + 3 * which * kStep + b % kStep;
+    x[0] = a.x(), x[kStep] = a.y(), x[2 * kStep] = a.z();
   }
 
-  std::ptrdiff_t width_;
-  T* rows_;
+  T* const table_;
 };
 
 // Rows of pairs, (D4.12): joint i with all inboard of it, tips to base.
@@ -341,13 +339,14 @@ class PairRows {
       for (int r = topology_.first_run[i]; r < topology_.first_run[i + 1]; ++r) {
         const Span run = topology_.ancestor_runs[r];
         clear(run.begin);
-        int j = run.begin;
-        const bool simple = still && topology_.parent[j] == kWorld;
-        if (simple && (kStep == 1 || run.end - j == 1)) ++j;
-        for (; j < run.end; j += kStep) {
+        const bool simple = still && topology_.parent[run.begin] == kWorld;  // of a still root little is left
+        const int begin = run.begin + (simple && (kStep == 1 || run.end - run.begin == 1));  // whole steps, then corrected
+        for (int j = begin / kStep * kStep; j < run.end; j += kStep) {
           const Vec3<W> l = axes.at(kAxisV, j), e = axes.at(kAxisW, j), dl = axes.at(kPsdV, j), de = axes.at(kPsdW, j);
-          const auto along = [&](T* x, const W& value) { Wide<T>::store(x + j, 1, run.end - j, value); };
-          const auto down = [&](T* x, const W& value) { Wide<T>::store(x + j * n_, n_, run.end - j, value); };
+          const auto along = [&](T* x, const W& value) { Wide<T>::store(x + j, 1, begin - j, run.end - j, value); };
+          const auto down = [&](T* x, const W& value) {
+            Wide<T>::store(x + j * n_, n_, begin - j, run.end - j, value);
+          };
           const W M = dot<W>(uf, l) + dot<W>(un, e);
           along(row_M, M);
           down(column_M, M);
@@ -358,7 +357,7 @@ class PairRows {
         }
         done = run.end;
         if (!simple) continue;
-        j = run.begin;  // of a still root little is left
+        const int j = run.begin;
         row_M[j] = column_M[j * n_] = t->row[2][4];
         column_q[j * n_] = t->row[2][5];
         column_qd[j * n_] = t->row[2][6];
