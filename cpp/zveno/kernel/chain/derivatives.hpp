@@ -185,9 +185,8 @@ template <class T, class P>
 ZVENO_INLINE void carried_motions(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
                                   const BaseMotion<T>& base, CarriedMotion<T>* motion) {
   for (int b = 0; b < model.size(); ++b)
-    ask_once(joint_frame(model, at, b), [&](const JointFrame<T>& X) ZVENO_INLINED {
-      enter_body(model, X, b, qd[b], qdd[b], base, motion);
-    });
+    ask_once(joint_frame(model, at, b),
+             [&](const JointFrame<T>& X) ZVENO_INLINED { enter_body(model, X, b, qd[b], qdd[b], base, motion); });
 }
 
 // visit(b, outboard of its joint), tips to base. external_B: wrenches fixed in the bodies
@@ -243,7 +242,6 @@ struct TermRows {
       row[k][4] = t.u.n[k], row[k][5] = t.t1.n[k], row[k][6] = t.t2.n[k], row[k][7] = T(0.0);
     }
   }
-  Vec3<T> operator[](int k) const { return {row[0][k], row[1][k], row[2][k]}; }
 
   // (D4.13): to the axes and the origin of a frame in which this one stands at R, p; several vectors at once
   ZVENO_INLINE void place(const Mat3<T>& R, const Vec3<T>& p) {
@@ -319,8 +317,8 @@ class PairRows {
  public:
   PairRows(const Topology& topology, const FirstOrder<T>& out) : topology_(topology), out_(out), n_(topology.size()) {}
 
-  // t: terms in root axes, null for a root; diagonal: of dq, dqd, M; still: acceleration of the root if it turns about an axis
-  // at rest, else null
+  // t: terms in root axes, null for a root; diagonal: of dq, dqd, M; still: acceleration of the root if it turns about an
+  // axis at rest, else null
   ZVENO_INLINE void row(int i, const TermRows<T>* t, const Vec3<T>& diagonal, const AxisTable<T>& axes,
                         const Vec3<T>* still) {
     T *const row_q = out_.dq + i * n_, *const row_qd = out_.dqd + i * n_, *const row_M = out_.M + i * n_;
@@ -344,9 +342,7 @@ class PairRows {
         for (int j = begin / kStep * kStep; j < run.end; j += kStep) {
           const Vec3<W> l = axes.at(kAxisV, j), e = axes.at(kAxisW, j), dl = axes.at(kPsdV, j), de = axes.at(kPsdW, j);
           const auto along = [&](T* x, const W& value) { Wide<T>::store(x + j, 1, begin - j, run.end - j, value); };
-          const auto down = [&](T* x, const W& value) {
-            Wide<T>::store(x + j * n_, n_, begin - j, run.end - j, value);
-          };
+          const auto down = [&](T* x, const W& value) { Wide<T>::store(x + j * n_, n_, begin - j, run.end - j, value); };
           const W M = dot<W>(uf, l) + dot<W>(un, e);
           along(row_M, M);
           down(column_M, M);

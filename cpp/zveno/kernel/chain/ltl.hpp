@@ -7,6 +7,7 @@
 #include <zveno/scalar/block.hpp>
 #include <zveno/support/scratch.hpp>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace zveno {
@@ -33,22 +34,16 @@ void ltl(const Topology& topology, T* M) {
   }
 }
 
-// M x = x in place, with the factors of ltl; x: n rows of `columns` right-hand sides
+// M x = x in place, with the factors of ltl
 template <class T>
-void ltl_solve(const Topology& topology, const T* M, T* x, std::ptrdiff_t columns = 1) {
+void ltl_solve(const Topology& topology, const T* M, T* x) {
   const int n = topology.size();
   auto row = [&](int i) { return M + static_cast<std::ptrdiff_t>(i) * n; };
-  auto subtract = [&](int i, const T& a, int j) {  // row i of x -= a times row j
-    T *to = x + i * columns, *from = x + j * columns;
-    ZVENO_INDEPENDENT
-    for (std::ptrdiff_t k = 0; k < columns; ++k) to[k] -= a * from[k];
-  };
   for (int i = n; i-- > 0;)  // L' y = x
-    for (int j = topology.parent[i]; j != kWorld; j = topology.parent[j]) subtract(j, row(i)[j], i);
-  for (int i = 0; i < n; ++i)
-    for (std::ptrdiff_t k = 0; k < columns; ++k) x[i * columns + k] = x[i * columns + k] / row(i)[i];
+    for (int j = topology.parent[i]; j != kWorld; j = topology.parent[j]) x[j] -= row(i)[j] * x[i];
+  for (int i = 0; i < n; ++i) x[i] = x[i] / row(i)[i];
   for (int i = 0; i < n; ++i)  // L z = y
-    for (int j = topology.parent[i]; j != kWorld; j = topology.parent[j]) subtract(i, row(i)[j], j);
+    for (int j = topology.parent[i]; j != kWorld; j = topology.parent[j]) x[i] -= row(i)[j] * x[j];
 }
 
 // M^-1 = B D^-1 B', B = L^-1, with the factors of ltl; docs/derivatives.md (D4.16). Row by row, neighbours at once: B is
@@ -57,9 +52,9 @@ template <class T>
 void ltl_inverse(const Topology& topology, const T* M, T* inverse, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
   const std::ptrdiff_t n = topology.size();
-  T* B = scratch.take<T>(n * n);       // below the diagonal
-  T* columns = scratch.take<T>(n * n); // of B, as rows
-  T* reciprocal = scratch.take<T>(n);  // D^-1
+  T* B = scratch.take<T>(n * n);        // below the diagonal
+  T* columns = scratch.take<T>(n * n);  // of B, as rows
+  T* reciprocal = scratch.take<T>(n);   // D^-1
   for (std::ptrdiff_t i = 0; i < n; ++i) {
     T *Bi = B + i * n, *to = inverse + i * n;
     reciprocal[i] = T(1.0) / M[i * n + i];
@@ -119,7 +114,8 @@ void multiply(const T* A, const T* B, T* C, std::ptrdiff_t n) {
       }
     return;
   }
-  for (std::ptrdiff_t j = 0; j < n; j = j + kStep < n && j + 2 * kStep > n ? n - kStep : j + kStep) {  // the last step ends with the row
+  for (std::ptrdiff_t next = 0; next < n; next += kStep) {
+    const std::ptrdiff_t j = std::min(next, n - kStep);  // the last step ends with the row
     std::ptrdiff_t i = 0;
     for (; i + kRows <= n; i += kRows) detail::multiply_block<kRows>(A, B, C, n, i, j);
     for (; i < n; ++i) detail::multiply_block<1>(A, B, C, n, i, j);
