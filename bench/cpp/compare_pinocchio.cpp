@@ -31,6 +31,7 @@ constexpr int kLongestDerivatives = 100;
 
 struct States {
   std::vector<double> q, qd, x;
+  std::vector<double> tau;  // that x = qdd needs: with any other the accelerations of a long chain are enormous
 };
 
 struct Candidate {
@@ -57,9 +58,10 @@ States random_states(int n) {
 }
 
 const double* evaluate(const Candidate& c, Function f, const States& s, int state, int n) {
-  if (c.index == kBatch) return c.engine->run_batch(f, batch_size(n), s.q.data(), s.qd.data(), s.x.data());
+  const double* x = (f == Function::aba_derivatives ? s.tau : s.x).data();
+  if (c.index == kBatch) return c.engine->run_batch(f, batch_size(n), s.q.data(), s.qd.data(), x);
   const std::ptrdiff_t at = std::ptrdiff_t(state) * n;
-  return c.engine->run(f, c.index, s.q.data() + at, s.qd.data() + at, s.x.data() + at);
+  return c.engine->run(f, c.index, s.q.data() + at, s.qd.data() + at, x + at);
 }
 
 // result of one state; of a mass matrix the upper triangle, stored by columns or, being symmetric, by rows
@@ -115,10 +117,15 @@ void run(int argc, char** argv) {
   const Mechanism mechanism = bench::read_mechanism(argv[1]);
   const double seconds = std::atof(argv[2]);
   const int n = int(mechanism.joints.size());
-  const States states = random_states(n);
+  States states = random_states(n);
 
   std::vector<std::pair<std::string, std::unique_ptr<Engine>>> engines;
   for (int k = 3; k < argc; ++k) engines.emplace_back(stem(argv[k]), bench::load_engine(argv[k], mechanism));
+
+  for (std::size_t at = 0; at < states.q.size(); at += std::size_t(n)) {
+    const double* tau = engines.front().second->run(Function::rnea, 0, &states.q[at], &states.qd[at], &states.x[at]);
+    states.tau.insert(states.tau.end(), tau, tau + n);
+  }
 
   const std::pair<Function, const char*> functions[] = {{Function::rnea, "RNEA"},
                                                         {Function::crba, "CRBA"},
