@@ -65,7 +65,7 @@ except ImportError:  # before MuJoCo 4
 
 NEVER = Times(float("inf"), float("nan"), float("nan"))
 FUNCTIONS = ("RNEA", "CRBA", "ABA")
-DERIVATIVES = "dRNEA"
+DERIVATIVES = ("dRNEA", "dABA")  # three matrices each
 CONVENTIONS = {"local": pin.Convention.LOCAL, "world": pin.Convention.WORLD}
 PREFIX = next(parent for parent in Path(pin.__file__).parents if parent.name == "cmeel.prefix")
 URDFS = {
@@ -136,7 +136,7 @@ class Case:
     def arguments(self, function: str, states: int | None = None) -> tuple[Array, Array, Array]:
         """q, qd and qdd, or the effort that belongs to them for forward dynamics; one state or a batch."""
         q, qd, qdd = random_states(self.chain.n, states)
-        return q, qd, self.chain.inverse_dynamics(q, qd, qdd) if function == "ABA" else qdd
+        return q, qd, self.chain.inverse_dynamics(q, qd, qdd) if function.endswith("ABA") else qdd
 
     def zveno(self, function: str, arguments: tuple[Array, ...], threads: int = 1) -> Call:
         q, qd, x = arguments
@@ -144,7 +144,8 @@ class Case:
             "RNEA": (self.chain.inverse_dynamics, (q, qd, x)),
             "CRBA": (self.chain.mass_matrix, (q,)),
             "ABA": (self.chain.forward_dynamics, (q, qd, x)),
-            DERIVATIVES: (self.chain.derivatives, (q, qd, x)),
+            "dRNEA": (self.chain.derivatives, (q, qd, x)),
+            "dABA": (self.chain.forward_derivatives, (q, qd, x)),
         }[function]
         many = {"threads": threads, "states": len(q)} if q.ndim > 1 else {}
         return call(method, *args, **many)
@@ -160,7 +161,8 @@ class Case:
         elif function == "ABA":
             forms = {name: (pin.aba, (q, qd, x), (convention,)) for name, convention in CONVENTIONS.items()}
         else:
-            forms = {"": (pin.computeRNEADerivatives, (q, qd, x), ())}
+            derivatives = {"dRNEA": pin.computeRNEADerivatives, "dABA": pin.computeABADerivatives}
+            forms = {"": (derivatives[function], (q, qd, x), ())}
         for name, (method, args, options) in forms.items():
             if q.ndim == 1:
                 yield name, call(method, model, data, *args, *options)
@@ -183,7 +185,7 @@ class Case:
     def mujoco(self, function: str, arguments: tuple[Array, ...]) -> Call | None:
         """The least MuJoCo has to do for this function, from Python, one state."""
         q, qd, x = arguments
-        if function == DERIVATIVES or q.ndim > 1:
+        if function in DERIVATIVES or q.ndim > 1:
             return None
         model = to_mujoco(self.chain)
         data = mujoco.MjData(model)
@@ -228,13 +230,11 @@ def _loop(method: Callable[..., Any], model: Any, data: Any, options: tuple[Any,
             out[0, k], out[1, k], out[2, k] = method(model, data, *state)
         return tuple(out)
 
-    return derivatives if method is pin.computeRNEADerivatives else array
+    return derivatives if method in (pin.computeRNEADerivatives, pin.computeABADerivatives) else array
 
 
 def _parts(result: Any) -> tuple[Any, ...]:
-    """Results in one order: the three derivatives, or the only array."""
-    if hasattr(result, "dtau_dq"):
-        return result.dtau_dq, result.dtau_dqd, result.dtau_dqdd
+    """The three derivatives, or the only array."""
     return result if isinstance(result, tuple) else (result,)
 
 
@@ -317,12 +317,14 @@ def compare_cpp(chains: list[Chain], build: Path, seconds: float) -> Iterator[Ro
         command = [build / "compare_pinocchio", mechanism, str(seconds), *engines]
         output = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
         rows = [line.split("\t") for line in output.splitlines()]
-        section = "C++" if chain.name in URDFS else "C++ long"
-        for function in FUNCTIONS:
+        length = "" if chain.name in URDFS else " long"
+        selected = f"zveno-{cpu_features()['selected']}"
+        for function in dict.fromkeys(row[0] for row in rows):
             times = {(e, v): float(t) for f, e, v, t in rows if f == function}
-            selected = next(t for (engine, _), t in times.items() if engine == f"zveno-{cpu_features()['selected']}")
             rival, theirs = min(((k, t) for k, t in times.items() if k[0] not in ours), key=lambda pair: pair[1])
-            yield Row(section, chain.name, function, selected, " ".join(rival), theirs)
+            for section, form in (("C++", "run-time kernels"), ("C++ batch", "batch")):
+                time = times[selected, form]
+                yield Row(section + length, chain.name, function, time, " ".join(rival), theirs)
 
 
 class HexapodCase:
@@ -500,7 +502,7 @@ def measure(quick: bool, seconds: float) -> Iterator[Task]:
     for name in (*URDFS, *fitting):
         case = Case(robot(name) if isinstance(name, str) else random_chain(name))
         size = batch_size(case.chain.n)
-        functions = (*FUNCTIONS, DERIVATIVES) if case.chain.n <= 100 else FUNCTIONS
+        functions = (*FUNCTIONS, *DERIVATIVES) if case.chain.n <= 100 else FUNCTIONS
         for section, states in (("single", None), ("batch", size)):
             for function in functions:
                 what = case, section, function, states, seconds
@@ -512,7 +514,7 @@ def measure(quick: bool, seconds: float) -> Iterator[Task]:
 
 def measure_cpp(quick: bool, build: Path, seconds: float) -> Iterator[Task]:
     """C++ against C++."""
-    for chain in (*map(robot, URDFS), *(random_chain(n) for n in (100, 500)[: 1 if quick else 2])):
+    for chain in (*map(robot, URDFS), *(random_chain(n) for n in (30, 100, 500)[: 2 if quick else 3])):
         yield f"C++ {chain.name}", lambda chain=chain: compare_cpp([chain], build, 5 * seconds)
 
 

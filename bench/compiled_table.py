@@ -26,7 +26,7 @@ import engine_path  # noqa: F401
 import numpy as np
 import zveno as zv
 from compare import PREFIX, URDFS, Case, _parts, build_cpp, robot, write_mechanism
-from engines.casadi import CPP, FLAGS, FORMS, LIMITS, PROGRAM_FLAGS, CasadiEngine, build_program, compiler
+from engines.casadi import CPP, FLAGS, FORMS, CasadiEngine, build_program, compiler
 from engines.states import random_states as hexapod_states
 from journal import Journal, times_faster
 from zveno.study import Array, Call, call, random_chain, require_agreement
@@ -43,7 +43,7 @@ METHODS = {
 }
 KERNEL = {"FD": "ABA"}  # names of compare.py
 LEVELS = ("strict", "algebraic")
-ENGINE_FUNCTIONS = {"RNEA": 0, "CRBA": 1, "FD": 2, "dRNEA": 0}
+ENGINE_FUNCTIONS = {"RNEA": 0, "CRBA": 1, "FD": 2, "dRNEA": 3}
 HEXAPODS = ("UPS", "RUS", "RSU")
 COMPILED = (("inverse_dynamics", None), ("mass_matrix", None), ("forward_dynamics", None), ("derivatives", None))
 SIZES = (6, 7, 20, 30)
@@ -221,11 +221,8 @@ class CompiledCase(Case):
             timed["compiled", form] = loop.compiled(f, inputs)
         for form in FORMS[function]:
             timed["CasADi", form] = loop.casadi(self.casadi, form, inputs, self.shapes(function))
-        if function == "dRNEA":
-            libraries = {"Pinocchio": ["pinocchio-derivatives"]}
-        else:
-            ours = f"zveno-{zv.cpu_features()['selected']}"
-            libraries = {"kernel": [ours], "Pinocchio": ["pinocchio-shipped", "pinocchio-native"]}
+        ours = f"zveno-{zv.cpu_features()['selected']}"
+        libraries = {"kernel": [ours], "Pinocchio": ["pinocchio-shipped", "pinocchio-native"]}
         for engine, names in libraries.items():
             for name in names:
                 for form, item in loop.engines(build / f"{name}.so", self.mechanism, function, inputs):
@@ -319,13 +316,7 @@ def build_engines(build: Path) -> dict[str, str]:
     ours = f"zveno-{zv.cpu_features()['selected']}"
     targets, shown = (ours, "pinocchio-shipped", "pinocchio-native"), ("chain_double.cpp", "pinocchio_engine.cpp")
     flags = build_cpp(build, targets, shown)
-    source, target = CPP / "pinocchio_derivatives.cpp", build / "pinocchio-derivatives.so"
-    if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
-        relaxed = [flag for flag in PROGRAM_FLAGS if flag != "-O0"]
-        includes = [f"-I{PREFIX / path}" for path in ("include", "include/eigen3")]
-        command = [compiler("CXX", "g++", "c++"), *relaxed, *LIMITS, *FLAGS, "-DNDEBUG", "-fPIC", "-shared", *includes]
-        subprocess.run([*command, source, "-o", target], check=True)
-    return flags | {"pinocchio-derivatives": " ".join(FLAGS), "CasADi (C)": " ".join(FLAGS)}
+    return flags | {"CasADi (C)": " ".join(FLAGS)}
 
 
 def measure(build: Path, cases: Sequence[CompiledCase], seconds: float) -> Iterator[Task]:

@@ -596,7 +596,7 @@ PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& r
     return nullptr;
   for (Py_ssize_t k = 0, named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0; k < named; ++k) {
     PyObject* name = PyTuple_GET_ITEM(kwnames, k);
-    if (name == out_name && !row.has(kSeveral))
+    if (name == out_name && !row.has(kOneBlock))
       out = args[count + k];
     else if (name == external_name && !external && row.takes(Param::external))
       external = args[count + k];
@@ -650,35 +650,37 @@ PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& r
     if (kernels->run(job, rows, 0, 1)) return nullptr;
     return block_result(std::move(block), job, py::none(), nullptr).release().ptr();
   }
-  if (row.has(kSeveral)) {
-    py::object results[kMostOutputs];
-    for (int k = 0; k < row.outputs.count; ++k) {
-      if (!(wanted >> k & 1)) continue;
-      const Tail tail(row.outputs[k].shape, sizes);
-      results[k] = new_array(tail.nd, tail.dims, rows.out[k]);
-    }
-    if (kernels->run(job, rows, 0, 1)) return nullptr;
-    return named_result(row, results).release().ptr();
-  }
-  const Tail tail(row.outputs[0].shape, sizes);
+  const bool several = row.has(kSeveral);
+  if (out && several && (wanted != kEverything || !PyTuple_Check(out) || PyTuple_GET_SIZE(out) != row.outputs.count))
+    return nullptr;
   double number;
-  py::object result;
-  if (out) {
-    if (!(rows.out[0] = plain_out(out, tail.nd, tail.dims))) return nullptr;
-    for (int k = 0; k < row.required; ++k)
-      if (const Param p = row.params[k];
-          is_array(p) && overlaps(rows.out[0], numbers(row.outputs[0].shape, sizes), rows[p].data, input_size(job, p)))
-        return nullptr;
-    for (int k = 0; k < external_count(job); ++k)
-      if (overlaps(rows.out[0], numbers(row.outputs[0].shape, sizes), loads[k].data, 6)) return nullptr;
-    result = py::reinterpret_borrow<py::object>(out);
-  } else if (tail.nd == 0) {
-    rows.out[0] = &number;
-  } else {
-    result = new_array(tail.nd, tail.dims, rows.out[0]);
+  py::object results[kMostOutputs];
+  for (int k = 0; k < row.outputs.count; ++k) {
+    if (!(wanted >> k & 1)) continue;
+    const Tail tail(row.outputs[k].shape, sizes);
+    if (!out) {
+      if (tail.nd == 0)
+        rows.out[k] = &number;
+      else
+        results[k] = new_array(tail.nd, tail.dims, rows.out[k]);
+      continue;
+    }
+    PyObject* given = several ? PyTuple_GET_ITEM(out, k) : out;
+    if (!(rows.out[k] = plain_out(given, tail.nd, tail.dims))) return nullptr;
+    const auto shared = [&](const double* data, std::ptrdiff_t size) {
+      return overlaps(rows.out[k], numbers(row.outputs[k].shape, sizes), data, size);
+    };
+    for (int i = 0; i < row.required; ++i)
+      if (const Param p = row.params[i]; is_array(p) && shared(rows[p].data, input_size(job, p))) return nullptr;
+    for (int i = 0; i < external_count(job); ++i)
+      if (shared(loads[i].data, 6)) return nullptr;
+    for (int i = 0; i < k; ++i)
+      if (shared(rows.out[i], numbers(row.outputs[i].shape, sizes))) return nullptr;
+    results[k] = py::reinterpret_borrow<py::object>(given);
   }
   if (kernels->run(job, rows, 0, 1)) return nullptr;
-  return result ? result.release().ptr() : PyFloat_FromDouble(number);
+  if (several) return named_result(row, results).release().ptr();
+  return results[0] ? results[0].release().ptr() : PyFloat_FromDouble(number);
 }
 
 template PyObject* run_quickly<Chain>(const Context&, const Chain&, const FunctionRow&, PyObject* const*, Py_ssize_t,

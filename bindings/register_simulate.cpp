@@ -297,8 +297,8 @@ std::unique_ptr<ChainRun> run_chain_of(const py::object& chain, const Schedule& 
                                        const py::object& qd, const py::list& laws, const py::object& lower,
                                        const py::object& upper, const py::object& tau, const py::list& forces,
                                        const py::list& external, std::ptrdiff_t hold, const py::object& base,
-                                       const py::list& watched, const py::object& wanted,
-                                       const py::object& linkage, std::pair<double, double> baumgarte) {
+                                       const py::list& watched, const py::object& wanted, const py::object& linkage,
+                                       std::pair<double, double> baumgarte) {
   ChainSetup s;
   s.chain = chain.cast<const Chain*>();
   s.kernels = kernels;
@@ -358,8 +358,8 @@ std::unique_ptr<ChainRun> run_chain_of(const py::object& chain, const Schedule& 
       const Doubles given = linkage.attr("_given")("simulate", array_of(x, n), array_of(v, n), t);
       std::copy_n(given.data(), given.size(), to);
     };
-    s.holding = std::make_shared<LinkageHolding>(
-        *kernels, held, choose, give, LinkageHolding::Baumgarte{baumgarte.first, baumgarte.second});
+    s.holding = std::make_shared<LinkageHolding>(*kernels, held, choose, give,
+                                                 LinkageHolding::Baumgarte{baumgarte.first, baumgarte.second});
   }
   return std::make_unique<ChainRun>(linkage.is_none() ? chain : linkage, schedule, ChainSystem(std::move(s)), calls_back,
                                     wanted);

@@ -1,6 +1,7 @@
 // Times engines in turns on one mechanism; the first is the reference for the results.
 //   compare_pinocchio <mechanism.txt> <seconds per function> <engine.so>...
-// One line per function and engine: function, engine, variant, nanoseconds per call. Exit code 1 if results differ.
+// One line per function and engine: function, engine, variant, nanoseconds per state; variant "batch": many states in one
+// call. Exit code 1 if results differ.
 #include "load_engine.hpp"
 #include "measure.hpp"
 #include "mechanism.hpp"
@@ -24,10 +25,13 @@ using bench::Function;
 using bench::Mechanism;
 
 constexpr int kStates = 16;          // calls walk over several states, as in use
+constexpr int kBatch = -1;           // the variant that takes many states at once
 constexpr double kAgreement = 1e-9;  // relative
+constexpr int kLongestDerivatives = 100;
 
 struct States {
   std::vector<double> q, qd, x;
+  std::vector<double> tau;  // that x = qdd needs: with any other the accelerations of a long chain are enormous
 };
 
 struct Candidate {
@@ -37,26 +41,34 @@ struct Candidate {
   double best = std::numeric_limits<double>::infinity();
 };
 
+// results of more would leave the cache
+int batch_size(int n) { return std::clamp(12544 / (n * n), kStates, 256); }
+
+bool is_derivative(Function f) { return f == Function::rnea_derivatives || f == Function::aba_derivatives; }
+
 States random_states(int n) {
   std::mt19937_64 generator(1);
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
   States states;
   for (auto* values : {&states.q, &states.qd, &states.x}) {
-    values->resize(std::size_t(kStates) * n);
+    values->resize(std::size_t(batch_size(n)) * n);
     for (double& value : *values) value = uniform(generator);
   }
   return states;
 }
 
 const double* evaluate(const Candidate& c, Function f, const States& s, int state, int n) {
+  const double* x = (f == Function::aba_derivatives ? s.tau : s.x).data();
+  if (c.index == kBatch) return c.engine->run_batch(f, batch_size(n), s.q.data(), s.qd.data(), x);
   const std::ptrdiff_t at = std::ptrdiff_t(state) * n;
-  return c.engine->run(f, c.index, s.q.data() + at, s.qd.data() + at, s.x.data() + at);
+  return c.engine->run(f, c.index, s.q.data() + at, s.qd.data() + at, x + at);
 }
 
 // result of one state; of a mass matrix the upper triangle, stored by columns or, being symmetric, by rows
 std::vector<double> collect(const Candidate& c, Function f, const States& s, int state, int n) {
-  const double* result = evaluate(c, f, s, state, n);
-  if (f != Function::crba) return {result, result + n};
+  const int size = f == Function::crba || is_derivative(f) ? n * n : n;
+  const double* result = evaluate(c, f, s, state, n) + (c.index == kBatch ? state * size : 0);
+  if (f != Function::crba) return {result, result + size};
   std::vector<double> upper;
   for (int column = 0; column < n; ++column)
     for (int row = 0; row <= column; ++row) upper.push_back(result[column * n + row]);
@@ -82,13 +94,15 @@ void compare(std::vector<Candidate> candidates, Function f, const char* name, do
   const auto call = [&](const Candidate& c) {
     return [&](std::size_t state) { return *evaluate(c, f, states, int(state), n); };
   };
+  const auto calls = [](const Candidate& c) -> std::size_t { return c.index == kBatch ? 1 : kStates; };
   std::vector<int> rounds;
-  for (const Candidate& c : candidates) rounds.push_back(bench::rounds_of_a_turn(kStates, call(c)));
+  for (const Candidate& c : candidates) rounds.push_back(bench::rounds_of_a_turn(calls(c), call(c)));
   const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
   for (int turn = 0; turn < 5 || Clock::now() < deadline; ++turn)
     for (std::size_t k = 0; k < candidates.size(); ++k) {
       Candidate& c = candidates[k];
-      c.best = std::min(c.best, bench::seconds_per_call(kStates, rounds[k], call(c)));
+      const int states = c.index == kBatch ? batch_size(n) : 1;
+      c.best = std::min(c.best, bench::seconds_per_call(calls(c), rounds[k], call(c)) / states);
     }
   for (const Candidate& c : candidates)
     std::printf("%s\t%s\t%s\t%.1f\n", name, c.name.c_str(), c.variant.c_str(), c.best * 1e9);
@@ -103,18 +117,29 @@ void run(int argc, char** argv) {
   const Mechanism mechanism = bench::read_mechanism(argv[1]);
   const double seconds = std::atof(argv[2]);
   const int n = int(mechanism.joints.size());
-  const States states = random_states(n);
+  States states = random_states(n);
 
   std::vector<std::pair<std::string, std::unique_ptr<Engine>>> engines;
   for (int k = 3; k < argc; ++k) engines.emplace_back(stem(argv[k]), bench::load_engine(argv[k], mechanism));
 
-  const std::pair<Function, const char*> functions[] = {
-      {Function::rnea, "RNEA"}, {Function::crba, "CRBA"}, {Function::aba, "ABA"}};
+  for (std::size_t at = 0; at < states.q.size(); at += std::size_t(n)) {
+    const double* tau = engines.front().second->run(Function::rnea, 0, &states.q[at], &states.qd[at], &states.x[at]);
+    states.tau.insert(states.tau.end(), tau, tau + n);
+  }
+
+  const std::pair<Function, const char*> functions[] = {{Function::rnea, "RNEA"},
+                                                        {Function::crba, "CRBA"},
+                                                        {Function::aba, "ABA"},
+                                                        {Function::rnea_derivatives, "dRNEA"},
+                                                        {Function::aba_derivatives, "dABA"}};
   for (const auto& [f, name] : functions) {
+    if (is_derivative(f) && n > kLongestDerivatives) continue;
     std::vector<Candidate> candidates;
     for (const auto& [label, engine] : engines) {
       const auto variants = engine->variants(f);
       for (std::size_t k = 0; k < variants.size(); ++k) candidates.push_back({engine.get(), label, variants[k], int(k)});
+      if (engine->run_batch(f, 1, states.q.data(), states.qd.data(), states.x.data()))
+        candidates.push_back({engine.get(), label, "batch", kBatch});
     }
     compare(std::move(candidates), f, name, seconds, states, n);
   }

@@ -25,13 +25,19 @@ struct Mechanism {
   std::vector<Joint> joints;
 };
 
-enum class Function { rnea, crba, aba };
+// derivatives: all three matrices; the first of them, row by row, is what `run` returns
+enum class Function { rnea, crba, aba, rnea_derivatives, aba_derivatives };
 
-// One way to compute each function; `x` is qdd for RNEA, tau for ABA. The result lives until the next call.
+// One way to compute each function; `x` is qdd for RNEA, tau for ABA, of derivatives too. The result lives until the next
+// call.
 struct Engine {
   virtual ~Engine() = default;
   virtual std::vector<std::string> variants(Function) const = 0;
   virtual const double* run(Function, int variant, const double* q, const double* qd, const double* x) = 0;
+  // rows of many states at once; null: a loop is all there is
+  virtual const double* run_batch(Function, int /*states*/, const double* /*q*/, const double* /*qd*/, const double* /*x*/) {
+    return nullptr;
+  }
 };
 
 using MakeEngine = Engine* (*)(const Mechanism&);

@@ -2,9 +2,11 @@
 #include "engine.hpp"
 #include "pinocchio_model.hpp"
 
+#include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/cholesky.hpp>
 #include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
 namespace {
@@ -25,7 +27,8 @@ class PinocchioEngine final : public bench::Engine {
   std::vector<std::string> variants(Function f) const override {
     if (f == Function::rnea) return {"local"};
     if (f == Function::crba) return {"local", "world"};
-    return {"local", "world", "crba + UDUt"};
+    if (f == Function::aba) return {"local", "world", "crba + UDUt"};
+    return {"analytic"};
   }
 
   const double* run(Function f, int variant, const double* q_, const double* qd_, const double* x_) override {
@@ -41,6 +44,10 @@ class PinocchioEngine final : public bench::Engine {
         result_ = x - pinocchio::nonLinearEffects(model_, data_, q, qd);
         pinocchio::cholesky::solve(model_, data_, result_);
         return result_.data();
+      case Function::rnea_derivatives:
+        pinocchio::computeRNEADerivatives(model_, data_, q, qd, x);
+        return data_.dtau_dq.data();
+      case Function::aba_derivatives: pinocchio::computeABADerivatives(model_, data_, q, qd, x); return data_.ddq_dq.data();
     }
     return nullptr;
   }

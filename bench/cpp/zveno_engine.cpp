@@ -38,21 +38,44 @@ zveno::Chain build(const Mechanism& mechanism) {
 
 class ZvenoEngine final : public bench::Engine {
  public:
-  explicit ZvenoEngine(const Mechanism& mechanism)
-      : chain_(build(mechanism)), result_(std::size_t(chain_.n()) * chain_.n()) {}
+  explicit ZvenoEngine(const Mechanism& mechanism) : chain_(build(mechanism)) {}
 
   std::vector<std::string> variants(Function) const override { return {"run-time kernels"}; }
 
   const double* run(Function f, int, const double* q, const double* qd, const double* x) override {
-    switch (f) {
-      case Function::rnea: zveno::inverse_dynamics(chain_, q, qd, x, result_.data()); break;
-      case Function::crba: zveno::mass_matrix(chain_, q, result_.data()); break;
-      case Function::aba: zveno::forward_dynamics(chain_, q, qd, x, result_.data()); break;
-    }
+    return run_batch(f, 1, q, qd, x);
+  }
+
+  const double* run_batch(Function f, int states, const double* q, const double* qd, const double* x) override {
+    const Row& row = kRows[int(f)];
+    const int n = chain_.n();
+    zveno::Rows rows;
+    rows[zveno::Param::q] = {q, n};
+    if (row.x != zveno::Param::q) rows[zveno::Param::qd] = {qd, n}, rows[row.x] = {x, n};
+    const std::size_t size = std::size_t(zveno::result_size(chain_, row.function)) * std::size_t(states);
+    if (result_.size() < row.results * size) result_.resize(row.results * size);
+    for (std::size_t k = 0; k < row.results; ++k) rows.out[k] = result_.data() + k * size;
+    rows.count = states;
+    zveno::evaluate(zveno::Job{&chain_, row.function, row.method}, rows);
     return result_.data();
   }
 
  private:
+  // by Function
+  struct Row {
+    zveno::Function function;
+    zveno::Method method;
+    zveno::Param x;  // q: of the position alone
+    std::size_t results;
+  };
+  static constexpr Row kRows[] = {
+      {zveno::Function::inverse_dynamics, zveno::Method::none, zveno::Param::qdd, 1},
+      {zveno::Function::mass_matrix, zveno::Method::crba, zveno::Param::q, 1},
+      {zveno::Function::forward_dynamics, zveno::Method::aba, zveno::Param::tau, 1},
+      {zveno::Function::derivatives, zveno::Method::sweep, zveno::Param::qdd, 3},
+      {zveno::Function::forward_derivatives, zveno::Method::none, zveno::Param::tau, 3},
+  };
+
   zveno::Chain chain_;
   std::vector<double> result_;
 };

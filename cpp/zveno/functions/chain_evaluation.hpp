@@ -322,17 +322,21 @@ class ChainEvaluation {
     const T *qd = ordered(in_[Param::qd]), *tau = ordered(in_[Param::tau]);
     T* qdd = scratch_.take<T>(n_);
     articulated(qd, tau, qdd, pivot);
-    const FirstOrder<T> x{unordered_square(out[0]), unordered_square(out[1]), scratch_.take<T>(n_ * n_)};
+    const std::size_t size = static_cast<std::size_t>(n_) * n_;
+    const FirstOrder<T> x{scratch_.take<T>(size), scratch_.take<T>(size), scratch_.take<T>(size)};
     first_order(qd, qdd, x);
     factorise(x.M, pivot);
-    T* const matrix[2] = {x.dq, x.dqd};
+    T* inverse = unordered_square(out[2]);
+    ltl_inverse(chain_.topology(), x.M, inverse, scratch_);
+    const T* const matrix[2] = {x.dq, x.dqd};
     for (int k = 0; k < 2; ++k) {
       if (!out[k]) continue;
-      for (int i = 0; i < n_ * n_; ++i) matrix[k][i] = -matrix[k][i];
-      ltl_solve(chain_.topology(), x.M, matrix[k], n_);
-      deliver_square(matrix[k], out[k]);
+      square(out[k], [&](T* product) {
+        multiply(inverse, matrix[k], product, n_);
+        for (std::size_t i = 0; i < size; ++i) product[i] = -product[i];
+      });
     }
-    if (out[2]) square(out[2], [&](T* M) { ltl_inverse(chain_.topology(), x.M, M, scratch_); });
+    deliver_square(inverse, out[2]);
   }
 
   void inverse_mass_matrix(T* out, T* pivot) {

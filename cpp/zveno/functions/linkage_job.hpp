@@ -35,8 +35,8 @@ inline std::ptrdiff_t output_size(const LinkageJob& job, int k = 0) {
   return numbers(row_of(job.function).outputs[k].shape, sizes_of(job));
 }
 
-// What functions with a solve are judged by: pivots of the tree (n), then one for every row: above zero if it may be trusted as
-// active, or as redundant; then one for every row: above zero if the state meets it.
+// What functions with a solve are judged by: pivots of the tree (n), then one for every row: above zero if it may be trusted
+// as active, or as redundant; then one for every row: above zero if the state meets it.
 inline int judged_size(const LinkageJob& job) {
   return job.function < LinkageFunction::forward_dynamics ? 0 : job.linkage->chain().n() + 2 * job.linkage->rows();
 }

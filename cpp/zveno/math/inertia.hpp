@@ -72,7 +72,7 @@ Moments<T> rotated(const Mat3<T>& R, const Moments<T>& x) {
 
 // S + p mc' + mc p' + m p p' = S + p c1' + mc p', c1 the new first moment
 template <class T>
-Moments<T> shifted(const Vec3<T>& p, const Moments<T>& x) {
+ZVENO_INLINE Moments<T> shifted(const Vec3<T>& p, const Moments<T>& x) {
   const Vec3<T> c = x.mc, c1 = c + p * x.m;
   const auto part = [&](const T& s, int i, int j) { return s + p[i] * c1[j] + c[i] * p[j]; };
   return {x.m,

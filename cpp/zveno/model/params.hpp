@@ -82,6 +82,15 @@ struct JointFrame {
   }
 };
 
+// f(X), in two copies: whether there is phi is asked once, not before every turn
+template <class T, class F>
+ZVENO_INLINE void ask_once(const JointFrame<T>& X, const F& f) {
+  if (X.placement & kTurned)
+    f(X);
+  else
+    f(X);
+}
+
 // what a kernel needs of a model; P is the scalar of the parameters
 template <class P>
 struct ModelView {

@@ -26,13 +26,14 @@ inline void Block<double>::transpose(const double* from, std::ptrdiff_t from_str
 }
 
 // Neighbours in a row that are computed at once: of doubles at most kMost, as many as fit a register; one of any other
-// scalar. The last ones may overrun the end of a row.
+// scalar. Loads may overrun the end of a row.
 template <class T, int kMost = kLanes>
 struct Wide {
   using type = T;
   static constexpr int kStep = 1;
   static ZVENO_INLINE const T& load(const T* x) { return *x; }
   static ZVENO_INLINE void store(T* x, const T& value) { *x = value; }
+  static ZVENO_INLINE void store(T* x, std::ptrdiff_t, int, int, const T& value) { *x = value; }
 };
 
 template <int kMost>
@@ -41,6 +42,18 @@ struct Wide<double, kMost> {
   using type = Pack<kStep>;
   static ZVENO_INLINE type load(const double* x) { return type::load(x); }
   static ZVENO_INLINE void store(double* x, const type& value) { value.store(x); }
+  // those of them in [begin, end), every `step` numbers
+  static ZVENO_INLINE void store(double* x, std::ptrdiff_t step, int begin, int end, const type& value) {
+    if (begin <= 0 && end >= kStep) {
+      if (step == 1) return value.store(x);
+      ZVENO_UNROLL
+      for (int k = 0; k < kStep; ++k) x[k * step] = value[k];
+    } else {
+      ZVENO_UNROLL
+      for (int k = 0; k < kStep; ++k)
+        if (begin <= k && k < end) x[k * step] = value[k];
+    }
+  }
 };
 
 }  // namespace zveno

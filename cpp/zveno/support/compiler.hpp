@@ -23,8 +23,10 @@
 // kernels are loops over bodies built from these few helpers: a call left standing in the loop costs more than its work
 #if ZVENO_GNU && !defined(ZVENO_CALLS)  // sanitizers: checked calls compile ten times faster than checked giants
 #define ZVENO_INLINE inline __attribute__((always_inline))
+#define ZVENO_INLINED __attribute__((always_inline))  // the same after the parameters of a lambda
 #else
 #define ZVENO_INLINE inline
+#define ZVENO_INLINED
 #endif
 
 // a function that stays one

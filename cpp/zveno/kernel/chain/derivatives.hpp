@@ -159,31 +159,34 @@ ZVENO_INLINE Outboard<T> to_parent(const JointFrame<T>& X, const Outboard<T>& b)
   return x;
 }
 
+// of body b, at X in its parent
+template <class T, class P>
+ZVENO_INLINE void enter_body(const ModelView<P>& model, const JointFrame<T>& X, int b, const T& qd, const T& qdd,
+                             const BaseMotion<T>& base, CarriedMotion<T>* motion) {
+  const int parent = model.parent(b);
+  const bool revolute = model.revolute(b);
+  Vec3<T> w, dw, a, v;
+  if (parent != kWorld) {
+    const RigidMotion<T>& from = motion[parent].rigid;
+    enter(X, from.w, from.dw, from.a, from.K, w, dw, a);
+    v = X.to_body(motion[parent].v + cross<T>(from.w, X.p));  // (D4.1)
+  } else {
+    enter(X, base, w, dw, a);
+    v = base.moving ? X.to_body(cross<T>(base.w, X.p)) : zero3<T>();
+  }
+  add_joint(revolute, parent == kWorld && !base.moving, qd, &qdd, w, dw, a);
+  if (!revolute) v.z() += qd;
+  CarriedMotion<T>& here = motion[b];
+  here.rigid.w = w, here.rigid.dw = dw, here.rigid.a = a, here.rigid.K = rotation_acceleration(w, dw), here.v = v;
+}
+
 // base to tips
 template <class T, class P>
 ZVENO_INLINE void carried_motions(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
                                   const BaseMotion<T>& base, CarriedMotion<T>* motion) {
-  const int n = model.size();
-  for (int b = 0; b < n; ++b) {
-    const JointFrame<T> X = joint_frame(model, at, b);
-    const int parent = model.parent(b);
-    const bool revolute = model.revolute(b);
-    Vec3<T> w, dw, a;
-    if (parent != kWorld) {
-      const RigidMotion<T>& from = motion[parent].rigid;
-      enter(X, from.w, from.dw, from.a, from.K, w, dw, a);
-    } else {
-      enter(X, base, w, dw, a);
-    }
-    add_joint(revolute, parent == kWorld && !base.moving, qd[b], qdd + b, w, dw, a);
-    CarriedMotion<T> here{{w, dw, a, rotation_acceleration(w, dw)}, {}};
-    if (parent != kWorld)  // (D4.1)
-      here.v = X.to_body(motion[parent].v + cross<T>(motion[parent].rigid.w, X.p));
-    else
-      here.v = base.moving ? X.to_body(cross<T>(base.w, X.p)) : zero3<T>();
-    if (!revolute) here.v.z() += qd[b];
-    motion[b] = here;
-  }
+  for (int b = 0; b < model.size(); ++b)
+    ask_once(joint_frame(model, at, b),
+             [&](const JointFrame<T>& X) ZVENO_INLINED { enter_body(model, X, b, qd[b], qdd[b], base, motion); });
 }
 
 // visit(b, outboard of its joint), tips to base. external_B: wrenches fixed in the bodies
@@ -217,7 +220,7 @@ ZVENO_INLINE void first_order_sweep(const ModelView<P>& model, const JointPositi
       pass_revolute(motion[b].rigid.w, qd[b], qdd[b], x);
     else
       pass_prismatic(motion[b].rigid.w, qd[b], qdd[b], x);
-    x = to_parent(joint_frame(model, at, b), x);
+    ask_once(joint_frame(model, at, b), [&](const JointFrame<T>& X) ZVENO_INLINED { x = to_parent(X, x); });
     if (!carried) joined[parent].add(x);
   }
 }
@@ -239,7 +242,6 @@ struct TermRows {
       row[k][4] = t.u.n[k], row[k][5] = t.t1.n[k], row[k][6] = t.t2.n[k], row[k][7] = T(0.0);
     }
   }
-  Vec3<T> operator[](int k) const { return {row[0][k], row[1][k], row[2][k]}; }
 
   // (D4.13): to the axes and the origin of a frame in which this one stands at R, p; several vectors at once
   ZVENO_INLINE void place(const Mat3<T>& R, const Vec3<T>& p) {
@@ -262,28 +264,113 @@ struct TermRows {
   }
 };
 
-// of every joint in root axes: the screw of its axis, psd and psdd; six rows each
+// of every joint in root axes: the screw of its axis, psd and psdd; joints that are loaded at once stand side by side
+enum { kAxisV, kAxisW, kPsdV, kPsdW, kPsddV, kPsddW };
 template <class T>
 class AxisTable {
  public:
   static constexpr int kStep = Wide<T>::kStep;
   using W = typename Wide<T>::type;
 
-  AxisTable(std::ptrdiff_t n, Scratch& scratch) : width_(n + kStep), rows_(scratch.take<T>(18 * width_)) {
-    for (std::ptrdiff_t k = 1; k <= 18; ++k)  // read beyond the last joint
-      for (int j = 1; j <= kStep; ++j) rows_[k * width_ - j] = T(0.0);
+  AxisTable(std::ptrdiff_t n, Scratch& scratch) : table_(scratch.take<T>(18 * (n + kStep - 1))) {}
+  // R, p: in root axes; no R: the root itself
+  ZVENO_INLINE void place(int b, bool revolute, const CarriedMotion<T>& motion, const Mat3<T>* R, const Vec3<T>& p) {
+    const AxisRates<T> rates = axis_rates(motion, revolute);
+    const Vec3<T> o = zero3<T>();
+    if (!R) {
+      const Vec3<T> z{T(0.0), T(0.0), T(1.0)};
+      put(kAxisV, b, revolute ? o : z), put(kAxisW, b, revolute ? z : o);
+      put(kPsdV, b, rates.psd.v), put(kPsdW, b, rates.psd.w);
+      put(kPsddV, b, rates.psdd.v), put(kPsddW, b, rates.psdd.w);
+      return;
+    }
+    const Vec3<T> z = R->col(2), psd_v = times_xy(*R, rates.psd.v.x(), rates.psd.v.y());
+    put(kAxisV, b, revolute ? cross<T>(p, z) : z);
+    put(kAxisW, b, revolute ? z : o);
+    if (revolute) {
+      const Vec3<T> psd_w = times_xy(*R, rates.psd.w.x(), rates.psd.w.y()), psdd_w = times(*R, rates.psdd.w);
+      put(kPsdV, b, psd_v + cross<T>(p, psd_w)), put(kPsdW, b, psd_w);
+      put(kPsddV, b, times(*R, rates.psdd.v) + cross<T>(p, psdd_w)), put(kPsddW, b, psdd_w);
+    } else {
+      put(kPsdV, b, psd_v), put(kPsdW, b, o);
+      put(kPsddV, b, times(*R, rates.psdd.v)), put(kPsddW, b, o);
+    }
   }
-  void put(int which, int b, const Vec3<T>& a) {
-    for (int k = 0; k < 3; ++k) rows_[(3 * which + k) * width_ + b] = a[k];
-  }
+  // of kStep joints from j on, a multiple of kStep; tips, and what is beyond the last joint, may be anything
   ZVENO_INLINE Vec3<W> at(int which, int j) const {
-    const T* x = rows_ + 3 * which * width_ + j;
-    return {Wide<T>::load(x), Wide<T>::load(x + width_), Wide<T>::load(x + 2 * width_)};
+    const T* x = table_ + 18 * j + 3 * which * kStep;
+    return {Wide<T>::load(x), Wide<T>::load(x + kStep), Wide<T>::load(x + 2 * kStep)};
   }
 
  private:
-  std::ptrdiff_t width_;
-  T* rows_;
+  ZVENO_INLINE void put(int which, int b, const Vec3<T>& a) {
+    T* x = table_ + 18 * (b / kStep * kStep) + 3 * which * kStep + b % kStep;
+    x[0] = a.x(), x[kStep] = a.y(), x[2 * kStep] = a.z();
+  }
+
+  T* const table_;
+};
+
+// Rows of pairs, (D4.12): joint i with all inboard of it, tips to base.
+template <class T>
+class PairRows {
+ public:
+  PairRows(const Topology& topology, const FirstOrder<T>& out) : topology_(topology), out_(out), n_(topology.size()) {}
+
+  // t: terms in root axes, null for a root; diagonal: of dq, dqd, M; still: acceleration of the root if it turns about an
+  // axis at rest, else null
+  ZVENO_INLINE void row(int i, const TermRows<T>* t, const Vec3<T>& diagonal, const AxisTable<T>& axes,
+                        const Vec3<T>* still) {
+    T *const row_q = out_.dq + i * n_, *const row_qd = out_.dqd + i * n_, *const row_M = out_.M + i * n_;
+    T *const column_q = out_.dq + i, *const column_qd = out_.dqd + i, *const column_M = out_.M + i;
+    int done = 0;  // joints that are neither inboard nor outboard of this one
+    const auto clear = [&](int end) {
+      for (; done < end; ++done) {
+        row_M[done] = row_q[done] = row_qd[done] = T(0.0);
+        column_M[done * n_] = column_q[done * n_] = column_qd[done * n_] = T(0.0);
+      }
+    };
+    if (t) {
+      const auto wide = [&](int k) { return Vec3<W>{W(t->row[0][k]), W(t->row[1][k]), W(t->row[2][k])}; };
+      const Vec3<W> uf = wide(0), af = wide(1), bf = wide(2), y = wide(3), un = wide(4), an = wide(5), bn = wide(6);
+      const Vec3<W> uf2 = uf + uf, un2 = un + un;
+      for (int r = topology_.first_run[i]; r < topology_.first_run[i + 1]; ++r) {
+        const Span run = topology_.ancestor_runs[r];
+        clear(run.begin);
+        const bool simple = still && topology_.parent[run.begin] == kWorld;  // of a still root little is left
+        const int begin = run.begin + (simple && (kStep == 1 || run.end - run.begin == 1));  // whole steps, then corrected
+        for (int j = begin / kStep * kStep; j < run.end; j += kStep) {
+          const Vec3<W> l = axes.at(kAxisV, j), e = axes.at(kAxisW, j), dl = axes.at(kPsdV, j), de = axes.at(kPsdW, j);
+          const auto along = [&](T* x, const W& value) { Wide<T>::store(x + j, 1, begin - j, run.end - j, value); };
+          const auto down = [&](T* x, const W& value) { Wide<T>::store(x + j * n_, n_, begin - j, run.end - j, value); };
+          const W M = dot<W>(uf, l) + dot<W>(un, e);
+          along(row_M, M);
+          down(column_M, M);
+          along(row_qd, (dot<W>(uf2, dl) + dot<W>(un2, de)) + dot<W>(y, e));
+          along(row_q, (dot<W>(uf, axes.at(kPsddV, j)) + dot<W>(un, axes.at(kPsddW, j))) + dot<W>(y, de));
+          down(column_qd, dot<W>(bf, l) + dot<W>(bn, e));
+          down(column_q, dot<W>(af, l) + dot<W>(an, e));
+        }
+        done = run.end;
+        if (!simple) continue;
+        const int j = run.begin;
+        row_M[j] = column_M[j * n_] = t->row[2][4];
+        column_q[j * n_] = t->row[2][5];
+        column_qd[j * n_] = t->row[2][6];
+        row_qd[j] = t->row[2][3];
+        row_q[j] = t->row[0][0] * still->y() - t->row[1][0] * still->x();
+      }
+    }
+    clear(i);
+    row_q[i] = diagonal.x(), row_qd[i] = diagonal.y(), row_M[i] = diagonal.z();
+  }
+
+ private:
+  using W = typename Wide<T>::type;
+  static constexpr int kStep = Wide<T>::kStep;
+  const Topology& topology_;
+  const FirstOrder<T> out_;
+  const std::ptrdiff_t n_;
 };
 
 // Pairs in the axes of the root body of each branch, (D4.12)-(D4.13): one product per element over contiguous inboard
@@ -295,129 +382,48 @@ void derivatives_at_root(const ModelView<P>& model, const JointPosition<T>& at, 
   const Scratch::Frame frame(scratch);
   const Topology& topology = *model.topology;
   const int n = model.size();
-  enter_stage<T>(Stage::algorithm);
   CarriedMotion<T>* motion = scratch.take<CarriedMotion<T>>(n);
-  TermRows<T>* terms = scratch.take<TermRows<T>>(n);
-  carried_motions(model, at, qd, qdd, base, motion);
-  const auto terms_of = [&](int b, const Outboard<T>& x) {
-    return model.revolute(b) ? revolute_terms(motion[b], x) : prismatic_terms(motion[b], x);
-  };
-  Vec3<T>* diagonal = scratch.take<Vec3<T>>(n);  // of dq, dqd, M
-  const auto set_diagonal = [&](int b, const JointTerms<T>& t) {
-    diagonal[b] =
-        model.revolute(b) ? Vec3<T>{t.t1.n.z(), t.t2.n.z(), t.u.n.z()} : Vec3<T>{t.t1.f.z(), t.t2.f.z(), t.u.f.z()};
-  };
-  first_order_sweep(model, at, qd, qdd, external_B, motion, scratch, [&](int b, const Outboard<T>& x) {
-    if (model.parent(b) == kWorld) return set_diagonal(b, terms_of(b, x));  // nothing else of a root is needed
-    const JointTerms<T> t = terms_of(b, x);
-    set_diagonal(b, t);
-    terms[b].set(t);
-  });
-
-  enter_stage<T>(Stage::kinematics);
-  enum { kAxisV, kAxisW, kPsdV, kPsdW, kPsddV, kPsddW };
-  AxisTable<T> axes(n, scratch);
   Mat3<T>* R = scratch.take<Mat3<T>>(n);
   Vec3<T>* p = scratch.take<Vec3<T>>(n);
-  const Vec3<T> o = zero3<T>();
-  for (int b = 0; b < n; ++b) {
-    const int parent = model.parent(b);
-    const bool revolute = model.revolute(b);
-    const AxisRates<T> rates = axis_rates(motion[b], revolute);
-    if (parent == kWorld) {
-      const Vec3<T> z{T(0.0), T(0.0), T(1.0)};
-      axes.put(kAxisV, b, revolute ? o : z), axes.put(kAxisW, b, revolute ? z : o);
-      axes.put(kPsdV, b, rates.psd.v), axes.put(kPsdW, b, rates.psd.w);
-      axes.put(kPsddV, b, rates.psdd.v), axes.put(kPsddW, b, rates.psdd.w);
-      continue;
-    }
-    const JointFrame<T> X = joint_frame(model, at, b);
-    if (model.parent(parent) == kWorld) {
-      R[b] = X.rotation();
-      p[b] = X.p;
-    } else {
-      R[b] = X.after(R[parent]);
-      p[b] = p[parent] + times(R[parent], X.p);
-    }
-    terms[b].place(R[b], p[b]);
-    if (topology.is_tip(b)) continue;
-    const Vec3<T> z = R[b].col(2), psd_v = times_xy(R[b], rates.psd.v.x(), rates.psd.v.y());
-    axes.put(kAxisV, b, revolute ? cross<T>(p[b], z) : z);
-    axes.put(kAxisW, b, revolute ? z : o);
-    if (revolute) {
-      const Vec3<T> psd_w = times_xy(R[b], rates.psd.w.x(), rates.psd.w.y()), psdd_w = times(R[b], rates.psdd.w);
-      axes.put(kPsdV, b, psd_v + cross<T>(p[b], psd_w)), axes.put(kPsdW, b, psd_w);
-      axes.put(kPsddV, b, times(R[b], rates.psdd.v) + cross<T>(p[b], psdd_w)), axes.put(kPsddW, b, psdd_w);
-    } else {
-      axes.put(kPsdV, b, psd_v), axes.put(kPsdW, b, o);
-      axes.put(kPsddV, b, times(R[b], rates.psdd.v)), axes.put(kPsddW, b, o);
-    }
-  }
-
-  enter_stage<T>(Stage::assembly);
-  using W = typename Wide<T>::type;
-  constexpr int kBlock = Block<T>::kSize, kStep = Wide<T>::kStep;
-  // d tau_j / d (q_i, qd_i), j inboard of i: rows of a block of i, to be transposed
-  const std::ptrdiff_t stride = n + kStep;
-  T* const up_q = scratch.take<T>(kBlock * stride);
-  T* const up_qd = scratch.take<T>(kBlock * stride);
-  T* const spare = scratch.take<T>(3 * stride);  // instead of rows at the end of the matrix, which must not be overrun
-  for (int i = 0; i < n; ++i) {
-    const bool last = i + 1 == n;
-    const std::ptrdiff_t begin = static_cast<std::ptrdiff_t>(i) * n;
-    const bool spared = begin + i - 1 + kStep > static_cast<std::ptrdiff_t>(n) * n;
-    T* const row_q = spared ? spare : out.dq + begin;
-    T* const row_qd = spared ? spare + stride : out.dqd + begin;
-    T* const row_M = spared ? spare + 2 * stride : out.M + begin;
-    T* const to_q = up_q + i % kBlock * stride;
-    T* const to_qd = up_qd + i % kBlock * stride;
-    int done = 0;  // joints that are neither inboard nor outboard of this one
-    const auto clear = [&](int end) {
-      for (; done < end; ++done) row_M[done] = row_q[done] = row_qd[done] = to_q[done] = to_qd[done] = T(0.0);
-    };
-    if (model.parent(i) != kWorld) {
-      const TermRows<T>& t = terms[i];
-      const auto wide = [&](int k) { return Vec3<W>{W(t.row[0][k]), W(t.row[1][k]), W(t.row[2][k])}; };
-      const Vec3<W> uf = wide(0), af = wide(1), bf = wide(2), y = wide(3), un = wide(4), an = wide(5), bn = wide(6);
-      const Vec3<W> uf2 = uf + uf, un2 = un + un;
-      for (int r = topology.first_run[i]; r < topology.first_run[i + 1]; ++r) {
-        const Span run = topology.ancestor_runs[r];
-        clear(run.begin);
-        int j = run.begin;
-        if (model.parent(j) == kWorld && model.revolute(j) && !base.moving) {  // of a still root little is left
-          const Vec3<T>& a = motion[j].rigid.a;
-          row_M[j] = t.row[2][4];
-          to_q[j] = t.row[2][5];
-          to_qd[j] = t.row[2][6];
-          row_qd[j] = t.row[2][3];
-          row_q[j] = t.row[0][0] * a.y() - t.row[1][0] * a.x();
-          ++j;
+  int* root = scratch.take<int>(n);
+  AxisTable<T> axes(n, scratch);
+  for (int b = 0; b < n; ++b)
+    ask_once(joint_frame(model, at, b), [&](const JointFrame<T>& X) ZVENO_INLINED {
+      const int parent = model.parent(b);
+      root[b] = parent == kWorld ? b : root[parent];
+      enter_stage<T>(Stage::algorithm);
+      enter_body(model, X, b, qd[b], qdd[b], base, motion);
+      enter_stage<T>(Stage::kinematics);
+      if (parent != kWorld) {
+        if (root[b] == parent) {
+          R[b] = X.rotation();
+          p[b] = X.p;
+        } else {
+          R[b] = X.after(R[parent]);
+          p[b] = p[parent] + times(R[parent], X.p);
         }
-        for (; j < run.end; j += kStep) {
-          const Vec3<W> l = axes.at(kAxisV, j), e = axes.at(kAxisW, j), dl = axes.at(kPsdV, j), de = axes.at(kPsdW, j);
-          Wide<T>::store(row_M + j, dot<W>(uf, l) + dot<W>(un, e));
-          Wide<T>::store(row_qd + j, (dot<W>(uf2, dl) + dot<W>(un2, de)) + dot<W>(y, e));
-          Wide<T>::store(row_q + j, (dot<W>(uf, axes.at(kPsddV, j)) + dot<W>(un, axes.at(kPsddW, j))) + dot<W>(y, de));
-          Wide<T>::store(to_qd + j, dot<W>(bf, l) + dot<W>(bn, e));
-          Wide<T>::store(to_q + j, dot<W>(af, l) + dot<W>(an, e));
-        }
-        done = run.end;
       }
+      if (!topology.is_tip(b)) axes.place(b, model.revolute(b), motion[b], parent == kWorld ? nullptr : R + b, p[b]);
+    });
+
+  PairRows<T> pairs(topology, out);
+  first_order_sweep(model, at, qd, qdd, external_B, motion, scratch, [&](int b, const Outboard<T>& x) ZVENO_INLINED {
+    enter_stage<T>(Stage::algorithm);
+    const bool revolute = model.revolute(b), inner = model.parent(b) != kWorld;
+    const JointTerms<T> t = revolute ? revolute_terms(motion[b], x) : prismatic_terms(motion[b], x);
+    const Vec3<T> diagonal =
+        revolute ? Vec3<T>{t.t1.n.z(), t.t2.n.z(), t.u.n.z()} : Vec3<T>{t.t1.f.z(), t.t2.f.z(), t.u.f.z()};
+    TermRows<T> terms;
+    if (inner) {
+      enter_stage<T>(Stage::kinematics);
+      terms.set(t);
+      terms.place(R[b], p[b]);
     }
-    clear(i);
-    row_q[i] = diagonal[i].x(), row_qd[i] = diagonal[i].y(), row_M[i] = diagonal[i].z();
-    if (spared) {
-      std::copy_n(row_q, i + 1, out.dq + begin);
-      std::copy_n(row_qd, i + 1, out.dqd + begin);
-      std::copy_n(row_M, i + 1, out.M + begin);
-    }
-    if ((i + 1) % kBlock == 0 || last) {
-      const int first = i / kBlock * kBlock;
-      place_columns(up_q, stride, first, i + 1, out.dq, n);
-      place_columns(up_qd, stride, first, i + 1, out.dqd, n);
-      mirror_rows(out.M, n, first);
-    }
-  }
+    enter_stage<T>(Stage::assembly);
+    const bool still = model.revolute(root[b]) && !base.moving;
+    pairs.row(b, inner ? &terms : nullptr, diagonal, axes, still ? &motion[root[b]].rigid.a : nullptr);
+    enter_stage<T>(Stage::algorithm);
+  });
 }
 
 // The same from body to body in body axes, (D4.12): in code written out for one chain most of the steps vanish.

@@ -28,16 +28,6 @@ void mirror_rows(T* M, std::ptrdiff_t n, int i0) {
   mirror_block(M, n, i0, i1, i0, i1);
 }
 
-// columns begin .. end - 1 of the upper triangle of M := rows of `from`, at most kSize of them, the diagonal left out
-template <class T>
-void place_columns(const T* from, std::ptrdiff_t stride, int begin, int end, T* M, std::ptrdiff_t n) {
-  constexpr int size = Block<T>::kSize;
-  for (int j0 = 0; j0 < begin && end - begin == size; j0 += size)
-    Block<T>::transpose(from + j0, stride, M + j0 * n + begin, n);
-  for (int i = begin; i < end; ++i)
-    for (int j = end - begin == size ? begin : 0; j < i; ++j) M[j * n + i] = from[(i - begin) * stride + j];
-}
-
 // upper triangle := lower triangle
 template <class T>
 void mirror_lower(T* M, int n) {
