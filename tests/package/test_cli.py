@@ -71,9 +71,9 @@ def one_line(text):
 def test_bench_opens_with_its_verdict_and_leaves_no_file(run, tmp_path):
     result = run("bench", *QUICK)
     assert result.exit_code == 0, result.output
-    title, *verdict = result.stdout.splitlines()[:4]
+    title, *verdict = result.stdout.splitlines()
     assert title.strip() == "Verdict"
-    assert [line.split(":")[0] for line in verdict] == [
+    assert [line.split(":")[0] for line in verdict if line.startswith("- ")][:3] == [  # times decide which ones wrap
         "- Fewest operations",
         "- Fastest, one state",
         "- Fastest in a batch",

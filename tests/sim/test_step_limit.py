@@ -200,6 +200,18 @@ def test_limits_of_one_joint_have_closed_forms():
         assert limit_of_chain(slider(mass), "semi-implicit", law, zero).dt == pytest.approx(semi, rel=1e-9)
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("damping", [0.0, 5.0])
+def test_of_equal_springs_the_first_is_blamed_wherever_the_axes_are(method, damping):
+    """Three springs at 120 degrees have two modes of one frequency: which eigenvectors are found is chance."""
+    slope = stability.Slope("SpringDamper", 1e4, damping)
+    for turn in np.linspace(0.0, 2 * math.pi, 25):
+        rows = [np.array([math.cos(turn + k), math.sin(turn + k)]) for k in 2 * math.pi / 3 * np.arange(3)]
+        springs = [stability.Spring(f"leg {k}", "m", row, slope, 0.0, 0.0, k) for k, row in enumerate(rows)]
+        linear = stability.Linearised(method, 2.0 * np.eye(2), springs)
+        assert linear.limit(linear.springs).cause == "stiffness = 10000 N/m of SpringDamper in leg 0 and 2 more"
+
+
 def test_sliding_bristles_relax():
     law = laws.LuGre(50.0, 60.0, 1e-2, 1e6)
     limit, cause = limit_of_chain(slider(), "rk4", law, np.zeros(1), dt=1e-3, qd=[0.5])

@@ -37,7 +37,9 @@ FAR: Final = 2.0
 """Steps so many times beyond the limit are refused: a mode then grows by 3 (semi-implicit, damper) to 42 (rk4, spring)
 in each step, while M and J would have to change fourfold for the limit of a spring to be wrong by this factor."""
 
-Mode: TypeAlias = NDArray[np.float64] | NDArray[np.complex128]
+Modes: TypeAlias = NDArray[np.float64] | NDArray[np.complex128]  # columns that are equally fast: of equal legs, say
+
+_TIE: Final = 1e-6  # relative difference of what only rounding tells apart
 
 _REAL: Final = 2.785293563405282  # |P| = 1 on the negative real axis
 _RADII: Final = np.linspace(0.0, 3.2, 129)[1:]
@@ -134,20 +136,20 @@ class Linearised:
         """The limit of these springs."""
         K, C = self._reduced(springs)
         if self.method == "rk4":
-            dt, mode = _limit_rk4(K, C)
+            dt, modes = _limit_rk4(K, C)
         elif any(s.slope.bristles is not None for s in springs):
-            dt, mode, blamed = self._limit_of_bristles(springs)
+            dt, modes, blamed = self._limit_of_bristles(springs)
             springs = blamed
         else:
-            dt, mode = _limit_semi_implicit(K, C)
+            dt, modes = _limit_semi_implicit(K, C)
         rate, slowest = self._relaxing(springs)
         if slowest is not None and rate * dt > _REAL:
             return Limit(_REAL / rate, f"bristles of LuGre in {slowest.who} that relax with {rate:.3g} 1/s")
         if math.isinf(dt):
             return Limit(dt, "")
-        return Limit(dt, _blame(springs, self._half.T @ mode, max(dt, 1e-9)))
+        return Limit(dt, _blame(springs, self._half.T @ _basis(modes), max(dt, 1e-9)))
 
-    def _limit_of_bristles(self, springs: Sequence[Spring]) -> tuple[float, Mode, Sequence[Spring]]:
+    def _limit_of_bristles(self, springs: Sequence[Spring]) -> tuple[float, Modes, Sequence[Spring]]:
         """ "semi-implicit" where bristles stick: the first step whose matrix has an eigenvalue outside the circle."""
         step, outside, longest = self._grows_with_bristles(springs)
         grid = longest * np.geomspace(1e-4, 2.5, 45)  # their limit is at most 1 + sqrt(2) times that of springs
@@ -161,7 +163,7 @@ class Linearised:
             sticking = [s for s in springs if s.slope.bristles is not None]
             springs = [s._replace(slope=s.slope._replace(damping=0.0)) for s in sticking]
         n = len(self._half)
-        return (high if first else 0.0), vectors[2 * n :, int(np.abs(values).argmax())], springs
+        return (high if first else 0.0), vectors[2 * n :, [int(np.abs(values).argmax())]], springs
 
     def _grows_with_bristles(
         self, springs: Sequence[Spring]
@@ -218,44 +220,52 @@ def _reach(angle: Array) -> Array:
     return low
 
 
-def _limit_rk4(K: Array, C: Array) -> tuple[float, Mode]:
+def _basis(modes: Modes) -> Modes:
+    """An orthonormal basis of the space of the modes: it is theirs alone, not the eigenvectors found in it."""
+    u, size, _ = np.linalg.svd(modes, full_matrices=False)
+    return u[:, size > _TIE * size[0]]
+
+
+def _limit_rk4(K: Array, C: Array) -> tuple[float, Modes]:
     n = len(K)
     values, vectors = np.linalg.eig(np.block([[np.zeros((n, n)), np.eye(n)], [-K, -C]]))
     size = np.abs(values)
     fast = size > 1e-6 * max(size.max(initial=0.0), 1e-150)  # the rest is free motion
     if not fast.any():
-        return math.inf, np.zeros(n)
+        return math.inf, np.zeros((n, 0))
     s = values[fast]
     steps = _reach(np.angle(np.minimum(s.real, 0.0) + 1j * s.imag)) / np.abs(s)
-    i = int(steps.argmin())
-    return float(steps[i]), vectors[n:, fast][:, i]
+    first = (steps <= (1 + _TIE) * steps.min()) & (s.imag >= 0)  # one of each conjugate pair
+    return float(steps.min()), vectors[n:, fast][:, first]
 
 
-def _limit_semi_implicit(K: Array, C: Array) -> tuple[float, Mode]:
+def _limit_semi_implicit(K: Array, C: Array) -> tuple[float, Modes]:
     stiffest, strongest = (float(np.linalg.eigvalsh(A)[-1]) if len(A) else 0.0 for A in (K, C))
     # of the sum of both at most one limit, at least both together
     high = min(2 / math.sqrt(stiffest) if stiffest > 0 else math.inf, 2 / strongest if strongest > 0 else math.inf)
     if math.isinf(high):
-        return high, np.zeros(len(K))
+        return high, np.zeros((len(K), 0))
     low = 0.0
     for _ in range(50):
         dt = 0.5 * (low + high)
         inside = np.linalg.eigvalsh(dt * dt * K + 2 * dt * C)[-1] <= 4
         low, high = (dt, high) if inside else (low, dt)
-    return high, np.linalg.eigh(high * high * K + 2 * high * C)[1][:, -1]
+    values, vectors = np.linalg.eigh(high * high * K + 2 * high * C)
+    return high, vectors[:, values >= (1 - _TIE) * values[-1]]
 
 
-def _blame(springs: Sequence[Spring], mode: Mode, dt: float) -> str:
-    """Which stiffness or damping holds most of the fastest mode, and where."""
+def _blame(springs: Sequence[Spring], modes: Modes, dt: float) -> str:
+    """Which stiffness or damping holds most of the fastest modes, and where; the first of equals."""
     found = []
     for s in springs:
-        square = float(np.abs(s.row @ mode)) ** 2
+        square = float((np.abs(s.row @ modes) ** 2).sum())
         for value, word, factor, kind in (
             (s.slope.stiffness, s.slope.words[0], dt, "k"),
             (s.slope.damping, s.slope.words[1], 2.0, "c"),
         ):
             found.append((value * factor * square, f"{word} = {value:g} {_unit(s.unit, kind)} of {s.slope.law}", s.who))
-    _, text, who = max(found)
+    most = max(weight for weight, _, _ in found)
+    _, text, who = next(blamed for blamed in found if blamed[0] >= (1 - _TIE) * most)
     others = len({place for weight, same, place in found if same == text and place != who})
     return f"{text} in {who}" + (f" and {others} more" if others else "")
 
