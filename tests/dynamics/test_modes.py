@@ -245,7 +245,7 @@ def test_without_scipy_the_error_names_the_command(arm, monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy", None)
     lin.state_space()
     for call, who in ((lin.modes, "Linearisation.modes"), (lambda: lin.state_space(dt=0.1), "StateSpace.discretise")):
-        with pytest.raises(ImportError, match=f"{who} needs scipy: install it with `pip install scipy`"):
+        with pytest.raises(ImportError, match=f"{who} needs scipy: install it with `pip install zveno\\[scipy\\]`"):
             call()
 
 

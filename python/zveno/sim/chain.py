@@ -219,6 +219,7 @@ class ChainOptions(Options, total=False):
     laws: JointLaws
     external: Mapping[str, Load] | None
     base_motion: BaseMotion | None
+    method: Method
     hold: float | None
     events: Sequence[Watched] | Mapping[str, Watched] | Watched | None
     record: Sequence[str] | None

@@ -610,7 +610,6 @@ class Options(TypedDict, total=False):
     """Arguments by name that the simulations of all mechanisms have in common."""
 
     t_start: float
-    method: Literal["rk4", "semi-implicit"]
     every: int
     progress: bool | None
     on_error: Literal["raise", "stop", "nan"]
@@ -628,6 +627,7 @@ class HexapodOptions(Options, total=False):
     tau: ArrayLike | None
     wrench: Wrench
     base_motion: ArrayLike | None
+    method: Literal["rk4", "semi-implicit"]
 
 
 _OTHER_WORDS: Final = {
