@@ -294,7 +294,7 @@ def build_cpp(build: Path, targets: tuple[str, ...] = (), shown: tuple[str, ...]
     source = Path(__file__).parent / "cpp"
     cmake = shutil.which("cmake") or sys.exit("compare.py: --cpp needs cmake")
     options = [f"-DPINOCCHIO_PREFIX={PREFIX}", f"-DMUJOCO_DIR={Path(mujoco.__file__).parent}"]
-    configure = [cmake, "-S", source, "-B", build, *options, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
+    configure = [cmake, "-G", "Ninja", "-S", source, "-B", build, *options, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
     only = ["--target", *targets] if targets else []
     for command in (configure, [cmake, "--build", build, "--parallel", "2", *only]):
         subprocess.run(command, check=True, stdout=sys.stderr)
@@ -550,6 +550,7 @@ def require_tools(*, compiled: bool, cpp: bool) -> None:
     """Stop before anything is measured if a later step could not run; one line that says what to install."""
     needed = {
         "cmake": shutil.which("cmake"),
+        "ninja": shutil.which("ninja"),
         "a C++ compiler (g++)": shutil.which(os.environ.get("CXX") or "c++") or shutil.which("g++"),
         "Eigen's headers (cmeel-eigen)": (PREFIX / "include/eigen3/Eigen/Core").exists(),
         "Pinocchio's headers (pin)": (PREFIX / "include/pinocchio").exists(),

@@ -45,7 +45,7 @@ def engines(ref: hd.RefHexapod, states: States) -> Iterator[tuple[str, Callable[
 def build_cpp(build: Path) -> list[Path]:
     """Build bench/cpp/hexapod_pinocchio.cpp against the shipped library and for this processor."""
     source = Path(__file__).parent / "cpp"
-    configure = ["cmake", "-S", source, "-B", build, f"-DPINOCCHIO_PREFIX={PREFIX}"]
+    configure = ["cmake", "-G", "Ninja", "-S", source, "-B", build, f"-DPINOCCHIO_PREFIX={PREFIX}"]
     names = ["hexapod_pinocchio-shipped", "hexapod_pinocchio-native"]
     for command in (configure, ["cmake", "--build", build, "--target", *names]):
         subprocess.run(command, check=True, stdout=sys.stderr)
