@@ -798,11 +798,6 @@ class Linkage:
     def __init__(
         self, chain: Chain, length: float, open: float, given: int, constraints: list[tuple[Any, ...]]
     ) -> None: ...
-    def _close(
-        self, guess: _Array, lower: _Array, upper: _Array, held: list[bool], given: Callable[[_Array], _Array] | None
-    ) -> tuple[_Array, _Array, bool, int, float]: ...
-    def _rank(self, G: _Array, f: _Array) -> tuple[int, _Array]: ...
-    def _choose(self, G: _Array) -> None: ...
     @property
     def _active(self) -> list[int]: ...
     @property
@@ -862,6 +857,17 @@ class Linkage:
         out: tuple[_Array, ...] | None = None,
         threads: SupportsIndex | None = None,
     ) -> LinkageDynamics: ...
+
+def linkage_close(
+    linkage: Linkage,
+    guess: _Array,
+    lower: _Array,
+    upper: _Array,
+    held: list[bool],
+    given: Callable[[_Array], _Array] | None,
+) -> tuple[_Array, _Array, bool, int, float]: ...
+def linkage_rank(linkage: Linkage, G: _Array, f: _Array) -> tuple[int, _Array]: ...
+def linkage_choose(linkage: Linkage, G: _Array) -> None: ...
 
 def hexapod_forward_kinematics(
     hexapod: Hexapod, strokes: _Array, r: _Array, R: _Array, threads: int = 1
