@@ -56,7 +56,8 @@ Linkage::Linkage(std::shared_ptr<const Chain> chain, double length, double open,
   choice_.active.resize(rows_.size());
   for (int i = 0; i < this->rows(); ++i) choice_.active[i] = i;
 
-  // a massless member with one child and nothing else on it hands its wrench on unchanged: (L22) counts it once
+  // a massless member with one child and nothing else on it hands its wrench on unchanged: docs/constraints.md (L22)
+  // counts it once
   std::vector<int> children(n, 0);
   for (int b = 0; b < n; ++b)
     if (topology.parent[b] != kWorld) ++children[topology.parent[b]];

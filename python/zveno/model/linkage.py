@@ -271,12 +271,12 @@ class Linkage(Value, _core.Linkage):
                 continue  # a function of the user's may not take any state
             if closed:
                 G = self._jacobian_at(q, 0.0)
-                found.append((self._rank(G, f)[0], G))
+                found.append((_core.linkage_rank(self, G, f)[0], G))
         if not found:
             return 0
         generic = max(rank for rank, _ in found)
         kept = [G for rank, G in found if rank == generic]
-        self._choose(np.ascontiguousarray(kept))
+        _core.linkage_choose(self, np.ascontiguousarray(kept))
         return len(kept)
 
     def _jacobian_at(self, q: Array, t: float) -> Array:
@@ -443,6 +443,20 @@ class Linkage(Value, _core.Linkage):
         beside, length = ((), None) if loops is None else read_loops(loops)
         return cls._made(chain=chain, constraints=(*beside, *couplings), length=length)
 
+    @classmethod
+    def from_mjcf(cls, source: str | os.PathLike[str]) -> Self:
+        """Read an MJCF file, or XML text, with its equality constraints; needs the package mujoco.
+
+        Read: bodies with hinges and slides, inertias, limits, armature, damping, springs; ``connect`` becomes a
+        spherical loop, ``weld`` a weld, ``joint`` a coupling (linear ones). A body with several joints, or one whose
+        joint stands away from its origin, is a fixed link of its name behind links ``body:joint``. Free and ball
+        joints, sites and tendons in equalities are a `ModelError`; contacts, actuators and dry friction are ignored.
+        """
+        from .mjcf import read_mjcf
+
+        chain, constraints = read_mjcf(source)
+        return cls._made(chain=chain, constraints=constraints, length=None)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON; `zveno.load` reads it back, equal to the last bit."""
         write_json(self.to_dict(), "constraints", path)
@@ -452,7 +466,7 @@ class Linkage(Value, _core.Linkage):
     def _closed(self, guess: Array, held: NDArray[np.bool_], t: float) -> tuple[Array, Array, bool, int, float]:
         still = np.zeros(self.n)
         given = (lambda q: self._giver.at(q, still, t)) if self._giver.size else None
-        return self._close(np.ascontiguousarray(guess), self._lower, self._upper, held.tolist(), given)
+        return _core.linkage_close(self, np.ascontiguousarray(guess), self._lower, self._upper, held.tolist(), given)
 
     def close(
         self,
@@ -481,8 +495,8 @@ class Linkage(Value, _core.Linkage):
         ------
         UnreachableError
             With ``.constraint``, the one that stays open widest, its ``.gap`` in m and ``.angle`` in degrees, ``.q``
-            the best configuration and ``.joints``, those at a limit there; ``.cause`` is "axis reversed" where axes meet
-            head on.
+            the best configuration and ``.joints``, those at a limit there; ``.cause`` is "axis reversed" where axes
+            meet head on.
 
         Examples
         --------
@@ -643,7 +657,7 @@ class Linkage(Value, _core.Linkage):
         """
         state, f, when = self._state("mobility", q, t)
         G = self._jacobian_at(state, when)
-        rank, values = self._rank(G, f)
+        rank, values = _core.linkage_rank(self, G, f)
         U, s, _ = np.linalg.svd(self._scaled(G)) if G.size else (np.eye(self.m), np.zeros(0), np.eye(self.n))
         Y = U[:, rank:]
         zero = np.abs(self._scaled(G)).max(axis=1, initial=0.0) < 1e-13 if G.size else np.zeros(self.m, bool)
@@ -707,7 +721,7 @@ class Linkage(Value, _core.Linkage):
         """
         state, f, when = self._state("independent", q, t)
         G = self._scaled(self._jacobian_at(state, when))
-        rank, _ = self._rank(self._jacobian_at(state, when), f)
+        rank, _ = _core.linkage_rank(self, self._jacobian_at(state, when), f)
         degrees = self.n - rank
         if joints is not None:
             names = tuple(joints)
@@ -746,7 +760,7 @@ class Linkage(Value, _core.Linkage):
         """
         state, f, when = self._state("singularity", q, t)
         G = self._jacobian_at(state, when)
-        rank, _ = self._rank(G, f)
+        rank, _ = _core.linkage_rank(self, G, f)
         U, _, Vt = np.linalg.svd(self._scaled(G))
         turning = np.array([link.joint == "revolute" for link in self._chain._moving])
         V = (Vt[rank:].T.T * np.where(turning, 1.0 / self._length, 1.0)).T
@@ -941,7 +955,7 @@ class Linkage(Value, _core.Linkage):
                     " accelerations(...) gives one"
                 )
             f = self.residual(states[at], time[at]) if self.m else np.zeros(0)
-            rank = self._rank(np.ascontiguousarray(G[at]), f)[0] if self.m else 0
+            rank = _core.linkage_rank(self, np.ascontiguousarray(G[at]), f)[0] if self.m else 0
             Z = (
                 np.linalg.svd(self._scaled(G[at]))[2][rank:].T * self._scaled(np.ones((1, n))).T
                 if self.m
