@@ -119,6 +119,7 @@ _LinkageArrays: TypeAlias = Literal[
     "constraint_velocity",
     "constraint_jacobian",
     "constraint_bias",
+    "project_velocity",
 ]
 _OnError: TypeAlias = Literal["raise", "nan"]
 # type, name, base, base frame, ring, ring frame, crank frame, tip frame, inner length, outer length,
@@ -858,6 +859,39 @@ class Linkage:
         out: tuple[_Array, ...] | None = None,
         threads: SupportsIndex | None = None,
     ) -> LinkageDynamics: ...
+    @overload
+    def project_position(
+        self,
+        q: ArrayLike,
+        t: ArrayLike | None = None,
+        *,
+        on_error: Literal["raise"] = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    @overload
+    def project_position(
+        self,
+        q: ArrayLike,
+        t: ArrayLike | None = None,
+        *,
+        on_error: Literal["nan"],
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> tuple[_Array, NDArray[np.int16]]: ...
+    def project_velocity(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        t: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
 
 def linkage_close(
     linkage: Linkage,
@@ -1033,6 +1067,8 @@ class ChainRun:
         base: Any = None,
         watched: list[tuple[Any, ...]] = [],
         wanted: Sequence[str] | None = None,
+        linkage: Linkage | None = None,
+        baumgarte: tuple[float, float] = (0.0, 0.0),
     ) -> None: ...
     def advance(self, count: int) -> bool: ...
     def settle(self) -> None: ...

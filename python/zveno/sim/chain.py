@@ -372,11 +372,12 @@ def simulate_chain(
     """
     if not isinstance(chain, _core.Chain):
         raise TypeError(f"simulate: chain is {_show(chain)}, expected a Chain")
-    return simulated(
+    made: ChainSimulation | SimulationBatch = simulated(
         ChainSimulation, chain, chain, {}, t_end, dt, q=q, qd=qd, tau=tau, laws=laws, external=external,
         base_motion=base_motion, hold=hold, events=events, t_start=t_start, method=method, rtol=rtol, atol=atol,
         every=every, record=record, progress=progress, on_error=on_error, check_step=check_step, threads=threads,
     )  # fmt: skip
+    return made
 
 
 def simulated(

@@ -19,6 +19,7 @@ from .chain import (
     JointEfforts,
     JointLaws,
     Load,
+    Method,
     Watched,
     simulated,
 )
@@ -127,7 +128,7 @@ def simulate_linkage(
     hold: float | None = None,
     events: Sequence[Watched] | Mapping[str, Watched] | Watched | None = None,
     t_start: float = 0.0,
-    method: Literal["rk4", "semi-implicit"] = "rk4",
+    method: Method = "rk4",
     rtol: float | None = None,
     atol: float | None = None,
     every: int = 1,
@@ -193,12 +194,13 @@ def simulate_linkage(
         if given is None or len(given) != 2:
             refuse(f"baumgarte is {_show(baumgarte)}, expected (alpha, beta)")
         gains = tuple(as_amount(x, refuse, "baumgarte") for x in given)  # type: ignore[assignment]
-    return simulated(  # type: ignore[no-any-return]
+    made: LinkageSimulation | SimulationBatch = simulated(
         LinkageSimulation, linkage, linkage.chain, {"linkage": linkage, "baumgarte": gains}, t_end, dt, q=q, qd=qd,
         tau=tau, laws=laws, external=external, base_motion=None, hold=hold, events=events, t_start=t_start,
         method=method, rtol=rtol, atol=atol, every=every, record=record, progress=progress, on_error=on_error,
         check_step=check_step, threads=threads, methods=EXPLICIT,
     )  # fmt: skip
+    return made
 
 
 __test__: Final = {"simulate_linkage": simulate_linkage}  # doctest passes over what a decorator has wrapped
