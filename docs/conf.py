@@ -149,6 +149,7 @@ MODULES = {
         "Flexible links",
         "Beams as rigid finite elements; how to use them: [](../../flexible.md), their [cross-sections](sections.md).",
     ),
+    "control": ("Controllers", "Efforts from state and reference, in Python and as C: [](../../control.md)."),
     "files": ("Files", "Reading and writing models and records."),
     "graph": ("Expression graphs", "The straight-line program behind a traced function."),
     "opcount": ("Operation counts", "Counting, and fitting polynomials to counts."),

@@ -55,19 +55,19 @@ from .versions import show_versions
 from .wrenches import wrench_at
 
 if _TYPE_CHECKING:
-    from . import files, flexible
+    from . import control, files, flexible
     from .files import load
 
     __version__: str
 else:
 
     def __getattr__(name: str) -> object:
-        """What takes longer than the rest of the import, when somebody asks: the version, files, beams."""
+        """What takes longer than the rest of the import, when somebody asks: the version, files, beams, controllers."""
         if name == "__version__":
             from importlib.metadata import version
 
             found: object = version("zveno")
-        elif name in ("files", "flexible", "load"):
+        elif name in ("control", "files", "flexible", "load"):
             from importlib import import_module
 
             module = import_module(".files" if name == "load" else f".{name}", __name__)
@@ -133,6 +133,7 @@ __all__ = [
     "UnreachableError",
     "__version__",
     "constraints",
+    "control",
     "cpu_features",
     "errors",
     "files",

@@ -467,6 +467,7 @@ class Chain:
         base_motion: ArrayLike | None = None,
         frame: Literal["section", "link", "world"] = "section",
         parts: Literal["total", "static", "dynamic"] = "total",
+        external_frame: Literal["world", "link"] = "world",
         *,
         on_error: _OnError = "raise",
         status: NDArray[np.int16] | None = None,

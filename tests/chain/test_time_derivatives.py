@@ -13,7 +13,7 @@ from reference import tree as reference
 from refusals import anything, assert_answered_or_refused, check_refused
 
 MOST = 12
-ON_JETS = tuple(name for name in ROWS if name != "forward_derivatives")
+ON_JETS = tuple(ROWS)
 ORDERS = 4
 
 
@@ -319,6 +319,35 @@ def test_the_motion_that_efforts_drive_needs_these_efforts(mechanism):
             assert_close(back[k], tau[k], chain.n, scale=30 * sizes[: k + 1].max())
 
 
+@settings(max_examples=15)
+@given(mechanisms(max_n=5))
+def test_the_series_of_forward_derivatives_gives_them_later_on_the_motion_that_efforts_drive(mechanism):
+    chain, rng = mechanism
+    tau, start = rng.uniform(-1, 1, (9, chain.n)), motion(rng, chain, 2)
+    loads = random_wrenches(rng, chain, (2,))
+    rows = np.stack(chain.time_derivatives("forward_derivatives", start, tau=tau, external=loads), axis=1)
+    qs = np.concatenate([start, chain.time_derivatives("forward_dynamics", start, tau=tau, external=loads)])
+    # the step makes terms of order 1 to 4 visible and those beyond order 8 small
+    sizes = np.abs(rows).max(axis=(1, 2, 3))
+    h = 0.2 * min((sizes[0] / size) ** (1 / k) if size else 1.0 for k, size in enumerate(sizes) if k)
+    q, qd, _ = taylor(qs, h)
+    external = {link: taylor(wrench, h)[0] for link, wrench in loads.items()}
+    later = np.array(chain.forward_derivatives(q, qd, taylor(tau, h)[0], external))
+    condition = np.linalg.cond(chain.mass_matrix(start[0]))
+    np.testing.assert_allclose(taylor(rows, h)[0], later, rtol=0, atol=(1e-13 * condition + 0.2**9) * sizes[0])
+
+
+def test_forward_derivatives_of_a_pendulum_turn_with_it():
+    # q'' = tau - g sin q: d q''/dq = -g cos q, whose rates are g sin(q) q' and g cos(q) q'^2 + g sin(q) q''
+    pendulum = zv.Chain([zv.Link("bob", axis=(0, -1, 0), mass=1.0, com=(0, 0, -1.0))], gravity=(0, 0, -9.81))
+    q, qd, tau = 0.4, 0.7, np.array([0.3, -0.2, 0.5])
+    a = tau[0] - 9.81 * np.sin(q)
+    want = -9.81 * np.array([np.cos(q), -np.sin(q) * qd, -np.cos(q) * qd**2 - np.sin(q) * a])
+    got = pendulum.time_derivatives("forward_derivatives", [[q], [qd]], tau=tau[:, None])
+    np.testing.assert_allclose(got.dqdd_dq[:, 0, 0], want, rtol=1e-14)
+    assert np.array_equal(got.dqdd_dqd, np.zeros((3, 1, 1))) and np.array_equal(got.dqdd_dtau[1:], np.zeros((2, 1, 1)))
+
+
 def test_the_rate_of_an_acceleration_under_efforts_is_that_of_a_pendulum():
     # q'' = (tau - g sin q): q''' = tau' - g cos(q) q', q'''' = tau'' + g sin(q) q'^2 - g cos(q) q''
     pendulum = zv.Chain([zv.Link("bob", axis=(0, -1, 0), mass=1.0, com=(0, 0, -1.0))], gravity=(0, 0, -9.81))
@@ -412,7 +441,7 @@ def test_rows_that_fail_are_named_or_become_nan():
         (ValueError, ["unknown function 'poze'", "'pose'", "did you mean 'pose'?"], ("poze", np.zeros((3, 2))), {}),
         (ValueError, ["unknown function None"], (None, np.zeros((3, 2))), {}),
         (ValueError, ["derivatives", "dual numbers"], ("derivatives", np.zeros((3, 2))), {"method": "dual"}),
-        (ValueError, ["forward_derivatives", "not known"], ("forward_derivatives", np.zeros((2, 2))), {}),
+        (TypeError, ["tau", "missing"], ("forward_derivatives", np.zeros((2, 2))), {}),
         (ValueError, ["qs", "(2,)", "(..., k, 2)"], ("com", np.zeros(2)), {}),
         (ValueError, ["qs", "(3, 5)", "(..., k, 2)"], ("com", np.zeros((3, 5))), {}),
         (ValueError, ["qs", "(0, 2)"], ("com", np.zeros((0, 2))), {}),

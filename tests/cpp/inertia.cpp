@@ -67,6 +67,7 @@ struct Frame {
   Vec3<double> p;
   Vec3<double> to_parent(const Vec3<double>& a) const { return times(R, a); }
   Sym3<double> to_parent(const Sym3<double>& a) const { return rotated(R, a); }
+  bool coincident() const { return false; }
 };
 
 BodySpec body(const Cloud& cloud) {

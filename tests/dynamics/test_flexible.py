@@ -13,6 +13,7 @@ from helpers import assert_close
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.beam import cantilever_roots, elastica, frequencies
+from scipy.integrate import solve_ivp
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 from zveno.plot.flexible import beam_displacements
@@ -627,6 +628,91 @@ def test_deflection_says_that_a_column_buckles():
     assert caught.value.margin == pytest.approx(1 / 1.6, abs=1e-3)
 
 
+# ---- followers ------------------------------------------------------------------------------------------------------
+
+
+def flutter_load(arm, tip, low=5.0, high=30.0):
+    """Least push along the axis of the tip, turning with it, that makes the straight column flutter; the frequency."""
+
+    def modes(push):
+        loads = {"external": {tip: [-push, 0, 0, 0, 0, 0]}, "external_frame": "link"}
+        return arm.linearise(np.zeros(arm.n), **loads).modes()
+
+    while high - low > 1e-7 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if "flutters" in modes(middle).kinds else (middle, high)
+    return high, modes(high).omega[0]
+
+
+@pytest.mark.parametrize("bending", ["y", "both"])
+@BOTH
+def test_becks_column_never_buckles_but_flutters(split, bending):
+    # Beck (1952): P = 20.05 E I/L^2, at omega = 11.02 sqrt(E I/(rho A L^4))
+    found = []
+    for n in (8, 16):
+        beam = unit_beam(n, split, bending=bending)
+        arm, _ = at_rest(beam)
+        found.append(flutter_load(arm, beam.tip))
+        assert zv.flexible.buckling_load(arm, beam.tip, external_frame="link") == math.inf
+        straight = zv.flexible.deflection(arm, {beam.tip: [-40.0, 0, 0, 0, 0, 0]}, external_frame="link")
+        assert np.abs(straight.q).max() < 1e-12
+    coarse, fine = np.array(found)
+    limit = fine + (fine - coarse) / 3
+    np.testing.assert_allclose(limit, [20.05, 11.016], rtol=2e-3 if split == "huston" else 3e-4)
+
+
+@pytest.mark.parametrize("force", [0.3, 3.0, 12.0])
+def test_force_across_the_tip_bends_into_the_elastica_of_a_follower(force):
+    # in axes of the tip the force is constant: an initial value problem from there, position and angle of the tangent
+    def shape(s, u):
+        return [-math.cos(u[2]), -math.sin(u[2]), force * u[0]]
+
+    x, z, angle = solve_ivp(shape, (0, 1), [0, 0, 0], rtol=1e-12, atol=1e-13).y[:, -1]
+    turn = np.array([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
+    want = np.r_[-turn @ [x, z], turn[:, 0]]
+    errors = []
+    for n in (16, 32):
+        beam = unit_beam(n)
+        arm, _ = at_rest(beam)
+        bent = zv.flexible.deflection(arm, {beam.tip: [0, 0, force, 0, 0, 0]}, external_frame="link")
+        pose = arm.pose(bent.q, beam.tip)
+        errors.append(np.r_[pose[[0, 2], 3], pose[[0, 2], 0]] - want)
+    assert np.abs(errors[1]).max() < 4e-3 and np.abs(errors[1] - errors[0] / 4).max() < 1.5e-4
+
+
+def test_heavy_column_that_is_pulled_along_its_tip_falls_over():
+    # theta'' + w (L - s) theta - T (theta - theta(L)) = 0, theta(0) = theta'(L) = 0, E I = L = 1
+    weight = 3.0
+
+    def foot(T):
+        def bend(s, u):  # from the tip down
+            return [-u[1], weight * s * u[0] - T * (u[0] - 1)]
+
+        return solve_ivp(bend, (0, 1), [1, 0], rtol=1e-11, atol=1e-12).y[0, -1]
+
+    exact = brentq(foot, 1.0, 40.0, xtol=1e-9)
+    found = []
+    for n in (16, 32):
+        beam = unit_beam(n, rotation=[[0, 0, -1], [0, 1, 0], [1, 0, 0]])
+        stands = zv.Chain(beam, gravity=(0, 0, -weight))
+        found.append(zv.flexible.buckling_load(stands, beam.tip, (1, 0, 0), external_frame="link"))
+        with pytest.raises(zv.SingularityError, match="buckles"):
+            zv.flexible.deflection(stands, {beam.tip: [1.01 * found[-1], 0, 0, 0, 0, 0]}, external_frame="link")
+    assert found[1] + (found[1] - found[0]) / 3 == pytest.approx(exact, rel=1e-4)
+
+
+def test_followers_of_many_states_are_those_of_each():
+    beam = unit_beam(6, bending="both")
+    arm, _ = at_rest(beam)
+    loads = np.random.default_rng(3).uniform(-1, 1, (4, 6))
+    many = zv.flexible.deflection(arm, {beam.tip: loads}, external_frame="link")
+    for q, load in zip(many.q, loads, strict=True):
+        assert np.array_equal(q, zv.flexible.deflection(arm, {beam.tip: load}, external_frame="link").q)
+        R = arm.pose(q, beam.tip)[:3, :3]  # the same forces, fixed where they have come to
+        world = np.r_[R @ load[:3], R @ load[3:]]
+        assert np.abs(arm.inverse_dynamics(q, 0 * q, 0 * q, {beam.tip: world})).max() < 1e-9
+
+
 def test_tall_column_buckles_under_its_own_weight():
     # Greenhill: rho A g L^3/(E I) = 7.8373
     up = [[0, 0, -1], [0, 1, 0], [1, 0, 0]]
@@ -814,6 +900,7 @@ def test_statics_and_resolution_refuse_in_words():
         (lambda: deflection(arm, held=["beam_1"]), "held names the joint 'beam_1', unknown; did you mean"),
         (lambda: deflection(arm, held="beam_1_bending_y"), "held is"),
         (lambda: deflection(arm, {"beam_tip": np.zeros((2, 6))}, q=np.zeros((3, 4))), "do not broadcast"),
+        (lambda: deflection(arm, external_frame="body"), "external_frame is 'body', expected 'world' or 'link'"),
         (lambda: buckling(arm, "tip"), "tip is 'tip', expected a link; did you mean 'beam_tip'"),
         (lambda: buckling(arm, "beam_tip", (0, 0, 0)), "expected a direction"),
         (lambda: buckling(arm, "beam_tip", tolerance=0.0), "tolerance is 0"),

@@ -129,6 +129,36 @@ def test_load_of_a_section_is_the_joint_force_of_pinocchio(mechanism, kind):
     assert_close(got, want[at], chain.n, ulps=OTHER, scale=max(np.abs(want).max(), 1.0))
 
 
+@given(mechanism=mechanisms(max_n=6), kind=st.sampled_from(("revolute", "prismatic")))
+def test_wrenches_in_link_axes_are_those_of_the_world_turned(mechanism, kind):
+    chain, rng = mechanism
+    state = random_state(rng, chain)
+    chain, _, section, _ = divided(rng, chain, kind)
+    loads = {name: rng.uniform(-20, 20, 6) for name in {section.link, *chain.link_names[-2:]}}
+    turned = {}
+    for name, wrench in loads.items():
+        R = chain.pose(state[0], name)[:3, :3]
+        turned[name] = np.concatenate([R @ wrench[:3], R @ wrench[3:]])
+    for options in ({}, {"parts": "static", "frame": "world"}, {"parts": "dynamic"}):
+        got = chain.section_load(*state, section, loads, external_frame="link", **options)
+        want = chain.section_load(*state, section, turned, **options)
+        assert_close(got, want, chain.n, ulps=OTHER, scale=max(np.abs(want).max(), 100.0))
+    assert np.array_equal(
+        chain.load_envelope(*state, section, external=loads, external_frame="link").max[0],
+        0.0 - chain.section_load(*state, section, loads, external_frame="link"),
+    )
+
+
+def test_diagrams_take_wrenches_that_turn_with_links():
+    arm = zv.robots.two_link()
+    q, rest = np.array([0.3, 0.5]), np.zeros(2)
+    R = arm.pose(q, "tip")[:3, :3]
+    pull = np.array([0, 0, 7.0])
+    turned = arm.load_diagram(q, rest, rest, external={"tip": np.r_[R @ pull, rest, 0]})
+    own = arm.load_diagram(q, rest, rest, external={"tip": np.r_[pull, rest, 0]}, external_frame="link")
+    assert_close(own.values, turned.values, 2, scale=20.0)
+
+
 @given(mechanism=mechanisms(max_n=6))
 def test_static_and_dynamic_parts_add_up(mechanism):
     chain, rng = mechanism
@@ -299,9 +329,11 @@ def test_a_batch_has_the_bits_of_single_calls_and_of_compiled_code():
             assert np.array_equal(compiled(q, qd, qdd), many)
     again = pickle.loads(pickle.dumps(compiled))
     assert np.array_equal(again(q, qd, qdd), many)
-    loaded = chain.compile("section_load", section=section, external=["link6"])
     external = {"link6": rng.normal(size=(37, 6))}
-    assert np.array_equal(loaded(q, qd, qdd, external=external), chain.section_load(q, qd, qdd, section, external))
+    for frame in ("world", "link"):
+        loaded = chain.compile("section_load", section=section, external=["link6"], external_frame=frame)
+        want = chain.section_load(q, qd, qdd, section, external, external_frame=frame)
+        assert np.array_equal(loaded(q, qd, qdd, external=external), want)
     assert compiled.kernel_operations.total > compiled.operations.total > 0
 
 

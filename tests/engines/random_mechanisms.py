@@ -84,3 +84,33 @@ def random_wrenches(rng, chain, batch=(), count=3):
 def copy_link(link, **changes):
     """The same link with some arguments replaced."""
     return zv.Link.from_dict(link.to_dict() | changes)
+
+
+def random_stack(rng, link, count):
+    """The link on `count` massless ones before it, all joints at one point; of three the first one slides."""
+    kinds = ["prismatic", "revolute", "revolute"] if count == 3 else ["revolute"] * count
+    square = rng.random() < 0.6  # axes x, y, z in some order, or any
+    axes = np.eye(3)[rng.permutation(3)] if square else rng.normal(size=(3, 3))
+    if count == 3:
+        axes = np.vstack([axes[2], axes])
+    first = {"position": link.position, "rotation": link.rotation}
+    hinges, parent = [], link.parent
+    for k, kind in enumerate(kinds):
+        place = first if k == 0 else {}
+        drive = {"rotor_inertia": rng.choice([0.0, 0.3]), "stiffness": link.stiffness, "friction": link.friction}
+        hinges.append(zv.Link(f"{link.name}_{k}", parent=parent, joint=kind, axis=axes[k], **place, **drive))
+        parent = hinges[-1].name
+    turned = {} if square else {"rotation": random_rotation(rng)}
+    at = {"parent": parent, "joint": "revolute", "axis": axes[-1], "position": (0, 0, 0), "rotation": np.eye(3)}
+    return [*hinges, copy_link(link, **(at | turned))]
+
+
+@st.composite
+def stacked_mechanisms(draw, max_n=5, **options):
+    """A random tree some of whose joints are stacks of up to four coincident ones, and the generator to go on with."""
+    chain, rng = draw(mechanisms(max_n=max_n, **options))
+    links = []
+    for k, link in enumerate(chain.links):
+        count = 0 if link.joint == "fixed" else int(rng.integers(k == 0, 4))
+        links += random_stack(rng, link, count) if count else [link]
+    return zv.Chain(links, gravity=chain.gravity, name="stacked"), rng

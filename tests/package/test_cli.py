@@ -271,6 +271,17 @@ def test_export_takes_every_option(run, tmp_path):
     assert run("export", "two_link", "-o", "c", "--function", "pose", "--link", "tip").exit_code == 0
 
 
+def test_export_cuts_a_link(run, tmp_path):
+    options = ["--function", "section_load", "--section", "upper:0.3,0,0:1,0,0", "--parts", "static"]
+    options += ["--external", "lower", "--external-frame", "link", "--frame", "world"]
+    result = run("export", "two_link", "-o", "out", *options)
+    assert result.exit_code == 0, result.output
+    command = result.output.partition("Compile and test\n")[2]
+    done = subprocess.run(command, shell=True, check=True, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert "passed" in done.stdout
+    assert "external_lower" in (tmp_path / "out" / "two_link_section_load.h").read_text()
+
+
 def test_export_replaces_files_only_if_asked(run, crane, tmp_path):
     assert run("export", crane, "-o", "out").exit_code == 0
     (tmp_path / "out" / "README.md").write_text("mine")
@@ -299,6 +310,12 @@ def test_export_replaces_files_only_if_asked(run, crane, tmp_path):
         (["--snap", "nan"], "--snap is nan", 2),
         (["--external", "nose"], "nose", 2),
         (["--point", "0,0"], "--point is '0,0'", 2),
+        (["--function", "section_load"], "section", 2),
+        (["--function", "section_load", "--section", "tip"], "--section is 'tip', expected LINK:x,y,z", 2),
+        (["--function", "section_load", "--section", "tip:0,0"], "point of --section is '0,0'", 2),
+        (["--function", "section_load", "--section", "nose:0,0,0"], "nose", 2),
+        (["--parts", "static"], "--parts is 'static', which inverse_dynamics of 'crane' cannot have", 2),
+        (["--external-frame", "tilted"], "external_frame", 2),
         (["--link", "tip"], "--link is 'tip', which inverse_dynamics of 'crane' cannot have", 2),
         (["--function", "pose", "--function", "dance"], "dance", 2),
         (["--name", "()"], "name is '()'", 2),

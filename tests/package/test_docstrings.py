@@ -34,6 +34,8 @@ def documented():
             (f"{module.__name__}.{name}", inspect.getdoc(getattr(module, name)) or "") for name in module.__all__
         )
     yield from ((f"laws.{name}", inspect.getdoc(getattr(zv.laws, name)) or "") for name in zv.laws.__all__)
+    for name in set(zv.control.__all__) - {"Controller"}:
+        yield f"control.{name}", inspect.getdoc(getattr(zv.control, name)) or ""
     for name in ("beam", "buckling_load", "deflection", "resolution"):
         yield f"flexible.{name}", inspect.getdoc(getattr(zv.flexible, name)) or ""
     yield "cpu_features", inspect.getdoc(zv.cpu_features)

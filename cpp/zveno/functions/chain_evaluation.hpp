@@ -92,7 +92,6 @@ class ChainEvaluation {
       case Function::pose: return pose(out[0]);
       case Function::jacobian: return jacobian(out[0]);
       case Function::jacobian_rate: return jacobian_rate(out[0]);
-      case Function::derivatives: return derivatives(out);  // method 'dual': see batch/ and instruments/
       case Function::velocity: return velocity(out[0]);
       case Function::acceleration: return acceleration(out[0]);
       case Function::com: return com(out[0]);
@@ -100,19 +99,24 @@ class ChainEvaluation {
       case Function::momentum_matrix: return momentum_matrix(out[0]);
       case Function::coriolis_matrix: return coriolis(out[0]);
       case Function::regressor: return regressor(out[0]);
-      case Function::forward_derivatives: return forward_derivatives(out, pivot);
-      case Function::inverse_mass_matrix: return inverse_mass_matrix(out[0], pivot);
-      case Function::section_load: return section_load(out[0]);
-      case Function::mass_matrix_derivatives: return mass_matrix_derivatives(out[0]);
-      case Function::mass_matrix_second_derivatives: return mass_matrix_second_derivatives(out[0]);
-      case Function::christoffel: return christoffel(out[0]);
-      case Function::gravity_stiffness: return gravity_stiffness_matrix(out[0]);
-      case Function::kinematic_derivative: return kinematic_derivative(out[0]);
-      case Function::effective_inertia: return effective_inertia(out[0]);
-      case Function::mass_matrix_derivative: return mass_matrix_derivative(out[0]);
-      case Function::second_derivatives: return second(out);
+      case Function::section_load:
+      case Function::derivatives:
+      case Function::forward_derivatives:
+      case Function::inverse_mass_matrix:
+      case Function::mass_matrix_derivatives:
+      case Function::mass_matrix_second_derivatives:
+      case Function::christoffel:
+      case Function::gravity_stiffness:
+      case Function::kinematic_derivative:
+      case Function::effective_inertia:
+      case Function::mass_matrix_derivative:
+      case Function::second_derivatives: return analyse(out, pivot);
     }
   }
+
+  // functions of chain_analysis.hpp, compiled apart: in one unit with the others they would take from them what the
+  // compiler may inline
+  void analyse(T* const* out, T* pivot);
 
   void inverse_dynamics(T* out) {
     const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
@@ -376,7 +380,7 @@ class ChainEvaluation {
       const JointFrame<T> X = joint_frame(model_, at_, b);
       const Vec3<T> force = X.to_parent(wrench[b].f);
       f -= force;
-      m -= X.to_parent(wrench[b].n) + cross<T>(X.p, force);
+      m -= X.moment_to_parent(wrench[b].n, force);
     }
     for (int k = 0; k < job_.external_count; ++k) {
       const LinkFrame& frame = job_.external_frames[k];
@@ -496,6 +500,7 @@ class ChainEvaluation {
     T mass(0.0);
     Vec3<T> moment = zero3<T>();
     for (int b = 0; b < n_; ++b) {
+      if (model_.hinge(b)) continue;
       mass += T(model_.body[b].m);
       moment += p_W_[b] * T(model_.body[b].m) + times(R_WB_[b], cast<T>(model_.body[b].mc_B));
     }
@@ -552,7 +557,10 @@ class ChainEvaluation {
       if (frame.link < 0 || !cut.loaded[frame.link]) continue;
       Vec3<T> f, m;
       load(k, f, m);
-      if (cut.body != kWorld) {
+      if (job_.external_in_links) {
+        f = times(cast<T>(frame.R_BU), f);
+        m = times(cast<T>(frame.R_BU), m);
+      } else if (cut.body != kWorld) {
         f = transposed_times(R_WB_[cut.body], f);
         m = transposed_times(R_WB_[cut.body], m);
       }
@@ -578,8 +586,7 @@ class ChainEvaluation {
     const Wrench<T>* ext = loads ? external(true) : nullptr;
     Wrench<T>* wrench = scratch_.take<Wrench<T>>(n_);
     enter_stage<T>(Stage::algorithm);
-    body_wrenches(model_, at_, qd, qdd, motion, ext, wrench, scratch_);
-    accumulate_wrenches(model_, at_, wrench);
+    joint_wrenches(model_, at_, qd, qdd, motion, ext, wrench, scratch_);
     const BaseMotion<T> body = motion_of_body(model_, at_, qd, qdd, motion, cut.body, scratch_);
     const Wrench<T> load = loads ? load_beyond(cut) : Wrench<T>{zero3<T>(), zero3<T>()};
     const Wrench<T> w = section_wrench(model_, at_, cut, body, wrench, loads ? &load : nullptr);

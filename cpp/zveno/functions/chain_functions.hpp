@@ -352,7 +352,7 @@ inline constexpr FunctionRow kRows[] = {
      examples::kChainInverseMassMatrix},
     {"section_load",
      code(Function::section_load),
-     {q, qd, qdd, Param::section, external, base_motion, frame, Param::parts},
+     {q, qd, qdd, Param::section, external, base_motion, frame, Param::parts, external_frame},
      4,
      {},
      {{"load", {6}, "N and N m", "[force; moment] about the point of the cut."}},

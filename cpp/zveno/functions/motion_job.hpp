@@ -21,11 +21,9 @@ struct MotionJob {
 // rows of q, qd, ... that a value takes; each derivative takes one more
 constexpr int rows_of_motion(const FunctionRow& row) { return row.takes(Param::qdd) ? 3 : row.takes(Param::qd) ? 2 : 1; }
 
-// whether kernels compute it; what is assembled from duals is not
 // why a function has no time derivatives; null: it has
 inline const char* refused_on_jets(const Job& job) {
   if (job.method == Method::dual) return "is made of dual numbers with this method and has no time derivatives";
-  if (job.function == Function::forward_derivatives) return "has no time derivatives: the motion beyond qd is not known";
   return nullptr;
 }
 

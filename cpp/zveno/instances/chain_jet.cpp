@@ -1,3 +1,4 @@
+#include <zveno/functions/chain_analysis.hpp>
 #include <zveno/instances/chain.hpp>
 #include <zveno/scalar/jet.hpp>
 

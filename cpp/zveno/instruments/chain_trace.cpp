@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include <zveno/functions/chain_evaluation.hpp>
+#include <zveno/functions/chain_analysis.hpp>
 #include <zveno/instruments/give.hpp>
 #include <zveno/scalar/dual.hpp>
 
@@ -25,7 +25,7 @@ using Derived = Dual<Traced, Traced>;
 class Tracer {
  public:
   Tracer(const Job& job, const TraceOptions& options, Graph& graph)
-      : job_(job), chain_(*job.chain), n_(chain_.n()), graph_(graph) {
+      : job_(job), chain_(*job.chain), topology_(chain_.topology().without_hinges()), n_(chain_.n()), graph_(graph) {
     int argument = 0;
     for (const Param p : row_of(job.function).params)
       if (is_array(p) && (options.given >> index_of(p) & 1)) read(argument++, input_size(job, p), x_[index_of(p)]);
@@ -67,7 +67,7 @@ class Tracer {
   void read(int argument, int count, std::vector<Traced>& to) {
     for (int i = 0; i < count; ++i) to.push_back(Traced::node(graph_.input(argument, i)));
   }
-  ModelView<Traced> model() const { return {&chain_.topology(), bodies_.data()}; }
+  ModelView<Traced> model() const { return {&topology_, bodies_.data()}; }
 
   template <class T>
   static Inputs<T> inputs(const std::vector<T> (&x)[kChainInputs], const std::vector<T>& external) {
@@ -104,6 +104,7 @@ class Tracer {
 
   const Job& job_;
   const Chain& chain_;
+  const Topology topology_;  // hinges may have mass, regrouped or symbolic; where they have none the graph drops the zeros
   const int n_;
   Graph& graph_;
   std::vector<Traced> x_[kChainInputs], external_;

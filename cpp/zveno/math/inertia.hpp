@@ -87,10 +87,16 @@ Moments<T> moved(const Mat3<T>& R, const Vec3<T>& p, const Moments<T>& x) {
   return shifted(p, rotated(R, x));
 }
 
-// The same for the inertia; X.to_parent(tensor) rotates, X.p is the shift. With a joint's frame as X: 39 mul 38 add
+// The same for the inertia; X.to_parent(tensor) rotates, X.p is the shift, none if coincident. With a joint's frame as X:
+// 39 mul 38 add
 template <class T, class Frame>
 ZVENO_INLINE Inertia<T> moved(const Frame& X, const Inertia<T>& x) {
+  Inertia<T> moved;
   const Vec3<T> c = X.to_parent(x.mc), p = X.p;
+  if (X.coincident()) {
+    moved.set(x.m, c, X.to_parent(x.I));
+    return moved;
+  }
   const Vec3<T> c1 = c + p * x.m;
   // I + p~ c~' + c~ p~' + m p~ p~' = I + p~ c1~' + c~ p~'
   const T xx = p.x() * c1.x() + c.x() * p.x(), yy = p.y() * c1.y() + c.y() * p.y(), zz = p.z() * c1.z() + c.z() * p.z();
@@ -101,7 +107,6 @@ ZVENO_INLINE Inertia<T> moved(const Frame& X, const Inertia<T>& x) {
   I.xy -= p.x() * c1.y() + c.x() * p.y();
   I.xz -= p.x() * c1.z() + c.x() * p.z();
   I.yz -= p.y() * c1.z() + c.y() * p.z();
-  Inertia<T> moved;
   moved.set(x.m, c1, I);
   return moved;
 }

@@ -65,6 +65,42 @@ ZVENO_INLINE void unturn_x(const Turn<T>& t, Vec3<T>& a) {
   t.undo(a.y(), a.z());
 }
 
+// turn_x by a right angle, s = 1 and c = 0, with products by them left out: the same bits but for the signs of zeros
+template <class T>
+ZVENO_INLINE void quarter_turn(T& x, T& y) {
+  const T x1 = -y;
+  y = x;
+  x = x1;
+}
+template <class T>
+ZVENO_INLINE void quarter_turn_x(Vec3<T>& a) {
+  quarter_turn(a.y(), a.z());
+}
+template <class T>
+ZVENO_INLINE void quarter_unturn_x(Vec3<T>& a) {
+  const T y = a.z();
+  a.z() = -a.y();
+  a.y() = y;
+}
+template <class T>
+ZVENO_INLINE void quarter_turn_x(Sym3<T>& S) {
+  const T k = S.yy - S.zz;
+  S.yy = S.yy - k;
+  S.zz = S.zz + k;
+  S.yz = -S.yz;
+  quarter_turn(S.xy, S.xz);
+}
+template <class T>
+ZVENO_INLINE void quarter_turn_x(Mat3<T>& A) {
+  const T k = A(1, 1) - A(2, 2), zy = A(2, 1);
+  A(1, 1) = A(1, 1) - k;
+  A(2, 2) = A(2, 2) + k;
+  A(2, 1) = -A(1, 2);
+  A(1, 2) = -zy;
+  quarter_turn(A(1, 0), A(2, 0));
+  quarter_turn(A(0, 1), A(0, 2));
+}
+
 template <class T>
 ZVENO_INLINE void turn_z(const Turn<T>& t, Sym3<T>& S) {
   t.apply_sym(S.xx, S.xy, S.yy);

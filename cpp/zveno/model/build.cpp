@@ -113,6 +113,12 @@ Angles split(const Eigen::Matrix3d& R) {
 
 double norm(const Vec3<double>& a) { return std::sqrt(dot(a, a)); }
 
+bool is_zero(const Vec3<double>& a) { return a.x() == 0 && a.y() == 0 && a.z() == 0; }
+bool is_massless(const BodyParams<double>& b) {
+  const Sym3<double>& I = b.I_BBo_B;
+  return b.m == 0 && is_zero(b.mc_B) && is_zero({I.xx, I.xy, I.xz}) && is_zero({I.yy, I.yz, I.zz});
+}
+
 Sym3<double> symmetric(const Eigen::Matrix3d& A) { return {A(0, 0), A(0, 1), A(0, 2), A(1, 1), A(1, 2), A(2, 2)}; }
 
 // What is welded together, about a frame's origin. The whole tensor: R I R' rounds the two sides of the diagonal
@@ -264,7 +270,8 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
   body_.resize(n);
   frames_.reserve(count);
   offset_.resize(n);
-  topology_.has_phi.assign(n, 0);
+  topology_.placement.assign(n, kPlain);
+  topology_.hinge.assign(n, 0);
   for (int b = 0; b < n; ++b) {
     const int parent = topology_.parent[b];
     const double parent_turn = parent == kWorld ? 0.0 : turn[parent];
@@ -274,7 +281,7 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
     BodyParams<double>& body = body_[b];
     body.phi = turn_of(a.phi - parent_turn);
     body.alpha = a.alpha;
-    topology_.has_phi[b] = body.phi.s != 0.0 || body.phi.c != 1.0;
+    if (body.phi.s != 0.0 || body.phi.c != 1.0) topology_.placement[b] = kTurned;
     offset_[b] = std::remainder(a.psi + turn[b], 2 * EIGEN_PI);
     fixed_turn_.push_back(turn_of(offset_[b]));
     const Eigen::Matrix3d back_parent = rz(turn_of(-parent_turn)), back = rz(turn_of(-turn[b]));
@@ -301,6 +308,16 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
   topology_.branches.assign(n, 0);
   for (int b = 0; b < n; ++b)
     if (const int parent = topology_.parent[b]; parent != kWorld && parent != b - 1) topology_.branches[parent] = 1;
+
+  for (int b = 1; b < n; ++b) {
+    const int parent = b - 1;
+    if (topology_.parent[b] != parent || topology_.branches[parent] || topology_.kind[b] != JointKind::revolute) continue;
+    if (!is_massless(body_[parent]) || !is_zero(body_[b].p_PJ)) continue;
+    topology_.hinge[parent] = 1;
+    topology_.stacked = true;
+    topology_.placement[b] |= kCoincident;
+    if (body_[b].alpha.s == 1.0 && body_[b].alpha.c == 0.0) topology_.placement[b] |= kSquare;
+  }
 
   // ancestors as runs: those of the parent, prolonged by the parent itself
   topology_.first_run.push_back(0);

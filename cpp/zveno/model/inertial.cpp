@@ -29,7 +29,7 @@ std::vector<BodyParams<double>> regrouped(const Chain& chain) {
       theta = chain.fixed_turn()[b];
     }
     if (parent != kWorld) {
-      const JointFrame<double> X{theta, own.alpha, own.phi, chain.topology().has_phi[b] != 0, own.p_PJ};
+      const JointFrame<double> X{theta, own.alpha, own.phi, chain.topology().placement[b], own.p_PJ};
       set_moments(body[parent], moments_of(body[parent]) + moved(X.after(diagonal(1.0)), own.p_PJ, given));
     }
     set_moments(own, left);

@@ -10,6 +10,14 @@ constexpr int kWorld = -1;
 
 enum class JointKind : std::uint8_t { revolute, prismatic };
 
+// What is known of R_PB = Rz(phi) Rx(alpha) Rz(theta) and p_PoBo without numbers, as bits
+enum Placement : std::uint8_t {
+  kPlain = 0,       // phi = 0
+  kTurned = 1,      // phi != 0: roots and later siblings
+  kCoincident = 2,  // on a hinge: p = 0
+  kSquare = 4,      // on a hinge: alpha is a right angle, sin = 1
+};
+
 // consecutive bodies [begin, end)
 struct Span {
   int begin, end;
@@ -19,7 +27,10 @@ struct Span {
 struct Topology {
   std::vector<int> parent;
   std::vector<JointKind> kind;
-  std::vector<std::uint8_t> has_phi;  // 1 if R_PB = Rz(phi) Rx(alpha) Rz(theta) has phi != 0: roots and later siblings
+  std::vector<std::uint8_t> placement;  // of Placement
+  // 1 for a hinge: a body without mass that only carries body b + 1, by a revolute joint at its own origin. Its motion and
+  // the wrench through it are those of the next body, turned.
+  std::vector<std::uint8_t> hinge;
 
   std::vector<std::uint8_t> branches;  // has a child other than body b + 1
 
@@ -28,10 +39,19 @@ struct Topology {
   std::vector<int> first_run;
 
   bool serial = true;
+  bool stacked = false;  // there are hinges
 
   int size() const { return static_cast<int>(parent.size()); }
   // nothing hangs on body b: in depth-first order a child would be the next body
   bool is_tip(int b) const { return b + 1 == size() || parent[b + 1] != b; }
+  // for other masses on the same joints
+  Topology without_hinges() const {
+    Topology plain = *this;
+    for (std::uint8_t& p : plain.placement) p &= kTurned;
+    plain.hinge.assign(hinge.size(), 0);
+    plain.stacked = false;
+    return plain;
+  }
 };
 
 }  // namespace zveno

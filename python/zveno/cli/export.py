@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from .. import Chain, Error, Hexapod, _core
+from .. import Chain, Error, Hexapod, Section, _core
 from ..codegen.export import compile_command, prepare
 from .output import MODEL_HELP, SNAP, complain, complete_model, fail, load, new_console, new_table, one_line, show
 
@@ -27,9 +27,8 @@ def _functions() -> list[str]:
 
 
 def _rows(kind: str) -> dict[str, dict[str, Any]]:
-    """Rows of the table that the options of a command line suffice for, by name."""
-    rows = {row["name"]: row for row in _core.functions(kind) if not row["private"]}
-    return {name: row for name, row in rows.items() if "section" not in (slot["name"] for slot in row["parameters"])}
+    """Rows of the table by name."""
+    return {row["name"]: row for row in _core.functions(kind) if not row["private"]}
 
 
 def export(
@@ -52,9 +51,15 @@ def export(
     point: Annotated[str | None, typer.Option(help="Point of that link in its axes, m: x,y,z.")] = None,
     frame: Annotated[str | None, typer.Option(help="Axes of the result, where there is a choice.")] = None,
     about: Annotated[str | None, typer.Option(help="Point of momentum, where there is a choice.")] = None,
+    section: Annotated[
+        str | None,
+        typer.Option(help="Cut for section_load, LINK:x,y,z or LINK:x,y,z:normal: point, m, and normal in link axes."),
+    ] = None,
+    parts: Annotated[str | None, typer.Option(help="Of section_load: total, static or dynamic.")] = None,
     external: Annotated[
         list[str] | None, typer.Option(help="Link with an external wrench as an argument; repeat it for several.")
     ] = None,
+    external_frame: Annotated[str | None, typer.Option(help="Axes of external wrenches: world or link.")] = None,
     arguments: Annotated[
         str | None, typer.Option(help="Arrays that calls give, as q,qd,qdd,base_motion; the others are zero.")
     ] = None,
@@ -81,13 +86,15 @@ def export(
     if not out:
         fail("export: -o is '', expected the name of a directory ('.' is this one)", 2)
     mechanism, warned = load("export", model, snap=snap)
-    given = {
+    given: dict[str, Any] = {
         "method": method,
         "link": link,
-        "point": None if point is None else _vector(point),
+        "point": None if point is None else _vector("--point", point),
         "frame": frame,
         "about": about,
+        "parts": parts,
         "external": external or None,
+        "external_frame": external_frame,
         "arguments": None if arguments is None else arguments.split(","),
         "outputs": None if outputs is None else outputs.split(","),
         "level": level,
@@ -96,6 +103,8 @@ def export(
         given["parameters"] = parameters if parameters == "symbolic" else parameters.split(",")
     wanted = function or [DEFAULT[_kind(mechanism)]]
     try:
+        if section is not None:
+            given["section"] = _section(section)
         traced = [
             mechanism.trace(one, **options)
             for one, options in zip(wanted, _shared(mechanism, wanted, given), strict=True)
@@ -154,7 +163,9 @@ def _shared(mechanism: Chain | Hexapod, functions: list[str], given: dict[str, A
     for key, value in chosen.items():
         if not any(applies(key, function) for function in functions):
             of = " and ".join(functions)
-            raise ValueError(f"--{key} is {_text(value)!r}, which {of} of {mechanism.name!r} cannot have")
+            raise ValueError(
+                f"--{key.replace('_', '-')} is {_text(value)!r}, which {of} of {mechanism.name!r} cannot have"
+            )
     return [{key: value for key, value in chosen.items() if applies(key, one)} for one in functions]
 
 
@@ -162,13 +173,21 @@ def _text(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _vector(text: str) -> list[float]:
+def _section(text: str) -> Section:
+    link, *vectors = text.split(":")
+    if not link or len(vectors) not in (1, 2):
+        fail(f"export: --section is {text!r}, expected LINK:x,y,z or LINK:x,y,z:normal", 2)
+    normal = _vector("normal of --section", vectors[1]) if vectors[1:] else None
+    return Section(link, _vector("point of --section", vectors[0]), normal)
+
+
+def _vector(option: str, text: str) -> list[float]:
     try:
         numbers = [float(word) for word in text.split(",")]
     except ValueError:
         numbers = []
     if len(numbers) != 3:
-        fail(f"export: --point is {text!r}, expected three numbers: x,y,z", 2)
+        fail(f"export: {option} is {text!r}, expected three numbers: x,y,z", 2)
     return numbers
 
 

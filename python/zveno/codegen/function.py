@@ -9,6 +9,7 @@ import os
 import re
 import threading
 import weakref
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -335,7 +336,47 @@ def _random_poses(model: Hexapod, rng: np.random.Generator, count: int) -> tuple
 # ---- traced and compiled functions -------------------------------------------------------------------------------
 
 
-class TracedFunction:
+class Writable:
+    """What has a graph and can be written as C: see `zveno.codegen.export.Exportable`."""
+
+    graph: Graph
+    name: Any
+    title: Any
+    origin: Any
+
+    @property
+    def operations(self) -> OpCount:
+        """Operations of one evaluation; sign changes are free."""
+        return self.graph.operations
+
+    @abstractmethod
+    def reference(self, count: int, seed: int = 0) -> tuple[Arrays, Arrays]:
+        """Random inputs and results of something other than the generated code, (count, ...) arrays."""
+
+    def c_source(self, *, real: Literal["double", "float"] = "double", batch: int = 0) -> str:
+        """Portable C99: the text of one file that needs nothing but a compiler.
+
+        Parameters
+        ----------
+        real : {"double", "float"}
+        batch : int
+            Also a function over this many states, which compilers vectorise.
+        """
+        from .c import c_source
+
+        code = c_source(self.graph, name=self.name, real=real, batch=batch, description=self.title, origin=self.origin)
+        return code.single_file
+
+    def save(self, directory: str | Path, *, real: Literal["double", "float"] = "double", batch: int = 0,
+             overwrite: bool = False) -> list[Path]:  # fmt: skip
+        """Write C source, header, self-test, CMake file and a description of the interface; returns their paths."""
+        from .export import export
+
+        with called("save", "export"), called("save", "c_source"):
+            return export(self, directory, real=real, batch=batch, overwrite=overwrite)
+
+
+class TracedFunction(Writable):
     """A function of one mechanism as a graph of elementary operations.
 
     Made by `Chain.trace` and `Hexapod.trace`; compiled functions are traced functions too. Functions of hexapods give
@@ -414,11 +455,6 @@ class TracedFunction:
         regroup = self._row["regroups"] and not self.options.get("symbolic")
         core, steps = self._traced(bool(regroup)).algebraic()
         return Graph(core, *self._interface[:2]), steps
-
-    @property
-    def operations(self) -> OpCount:
-        """Operations of one evaluation; sign changes are free."""
-        return self.graph.operations
 
     @property
     def kernel_operations(self) -> OpCount | None:
@@ -516,28 +552,6 @@ class TracedFunction:
             for x, out in zip(parts, self.graph.outputs, strict=True)
         )
         return tuple(inputs), outputs
-
-    def c_source(self, *, real: Literal["double", "float"] = "double", batch: int = 0) -> str:
-        """Portable C99: the text of one file that needs nothing but a compiler.
-
-        Parameters
-        ----------
-        real : {"double", "float"}
-        batch : int
-            Also a function over this many states, which compilers vectorise.
-        """
-        from .c import c_source
-
-        code = c_source(self.graph, name=self.name, real=real, batch=batch, description=self.title, origin=self.origin)
-        return code.single_file
-
-    def save(self, directory: str | Path, *, real: Literal["double", "float"] = "double", batch: int = 0,
-             overwrite: bool = False) -> list[Path]:  # fmt: skip
-        """Write C source, header, self-test, CMake file and a description of the interface; returns their paths."""
-        from .export import export
-
-        with called("save", "export"), called("save", "c_source"):
-            return export(self, directory, real=real, batch=batch, overwrite=overwrite)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__} {self.title}: {self.operations}, {self.level}"

@@ -267,6 +267,7 @@ def load_diagram(
     external: dict[str, Any] | None = None,
     base_motion: ArrayLike | None = None,
     parts: Literal["total", "static", "dynamic"] = "total",
+    external_frame: Literal["world", "link"] = "world",
 ) -> LoadDiagram:
     """Stress resultants along the arm: normal and shear forces, torque and bending moments.
 
@@ -281,7 +282,7 @@ def load_diagram(
         Links in their order along the arm. Default: from the base to the link with the most links before it.
     points : int
         Sections of each link, both ends included.
-    external, base_motion, parts
+    external, base_motion, parts, external_frame
         See `section_load`.
 
     Returns
@@ -331,7 +332,8 @@ def load_diagram(
         start += size
     if not sections:
         raise ValueError(f"load_diagram: no link of {_show(names)} has a length")
-    loads = [chain.section_load(q, qd, qdd, section, external, base_motion, parts=parts) for section in sections]
+    how: dict[str, Any] = {"parts": parts, "external_frame": external_frame}
+    loads = [chain.section_load(q, qd, qdd, section, external, base_motion, **how) for section in sections]
     return LoadDiagram(np.array(position), 0.0 - np.stack(loads, axis=-2), tuple(sections))
 
 
@@ -347,6 +349,7 @@ def load_envelope(
     external: dict[str, Any] | None = None,
     base_motion: ArrayLike | None = None,
     parts: Literal["total", "static", "dynamic"] = "total",
+    external_frame: Literal["world", "link"] = "world",
     threads: int | None = None,
 ) -> LoadEnvelope:
     """Extremes of the stress resultants in sections over many states, and where they occur.
@@ -360,7 +363,7 @@ def load_envelope(
         Of the states, to be shown.
     yield_strength : float, Pa, optional
         What the equivalent stress of sections with a cross-section is compared with.
-    external, base_motion, parts, threads
+    external, base_motion, parts, external_frame, threads
         See `section_load`.
 
     Returns
@@ -400,8 +403,9 @@ def load_envelope(
     at_high, at_low = np.empty((size, 6), np.intp), np.empty((size, 6), np.intp)
     stress, at_stress = np.full(size, np.nan), np.full(size, -1, np.intp)
     loads: Array | None = None
+    how: dict[str, Any] = {"parts": parts, "external_frame": external_frame, "threads": threads}
     for i, section in enumerate(wanted):
-        loads = chain.section_load(q, qd, qdd, section, external, base_motion, parts=parts, out=loads, threads=threads)
+        loads = chain.section_load(q, qd, qdd, section, external, base_motion, out=loads, **how)
         values = 0.0 - loads.reshape(-1, 6)  # no negative zeros
         if not len(values):
             fail("there are no states")

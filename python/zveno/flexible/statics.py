@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import Any, Final, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ MOST_ITERATIONS: Final = 25  # of Newton's method for one part of the load
 FARTHEST: Final = 2.0  # rad, sum over the joints, of one of its steps
 SMALLEST_STEP: Final = 1e-4  # of the load
 External = Mapping[str, ArrayLike]
+Frame = Literal["world", "link"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,10 +53,12 @@ class Deflection:
 class _Statics:
     """Equilibria of one chain: which joints deflect, and their residual and stiffness at a part of the load."""
 
-    def __init__(self, who: str, arm: Chain, held: Sequence[str] | None) -> None:
+    def __init__(self, who: str, arm: Chain, held: Sequence[str] | None, frame: Frame) -> None:
         if not isinstance(arm, Chain):
             raise TypeError(f"{who}: arm is {_show(arm)}, expected a zv.Chain")
-        self.who, self.arm, self.rest = who, arm, np.zeros(arm.n)
+        self.who, self.arm, self.rest, self.frame = who, arm, np.zeros(arm.n), frame
+        if frame not in ("world", "link"):
+            self.fail(f"external_frame is {_show(frame)}, expected 'world' or 'link'")
         self.springs = np.array([link.rest for link in arm.links if link.joint != "fixed"])
         stiffness = np.array([link.stiffness for link in arm.links if link.joint != "fixed"])
         self.free = stiffness > 0
@@ -81,7 +84,7 @@ class _Statics:
         base[:3] += (1 - part) * self.arm.gravity
         scaled = None if external is None else {link: part * np.asarray(w) for link, w in external.items()}
         moving = motion is not None or part != 1
-        return {"external": scaled, "base_motion": base if moving else None}
+        return {"external": scaled, "external_frame": self.frame, "base_motion": base if moving else None}
 
     def efforts(self, q: Array, loads: Mapping[str, object]) -> Array:
         return self.arm.inverse_dynamics(q, self.rest, self.rest, **loads)  # type: ignore[arg-type]
@@ -91,6 +94,11 @@ class _Statics:
         result = self.arm.derivatives(q, self.rest, self.rest, outputs=("dtau_dq",), **loads)
         K = result.dtau_dq[np.ix_(self.free, self.free)]
         return np.asarray(self.root[:, None] * K * self.root)
+
+    def is_stable(self, K: Array) -> bool:
+        """Whether K gives way nowhere. Under followers it is not symmetric, and complex eigenvalues pass no zero."""
+        values = np.linalg.eigvals(K)
+        return bool(((_real(values) if self.frame == "link" else values.real) > 0).all())
 
     def newton(self, q: Array, loads: Mapping[str, object]) -> tuple[Array | None, int]:
         """A stable equilibrium near q, or None, and the iterations."""
@@ -108,8 +116,7 @@ class _Statics:
             if not size < 10 * last or not np.abs(step).sum() < FARTHEST:
                 return None, iteration
             if size <= 1e-13 * max(1.0, float(np.abs(q).max())) or (size < 1e-9 and size >= 0.5 * last):
-                stable = np.linalg.eigvals(self.stiffness(q, loads)).real.min() > 0
-                return (q, iteration) if stable else (None, iteration)
+                return (q, iteration) if self.is_stable(self.stiffness(q, loads)) else (None, iteration)
             last = size
         return None, MOST_ITERATIONS
 
@@ -136,6 +143,11 @@ class _Statics:
                     margin=part,
                 )
         return here, total
+
+
+def _real(values: NDArray[Any]) -> Array:
+    """Those eigenvalues that are real; rounding splits double ones by the root of the precision."""
+    return np.asarray(values.real[np.abs(values.imag) <= 1e-6 * np.abs(values).max(initial=0.0)])
 
 
 def _state(work: _Statics, q: ArrayLike | None) -> Array:
@@ -168,6 +180,7 @@ def deflection(
     q: ArrayLike | None = None,
     base_motion: ArrayLike | None = None,
     held: Sequence[str] | None = None,
+    external_frame: Frame = "world",
 ) -> Deflection:
     """Static equilibrium of a flexible arm under gravity, wrenches and steady motion of its base.
 
@@ -178,13 +191,16 @@ def deflection(
     ----------
     arm : Chain
     external : dict, optional
-        {link name: (..., 6) wrench [force; moment]} at the origins of links, fixed in world axes, N and N m.
+        {link name: (..., 6) wrench [force; moment]} at the origins of links, N and N m, in the axes of
+        `external_frame`.
     q : (..., n) array, rad or m, optional
         Coordinates of the joints that are held, and a first guess for the others. Default: springs at rest, others 0.
     base_motion : (..., 9) array, m/s^2, rad/s, rad/s^2, optional
         As in `Chain.inverse_dynamics`: a spin deflects too.
     held : sequence of str, optional
         Joints that are held though they have a spring.
+    external_frame : {"world", "link"}
+        Axes in which the wrenches keep their components: "link" for followers, as the thrust of a jet.
 
     Returns
     -------
@@ -195,6 +211,11 @@ def deflection(
     ------
     SingularityError
         No stable equilibrium is reached with the whole load: the arm buckles. ``margin`` is the part that it carries.
+
+    Notes
+    -----
+    Stable means that no joint coordinates near by are in equilibrium too as the load grows. Under followers an arm may
+    also flutter, whatever its stiffness: ``arm.linearise(result.q, external=..., external_frame="link").modes()``.
 
     Examples
     --------
@@ -208,7 +229,7 @@ def deflection(
     >>> print(f"{20.0 * 6.0**3 / (3 * zv.flexible.aluminium.young * tube.Iy):.5f} m")  # F L^3 / (3 E I)
     0.02826 m
     """
-    work = _Statics("flexible.deflection", arm, held)
+    work = _Statics("flexible.deflection", arm, held, external_frame)
     motion = None if base_motion is None else as_array(base_motion, work.fail, "base_motion", (9,), lead=True)
     lead, starts, wrenches, motions = _rows(work, _state(work, q), external, motion)
     found = np.empty((*lead, arm.n))
@@ -231,8 +252,9 @@ def buckling_load(
     external: External | None = None,
     held: Sequence[str] | None = None,
     tolerance: float = 1e-7,
+    external_frame: Frame = "world",
 ) -> float | Array:
-    """Smallest force P at the origin of a link, fixed in the world, under which the loaded equilibrium loses stability.
+    """Smallest force P at the origin of a link under which the loaded equilibrium loses stability.
 
     K(P) = d tau/dq at the equilibrium under P becomes singular. A straight column does not move before it buckles, and
     one eigenvalue problem K0 x = P Kg x gives the load; otherwise the equilibrium is followed as P grows.
@@ -244,7 +266,7 @@ def buckling_load(
     tip : str
         Link that is pressed, as ``beam.tip``.
     direction : (3,) array
-        Of the force, world axes; any length but zero.
+        Of the force, in the axes of `external_frame`; any length but zero.
     q : (..., n) array, rad or m, optional
         Coordinates of the joints that are held, and a first guess for the others.
     external : dict, optional
@@ -253,6 +275,8 @@ def buckling_load(
         Joints that are held though they have a spring.
     tolerance : float
         Relative, of loads that bend the arm before it buckles.
+    external_frame : {"world", "link"}
+        Axes in which P and `external` keep their components: "link" for followers.
 
     Returns
     -------
@@ -261,7 +285,8 @@ def buckling_load(
 
     Notes
     -----
-    Forces that follow the link (Beck's column) lose stability by flutter, which no singular K shows.
+    Forces that follow the link may make the arm flutter before, and where P is infinite too (Beck's column): no
+    singular K shows that, but `Chain.linearise` with ``external_frame="link"`` and its modes do.
 
     Examples
     --------
@@ -272,7 +297,7 @@ def buckling_load(
     >>> round(P), round(math.pi**2 * zv.flexible.steel.young * tube.Iy / (2 * 2.0) ** 2)  # N; Euler's
     (5594, 5598)
     """
-    work = _Statics("flexible.buckling_load", arm, held)
+    work = _Statics("flexible.buckling_load", arm, held, external_frame)
     if not isinstance(tip, str) or tip not in arm.link_names:
         work.fail(f"tip is {_show(tip)}, expected a link{did_you_mean(tip, arm.link_names)}")
     tolerance = as_amount(tolerance, work.fail, "tolerance", positive=True)
@@ -304,6 +329,10 @@ def _critical(
         if size == 0:
             return math.inf
         unit = change(1 / size)  # of the size of K: no digits are lost in the difference
+        if work.frame == "link":
+            slopes = _real(np.linalg.eigvals(np.linalg.solve(K, unit)))
+            lowest = float(slopes.min(initial=0.0))
+            return 1 / (-lowest * size) if lowest < -1e-9 * max(1.0, float(np.abs(slopes).max())) else math.inf
         symmetric = np.linalg.cholesky((K + K.T) / 2)
         half = np.linalg.solve(symmetric, (unit + unit.T) / 2)
         values = np.linalg.eigvalsh(np.linalg.solve(symmetric, half.T))

@@ -60,8 +60,9 @@ def time_derivatives(chain: Chain, function: str, qs: ArrayLike, *, order: int |
         ``method``, ``outputs``; ``on_error``, ``status``, ``out`` and ``threads`` as everywhere. Arrays get an axis of
         time derivatives before their last one:
 
-        - tau : (..., m, n) array. Functions that take efforts (forward_dynamics) have qs of two rows, q and qd; the
-          motion beyond them follows from the efforts, order by order, and the results have order m - 1.
+        - tau : (..., m, n) array. Functions that take efforts (forward_dynamics, forward_derivatives) have qs of two
+          rows, q and qd; the motion beyond them follows from the efforts, order by order, and the results have order
+          m - 1.
         - base_motion : (..., j, 9) or (9,) array, external : {link: (..., j, 6) or (6,) array}. Derivatives that are
           not given are zero, so that one row is constant in time. Wrenches are in world axes. A base motion is
           [a; Omega; Omega'], and a second row [a'; Omega'; Omega'']: give it where Omega' is not zero.

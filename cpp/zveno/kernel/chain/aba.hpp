@@ -48,17 +48,17 @@ ZVENO_INLINE void remove_joint(Articulated<T>& I, const Wrench<T>& U, const Wren
     for (int j = 0; j < 3; ++j) I.B(i, j) -= U.f[i] * u1.n[j];
 }
 
-// rotor: reflected inertias or null. pivot: n, the inertia each joint's drive feels; the caller judges them.
-template <class T, class P>
-void aba(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* tau, const double* rotor,
-         const BaseMotion<T>& base, const Wrench<T>* external_B, T* qdd, T* pivot, Scratch& scratch) {
+template <bool Stacked, class T, class P>
+void articulated_bodies(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* tau,
+                        const double* rotor, const BaseMotion<T>& base, const Wrench<T>* external_B, T* qdd, T* pivot,
+                        Scratch& scratch) {
   const Scratch::Frame frame(scratch);
   const int n = model.size();
   Wrench<T>* bias = scratch.take<Wrench<T>>(n);
   Wrench<T>* U = scratch.take<Wrench<T>>(n);
   T* inverse = scratch.take<T>(n);
   const T* no_acceleration = nullptr;
-  body_wrenches(model, at, qd, no_acceleration, base, external_B, bias, scratch);
+  body_wrenches<Stacked>(model, at, qd, no_acceleration, base, external_B, bias, scratch);
 
   // of children other than the next body
   const bool tree = !model.topology->serial;
@@ -76,7 +76,11 @@ void aba(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, con
     const Vec3<T> mc = cast<T>(body.mc_B);
     Articulated<T> own;
     Vec3<T> force = bias[b].f, moment = bias[b].n;
-    if (carried) {  // A = m E, B = -mc~, C = I, and the child
+    if (Stacked && model.hinge(b)) {
+      own = outboard;
+      force = external_B ? force + outboard_f : outboard_f;
+      moment = external_B ? moment + outboard_n : outboard_n;
+    } else if (carried) {  // A = m E, B = -mc~, C = I, and the child
       own = outboard;
       own.A.xx += mass, own.A.yy += mass, own.A.zz += mass;
       own.B(0, 1) += mc.z(), own.B(1, 0) -= mc.z(), own.B(0, 2) -= mc.y();
@@ -104,15 +108,15 @@ void aba(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, con
     const int parent = model.parent(b);
     carried = parent == b - 1 && parent != kWorld;
     if (parent != kWorld) {
-      const JointFrame<T> X = joint_frame(model, at, b);
+      const JointFrame<T, Stacked> X = joint_frame<Stacked>(model, at, b);
       remove_joint(own, {Uf, Un}, {Uf * inv, Un * inv});
       outboard.A = X.to_parent(own.A);
       outboard.B = X.to_parent(own.B);
       outboard.C = X.to_parent(own.C);
-      shift(outboard, X.p);
+      if (!X.coincident()) shift(outboard, X.p);
       const T share = left * inv;
       outboard_f = X.to_parent(force + Uf * share);
-      outboard_n = X.to_parent(moment + Un * share) + cross<T>(X.p, outboard_f);
+      outboard_n = X.moment_to_parent(moment + Un * share, outboard_f);
       if (!carried) {
         I[parent].A = I[parent].A + outboard.A;
         I[parent].B = I[parent].B + outboard.B;
@@ -140,8 +144,8 @@ void aba(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, con
       acceleration = acceleration * inverse[b];
     } else {
       if (parent != b - 1) linear = da[parent], angular = dw[parent];
-      const JointFrame<T> X = joint_frame(model, at, b);
-      linear = X.to_body(linear + cross<T>(angular, X.p));
+      const JointFrame<T, Stacked> X = joint_frame<Stacked>(model, at, b);
+      linear = X.velocity_to_body(linear, angular);
       angular = X.to_body(angular);
       acceleration = (acceleration - (dot(U[b].f, linear) + dot(U[b].n, angular))) * inverse[b];
     }
@@ -152,6 +156,16 @@ void aba(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, con
     qdd[b] = acceleration;
     if (tree) da[b] = linear, dw[b] = angular;
   }
+}
+
+// rotor: reflected inertias or null. pivot: n, the inertia each joint's drive feels; the caller judges them.
+template <class T, class P>
+void aba(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* tau, const double* rotor,
+         const BaseMotion<T>& base, const Wrench<T>* external_B, T* qdd, T* pivot, Scratch& scratch) {
+  if (model.topology->stacked)
+    articulated_bodies<true>(model, at, qd, tau, rotor, base, external_B, qdd, pivot, scratch);
+  else
+    articulated_bodies<false>(model, at, qd, tau, rotor, base, external_B, qdd, pivot, scratch);
 }
 
 }  // namespace zveno

@@ -24,7 +24,7 @@ BaseAxes<T> base_axes(const ModelView<P>& model, const JointPosition<T>& at, Scr
   const Scratch::Frame frame(scratch);
   Mat3<T>* R_WB = scratch.take<Mat3<T>>(n);
   for (int b = 0; b < n; ++b) {
-    const JointFrame<T> X = joint_frame(model, at, b);
+    const JointFrame<T, true> X = joint_frame<true>(model, at, b);
     const BodyParams<P>& body = model.body[b];
     const int parent = model.parent(b);
     if (parent == kWorld) {

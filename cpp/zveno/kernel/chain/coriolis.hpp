@@ -28,6 +28,10 @@ void coriolis_matrix(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<
     twist[b] = parent == kWorld ? Screw<T>{v, w} : Screw<T>{twist[parent].v + v, twist[parent].w + w};
     const Screw<T>& t = twist[b];
     rate[b] = {cross<T>(t.w, s[b].v) + cross<T>(t.v, s[b].w), cross<T>(t.w, s[b].w)};
+    if (model.hinge(b)) {
+      p[b] = zero3<T>(), G[b] = diagonal(T(0.0));
+      continue;
+    }
     const Moments<T> x = moments_about_base(model, b, R_WB, p_W);
     p[b] = t.v * x.m + cross<T>(t.w, x.mc);
     Mat3<T> D;

@@ -27,13 +27,17 @@ ZVENO_INLINE void for_composites(const ModelView<P>& model, const JointPosition<
   for (int b = n; b-- > 0;) {
     const BodyParams<P>& body = model.body[b];
     Inertia<T> own;
-    own.set(T(body.m), cast<T>(body.mc_B), cast<T>(body.I_BBo_B));
-    if (carried) own.add(outboard);
+    if (model.hinge(b)) {
+      own.set(outboard.m, outboard.mc, outboard.I);
+    } else {
+      own.set(T(body.m), cast<T>(body.mc_B), cast<T>(body.I_BBo_B));
+      if (carried) own.add(outboard);
+    }
     if (tree && model.topology->branches[b]) own.add(composite[b]);
     const int parent = model.parent(b);
     carried = parent == b - 1 && parent != kWorld;
     if (parent != kWorld) {
-      outboard = moved(joint_frame(model, at, b), own);  // (6.3)
+      outboard = moved(joint_frame<true>(model, at, b), own);  // (6.3)
       if (!carried) composite[parent].add(outboard);
     }
     visit(b, own);
@@ -107,9 +111,9 @@ void crba_walk(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scra
     for (int i = 0; i < b; ++i) row[i] = zero;
     row[b] = revolute ? own.I.zz : own.m;
     for (int i = b; model.parent(i) != kWorld; i = model.parent(i)) {
-      const JointFrame<T> X = joint_frame(model, at, i);
+      const JointFrame<T, true> X = joint_frame<true>(model, at, i);
       f = X.to_parent(f);
-      m = X.to_parent(m) + cross<T>(X.p, f);
+      m = X.moment_to_parent(m, f);
       row[model.parent(i)] = model.revolute(model.parent(i)) ? m.z() : f.z();
     }
   });

@@ -20,14 +20,14 @@ struct Wrench {
   Vec3<T> f, n;  // force, moment about the origin of the frame it is given in
 };
 
-template <class T, class P>
-ZVENO_INLINE JointFrame<T> joint_frame(const ModelView<P>& model, const JointPosition<T>& at, int b) {
+template <bool Stacked = false, class T, class P>
+ZVENO_INLINE JointFrame<T, Stacked> joint_frame(const ModelView<P>& model, const JointPosition<T>& at, int b) {
   const BodyParams<P>& body = model.body[b];
-  JointFrame<T> frame{{at.s[b], at.c[b]},
-                      {T(body.alpha.s), T(body.alpha.c)},
-                      {T(body.phi.s), T(body.phi.c)},
-                      model.topology->has_phi[b] != 0,
-                      cast<T>(body.p_PJ)};
+  JointFrame<T, Stacked> frame{{at.s[b], at.c[b]},
+                               {T(body.alpha.s), T(body.alpha.c)},
+                               {T(body.phi.s), T(body.phi.c)},
+                               model.topology->placement[b],
+                               cast<T>(body.p_PJ)};
   if (!model.revolute(b)) frame.p += cast<T>(body.axis_P) * at.q[b];
   return frame;
 }

@@ -5,25 +5,33 @@
 
 namespace zveno {
 
-// R_WB and p_WoBo of every body; revolute joint: 33 mul 21 add
-template <class T, class P>
-void body_frames(const ModelView<P>& model, const JointPosition<T>& at, Mat3<T>* R_WB, Vec3<T>* p_W) {
+template <bool Stacked, class T, class P>
+ZVENO_INLINE void chain_of_frames(const ModelView<P>& model, const JointPosition<T>& at, Mat3<T>* R_WB, Vec3<T>* p_W) {
   Mat3<T> R = diagonal(T(1.0));  // of the body before, in registers
   Vec3<T> p = zero3<T>();
   for (int b = 0; b < model.size(); ++b) {
-    const JointFrame<T> X = joint_frame(model, at, b);
+    const JointFrame<T, Stacked> X = joint_frame<Stacked>(model, at, b);
     const int parent = model.parent(b);
     if (parent == kWorld) {
       R = X.after(diagonal(T(1.0)));
       p = X.p;
     } else {
       if (parent != b - 1) R = R_WB[parent], p = p_W[parent];
-      p += times(R, X.p);
+      if (!X.coincident()) p += times(R, X.p);
       R = X.after(R);
     }
     R_WB[b] = R;
     p_W[b] = p;
   }
+}
+
+// R_WB and p_WoBo of every body; revolute joint: 33 mul 21 add
+template <class T, class P>
+void body_frames(const ModelView<P>& model, const JointPosition<T>& at, Mat3<T>* R_WB, Vec3<T>* p_W) {
+  if (model.topology->stacked)
+    chain_of_frames<true>(model, at, R_WB, p_W);
+  else
+    chain_of_frames<false>(model, at, R_WB, p_W);
 }
 
 // angular velocities and velocities of the origins, base axes
@@ -38,7 +46,8 @@ void body_velocities(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<
       v[b] = zero3<T>();
     } else {
       w[b] = w[parent];
-      v[b] = v[parent] + cross<T>(w[parent], p_W[b] - p_W[parent]);
+      v[b] = v[parent];
+      if (!model.coincident(b)) v[b] += cross<T>(w[parent], p_W[b] - p_W[parent]);
     }
     (model.revolute(b) ? w[b] : v[b]) += rate;
   }
@@ -72,10 +81,12 @@ void body_motions(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>*
   for (int b = 0; b < model.size(); ++b) {
     const int parent = model.parent(b);
     const BodyMotion<T> from = parent == kWorld ? BodyMotion<T>{base.w, base.dw, base.a} : motion[parent];
-    const Vec3<T> r = parent == kWorld ? p_W[b] : p_W[b] - p_W[parent];
     const Vec3<T> e = R_WB[b].col(2), rate = e * qd[b];
-    Vec3<T> w = from.w, alpha = from.alpha;
-    Vec3<T> a = from.a + cross<T>(from.alpha, r) + cross<T>(from.w, cross<T>(from.w, r));
+    Vec3<T> w = from.w, alpha = from.alpha, a = from.a;
+    if (!model.coincident(b)) {
+      const Vec3<T> r = parent == kWorld ? p_W[b] : p_W[b] - p_W[parent];
+      a = from.a + cross<T>(from.alpha, r) + cross<T>(from.w, cross<T>(from.w, r));
+    }
     if (model.revolute(b)) {
       alpha += cross<T>(w, rate) + e * qdd[b];
       w += rate;
@@ -131,7 +142,7 @@ template <class T, class P>
 T kinetic_energy(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, Vec3<T>* w, Vec3<T>* v) {
   T twice = T(0.0);
   for (int b = 0; b < model.size(); ++b) {
-    const JointFrame<T> X = joint_frame(model, at, b);
+    const JointFrame<T, true> X = joint_frame<true>(model, at, b);
     const BodyParams<P>& body = model.body[b];
     const int parent = model.parent(b);
     if (parent == kWorld) {
@@ -139,9 +150,10 @@ T kinetic_energy(const ModelView<P>& model, const JointPosition<T>& at, const T*
       v[b] = zero3<T>();
     } else {
       w[b] = X.to_body(w[parent]);
-      v[b] = X.to_body(v[parent] + cross<T>(w[parent], X.p));
+      v[b] = X.velocity_to_body(v[parent], w[parent]);
     }
     (model.revolute(b) ? w[b] : v[b]).z() += qd[b];
+    if (model.hinge(b)) continue;
     const Vec3<T> momentum = v[b] * T(body.m) + cross<T>(w[b], cast<T>(body.mc_B));
     const Vec3<T> spin = times(cast<T>(body.I_BBo_B), w[b]) + cross<T>(cast<T>(body.mc_B), v[b]);
     twice += dot<T>(v[b], momentum) + dot<T>(w[b], spin);
@@ -154,6 +166,7 @@ template <class T, class P>
 T potential_energy(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>* p_W, const Vec3<T>& g) {
   Vec3<T> moment = zero3<T>();
   for (int b = 0; b < model.size(); ++b) {
+    if (model.hinge(b)) continue;
     const BodyParams<P>& body = model.body[b];
     moment += p_W[b] * T(body.m) + times(R_WB[b], cast<T>(body.mc_B));
   }

@@ -36,9 +36,11 @@ template <class T, class P>
 Moments<T>* composite_moments(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>* p_W, Scratch& scratch) {
   const int n = model.size();
   Moments<T>* sum = scratch.take<Moments<T>>(n);
-  for (int b = 0; b < n; ++b) sum[b] = moments_about_base(model, b, R_WB, p_W);
+  for (int b = 0; b < n; ++b)
+    if (!model.hinge(b)) sum[b] = moments_about_base(model, b, R_WB, p_W);
   for (int b = n; b-- > 0;)
-    if (const int parent = model.parent(b); parent != kWorld) sum[parent] = sum[parent] + sum[b];
+    if (const int parent = model.parent(b); parent != kWorld)
+      sum[parent] = model.hinge(parent) ? sum[b] : sum[parent] + sum[b];
   return sum;
 }
 

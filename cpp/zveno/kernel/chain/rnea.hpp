@@ -2,7 +2,7 @@
 //
 // K = [dw]~ + [w]~[w]~ is formed once per body: it gives the accelerations of the children's origins (a + K p), the
 // force m a + K mc, and, with S = integral of p p' dm, the moment about the origin, the axial vector of K S.
-// Revolute joint: 99 mul 84 add.
+// Revolute joint: 99 mul 84 add; a hinge, (5.10), on a hinge at a right angle: 22 mul 14 add.
 #pragma once
 
 #include <zveno/kernel/chain/joint.hpp>
@@ -40,15 +40,18 @@ struct RigidMotion {
 
 // (5.1)-(5.3): w, dw, a of the body that stands at X in its parent or in the base, and moves by a joint; qdd may be null
 // (zero). Results by reference, member by member: structures that are returned go through memory.
-template <class T>
-ZVENO_INLINE void enter(const JointFrame<T>& X, const Vec3<T>& w_P, const Vec3<T>& dw_P, const Vec3<T>& a_P,
+template <class T, bool Stacked>
+ZVENO_INLINE void enter(const JointFrame<T, Stacked>& X, const Vec3<T>& w_P, const Vec3<T>& dw_P, const Vec3<T>& a_P,
                         const Mat3<T>& K_P, Vec3<T>& w, Vec3<T>& dw, Vec3<T>& a) {
   w = X.to_body(w_P);
   dw = X.to_body(dw_P);
-  a = X.to_body(a_P + times(K_P, X.p));
+  if (X.coincident())
+    a = X.to_body(a_P);
+  else
+    a = X.to_body(a_P + times(K_P, X.p));
 }
-template <class T>
-ZVENO_INLINE void enter(const JointFrame<T>& X, const BaseMotion<T>& base, Vec3<T>& w, Vec3<T>& dw, Vec3<T>& a) {
+template <class T, bool Stacked>
+ZVENO_INLINE void enter(const JointFrame<T, Stacked>& X, const BaseMotion<T>& base, Vec3<T>& w, Vec3<T>& dw, Vec3<T>& a) {
   if (base.moving) {
     enter(X, base.w, base.dw, base.a, rotation_acceleration(base.w, base.dw), w, dw, a);
   } else {
@@ -75,7 +78,7 @@ ZVENO_INLINE void add_joint(bool revolute, bool still, const T& rate, const T* q
 }
 
 // base to tips: the wrench that each body's motion needs, about Bo, body axes; qdd may be null (zero accelerations)
-template <class T, class P>
+template <bool Stacked, class T, class P>
 void body_wrenches(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
                    const BaseMotion<T>& base, const Wrench<T>* external_B, Wrench<T>* wrench, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
@@ -87,7 +90,7 @@ void body_wrenches(const ModelView<P>& model, const JointPosition<T>& at, const 
   Mat3<T> K = diagonal(T(0.0));
   for (int b = 0; b < n; ++b) {
     // computed in locals and stored at the end: a store in between makes the compiler reload every parameter
-    const JointFrame<T> X = joint_frame(model, at, b);
+    const JointFrame<T, Stacked> X = joint_frame<Stacked>(model, at, b);
     const BodyParams<P>& body = model.body[b];
     const int parent = model.parent(b);
     Vec3<T> wb, dwb, ab;
@@ -101,6 +104,12 @@ void body_wrenches(const ModelView<P>& model, const JointPosition<T>& at, const 
       enter(X, base, wb, dwb, ab);
     }
     add_joint(model.revolute(b), parent == kWorld && !base.moving, qd[b], qdd ? qdd + b : nullptr, wb, dwb, ab);
+    if (Stacked && model.hinge(b)) {  // no mass to move, and K has no arm to act on
+      w = wb, dw = dwb, a = ab;
+      wrench[b].f = external_B ? -external_B[b].f : zero3<T>();
+      wrench[b].n = external_B ? -external_B[b].n : zero3<T>();
+      continue;
+    }
     const Mat3<T> Kb = rotation_acceleration(wb, dwb);
     Vec3<T> f = ab * T(body.m) + times(Kb, cast<T>(body.mc_B));
     Vec3<T> m = axial_of_product(Kb, cast<T>(body.S_BBo_B)) + cross<T>(cast<T>(body.mc_B), ab);
@@ -115,25 +124,30 @@ void body_wrenches(const ModelView<P>& model, const JointPosition<T>& at, const 
   }
 }
 
-// tips to base: wrench[b] becomes the wrench that the parent applies to body b through its joint, about Bo, body axes
-template <class T, class P>
-void accumulate_wrenches(const ModelView<P>& model, const JointPosition<T>& at, Wrench<T>* wrench) {
+// tips to base: wrench[b] becomes the wrench that the parent applies to body b through its joint, about Bo, body axes;
+// loaded: there are external wrenches, hinges may have one
+template <bool Stacked, class T, class P>
+void accumulate_wrenches(const ModelView<P>& model, const JointPosition<T>& at, bool loaded, Wrench<T>* wrench) {
   Vec3<T> f = zero3<T>(), m = f;  // from the child b + 1, in registers
   bool carried = false;
   for (int b = model.size(); b-- > 0;) {
     const int parent = model.parent(b);
     Vec3<T> fb = wrench[b].f, nb = wrench[b].n;
     if (carried) {
-      fb += f;
-      nb += m;
+      if (Stacked && model.hinge(b) && !loaded) {
+        fb = f, nb = m;
+      } else {
+        fb += f;
+        nb += m;
+      }
       wrench[b].f = fb;
       wrench[b].n = nb;
     }
     carried = parent == b - 1 && parent != kWorld;
     if (parent == kWorld) continue;
-    const JointFrame<T> X = joint_frame(model, at, b);
+    const JointFrame<T, Stacked> X = joint_frame<Stacked>(model, at, b);
     f = X.to_parent(fb);
-    m = X.to_parent(nb) + cross<T>(X.p, f);
+    m = X.moment_to_parent(nb, f);
     if (!carried) {
       wrench[parent].f += f;
       wrench[parent].n += m;
@@ -141,12 +155,25 @@ void accumulate_wrenches(const ModelView<P>& model, const JointPosition<T>& at, 
   }
 }
 
-// generalised forces, those of the joints themselves excluded; wrench: n, on return the joint wrenches
+// wrench: n, on return those that the parents apply to the bodies through their joints
+template <class T, class P>
+void joint_wrenches(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
+                    const BaseMotion<T>& base, const Wrench<T>* external_B, Wrench<T>* wrench, Scratch& scratch) {
+  const bool loaded = external_B != nullptr;
+  if (model.topology->stacked) {
+    body_wrenches<true>(model, at, qd, qdd, base, external_B, wrench, scratch);
+    accumulate_wrenches<true>(model, at, loaded, wrench);
+  } else {
+    body_wrenches<false>(model, at, qd, qdd, base, external_B, wrench, scratch);
+    accumulate_wrenches<false>(model, at, loaded, wrench);
+  }
+}
+
+// generalised forces, those of the joints themselves excluded; wrench: as above
 template <class T, class P>
 void rnea(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd, const BaseMotion<T>& base,
           const Wrench<T>* external_B, Wrench<T>* wrench, T* tau, Scratch& scratch) {
-  body_wrenches(model, at, qd, qdd, base, external_B, wrench, scratch);
-  accumulate_wrenches(model, at, wrench);
+  joint_wrenches(model, at, qd, qdd, base, external_B, wrench, scratch);
   for (int b = 0; b < model.size(); ++b) tau[b] = model.revolute(b) ? wrench[b].n.z() : wrench[b].f.z();
 }
 

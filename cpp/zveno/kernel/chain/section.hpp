@@ -21,14 +21,14 @@ BaseMotion<T> motion_of_body(const ModelView<P>& model, const JointPosition<T>& 
   BaseMotion<T> motion = base;
   while (length-- > 0) {
     const int b = path[length];
-    const JointFrame<T> X = joint_frame(model, at, b);
+    const JointFrame<T, true> X = joint_frame<true>(model, at, b);
     const bool still = !motion.moving;
     const T rate = qd[b];
     Vec3<T> a = motion.a;
     if (still) {
       motion.w = motion.dw = zero3<T>();
     } else {
-      a += times(rotation_acceleration(motion.w, motion.dw), X.p);
+      if (!X.coincident()) a += times(rotation_acceleration(motion.w, motion.dw), X.p);
       motion.w = X.to_body(motion.w);
       motion.dw = X.to_body(motion.dw);
     }
@@ -65,10 +65,10 @@ Wrench<T> section_wrench(const ModelView<P>& model, const JointPosition<T>& at, 
     m += axial_of_product(K, cast<T>(cut.far.S));
   }
   for (const int b : cut.carried) {
-    const JointFrame<T> X = joint_frame(model, at, b);
+    const JointFrame<T, true> X = joint_frame<true>(model, at, b);
     const Vec3<T> force = X.to_parent(joint[b].f);
     f += force;
-    m += X.to_parent(joint[b].n) + cross<T>(X.p, force);
+    m += X.moment_to_parent(joint[b].n, force);
   }
   if (load) {
     f -= load->f;

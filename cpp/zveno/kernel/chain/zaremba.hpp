@@ -105,7 +105,7 @@ Screw<T>* body_columns(const ModelView<P>& model, const JointPosition<T>& at, Sc
     row[k] = model.revolute(k) ? Screw<T>{none, z} : Screw<T>{z, none};
     const int parent = model.parent(k);
     if (parent == kWorld) continue;
-    const JointFrame<T> X = joint_frame(model, at, k);
+    const JointFrame<T, true> X = joint_frame<true>(model, at, k);
     const Screw<T>* const from = l + parent * n;
     for (int i = parent; i != kWorld; i = model.parent(i)) {
       if (!model.revolute(i))
@@ -113,7 +113,7 @@ Screw<T>* body_columns(const ModelView<P>& model, const JointPosition<T>& at, Sc
       else if (i == parent)  // about z of the parent
         row[i] = {X.to_body(Vec3<T>{-X.p.y(), X.p.x(), zero}), X.to_body(z)};
       else
-        row[i] = {X.to_body(from[i].v + cross<T>(from[i].w, X.p)), X.to_body(from[i].w)};
+        row[i] = {X.velocity_to_body(from[i].v, from[i].w), X.to_body(from[i].w)};
     }
   }
   return l;
