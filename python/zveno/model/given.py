@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from .chain import Chain
 
 _STEP = 1e-30  # complex
+_EIGHTH = (4 / 5, -1 / 5, 4 / 105, -1 / 280)  # weights of central differences
+_NEAR = 5e-3  # their step, in rad or in lengths of the mechanism
 
 
 class Given:
@@ -62,6 +64,27 @@ class Given:
                 out[place : place + 3] = given_numbers(timed(t), 3, f"{who}: value, rate, second rate at t = {t:g}")
         return out
 
+    def with_slopes(self, q: Array, qd: Array, t: Array, length: float) -> Array:
+        """The numbers at states (..., n), each followed by its slopes by every q."""
+        lead, n = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], t.shape), self.chain.n
+        step = np.array([_NEAR * (length if kind == "prismatic" else 1.0) for kind in self.chain.joint_types])
+        states, rates, times = np.broadcast_to(q, (*lead, n)), np.broadcast_to(qd, (*lead, n)), np.broadcast_to(t, lead)
+        out = np.empty((*lead, (1 + n) * self.size))
+        for at in np.ndindex(lead):
+            out[at] = self._sloping(states[at], rates[at], float(times[at]), step).ravel()
+        return out
+
+    def _sloping(self, q: Array, qd: Array, t: float, step: Array) -> Array:
+        """Of functions of the state by differences of eighth order; functions of time have no slopes."""
+        n = q.size
+        out = np.zeros((1 + n, self.size))
+        out[0] = self.at(q, qd, t)
+        if any(constraint.function is not None for constraint in self.constraints):
+            for k, dq in enumerate(np.diag(step)):
+                for i, weight in enumerate(_EIGHTH, 1):
+                    out[1 + k] += weight / step[k] * (self.at(q + i * dq, qd, t) - self.at(q - i * dq, qd, t))
+        return out
+
     def _function(
         self, index: int, constraint: Constraint, q: Array, qd: Array, t: float, out: Array, who: str
     ) -> None:
@@ -93,7 +116,9 @@ class Given:
             try:
                 value = np.asarray(f(q + 1j * _STEP * direction, t + 1j * _STEP * by_t)).ravel()
             except Exception as error:
-                raise ValueError(f"{who}: f cannot be called with complex numbers, give jacobian and bias ({error})") from error
+                raise ValueError(
+                    f"{who}: f cannot be called with complex numbers, give jacobian and bias ({error})"
+                ) from error
             return given_numbers(np.imag(value) / _STEP, rows, f"{who}: derivative of f at t = {t:g}")
 
         n = q.size
@@ -144,7 +169,9 @@ class Given:
         for i, surface in enumerate(constraint.function):
             result = surface(x.copy(), t)
             if not isinstance(result, tuple | list) or len(result) not in (3, 6):
-                raise ValueError(f"{who}: the surface gives {_show(result)} at t = {t:g}, expected (g, gradient, Hessian)")
+                raise ValueError(
+                    f"{who}: the surface gives {_show(result)} at t = {t:g}, expected (g, gradient, Hessian)"
+                )
             sizes = (1, 3, 9, 1, 3, 1)
             parts = [
                 given_numbers(part, size, f"{who}: surface at t = {t:g}, x = {_show(x.tolist())}")
@@ -160,7 +187,12 @@ class Given:
         for side, point in ((constraint.a, constraint.point_a), (constraint.b, constraint.point_b)):
             if isinstance(side, Target):
                 k = 24 * self.target(side)
-                R, p, w, v = out[k : k + 9].reshape(3, 3), out[k + 9 : k + 12], out[k + 12 : k + 15], out[k + 15 : k + 18]
+                R, p, w, v = (
+                    out[k : k + 9].reshape(3, 3),
+                    out[k + 9 : k + 12],
+                    out[k + 12 : k + 15],
+                    out[k + 15 : k + 18],
+                )
             else:
                 pose, twist = self.chain.pose(q, str(side)), self.chain.velocity(q, qd, str(side))
                 R, p, w, v = pose[:3, :3], pose[:3, 3], twist[3:], twist[:3]
