@@ -2,8 +2,8 @@
 
 python bench/loops_table.py [--seconds S]
 
-One run, the engines take turns, the best turn counts. Pinocchio has balls (3D) and welds (6D), no hinge: its four-bar is
-closed by a ball. MuJoCo's constraint is soft: what it answers is compared for its time only.
+One run, the engines take turns, the best turn counts. Pinocchio has balls (3D) and welds (6D), no hinge: its four-bar
+is closed by a ball. MuJoCo's constraint is soft: what it answers is compared for its time only.
 """
 
 import argparse
@@ -66,7 +66,12 @@ def mujoco_call(linkage, q, qd, tau):
         values, axes = np.linalg.eigh(link.inertia)
         axes *= np.linalg.det(axes)
         mujoco.mju_mat2Quat(quaternion, axes.ravel())
-        body.mass, body.ipos, body.inertia, body.iquat = max(link.mass, 1e-9), link.com, np.maximum(values, 1e-9), quaternion
+        body.mass, body.ipos, body.inertia, body.iquat = (
+            max(link.mass, 1e-9),
+            link.com,
+            np.maximum(values, 1e-9),
+            quaternion,
+        )
         body.explicitinertial = True
         bodies[link.name] = body
     for loop in linkage.constraints:
@@ -96,7 +101,9 @@ def rows(name, seconds):
         "mujoco": mujoco_call(linkage, q, qd, tau),
         "one call, everything": Call(linkage.forward_dynamics, (q, qd, tau)),
         "one call, qdd": Call(linkage.forward_dynamics, (q, qd, tau), {"outputs": ("qdd",)}),
-        "one call, qdd and multipliers": Call(linkage.forward_dynamics, (q, qd, tau), {"outputs": ("qdd", "multiplier")}),
+        "one call, qdd and multipliers": Call(
+            linkage.forward_dynamics, (q, qd, tau), {"outputs": ("qdd", "multiplier")}
+        ),
         "batch, everything": Call(linkage.forward_dynamics, tuple(many), states=BATCH),
         "batch, qdd": Call(linkage.forward_dynamics, tuple(many), {"outputs": ("qdd",)}, states=BATCH),
         "tree alone, one call": Call(linkage.chain.forward_dynamics, (q, qd, tau)),

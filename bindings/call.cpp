@@ -559,11 +559,33 @@ HexJob plain_job(const Hexapod& hexapod, const FunctionRow& row) {
 
 }  // namespace
 
+namespace {
+
+// of a tuple that was asked for before, as calls in a loop do
+unsigned remembered_outputs(const Context& c, const FunctionRow& row, PyObject* arg) {
+  struct Last {
+    const FunctionRow* row = nullptr;
+    py::object names;
+    unsigned mask = 0;
+  };
+  static thread_local Last* const last = new Last;  // outlives the interpreter
+  if (last->row == &row && last->names.ptr() == arg) return last->mask;
+  const unsigned mask = outputs_of(c, row, arg);
+  if (PyTuple_CheckExact(arg)) {  // does not change
+    last->names = py::reinterpret_borrow<py::object>(arg);
+    last->row = &row;
+    last->mask = mask;
+  }
+  return mask;
+}
+
+}  // namespace
+
 template <class Model>
 PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& row, PyObject* const* args, Py_ssize_t count,
                       PyObject* kwnames) {
   static PyObject *const out_name = interned("out"), *const external_name = interned("external"),
-                   *const outputs_name = interned("outputs");
+                         *const outputs_name = interned("outputs");
   PyObject *out = nullptr, *external = nullptr;
   unsigned wanted = kEverything;
   if constexpr (std::is_same_v<Model, Linkage>)
@@ -579,7 +601,7 @@ PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& r
     else if (name == external_name && !external && row.takes(Param::external))
       external = args[count + k];
     else if (name == outputs_name && row.has(kSeveral) && !row.has(kOneBlock) && args[count + k] != Py_None)
-      wanted = outputs_of(c, row, args[count + k]);
+      wanted = remembered_outputs(c, row, args[count + k]);
     else
       return nullptr;
   }

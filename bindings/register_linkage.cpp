@@ -57,7 +57,8 @@ LoopRow row_of_tuple(const py::tuple& t) {
 }
 
 // (name, side A or None, side B or None, coefficients in the order of q or None, rows)
-std::unique_ptr<Linkage> make_linkage(const Chain& chain, double length, double open, int given, const py::list& constraints) {
+std::unique_ptr<Linkage> make_linkage(const Chain& chain, double length, double open, int given,
+                                      const py::list& constraints) {
   std::vector<LoopConstraint> all;
   std::vector<LoopRow> rows;
   for (const py::handle& h : constraints) {
@@ -81,7 +82,8 @@ std::unique_ptr<Linkage> make_linkage(const Chain& chain, double length, double 
     all.push_back(std::move(c));
   }
   // a copy of the chain: the linkage may outlive the Python object
-  return std::make_unique<Linkage>(std::make_shared<const Chain>(chain), length, open, given, std::move(all), std::move(rows));
+  return std::make_unique<Linkage>(std::make_shared<const Chain>(chain), length, open, given, std::move(all),
+                                   std::move(rows));
 }
 
 py::tuple close(const Linkage& linkage, const Numbers& guess, const Numbers& lower, const Numbers& upper,
@@ -132,11 +134,15 @@ void register_linkage(py::module_& m) {
   new_class<Linkage>(m, "Linkage")
       .def(py::init(&make_linkage), py::arg("chain"), py::arg("length"), py::arg("open"), py::arg("given"),
            py::arg("constraints"))
-      .def("_close", &close, py::arg("guess"), py::arg("lower"), py::arg("upper"), py::arg("held"), py::arg("given"))
-      .def("_rank", &rank_of, py::arg("G"), py::arg("f"))
-      .def("_choose", &choose, py::arg("G"))
       .def_property_readonly("_active", [](const Linkage& x) { return x.choice().active; })
       .def_property_readonly("m", &Linkage::rows, "Number of equations.");
+  m.def("linkage_close", &close, py::arg("linkage"), py::arg("guess"), py::arg("lower"), py::arg("upper"), py::arg("held"),
+        py::arg("given"),
+        "A configuration near the guess that meets all constraints, or the best: (q, residuals, closed, steps, rate).");
+  m.def("linkage_rank", &rank_of, py::arg("linkage"), py::arg("G"), py::arg("f"),
+        "Rank of a Jacobian with scaled columns, and its singular values.");
+  m.def("linkage_choose", &choose, py::arg("linkage"), py::arg("G"),
+        "Choose the rows to compute with from Jacobians at closed configurations; once.");
 }
 
 }  // namespace zveno::bindings

@@ -34,7 +34,8 @@ def literal(names):
 
 def alias(row, what, names):
     """Name and definition of a choice that is too long for the line of a parameter."""
-    name = "_" + "".join(part.capitalize() for part in row["name"].split("_")) + what
+    words = row.get("prefix", "") + row["name"]  # functions of several mechanisms may share a name
+    name = "_" + "".join(part.capitalize() for part in words.split("_")) + what
     return name, f"{name}: TypeAlias = Literal[\n" + "".join(f'    "{x}",\n' for x in names) + "]\n"
 
 
@@ -120,7 +121,7 @@ def text():
     """The whole file."""
     made, names = TEMPLATE.read_text(encoding="utf-8"), ""
     for mechanism in ("chain", "hexapod", "linkage"):
-        rows = _core.functions(mechanism)
+        rows = [row | {"prefix": "linkage_" if mechanism == "linkage" else ""} for row in _core.functions(mechanism)]
         lines = [line for row in rows for line in methods(row)]
         names += "".join(definition for row in rows for _, definition in choices(row).values())
         names += "".join(kinds(mechanism, rows))

@@ -99,6 +99,21 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
         "What a mechanism is made of, and the mechanisms.",
         ["Link", "Chain", "Body", "Leg", "Hexapod"],
     ),
+    "closed_loops": (
+        "Closed loops",
+        "Chains with constraints, and what their functions return; how to use them: [](../../constraints.md). "
+        "Constraints beside the joints of loops: [](constraints.md).",
+        [
+            "Linkage",
+            "Loop",
+            "Constraint",
+            "LinkageDynamics",
+            "LinkageEfforts",
+            "Mobility",
+            "SingularConfiguration",
+            "CutJoint",
+        ],
+    ),
     "sections_of_links": (
         "Sections of links",
         "Cuts through links, and what `Chain.load_diagram`, `Chain.load_envelope` and `Section.stress` return; how to "

@@ -106,7 +106,7 @@ _HexapodNumbers: TypeAlias = Literal[
     "kinetic_energy",
     "potential_energy",
 ]
-_ForwardDynamicsOutput: TypeAlias = Literal[
+_LinkageForwardDynamicsOutput: TypeAlias = Literal[
     "qdd",
     "multiplier",
     "loop_reaction",
@@ -857,7 +857,7 @@ class Linkage:
         tau: ArrayLike,
         t: ArrayLike | None = None,
         *,
-        outputs: Sequence[_ForwardDynamicsOutput] | None = None,
+        outputs: Sequence[_LinkageForwardDynamicsOutput] | None = None,
         on_error: _OnError = "raise",
         status: NDArray[np.int16] | None = None,
         out: tuple[_Array, ...] | None = None,

@@ -16,14 +16,14 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ._check import _is_name, _show, as_list
 from .errors import ModelError
-from .model.constraint import _EMPTY, Constraint, Loop, Target, Timed, _as_joints, as_timed, placed
+from .model.constraint import _EMPTY, Constraint, Loop, Target, Timed, coupling_of, placed
 
 __all__ = [
     "Constraint",
@@ -61,7 +61,8 @@ def point_fixed(a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), point_b: Arra
 
 
 def point_on_plane(a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), axis_a: ArrayLike = (0, 0, 1),
-                   point_b: ArrayLike = (0, 0, 0), offset: Timed = 0.0, name: str | None = None) -> Constraint:  # fmt: skip
+                   point_b: ArrayLike = (0, 0, 0), offset: Timed = 0.0,
+                   name: str | None = None) -> Constraint:  # fmt: skip
     """The point of B is `offset` m above the plane through `point_a` with normal `axis_a`: one equation.
 
     `offset` may be a function t -> (offset, rate, second rate). The multiplier is the force along the normal.
@@ -80,7 +81,8 @@ def point_on_line(a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), axis_a: Arr
 
 
 def point_on_surface(a: Any, b: Any, surface: Callable[..., Any], *, point_a: ArrayLike = (0, 0, 0),
-                     rotation_a: Any = None, point_b: ArrayLike = (0, 0, 0), name: str | None = None) -> Constraint:  # fmt: skip
+                     rotation_a: Any = None, point_b: ArrayLike = (0, 0, 0),
+                     name: str | None = None) -> Constraint:  # fmt: skip
     """The point of B stays on the surface g(x, t) = 0, x its coordinates in the frame of A: one equation.
 
     Parameters
@@ -165,17 +167,7 @@ def coupling(joints: Mapping[str, float], offset: Timed = 0.0, *, name: str | No
     >>> zv.constraints.coupling({"motor": 1.0, "shaft": -3.0})
     Constraint('motor-shaft', coupling, 1 motor + -3 shaft, 1 equations)
     """
-    label = name
-    if name is None:
-        label = ("-".join(str(x) for x in joints) if isinstance(joints, Mapping) else "") or "coupling"
-    if not _is_name(label):
-        raise ModelError(f"coupling: name is {_show(name)}, expected a non-empty string")
-
-    def fail(text: str) -> NoReturn:
-        raise ModelError(f"coupling {_show(label)}: {text}")
-
-    values = {"joints": _as_joints(joints, fail), "offset": as_timed(offset, fail, "offset"), "rows": ("coupling",)}
-    return Constraint._made(**(_EMPTY | {"kind": "coupling", "name": label} | values))
+    return coupling_of(joints, offset, name)
 
 
 def function(f: Callable[..., Any], rows: int = 1, *, jacobian: Callable[..., Any] | None = None,

@@ -14,9 +14,15 @@ def Rz(a):
     return np.array([[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]])
 
 
-def bar(name, parent, position, l, m, dy=0.0, dz=0.0):
-    inertia = (0.002 * m, m * l * l / 12 + 0.002 * m, m * l * l / 12 + 0.002 * m)
-    return zv.Link(name, parent=parent, axis=Z, position=position, mass=m, com=(l / 2, dy, dz), inertia=inertia)
+def slender(m, size):
+    """Inertia of a rod along x."""
+    across = m * size * size / 12 + 0.002 * m
+    return 0.002 * m, across, across
+
+
+def bar(name, parent, position, size, m, dy=0.0, dz=0.0):
+    com = (size / 2, dy, dz)
+    return zv.Link(name, parent=parent, axis=Z, position=position, mass=m, com=com, inertia=slender(m, size))
 
 
 def hinge(a, b, pa, pb):
@@ -92,19 +98,16 @@ def bennett():
     al, be, a = np.radians(40), np.radians(70), 0.5
     b = a * np.sin(be) / np.sin(al)
 
-    def link(name, parent, x, turn, m, l):
-        inertia = (0.002 * m, m * l * l / 12 + 0.002 * m, m * l * l / 12 + 0.002 * m)
-        return zv.Link(name, parent=parent, axis=Z, position=(x, 0, 0), rotation=Rx(turn), mass=m, com=(l / 2, 0, 0),
-                       inertia=inertia)  # fmt: skip
+    def link(name, parent, x, turn, m, size):
+        place = {"position": (x, 0, 0), "rotation": Rx(turn)}
+        return zv.Link(name, parent=parent, axis=Z, **place, mass=m, com=(size / 2, 0, 0), inertia=slender(m, size))
 
     links = [
         link("l1", "base", 0, 0, 1.0, a),
         link("l2", "l1", a, al, 1.5, b),
         link("l3", "l2", b, be, 1.0, a),
     ]
-    loop = zv.Loop.revolute(
-        "l3", "base", point_a=(a, 0, 0), axis_a=Rx(al) @ Z, point_b=(-b, 0, 0), axis_b=Rx(be).T @ Z
-    )
+    loop = zv.Loop.revolute("l3", "base", point_a=(a, 0, 0), axis_a=Rx(al) @ Z, point_b=(-b, 0, 0), axis_b=Rx(be).T @ Z)
     return zv.Linkage(zv.Chain(links, gravity=(0, 0, -9.81)), [loop], length=1.0)
 
 
@@ -112,15 +115,13 @@ def delta():
     links, loops = [], []
     for k in range(3):
         R = Rz(2 * np.pi * k / 3)
-        links.append(
-            zv.Link(f"arm{k + 1}", parent="base", axis=(0, 1, 0), position=R @ (0.2, 0, 0), rotation=R, mass=0.6 + 0.1 * k,
-                    com=(0.14, 0, 0.005), inertia=(0.0005, 0.005, 0.005))  # fmt: skip
-        )
+        place = {"position": R @ (0.2, 0, 0), "rotation": R}
+        body = {"mass": 0.6 + 0.1 * k, "com": (0.14, 0, 0.005), "inertia": (0.0005, 0.005, 0.005)}
+        arm = f"arm{k + 1}"
+        links.append(zv.Link(arm, parent="base", axis=(0, 1, 0), **place, **body))
         for side, y in (("l", 0.05), ("r", -0.05)):
-            loops.append(
-                zv.Loop.distance(f"arm{k + 1}", "platform", point_a=(0.3, y, 0), point_b=R @ (0.06, y, 0), length=0.7,
-                                 name=f"{k + 1}{side}")  # fmt: skip
-            )
+            at = {"point_a": (0.3, y, 0), "point_b": R @ (0.06, y, 0)}
+            loops.append(zv.Loop.distance(arm, "platform", **at, length=0.7, name=f"{k + 1}{side}"))
     E = np.eye(3)
     parent = "base"
     for k, name in enumerate(("px", "py", "pz")):

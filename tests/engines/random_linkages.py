@@ -28,10 +28,9 @@ def two_branches(rng, joints=5, gravity=(0.3, -0.5, -9.81)):
             half = rng.uniform(-0.3, 0.3, (3, 3))
             inertia = (np.sum(half * half) + 0.05) * np.eye(3) - half @ half.T
             parent = f"{branch}{k - 1}" if k else "base"
-            links.append(
-                zv.Link(f"{branch}{k}", parent=parent, joint=kind, axis=axis, position=position, rotation=R, mass=mass,
-                        com=com, inertia=inertia)  # fmt: skip
-            )
+            place = {"axis": axis, "position": position, "rotation": R}
+            body = {"mass": mass, "com": com, "inertia": inertia}
+            links.append(zv.Link(f"{branch}{k}", parent=parent, joint=kind, **place, **body))
             specs.append((len(specs) - 1 if k else -1, kind, axis, position, R, mass, com, inertia))
     return zv.Chain(links, gravity=gravity), ref.Tree(specs, gravity)
 

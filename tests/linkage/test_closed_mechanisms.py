@@ -198,7 +198,7 @@ def test_over_and_under_actuated_efforts():
     with pytest.raises(ValueError, match="no efforts inside the bounds"):
         linkage.inverse_dynamics(q, qd, qdd, ["crank_joint"], bounds=((-0.1,), (0.1,)))
     with pytest.raises(ValueError, match="qdd violates constraint 'coupler-rocker'"):
-        linkage.inverse_dynamics(q, qd, qdd + [0, 1, 0], ["crank_joint"])
+        linkage.inverse_dynamics(q, qd, qdd + np.array([0, 1, 0]), ["crank_joint"])
     spatial, case, q, qd = state_of("rssr")
     qdd = spatial.accelerations(q, qd, dict.fromkeys(case["drivers"], 0.0))
     alone = spatial.inverse_dynamics(q, qd, qdd, ["crank_joint"])

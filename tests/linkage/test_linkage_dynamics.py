@@ -1,4 +1,4 @@
-"""Accelerations and reactions of random closed mechanisms: against Newton-Euler of every body, against other engines."""
+"""Accelerations and reactions of random closed mechanisms: against Newton-Euler of every body and other engines."""
 
 import copy
 import pickle
@@ -16,7 +16,7 @@ LENGTH = 0.8
 
 
 def closing_side(rng, kind, A, pa, B, pb, data):
-    """The side of link B (pose B, pb) that closes a joint of this kind on the frame A, pa; some of its motion random."""
+    """The side of link B (pose B, pb) that closes a joint on the frame A, pa; what is free in it is random."""
     angle, slide = rng.uniform(-1, 1), rng.uniform(-0.5, 0.5)
     frame, point = A @ ref.turn(ref.Z, angle), pa.copy()
     match kind:
@@ -140,7 +140,9 @@ def test_balls_and_welds_agree_with_pinocchio(rng):
         frames = [model.frames[model.getFrameId(name)] for name in ("a4", "b4")]
         sides = [pin.SE3(side.R, side.p) for side in (joint.a, joint.b)]
         places = [frame.placement * side for frame, side in zip(frames, sides, strict=True)]
-        held = pin.RigidConstraintModel(contact, model, frames[0].parentJoint, places[0], frames[1].parentJoint, places[1])
+        held = pin.RigidConstraintModel(
+            contact, model, frames[0].parentJoint, places[0], frames[1].parentJoint, places[1]
+        )
         data = model.createData()
         constraints = pin.StdVec_RigidConstraintModel([held])
         own = pin.StdVec_RigidConstraintData([held.createData()])
@@ -153,23 +155,32 @@ def test_balls_and_welds_agree_with_pinocchio(rng):
 
 
 def four_bar_cut(where):
-    """The four-bar of the reference cases with its loop cut in one of three joints: linkage, state and effort of the crank.
-
-    The same bodies; a link frame stands at the joint that carries it.
-    """
+    """The four-bar of the known numbers with its loop cut elsewhere; link frames stand at the joints of the tree."""
     Z = (0, 0, 1)
     data = {"crank": (0.3, 1.0, 0.01, 0.02), "coupler": (0.9, 2.5, 0.03, -0.02), "rocker": (0.7, 1.8, -0.02, 0.01)}
 
     def link(name, parent, position, flipped=False):
-        l, m, dy, dz = data[name]
-        inertia = (0.002 * m, m * l * l / 12 + 0.002 * m, m * l * l / 12 + 0.002 * m)
-        com = (l / 2 - l if flipped else l / 2, dy, dz)  # flipped: the origin is at the far end
+        size, m, dy, dz = data[name]
+        com = (-size / 2 if flipped else size / 2, dy, dz)  # flipped: the origin is at the far end
+        inertia = known.slender(m, size)
         return zv.Link(name, parent=parent, axis=Z, position=position, mass=m, com=com, inertia=inertia)
 
-    if where == "coupler-rocker":
-        links = [link("crank", "base", (0, 0, 0)), link("coupler", "crank", (0.3, 0, 0)), link("rocker", "base", (1, 0, 0))]
+    if where == "crank-ground":
+        # from the rocker's side: the crank hangs on the coupler, its drive acts in the cut
+        links = [
+            link("rocker", "base", (1, 0, 0)),
+            link("coupler", "rocker", (0.7, 0, 0), flipped=True),
+            link("crank", "coupler", (-0.9, 0, 0), flipped=True),
+        ]
+        loop = zv.Loop.revolute("base", "crank", point_b=(-0.3, 0, 0))
+    elif where == "coupler-rocker":
+        links = [
+            link("crank", "base", (0, 0, 0)),
+            link("coupler", "crank", (0.3, 0, 0)),
+            link("rocker", "base", (1, 0, 0)),
+        ]
         loop = zv.Loop.revolute("coupler", "rocker", point_a=(0.9, 0, 0), point_b=(0.7, 0, 0))
-    elif where == "rocker-ground":
+    else:
         links = [
             link("crank", "base", (0, 0, 0)),
             link("coupler", "crank", (0.3, 0, 0)),
@@ -197,6 +208,14 @@ def test_cutting_the_loop_elsewhere_changes_nothing():
     R = second.chain.pose(other, "rocker")[:3, :3]
     turned = np.r_[R.T @ s.loop_reaction[0, :3], R.T @ s.loop_reaction[0, 3:]]
     assert np.abs(-turned - r.reaction[2]).max() < 1e-12 * 30
+    # the crank's joint is cut, without effort: a drive there would act in the cut
+    third = four_bar_cut("crank-ground")
+    other = np.array([q[2], q[0] + q[1] - q[2], -q[1]])
+    rates = np.array([qd[2], qd[0] + qd[1] - qd[2], -qd[1]])
+    free, s = first.forward_dynamics(q, qd, (0, 0, 0)), third.forward_dynamics(other, rates, (0, 0, 0))
+    assert s.qdd.sum() == pytest.approx(free.qdd[0], rel=1e-12)
+    assert np.abs(s.loop_reaction[0] - free.reaction[0]).max() < 1e-12 * 30
+    assert np.abs(s.reaction[0] - free.reaction[2]).max() < 1e-12 * 30
 
 
 def test_order_of_links_and_constraints_does_not_matter(rng):
@@ -301,3 +320,82 @@ def test_linkages_in_files(tmp_path):
     moving = zv.constraints.distance("base", "l1", length=lambda t: (1, 0, 0))
     with pytest.raises(ValueError, match="has a function of time, which no file can hold"):
         moving.to_dict()
+
+
+def test_loops_beside_a_urdf(tmp_path):
+    linkage = known.four_bar()
+    urdf = tmp_path / "four_bar.urdf"
+    urdf.write_text(FOUR_BAR)
+    toml, json_ = tmp_path / "loops.toml", tmp_path / "loops.json"
+    toml.write_text("""length = 1.0
+[[loops]]
+kind = "revolute"
+a = "coupler"
+b = "rocker"
+point_a = [0.9, 0, 0]
+point_b = [0.7, 0, 0]
+""")
+    entry = '{"kind": "revolute", "a": "coupler", "b": "rocker", "point_a": [0.9, 0, 0], "point_b": [0.7, 0, 0]}'
+    json_.write_text(f'{{"length": 1.0, "loops": [{entry}]}}')
+    read = [zv.Linkage.from_urdf(urdf, loops=path, gravity=(0, -9.81, 0)) for path in (toml, json_)]
+    assert read[0] == read[1]
+    assert read[0].constraints == linkage.constraints
+    q = linkage.close((0.8, -0.2, 1.6), hold=["crank_joint"])
+    qd = linkage.velocities(q, {"crank_joint": 3.0})
+    expected = linkage.forward_dynamics(q, qd, (0.5, 0, 0)).qdd
+    assert read[0].forward_dynamics(q, qd, (0.5, 0, 0)).qdd == pytest.approx(expected, rel=1e-9)
+    for text, message in (
+        ("[[loops]]\nkind = 'revolut'\na = 'x'", "kind is 'revolut', expected one of .*did you mean 'revolute'"),
+        ("[[loops]]\nkind = 'revolute'\na = 'x'\nb = 'y'\npoint = 1", r"loops\[0\]: .*unexpected keyword argument"),
+        ("loops = 3", "loops is 3, expected a list"),
+        ("wheels = 3", "unknown key 'wheels'"),
+        ("= 3", "is neither TOML nor JSON"),
+    ):
+        toml.write_text(text)
+        with pytest.raises(zv.ModelError, match=message):
+            zv.Linkage.from_urdf(urdf, loops=toml)
+
+
+def body(name, size, m, dy, dz):
+    thin, across, _ = known.slender(m, size)
+    inertia = f'<inertia ixx="{thin}" iyy="{across}" izz="{across}" ixy="0" ixz="0" iyz="0"/>'
+    mass = f'<origin xyz="{size / 2} {dy} {dz}"/><mass value="{m}"/>'
+    return f'<link name="{name}"><inertial>{mass}{inertia}</inertial></link>'
+
+
+def joint(child, parent, x):
+    return (
+        f'<joint name="{child}_joint" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="{x} 0 0"/><axis xyz="0 0 1"/></joint>'
+    )
+
+
+FOUR_BAR = (
+    '<robot name="chain"><link name="base"/>'
+    + body("crank", 0.3, 1.0, 0.01, 0.02)
+    + body("coupler", 0.9, 2.5, 0.03, -0.02)
+    + body("rocker", 0.7, 1.8, -0.02, 0.01)
+    + joint("crank", "base", 0)
+    + joint("coupler", "crank", 0.3)
+    + joint("rocker", "base", 1)
+    + "</robot>"
+)
+
+
+def test_mimic_joints_are_couplings():
+    fingers = body("a", 0.1, 0.2, 0, 0) + body("b", 0.1, 0.2, 0, 0)
+    text = f"""<robot name="hand"><link name="palm"/>{fingers}
+    <joint name="drive" type="continuous"><parent link="palm"/><child link="a"/></joint>
+    <joint name="other" type="continuous"><parent link="palm"/><child link="b"/>
+    <mimic joint="drive" multiplier="-2" offset="0.1"/></joint></robot>"""
+    hand = zv.Chain.from_urdf(text, mimic="couple")
+    assert isinstance(hand, zv.Linkage)
+    assert hand.close([0.3, 0.0], hold=["drive"]) == pytest.approx([0.3, -0.5])
+    with pytest.warns(zv.ModelWarning, match="mimic is ignored, these joints are independent: other"):
+        assert isinstance(zv.Chain.from_urdf(text), zv.Chain)
+    with pytest.raises(
+        zv.ModelError, match="joint 'other' mimics 'drivf', which is no other moving joint; did you mean"
+    ):
+        zv.Linkage.from_urdf(text.replace('mimic joint="drive"', 'mimic joint="drivf"'))
+    with pytest.raises(ValueError, match="mimic is 'follow', expected 'free' or 'couple'"):
+        zv.Chain.from_urdf(text, mimic="follow")

@@ -42,11 +42,18 @@ def test_page_states_every_equation_once(name, letter):
         assert stated == list(range(1, len(stated) + 1)), f"section {section}"
 
 
+def test_constraints_page_states_every_equation_once():
+    numbers = [int(number) for number in re.findall(r" \(L(\d+)\)$", page("docs/constraints.md"), re.MULTILINE)]
+    assert len(numbers) > 25
+    assert numbers == sorted(set(numbers))
+
+
 CITATION = {
     # (4.12), and two digits: a size such as u (6) has one, a paper such as (002) three
     "docs/chains.md": r"\((\d+\.\d+)\)",
     "docs/derivatives.md": r"\((D\d+\.\d+)\)",
     "docs/hexapods.md": r"\((\d\d)\)",
+    "docs/constraints.md": r"\((L\d+)\)",
 }
 CITING = [*(ROOT / "cpp").rglob("*.?pp"), *(ROOT / "tests" / "reference").glob("*.py")]
 

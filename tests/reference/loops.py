@@ -1,5 +1,5 @@
-"""Closed mechanisms from positions alone: residuals of every joint, their rates by Cauchy's integral, Newton-Euler of all
-bodies with a six-dimensional wrench in every joint.
+"""Closed mechanisms from positions alone: residuals of every joint, their rates by Cauchy's integral, Newton-Euler of
+all bodies with a six-dimensional wrench in every joint.
 
 Everything is analytic in q and t, so a derivative is a mean over a circle of complex arguments: exact to rounding.
 """
@@ -91,8 +91,8 @@ class Joint:
                 angle = z / h - self.data["phase"]
                 return np.array([x, y, h * (C[0, 0] * np.sin(angle) - C[1, 0] * np.cos(angle)), *tilt])
             case "distance":
-                d, l = pb - pa, self.data["rod"](t)
-                return np.array([(d @ d - l * l) / (2 * self.data["rod"](0.0))])
+                d, rod = pb - pa, self.data["rod"](t)
+                return np.array([(d @ d - rod * rod) / (2 * self.data["rod"](0.0))])
             case "point_on_line":
                 return np.array([x, y])
             case "point_on_plane":
@@ -128,8 +128,8 @@ def all_residuals(tree, joints):
 def maximal(tree, joints, q, qd, tau, length, couplings=()):
     """Accelerations, wrenches of tree joints and of loops (base axes, about child origins and P_B), least by (L22).
 
-    Unknowns: qdd, the wrench of the parent on every body, the wrench of A on B of every loop. Equations: momentum of every
-    body, efforts along the axes, what a joint does not transmit, second rates of the residuals.
+    Unknowns: qdd, the wrench of the parent on every body, the wrench of A on B of every loop. Equations: momentum of
+    every body, efforts along the axes, what a joint does not transmit, second rates of the residuals.
     """
     n, k = len(q), len(joints)
     poses = tree.poses(q)
@@ -145,23 +145,28 @@ def maximal(tree, joints, q, qd, tau, length, couplings=()):
     def accelerations(qdd):
         out = []
         for b, (*_, com, _inertia) in enumerate(tree.links):
-            R = lambda s, b=b: tree.poses(motion(qdd)(s))[b][0]  # noqa: E731
-            x = lambda s, b=b, com=com: tree.poses(motion(qdd)(s))[b][1] + R(s) @ com  # noqa: E731
-            R0, R1, R2 = R(0.0), rate(R, 1), rate(R, 2)
+
+            def pose(s, b=b, com=com):
+                R, p = tree.poses(motion(qdd)(s))[b]
+                return np.column_stack([R, p + R @ com])
+
+            R0, (R1, R2) = pose(0.0)[:, :3], (rate(pose, order)[:, :3] for order in (1, 2))
             W, E = R1 @ R0.T, R2 @ R0.T + R1 @ R1.T
-            out.append((rate(x, 2), np.array([W[2, 1], W[0, 2], W[1, 0]]), np.array([E[2, 1], E[0, 2], E[1, 0]])))
+            out.append(
+                (rate(pose, 2)[:, 3], np.array([W[2, 1], W[0, 2], W[1, 0]]), np.array([E[2, 1], E[0, 2], E[1, 0]]))
+            )
         return out
 
     still = accelerations(np.zeros(n))
     moving = [accelerations(e) for e in np.eye(n)]
     for b, (_parent, _, _, _, _, mass, com, inertia) in enumerate(tree.links):
         R, p = poses[b]
-        arm, I = R @ com, R @ inertia @ R.T
+        arm, tensor = R @ com, R @ inertia @ R.T
         a, w, eps = still[b]
         row = np.zeros((6, size))
         for j in range(n):
             row[:3, j] = mass * (moving[j][b][0] - a)
-            row[3:, j] = I @ (moving[j][b][2] - eps)
+            row[3:, j] = tensor @ (moving[j][b][2] - eps)
 
         def add(sign, at, point, row=row, centre=p + arm):
             row[:3, at.start : at.start + 3] -= sign * np.eye(3)
@@ -179,7 +184,7 @@ def maximal(tree, joints, q, qd, tau, length, couplings=()):
             if joint.a.index == b:
                 add(-1.0, wrench(n + i), point)
         rows.append(row)
-        right.append(np.r_[mass * (tree.gravity - a), -(I @ eps + np.cross(w, I @ w))])
+        right.append(np.r_[mass * (tree.gravity - a), -(tensor @ eps + np.cross(w, tensor @ w))])
     for b, (_, kind, axis, *_) in enumerate(tree.links):
         row = np.zeros((1, size))
         at = wrench(b)

@@ -2,6 +2,8 @@
 // Equation numbers are those of docs/constraints.md.
 #pragma once
 
+#include <cstdint>
+
 #include <zveno/functions/chain_evaluation.hpp>
 #include <zveno/functions/linkage_job.hpp>
 #include <zveno/kernel/loop/constraint.hpp>
@@ -79,13 +81,14 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   }
 
  private:
-  // all rows, in base axes; with `few` the others than the active ones only as positions
-  void rows(LoopOrder order, bool few = false) {
-    if (few) {
-      bent_ = scratch_.template take<bool>(m_);
-      for (int i = 0; i < m_; ++i) bent_[i] = false;
-      for (const int i : choice_.active) bent_[i] = true;
-    }
+  // all rows, in base axes; `few`: second rates of the active ones only, and nothing of those that no joint moves
+  void rows(LoopOrder order, bool few = false, bool wrenches = true) {
+    asked_ = scratch_.template take<Asked>(m_);
+    for (int i = 0; i < m_; ++i) asked_[i] = few ? Asked::position : Asked(static_cast<int>(order));
+    if (few)
+      for (const int i : choice_.active) asked_[i] = Asked(static_cast<int>(order));
+    if (!wrenches)
+      for (int j = 0; j < choice_.zero; ++j) asked_[choice_.redundant[choice_.redundant.size() - 1 - j]] = Asked::nothing;
     this->frames();
     LoopBodies<T> bodies{R_WB_, p_W_, nullptr};
     if (order != LoopOrder::position) {
@@ -98,33 +101,40 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     for (int b = 0; b < n_; ++b) joint_[b] = joint_screw(model_, b, R_WB_, p_W_);
     value_ = scratch_.template take<RowValue<T>>(m_);
     point_ = scratch_.template take<Vec3<T>>(linkage_.constraints().size());
-    axes_ = scratch_.template take<Mat3<T>>(linkage_.constraints().size());
     int k = 0;
     for (const LoopConstraint& c : linkage_.constraints()) {
       if (c.placed)
-        placed(c, bodies, order, point_[k], axes_[k]);
+        placed(c, bodies, order, point_[k]);
       else
         unplaced(c, order);
       ++k;
     }
   }
 
-  void placed(const LoopConstraint& c, const LoopBodies<T>& bodies, LoopOrder order, Vec3<T>& point, Mat3<T>& axes) {
+  void placed(const LoopConstraint& c, const LoopBodies<T>& bodies, LoopOrder order, Vec3<T>& point) {
     LoopPair<T> pair;
-    loop_frame(c.a, bodies, given_, order, pair.a);
-    loop_frame(c.b, bodies, given_, order, pair.b);
+    bool of_b = false;  // whether axes of B matter
+    for (int i = c.first; i < c.first + c.count; ++i) {
+      const RowType type = linkage_.row()[i].type;
+      of_b |= asked_[i] != Asked::nothing && (type == RowType::dots || type == RowType::screw);
+    }
+    loop_frame(c.a, bodies, given_, order, true, pair.a);
+    loop_frame(c.b, bodies, given_, order, of_b, pair.b);
     relate(order, pair);
     point = pair.b.p;
-    axes = axes_of(c.b);
     for (int i = c.first; i < c.first + c.count; ++i) {
       const LoopRow& row = linkage_.row()[i];
+      if (asked_[i] == Asked::nothing) {
+        value_[i].f = value_[i].gam = T(0.0);
+        continue;
+      }
       T sine[padded(1)], cosine[padded(1)];
       if (row.type == RowType::screw) {
         const T angle = screw_slide(pair) * T(1.0 / row.scale) - T(row.c);
         joint_trig(&angle, sine, cosine, 1);
       }
-      const LoopOrder asked = bent_ && !bent_[i] ? LoopOrder::position : order;
-      loop_row(row, pair, row.given < 0 ? nullptr : given_ + row.given, sine, cosine, asked, value_[i]);
+      loop_row(row, pair, row.given < 0 ? nullptr : given_ + row.given, sine, cosine,
+               static_cast<LoopOrder>(static_cast<int>(asked_[i])), value_[i]);
     }
   }
 
@@ -183,10 +193,10 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   }
 
   void forward_dynamics(T* const* out, T* judged) {
-    rows(LoopOrder::acceleration, true);
+    const bool reactions = out[1] || out[2] || out[3] || out[4] || out[5];
+    rows(LoopOrder::acceleration, true, reactions);
     const Topology& topology = chain_.topology();
     const int r = static_cast<int>(choice_.active.size()), e = static_cast<int>(choice_.redundant.size());
-    const bool reactions = out[1] || out[2] || out[3] || out[4] || out[5];
 
     // ---- the tree
     T* effort = scratch_.template take<T>(n_);
@@ -284,8 +294,8 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     if (c.placed) return sum;
     const double turn = 1.0 / (linkage_.length() * linkage_.length());
     for (int b = 0; b < n_; ++b) {
-      const T x = row.type == RowType::function ? given_[row.given + 3 + chain_.user_index()[b]]
-                                                : T(row.scale * c.coefficients[b]);
+      const T x =
+          row.type == RowType::function ? given_[row.given + 3 + chain_.user_index()[b]] : T(row.scale * c.coefficients[b]);
       sum += x * x * T(model_.revolute(b) ? turn : 1.0);
     }
     return sum;
@@ -312,8 +322,9 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     if (e > 0) {
       T* S = scratch_.template take<T>(static_cast<std::size_t>(e) * e);
       T* x = scratch_.template take<T>(e);
-      T* square = scratch_.template take<T>(m_);
-      for (int i = 0; i < m_; ++i) square[i] = effort_square(i);
+      const int relations = linkage_.has_unplaced() ? m_ : 0;
+      T* square = scratch_.template take<T>(relations);
+      for (int i = 0; i < relations; ++i) square[i] = effort_square(i);
       for (int j = 0; j < e; ++j) {
         T* yj = y + static_cast<std::ptrdiff_t>(j) * m_;
         for (int i = 0; i < m_; ++i) yj[i] = T(0.0);
@@ -323,10 +334,10 @@ class LinkageEvaluation : private ChainEvaluation<T> {
         transmit(yj, fj, fj + k);
         for (int l = 0; l <= j; ++l) S[j * e + l] = weighed(fj, free + static_cast<std::ptrdiff_t>(l) * places, k);
         for (int l = 0; l <= j; ++l)
-          for (int i = 0; i < m_; ++i) S[j * e + l] += yj[i] * y[static_cast<std::ptrdiff_t>(l) * m_ + i] * square[i];
+          for (int i = 0; i < relations; ++i) S[j * e + l] += yj[i] * y[static_cast<std::ptrdiff_t>(l) * m_ + i] * square[i];
         for (int l = 0; l < j; ++l) S[l * e + j] = S[j * e + l];
         x[j] = -weighed(fj, load, k);
-        for (int i = 0; i < m_; ++i) x[j] -= yj[i] * all[i] * square[i];
+        for (int i = 0; i < relations; ++i) x[j] -= yj[i] * all[i] * square[i];
       }
       solve_definite(S, e, x);
       for (int j = 0; j < e; ++j) {
@@ -337,10 +348,12 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     }
     if (out[1])
       for (int i = 0; i < m_; ++i) out[1][i] = all[i];
-    for (int i = 0; i < k && out[2]; ++i)
-      write(linkage_.constraints()[i].placed ? axes_[i] : diagonal(T(1.0)), load[i], out[2] + 6 * i);
-    for (int b = 0; b < n_ && out[3]; ++b) write(link_axes(b), load[k + b], out[3] + 6 * chain_.user_index()[b]);
-    if (out[4] || out[5]) ambiguity(out, free, y, e);
+    if (!out[2] && !out[3] && !out[4] && !out[5]) return;
+    Mat3<T>* axes = scratch_.template take<Mat3<T>>(places);
+    for (int i = 0; i < places; ++i) axes[i] = i < k ? reported_axes(i) : link_axes(i - k);
+    for (int i = 0; i < k && out[2]; ++i) write(axes[i], load[i], out[2] + 6 * i);
+    for (int b = 0; b < n_ && out[3]; ++b) write(axes[k + b], load[k + b], out[3] + 6 * chain_.user_index()[b]);
+    if (out[4] || out[5]) ambiguity(out, free, axes, y, e);
   }
 
   T weighed(const Load* a, const Load* b, int k) const {
@@ -352,7 +365,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   }
 
   // (L21) squares of components that the redundancy leaves open, of all that it leaves open
-  void ambiguity(T* const* out, const Load* free, const T* y, int e) {
+  void ambiguity(T* const* out, const Load* free, const Mat3<T>* axes, const T* y, int e) {
     const int k = static_cast<int>(linkage_.constraints().size()), places = k + n_;
     T* sum = scratch_.template take<T>(static_cast<std::size_t>(6) * places);
     for (int i = 0; i < 6 * places; ++i) sum[i] = T(0.0);
@@ -362,10 +375,10 @@ class LinkageEvaluation : private ChainEvaluation<T> {
       const Load* fj = free + static_cast<std::ptrdiff_t>(j) * places;
       T total = T(0.0);
       for (int i = 0; i < places; ++i) total += product(fj[i], fj[i]);
-      for (int i = 0; i < m_; ++i) total += y[j * m_ + i] * y[j * m_ + i] * effort_square(i);
+      for (int i = 0; i < m_ && linkage_.has_unplaced(); ++i) total += y[j * m_ + i] * y[j * m_ + i] * effort_square(i);
       const T inverse = T(1.0) / total;
       for (int i = 0; i < places; ++i) {
-        write(i < k ? (linkage_.constraints()[i].placed ? axes_[i] : diagonal(T(1.0))) : link_axes(i - k), fj[i], component);
+        write(axes[i], fj[i], component);
         for (int l = 0; l < 6; ++l) {
           const T x = l < 3 ? component[l] : component[l] * T(turn);
           sum[6 * i + l] += x * x * inverse;
@@ -377,6 +390,10 @@ class LinkageEvaluation : private ChainEvaluation<T> {
       for (int l = 0; l < 6; ++l) out[4][6 * chain_.user_index()[b] + l] = sum[6 * (k + b) + l];
   }
 
+  Mat3<T> reported_axes(int k) const {
+    const LoopConstraint& c = linkage_.constraints()[k];
+    return c.placed ? axes_of(c.b) : diagonal(T(1.0));
+  }
   Mat3<T> link_axes(int b) const { return times(R_WB_[b], cast<T>(chain_.joint_frame(b).R_BU)); }
   static void write(const Mat3<T>& R, const Load& w, T* out) {
     const Vec3<T> f = transposed_times(R, w.f), n = transposed_times(R, w.n);
@@ -391,9 +408,9 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   const T* qd_ = nullptr;
   Screw<T>* joint_ = nullptr;  // axes about the base origin
   RowValue<T>* value_ = nullptr;
-  bool* bent_ = nullptr;  // rows whose second rate is needed; null: all
-  Vec3<T>* point_ = nullptr;  // P_B of every constraint
-  Mat3<T>* axes_ = nullptr;   // of link B
+  enum class Asked : std::uint8_t { position, velocity, acceleration, nothing };  // the first as LoopOrder
+  Asked* asked_ = nullptr;                                                        // of every row
+  Vec3<T>* point_ = nullptr;                                                      // P_B of every constraint
 };
 
 // Defined in instances/: for double and Packed.

@@ -22,10 +22,17 @@ std::vector<PathStep> path_between(const Topology& topology, int a, int b) {
   return path;
 }
 
+bool is_identity(const Mat3<double>& R) {
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      if (R(i, j) != (i == j ? 1.0 : 0.0)) return false;
+  return true;
+}
+
 }  // namespace
 
-Linkage::Linkage(std::shared_ptr<const Chain> chain, double length, double open, int given, std::vector<LoopConstraint> constraints,
-                 std::vector<LoopRow> rows)
+Linkage::Linkage(std::shared_ptr<const Chain> chain, double length, double open, int given,
+                 std::vector<LoopConstraint> constraints, std::vector<LoopRow> rows)
     : chain_(std::move(chain)),
       length_(length),
       open_(open),
@@ -39,16 +46,18 @@ Linkage::Linkage(std::shared_ptr<const Chain> chain, double length, double open,
   for (std::size_t k = 0; k < constraints_.size(); ++k) {
     LoopConstraint& c = constraints_[k];
     for (int i = 0; i < c.count; ++i) of_row_[c.first + i] = static_cast<int>(k);
+    has_unplaced_ |= !c.placed;
     if (!c.placed) continue;
+    for (LoopSide* side : {&c.a, &c.b}) side->aligned = is_identity(side->R);
     c.path = path_between(topology, c.a.body, c.b.body);
     for (const LoopSide* side : {&c.a, &c.b})
       if (side->body != kWorld) held[side->body] = true;
   }
-  for (const LoopRow& row : rows_) has_screw_ |= row.type == RowType::screw;
   choice_.active.resize(rows_.size());
   for (int i = 0; i < this->rows(); ++i) choice_.active[i] = i;
 
-  // a massless member with one child and nothing else on it hands its wrench on unchanged: (L22) counts it once
+  // a massless member with one child and nothing else on it hands its wrench on unchanged: docs/constraints.md (L22)
+  // counts it once
   std::vector<int> children(n, 0);
   for (int b = 0; b < n; ++b)
     if (topology.parent[b] != kWorld) ++children[topology.parent[b]];

@@ -24,8 +24,11 @@ enum class RowType : std::uint8_t {
 
 struct LoopRow {
   RowType type = RowType::along;
-  int axis = 0;                                  // along
-  struct { int i, j; double k; } term[2] = {};   // dots: sum of k (axis i of A) . (axis j of B)
+  int axis = 0;  // along
+  struct {
+    int i, j;
+    double k;
+  } term[2] = {};  // dots: sum of k (axis i of A) . (axis j of B)
   int terms = 0;
   double scale = 1;  // rod: 1 / l0; screw: pitch / 2 pi; coupling: of its coefficients
   double c = 0;      // offset, cosine, length or phase
@@ -39,6 +42,7 @@ struct LoopSide {
   int target = -1;  // its motion is given: R (9), p, w, v, alpha, a
   Mat3<double> R = diagonal(1.0);
   Vec3<double> p{0, 0, 0};
+  bool aligned = false;              // R = E
   Mat3<double> R_U = diagonal(1.0);  // axes of the link in the body
 };
 
@@ -80,7 +84,7 @@ class Linkage {
   int constraint_of_row(int row) const { return of_row_[row]; }
   // whether a joint's wrench counts in (L22): members that only pass it on do not
   const std::vector<double>& weight() const { return weight_; }
-  bool has_screw() const { return has_screw_; }
+  bool has_unplaced() const { return has_unplaced_; }  // relations of joint coordinates
 
   // the rows to compute with; all are active until it is chosen, once, before the linkage is shared
   const RowChoice& choice() const { return choice_; }
@@ -96,7 +100,7 @@ class Linkage {
   std::vector<int> of_row_;
   std::vector<double> weight_;
   RowChoice choice_;
-  bool chosen_ = false, has_screw_ = false;
+  bool chosen_ = false, has_unplaced_ = false;
 };
 
 }  // namespace zveno

@@ -1,3 +1,4 @@
+// Equation numbers are those of docs/constraints.md.
 #include <zveno/solve/close.hpp>
 
 #include <Eigen/Dense>
@@ -171,7 +172,8 @@ class Closer {
 
 }  // namespace
 
-Closing close_linkage(const KernelTable& kernels, const Linkage& linkage, const ClosingLimits& limits, double* q, double* f) {
+Closing close_linkage(const KernelTable& kernels, const Linkage& linkage, const ClosingLimits& limits, double* q,
+                      double* f) {
   return Closer(kernels, linkage, limits).run(q, f);
 }
 

@@ -15,8 +15,8 @@ struct Closing {
 };
 
 struct ClosingLimits {
-  const double *lower, *upper;      // n, may be infinite
-  const bool* held;                 // n
+  const double *lower, *upper;                                // n, may be infinite
+  const bool* held;                                           // n
   std::function<bool(const double* q, double* given)> given;  // numbers of functions at q; false: stop
 };
 

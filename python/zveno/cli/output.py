@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .. import Chain, Error, Hexapod, robots
+from .. import Chain, Error, Hexapod, Linkage, robots
 from ..files import open_model
 from ..model.leg import STANDARD
 
@@ -101,6 +101,8 @@ def load(command: str, model: str, *, strict: bool = False, snap: float = SNAP) 
         except (Error, ValueError, TypeError, RecursionError) as error:
             text = one_line(error)
             fail(f"{command}: {text if model in text else f'{model}: {text}'}", 1)
+    if isinstance(found, Linkage):
+        fail(f"{command}: {model} is a linkage, expected a chain or a hexapod; its chain has a file of its own", 1)
     return found, [str(item.message) for item in caught]
 
 

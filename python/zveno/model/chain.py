@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Array, _is_name, _show, as_array, as_flag, as_list, called, did_you_mean, frozen, report
+from .._check import Array, _is_name, _show, as_array, as_choice, as_flag, as_list, called, did_you_mean, frozen, report
 from .._rotation import applied
 from ..dynamics.equilibrium import equilibrium as _equilibrium
 from ..dynamics.equilibrium import holding_torque as _holding_torque
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..codegen.function import CompiledFunction, TraceOptions
     from ..results import Derivatives, ForwardDerivatives, LinkageDynamics, SecondDerivatives
     from .constraint import Constraint
+    from .linkage import Linkage
 
 __all__ = ["Chain"]
 
@@ -148,6 +149,7 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         self._moving = tuple(link for link in resolved if link.joint != "fixed")
         self._name, self._base, self._gravity = name, base, g
 
+    @overload
     @classmethod
     def from_urdf(
         cls,
@@ -158,7 +160,33 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         friction: bool = False,
         snap: float = 1e-11,
         strict: bool = False,
-    ) -> Self:
+        mimic: Literal["free"] = "free",
+    ) -> Self: ...
+    @overload
+    @classmethod
+    def from_urdf(
+        cls,
+        source: str | os.PathLike[str] | bytes,
+        *,
+        gravity: ArrayLike = GRAVITY,
+        name: str | None = None,
+        friction: bool = False,
+        snap: float = 1e-11,
+        strict: bool = False,
+        mimic: Literal["couple"],
+    ) -> Linkage: ...
+    @classmethod
+    def from_urdf(
+        cls,
+        source: str | os.PathLike[str] | bytes,
+        *,
+        gravity: ArrayLike = GRAVITY,
+        name: str | None = None,
+        friction: bool = False,
+        snap: float = 1e-11,
+        strict: bool = False,
+        mimic: Literal["free", "couple"] = "free",
+    ) -> Self | Linkage:
         """Read a URDF file, or XML text.
 
         Parameters
@@ -177,6 +205,8 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         strict : bool
             Raise `ModelError` wherever a `ModelWarning` would be emitted; only that a root link with mass is fixed to
             the world stays a warning.
+        mimic : {"free", "couple"}
+            Mimic joints are independent ones, or coupled: the result is then a `Linkage`, as of `Linkage.from_urdf`.
 
         Returns
         -------
@@ -210,6 +240,13 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         """
         from . import urdf
 
+        def fail(text: str) -> NoReturn:
+            raise ValueError(f"from_urdf: {text}")
+
+        if as_choice(mimic, fail, "mimic", ("free", "couple")) == "couple":
+            from .linkage import Linkage
+
+            return Linkage.from_urdf(source, gravity=gravity, name=name, friction=friction, snap=snap, strict=strict)
         return urdf.read(cls, source, gravity=gravity, name=name, friction=friction, snap=snap, strict=strict)
 
     @classmethod
@@ -335,8 +372,8 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
     ) -> LinkageDynamics:
         """Accelerations under constraints, and the multipliers that hold them. (L28)
 
-        The same as ``Linkage(chain, constraints=constraints).forward_dynamics(q, qd, tau, t)`` for constraints that come
-        and go; q need not meet them: f'' is held at zero, whatever f is. A `Linkage` kept by the caller is faster.
+        The same as ``Linkage(chain, constraints=constraints).forward_dynamics(q, qd, tau, t)`` for constraints that
+        come and go; q need not meet them: f'' is held at zero, whatever f is. A `Linkage` kept by the caller is faster.
 
         Parameters
         ----------

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NoReturn, Self, TypeAlias
+from typing import Any, Final, NoReturn, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._check import Array, _is_name, _show, as_amount, as_array, as_direction, as_list, as_number, as_vector, frozen
+from .._check import Array, _is_name, _show, as_amount, as_direction, as_list, as_number, as_vector, frozen
 from .._record import Record, plain, require_keys
 from .._rotation import as_matrix
 from ..errors import ModelError
@@ -17,6 +17,7 @@ from ..errors import ModelError
 __all__ = ["Constraint", "Loop", "Target"]
 
 Timed: TypeAlias = "float | Callable[[float], Any]"
+_C = TypeVar("_C", bound="Constraint")
 
 # rows of every joint, in this order; docs/constraints.md
 _POINT: Final = ("along x", "along y", "along z")
@@ -83,7 +84,8 @@ class Target:
     Examples
     --------
     >>> import numpy as np, zveno as zv
-    >>> lift = zv.constraints.target(lambda t: (np.eye(3), (0, 0, 0.1 * t), (0, 0, 0), (0, 0, 0.1), (0, 0, 0), (0, 0, 0)))
+    >>> still = (0, 0, 0)
+    >>> lift = zv.constraints.target(lambda t: (np.eye(3), (0, 0, 0.1 * t), still, (0, 0, 0.1), still, still))
     >>> lift.motion(2.0)[9:12]
     array([0. , 0. , 0.2])
     """
@@ -182,7 +184,7 @@ class Constraint(Record):
         """Return a JSON-safe dictionary; constraints that move in time have none."""
         if self.timed:
             raise ValueError(f"to_dict: constraint {_show(self.name)} has a function of time, which no file can hold")
-        data = {"kind": self.kind, "name": self.name}
+        data: dict[str, Any] = {"kind": self.kind, "name": self.name}
         for key, default in _EMPTY.items():
             value = getattr(self, key)
             same = np.array_equal(value, default) if isinstance(default, np.ndarray) else value == default
@@ -256,6 +258,21 @@ def _as_joints(value: Any, fail: Callable[[str], NoReturn]) -> tuple[tuple[str, 
     return tuple(pairs)
 
 
+def coupling_of(joints: Any, offset: Any = 0.0, name: Any = None) -> Constraint:
+    """A linear relation of joint coordinates."""
+    label = name
+    if name is None:
+        label = ("-".join(str(x) for x in joints) if isinstance(joints, Mapping) else "") or "coupling"
+    if not _is_name(label):
+        raise ModelError(f"coupling: name is {_show(name)}, expected a non-empty string")
+
+    def fail(text: str) -> NoReturn:
+        raise ModelError(f"coupling {_show(label)}: {text}")
+
+    values = {"joints": _as_joints(joints, fail), "offset": as_timed(offset, fail, "offset"), "rows": ("coupling",)}
+    return Constraint._made(**(_EMPTY | {"kind": "coupling", "name": label} | values))
+
+
 def as_timed(value: Any, fail: Callable[[str], NoReturn], what: str, *, positive: bool = False) -> Timed:
     """A number, or a function t -> (value, rate, second rate)."""
     if callable(value):
@@ -280,7 +297,7 @@ def joint_frame(axis: Any, reference: Any, fail: Callable[[str], NoReturn], side
 
 
 def placed(
-    cls: type[Constraint],
+    cls: type[_C],
     kind: str,
     a: Any,
     b: Any,
@@ -296,7 +313,7 @@ def placed(
     name: Any = None,
     turning: bool = False,
     **values: Any,
-) -> Any:
+) -> _C:
     """A constraint between two frames."""
     label = name if name is not None else "-".join(x if isinstance(x, str) else "target" for x in (a, b))
     if not _is_name(label):
@@ -424,7 +441,8 @@ class Loop(Constraint):
               name: str | None = None) -> Self:  # fmt: skip
         """A nut: B moves `pitch` m along the axis per turn, five equations. Which turn it is on, the start tells."""
         return placed(cls, "screw", a, b, point_a=point_a, point_b=point_b, axis_a=axis_a, axis_b=axis_b,
-                      reference_a=reference_a, reference_b=reference_b, pitch=pitch, phase=phase, name=name)  # fmt: skip
+                      reference_a=reference_a, reference_b=reference_b, pitch=pitch, phase=phase,
+                      name=name)  # fmt: skip
 
     @classmethod
     def weld(cls, a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), point_b: ArrayLike = (0, 0, 0),

@@ -148,7 +148,7 @@ class Given:
             return given_numbers(rate(q + dq, t + dt), rows, f"{who}: time_derivative") if rate else np.zeros(rows)
 
         def first(dq: Array, dt: float) -> Array:
-            return slope(dq, dt) @ qd + drift(dq, dt)
+            return np.asarray(slope(dq, dt) @ qd + drift(dq, dt))
 
         still = np.zeros(n)
         found = {

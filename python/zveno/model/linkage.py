@@ -16,9 +16,10 @@ from .._check import Array, _show, as_amount, as_array, as_choice, as_list, as_n
 from .._record import Value, require_keys
 from ..dynamics.linkage_linear import linearise_linkage
 from ..errors import ModelError, SingularityError, UnreachableError
-from .chain import Chain
-from .constraint import CARRIES, Constraint, Target
+from .chain import GRAVITY, Chain
+from .constraint import CARRIES, Constraint, Target, coupling_of
 from .given import Given
+from .loop_files import read_loops
 from .mechanism import write_json
 
 __all__ = ["CutJoint", "Linkage", "LinkageEfforts", "Mobility", "SingularConfiguration"]
@@ -168,7 +169,9 @@ class Linkage(Value, _core.Linkage):
         for x in constraints:
             self._check(chain, x, fail)
         self._chain, self._constraints, self._given_length = chain, constraints, length
-        self._length = _length_of(chain, constraints) if length is None else as_amount(length, fail, "length", positive=True)
+        self._length = (
+            _length_of(chain, constraints) if length is None else as_amount(length, fail, "length", positive=True)
+        )
         self._giver = Given(chain, constraints)
         self._lower = frozen(np.array([link.lower for link in chain._moving]))
         self._upper = frozen(np.array([link.upper for link in chain._moving]))
@@ -268,12 +271,12 @@ class Linkage(Value, _core.Linkage):
                 continue  # a function of the user's may not take any state
             if closed:
                 G = self._jacobian_at(q, 0.0)
-                found.append((self._rank(G, f)[0], G))
+                found.append((_core.linkage_rank(self, G, f)[0], G))
         if not found:
             return 0
         generic = max(rank for rank, _ in found)
         kept = [G for rank, G in found if rank == generic]
-        self._choose(np.ascontiguousarray(kept))
+        _core.linkage_choose(self, np.ascontiguousarray(kept))
         return len(kept)
 
     def _jacobian_at(self, q: Array, t: float) -> Array:
@@ -301,7 +304,9 @@ class Linkage(Value, _core.Linkage):
         states, rates = np.broadcast_to(states, (*lead, n)), np.broadcast_to(rates, (*lead, n))
         times = np.broadcast_to(times, lead)
         for at in np.ndindex(lead):
-            out[at] = self._giver.at(np.ascontiguousarray(states[at]), np.ascontiguousarray(rates[at]), float(times[at]))
+            out[at] = self._giver.at(
+                np.ascontiguousarray(states[at]), np.ascontiguousarray(rates[at]), float(times[at])
+            )
         return out
 
     # ---- what it is made of
@@ -390,6 +395,56 @@ class Linkage(Value, _core.Linkage):
             chain=Chain.from_dict(data["chain"], strict=strict), constraints=constraints, length=data.get("length")
         )
 
+    @classmethod
+    def from_urdf(
+        cls,
+        source: str | os.PathLike[str] | bytes,
+        loops: str | os.PathLike[str] | None = None,
+        *,
+        gravity: ArrayLike = GRAVITY,
+        name: str | None = None,
+        friction: bool = False,
+        snap: float = 1e-11,
+        strict: bool = False,
+    ) -> Self:
+        """Read a URDF, its mimic joints as couplings, and the loops that a file beside it describes.
+
+        Parameters
+        ----------
+        source : path, or str or bytes with the XML itself
+        loops : path, optional
+            TOML or JSON: a list ``loops`` of tables, each with ``kind`` and the arguments of the function of that name,
+            those of `Loop` and of `zveno.constraints` that take no functions, and perhaps a number ``length``.
+        gravity, name, friction, snap, strict
+            As in `Chain.from_urdf`.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> body = '<inertial><mass value="0.1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+        >>> text = f'''<robot name="gripper"><link name="palm"/><link name="l">{body}</link><link name="r">{body}</link>
+        ... <joint name="left" type="prismatic"><parent link="palm"/><child link="l"/>
+        ... <limit lower="0" upper="1"/></joint>
+        ... <joint name="right" type="prismatic"><parent link="palm"/><child link="r"/><axis xyz="-1 0 0"/>
+        ... <limit lower="0" upper="1"/><mimic joint="left"/></joint></robot>'''
+        >>> gripper = zv.Linkage.from_urdf(text)
+        >>> gripper.constraints
+        (Constraint('right mimics left', coupling, 1 right + -1 left, 1 equations),)
+        >>> gripper.close([0.03, 0.0], hold=["left"])
+        array([0.03, 0.03])
+        """
+        from . import urdf
+
+        mimics: list[urdf.Mimic] = []
+        chain = urdf.read(
+            Chain, source, gravity=gravity, name=name, friction=friction, snap=snap, strict=strict, mimics=mimics
+        )
+        couplings = tuple(
+            coupling_of({x.joint: 1.0, x.other: -x.factor}, x.offset, f"{x.joint} mimics {x.other}") for x in mimics
+        )
+        beside, length = ((), None) if loops is None else read_loops(loops)
+        return cls._made(chain=chain, constraints=(*beside, *couplings), length=length)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON; `zveno.load` reads it back, equal to the last bit."""
         write_json(self.to_dict(), "constraints", path)
@@ -399,7 +454,7 @@ class Linkage(Value, _core.Linkage):
     def _closed(self, guess: Array, held: NDArray[np.bool_], t: float) -> tuple[Array, Array, bool, int, float]:
         still = np.zeros(self.n)
         given = (lambda q: self._giver.at(q, still, t)) if self._giver.size else None
-        return self._close(np.ascontiguousarray(guess), self._lower, self._upper, held.tolist(), given)
+        return _core.linkage_close(self, np.ascontiguousarray(guess), self._lower, self._upper, held.tolist(), given)
 
     def close(
         self,
@@ -427,9 +482,9 @@ class Linkage(Value, _core.Linkage):
         Raises
         ------
         UnreachableError
-            With ``.constraint``, the one that stays open widest, its ``.gap`` in m and ``.angle`` in degrees, ``.q`` the
-            best configuration and ``.joints``, those at a limit there; ``.cause`` is "axis reversed" where axes meet
-            head on.
+            With ``.constraint``, the one that stays open widest, its ``.gap`` in m and ``.angle`` in degrees, ``.q``
+            the best configuration and ``.joints``, those at a limit there; ``.cause`` is "axis reversed" where axes
+            meet head on.
 
         Examples
         --------
@@ -526,7 +581,9 @@ class Linkage(Value, _core.Linkage):
         """Axes of both joint frames in base axes."""
         frames = []
         for side, R in ((x.a, x.rotation_a), (x.b, x.rotation_b)):
-            link = side.motion(t)[:9].reshape(3, 3) if isinstance(side, Target) else self._chain.pose(q, str(side))[:3, :3]
+            link = (
+                side.motion(t)[:9].reshape(3, 3) if isinstance(side, Target) else self._chain.pose(q, str(side))[:3, :3]
+            )
             frames.append(link @ R)
         return frames[0], frames[1]
 
@@ -547,7 +604,9 @@ class Linkage(Value, _core.Linkage):
     def _place(self, function: str, joint: Any) -> int:
         """Where a joint stands in q."""
         if not isinstance(joint, str) or joint not in self.joint_names:
-            raise ValueError(f"{function}: no joint {_show(joint)} in model '{self.name}'{did_you_mean(joint, self.joint_names)}")
+            raise ValueError(
+                f"{function}: no joint {_show(joint)} in model '{self.name}'{did_you_mean(joint, self.joint_names)}"
+            )
         return self.joint_names.index(joint)
 
     # ---- mobility
@@ -566,8 +625,8 @@ class Linkage(Value, _core.Linkage):
         if f.size and np.abs(f).max() > self._open:
             names = self.row_names[int(np.argmax(np.abs(f)))]
             raise ValueError(
-                f"{function}: constraint {_show(names[0])} is open by {np.abs(f).max():.3g} m, expected a q that meets it:"
-                " close(q) finds one"
+                f"{function}: constraint {_show(names[0])} is open by {np.abs(f).max():.3g} m, expected a q that meets"
+                " it: close(q) finds one"
             )
         return state, f, when
 
@@ -581,19 +640,21 @@ class Linkage(Value, _core.Linkage):
         >>> m = four_bar.mobility(four_bar.close([0.8, 0.0, 1.5]))
         >>> m.degrees, m.redundant
         (1, 3)
-        >>> m.involved
-        (('coupler-rocker', 'force along z'), ('coupler-rocker', 'moment about x'), ('coupler-rocker', 'moment about y'))
+        >>> [row for constraint, row in m.involved]
+        ['force along z', 'moment about x', 'moment about y']
         """
         state, f, when = self._state("mobility", q, t)
         G = self._jacobian_at(state, when)
-        rank, values = self._rank(G, f)
+        rank, values = _core.linkage_rank(self, G, f)
         U, s, _ = np.linalg.svd(self._scaled(G)) if G.size else (np.eye(self.m), np.zeros(0), np.eye(self.n))
         Y = U[:, rank:]
         zero = np.abs(self._scaled(G)).max(axis=1, initial=0.0) < 1e-13 if G.size else np.zeros(self.m, bool)
         for i in np.flatnonzero(zero & (np.abs(f) > 1e-9 * self._length)):
             name, row = self.row_names[i]
             raise ModelError(f"mobility: constraint {_show(name)} contradicts the others: no motion changes its {row}")
-        involved = tuple(name for name, part in zip(self.row_names, np.abs(Y).max(axis=1, initial=0.0), strict=True) if part > 1e-8)
+        involved = tuple(
+            name for name, part in zip(self.row_names, np.abs(Y).max(axis=1, initial=0.0), strict=True) if part > 1e-8
+        )
         first = float(s[0]) if s.size else 0.0
         last = float(s[rank - 1]) / first if rank else 1.0
         next_ = float(s[rank]) / first if rank < s.size and first else 0.0
@@ -648,7 +709,7 @@ class Linkage(Value, _core.Linkage):
         """
         state, f, when = self._state("independent", q, t)
         G = self._scaled(self._jacobian_at(state, when))
-        rank, _ = self._rank(self._jacobian_at(state, when), f)
+        rank, _ = _core.linkage_rank(self, self._jacobian_at(state, when), f)
         degrees = self.n - rank
         if joints is not None:
             names = tuple(joints)
@@ -659,10 +720,13 @@ class Linkage(Value, _core.Linkage):
             s = np.linalg.svd(G[:, rest], compute_uv=False)
             if rank and not s[rank - 1] > 1e-6 * s[0]:
                 listed = ", ".join(names)
-                raise SingularityError(f"independent: {listed} do not determine the other joints of model '{self.name}' here")
+                raise SingularityError(
+                    f"independent: {listed} do not determine the other joints of model '{self.name}' here"
+                )
             return names
         # the dependent ones: columns of G that are most different from each other
-        left, dependent = G.copy(), []
+        left = G.copy()
+        dependent: list[int] = []
         for _ in range(rank):
             sizes = np.linalg.norm(left, axis=0)
             sizes[dependent] = -1.0
@@ -684,7 +748,7 @@ class Linkage(Value, _core.Linkage):
         """
         state, f, when = self._state("singularity", q, t)
         G = self._jacobian_at(state, when)
-        rank, _ = self._rank(G, f)
+        rank, _ = _core.linkage_rank(self, G, f)
         U, _, Vt = np.linalg.svd(self._scaled(G))
         turning = np.array([link.joint == "revolute" for link in self._chain._moving])
         V = (Vt[rank:].T.T * np.where(turning, 1.0 / self._length, 1.0)).T
@@ -706,7 +770,9 @@ class Linkage(Value, _core.Linkage):
         if scale < 1e-9 * self._length:
             return SingularConfiguration("undecided", lost, np.zeros((0, self.n)))
         # independent forms: those of the largest singular values
-        forms = np.linalg.svd(Q.reshape(len(Q), -1))[2][: np.linalg.matrix_rank(Q.reshape(len(Q), -1), tol=1e-8 * scale)]
+        forms = np.linalg.svd(Q.reshape(len(Q), -1))[2][
+            : np.linalg.matrix_rank(Q.reshape(len(Q), -1), tol=1e-8 * scale)
+        ]
         forms = forms.reshape(-1, d, d)
         for form in forms:
             eigen = np.linalg.eigvalsh((form + form.T) / 2)
@@ -775,11 +841,15 @@ class Linkage(Value, _core.Linkage):
         wanted = -constant - G @ out
         scale = self._scaled(np.ones((1, self.n)))[0]
         A = G[:, rest] * scale[rest]
-        U, s, Vt = np.linalg.svd(A, full_matrices=False) if A.size else (np.zeros((self.m, 0)), np.zeros(0), np.zeros((0, 0)))
+        U, s, Vt = (
+            np.linalg.svd(A, full_matrices=False) if A.size else (np.zeros((self.m, 0)), np.zeros(0), np.zeros((0, 0)))
+        )
         rank = int(np.sum(s > 1e-9 * s[0])) if s.size else 0
         if rank < len(rest):
             listed = ", ".join(named) or "no joints"
-            raise SingularityError(f"{function}: {listed} do not determine the other joints of model '{self.name}' here")
+            raise SingularityError(
+                f"{function}: {listed} do not determine the other joints of model '{self.name}' here"
+            )
         x = Vt.T @ ((U.T @ wanted) / s)
         left = float(np.abs(wanted - A @ x).max(initial=0.0))
         if left > 1e-8 * max(1.0, float(np.abs(wanted).max(initial=0.0))):
@@ -868,10 +938,17 @@ class Linkage(Value, _core.Linkage):
             scale = np.abs(G[at]) @ np.abs(wanted[at]) + np.abs(gam[at])
             if left.size and np.abs(left).max() > 1e-9 * max(1.0, float(scale.max())):
                 name = self.row_names[int(np.argmax(np.abs(left)))][0]
-                fail(f"qdd violates constraint {_show(name)} by {np.abs(left).max():.3g} m/s^2; accelerations(...) gives one")
+                fail(
+                    f"qdd violates constraint {_show(name)} by {np.abs(left).max():.3g} m/s^2;"
+                    " accelerations(...) gives one"
+                )
             f = self.residual(states[at], time[at]) if self.m else np.zeros(0)
-            rank = self._rank(np.ascontiguousarray(G[at]), f)[0] if self.m else 0
-            Z = np.linalg.svd(self._scaled(G[at]))[2][rank:].T * self._scaled(np.ones((1, n))).T if self.m else np.eye(n)
+            rank = _core.linkage_rank(self, np.ascontiguousarray(G[at]), f)[0] if self.m else 0
+            Z = (
+                np.linalg.svd(self._scaled(G[at]))[2][rank:].T * self._scaled(np.ones((1, n))).T
+                if self.m
+                else np.eye(n)
+            )
             effort[at], residual[at], free, kind = _shared(Z[places].T, Z.T @ needed[at], W, box, fail)
             internal.append(free)
             kinds.add(kind)
@@ -881,7 +958,9 @@ class Linkage(Value, _core.Linkage):
         joined = np.reshape(internal, (*lead, *internal[0].shape)) if len(shapes) == 1 else np.zeros((*lead, 0, k))
         return LinkageEfforts(effort, tau, residual, " or ".join(sorted(kinds)), joined)
 
-    def cut_joints(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None = None, *, t: float = 0.0) -> dict[str, CutJoint]:
+    def cut_joints(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None = None, *, t: float = 0.0
+    ) -> dict[str, CutJoint]:
         """Coordinates of the joints that close loops, as if they were joints of the tree. (L13)
 
         Examples
@@ -1013,7 +1092,11 @@ def _boxed(A: Array, b: Array, x: Array, weights: Array, low: Array, high: Array
         if np.abs(A @ trial - b).max(initial=0.0) > 1e-7 * max(1.0, float(np.abs(b).max(initial=0.0))):
             fail("there are no efforts inside the bounds for this motion")
         # multipliers of the equations, then of the bounds: those that pull inwards are let go
-        lam = np.linalg.lstsq(A[:, loose].T, weights[loose] * trial[loose], rcond=1e-10)[0] if loose.any() else np.zeros(len(b))
+        lam = (
+            np.linalg.lstsq(A[:, loose].T, weights[loose] * trial[loose], rcond=1e-10)[0]
+            if loose.any()
+            else np.zeros(len(b))
+        )
         push = (weights * trial - A.T @ lam) * at
         push[loose] = -np.inf
         if push.max(initial=-np.inf) <= slack:

@@ -30,6 +30,15 @@ _Model = TypeVar("_Model", bound=Chain)
 _Inertial = tuple[float, NDArray[np.float64], NDArray[np.float64]]
 
 
+class Mimic(NamedTuple):
+    """A joint that follows another: q = factor q_other + offset."""
+
+    joint: str
+    other: str
+    factor: float
+    offset: float
+
+
 class _Element:
     """An XML element with the line it came from."""
 
@@ -76,8 +85,12 @@ def read(
     friction: bool,
     snap: float,
     strict: bool,
+    mimics: list[Mimic] | None = None,
 ) -> _Model:
-    """Build a `Chain` (or the subclass `model`) from URDF; see `Chain.from_urdf`."""
+    """Build a `Chain` (or the subclass `model`) from URDF; see `Chain.from_urdf`.
+
+    `mimics` takes the mimic joints, which are then no matter of a warning.
+    """
     check_snap("from_urdf", snap)
 
     def fail(text: str) -> NoReturn:
@@ -85,7 +98,16 @@ def read(
 
     friction, strict = as_flag(friction, fail, "friction"), as_flag(strict, fail, "strict")
     where, data, encoding = _fetch(source)
-    return _Reader(where, _parse(where, data, encoding), friction, float(snap)).build(model, gravity, name, strict)
+    reader = _Reader(where, _parse(where, data, encoding), friction, float(snap))
+    reader.coupled = mimics is not None
+    chain = reader.build(model, gravity, name, strict)
+    if mimics is not None:
+        for mimic in reader.mimics:
+            if mimic.other not in chain.joint_names or mimic.other == mimic.joint:
+                hint = did_you_mean(mimic.other, chain.joint_names)
+                fail(f"joint '{mimic.joint}' mimics {_show(mimic.other)}, which is no other moving joint{hint}")
+        mimics += reader.mimics
+    return chain
 
 
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")  # byte order marks: UTF-8, UTF-16 in both orders
@@ -214,7 +236,8 @@ class _Reader:
         self.friction = friction
         self.snap = snap
         self.repairs: list[str] = []
-        self.mimics: list[str] = []
+        self.mimics: list[Mimic] = []
+        self.coupled = False
         self.unlimited: list[str] = []
         self.damped = 0
         self.coulomb = 0
@@ -361,8 +384,11 @@ class _Reader:
             damping = self.number(dynamics, "damping", owner, 0.0)
             self.damped += damping != 0
             self.coulomb += self.number(dynamics, "friction", owner, 0.0) != 0
-        if self.only(element, "mimic", owner) is not None:
-            self.mimics.append(name)
+        mimic = self.only(element, "mimic", owner)
+        if mimic is not None:
+            other = mimic.attributes.get("joint", "")
+            factor, offset = (self.number(mimic, key, owner, x) for key, x in (("multiplier", 1.0), ("offset", 0.0)))
+            self.mimics.append(Mimic(name, other, factor, offset))
         return _Joint(name, ends[0], ends[1], keywords, damping)
 
     # ---- the tree ----
@@ -466,8 +492,9 @@ class _Reader:
             yield f"viscous damping of {_joints(self.damped)} is not applied (pass friction=True)"
         if self.coulomb:
             yield f"Coulomb friction of {_joints(self.coulomb)} is ignored"
-        if self.mimics:
-            yield f"mimic is ignored, these joints are independent: {_names(self.mimics)}"
+        if self.mimics and not self.coupled:
+            names = _names([mimic.joint for mimic in self.mimics])
+            yield f"mimic is ignored, these joints are independent: {names}"
         if self.unlimited:
             yield f"no <limit>, these joints are unlimited: {_names(self.unlimited)}"
         geared = sum(map(_geared, self.robot.all("transmission")))

@@ -14,8 +14,8 @@ template <class T>
 struct LoopFrame {
   Mat3<T> R;
   Vec3<T> p;
-  Vec3<T> w, v;      // rates
-  Vec3<T> eps, a;    // accelerations at qdd = 0
+  Vec3<T> w, v;    // rates
+  Vec3<T> eps, a;  // accelerations at qdd = 0
 };
 
 // how much is asked of a row
@@ -63,9 +63,10 @@ void loop_motions(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>*
   }
 }
 
-// (L1)
+// (L1); axes: whether R is wanted
 template <class T>
-void loop_frame(const LoopSide& side, const LoopBodies<T>& bodies, const T* given, LoopOrder order, LoopFrame<T>& out) {
+void loop_frame(const LoopSide& side, const LoopBodies<T>& bodies, const T* given, LoopOrder order, bool axes,
+                LoopFrame<T>& out) {
   const Vec3<T> zero = zero3<T>();
   out.w = out.v = out.eps = out.a = zero;
   Mat3<T> R;
@@ -89,7 +90,7 @@ void loop_frame(const LoopSide& side, const LoopBodies<T>& bodies, const T* give
     return;
   }
   const Vec3<T> arm = times(R, cast<T>(side.p));
-  out.R = times(R, cast<T>(side.R));
+  if (axes) out.R = side.aligned ? R : times(R, cast<T>(side.R));
   out.p = p + arm;
   if (order == LoopOrder::position) return;
   const Vec3<T> turning = cross<T>(out.w, arm);
