@@ -10,7 +10,14 @@ from typing_extensions import TypeVar, disjoint_base
 from .dynamics.sensitivities import Sensitivities
 from .hexapod import Body
 from .model import Link, Section
-from .results import Derivatives, ForwardDerivatives, HexapodDynamics, LinkageDynamics, SecondDerivatives
+from .results import (
+    ConstraintDerivatives,
+    Derivatives,
+    ForwardDerivatives,
+    HexapodDynamics,
+    LinkageDynamics,
+    SecondDerivatives,
+)
 
 _Array: TypeAlias = NDArray[np.float64]
 _Result = TypeVar("_Result", default=Any)
@@ -105,6 +112,11 @@ _HexapodArrays: TypeAlias = Literal[
 _HexapodNumbers: TypeAlias = Literal[
     "kinetic_energy",
     "potential_energy",
+]
+_LinkageConstraintDerivativesOutput: TypeAlias = Literal[
+    "dforce_dq",
+    "dfdd_dq",
+    "dfd_dq",
 ]
 _LinkageForwardDynamicsOutput: TypeAlias = Literal[
     "qdd",
@@ -799,11 +811,6 @@ class Linkage:
     def __init__(
         self, chain: Chain, length: float, open: float, given: int, constraints: list[tuple[Any, ...]]
     ) -> None: ...
-    def _close(
-        self, guess: _Array, lower: _Array, upper: _Array, held: list[bool], given: Callable[[_Array], _Array] | None
-    ) -> tuple[_Array, _Array, bool, int, float]: ...
-    def _rank(self, G: _Array, f: _Array) -> tuple[int, _Array]: ...
-    def _choose(self, G: _Array) -> None: ...
     @property
     def _active(self) -> list[int]: ...
     @property
@@ -850,6 +857,20 @@ class Linkage:
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
+    def constraint_derivatives(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        multiplier: ArrayLike,
+        t: ArrayLike | None = None,
+        *,
+        outputs: Sequence[_LinkageConstraintDerivativesOutput] | None = None,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: tuple[_Array, ...] | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> ConstraintDerivatives: ...
     def forward_dynamics(
         self,
         q: ArrayLike,
@@ -863,6 +884,17 @@ class Linkage:
         out: tuple[_Array, ...] | None = None,
         threads: SupportsIndex | None = None,
     ) -> LinkageDynamics: ...
+
+def linkage_close(
+    linkage: Linkage,
+    guess: _Array,
+    lower: _Array,
+    upper: _Array,
+    held: list[bool],
+    given: Callable[[_Array], _Array] | None,
+) -> tuple[_Array, _Array, bool, int, float]: ...
+def linkage_rank(linkage: Linkage, G: _Array, f: _Array) -> tuple[int, _Array]: ...
+def linkage_choose(linkage: Linkage, G: _Array) -> None: ...
 
 def hexapod_forward_kinematics(
     hexapod: Hexapod, strokes: _Array, r: _Array, R: _Array, threads: int = 1
