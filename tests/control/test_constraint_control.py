@@ -19,7 +19,7 @@ def moving(t):
     c, s = np.cos(w * t), np.sin(w * t)
     R = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ np.diag([1.0, -1.0, -1.0])
     p, v, a = (r * np.array(x) for x in ((c, s, 0), (-w * s, w * c, 0), (-w * w * c, -w * w * s, 0)))
-    return R, p + (0.5, 0.1, 0.3), (0, 0, w), v, (0, 0, 0), a
+    return R, p + np.array([0.5, 0.1, 0.3]), (0, 0, w), v, (0, 0, 0), a
 
 
 def decay(f0, fd0, w, zeta, times):
@@ -100,7 +100,7 @@ def test_what_it_cannot_do_is_said(arm):
     control = zv.control.ConstraintControl(linkage, 2.0, 1.0)
     with pytest.raises(NotImplementedError, match="functions of a Linkage cannot be traced"):
         control.c_source()
-    with pytest.raises(TypeError, match="linkage is .* expected a Linkage"):
+    with pytest.raises(TypeError, match=r"linkage is .* expected a Linkage"):
         zv.control.ConstraintControl(arm, 2.0, 1.0)
     with pytest.raises(ValueError, match="has no constraints"):
         zv.control.ConstraintControl(zv.Linkage(arm), 2.0, 1.0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from .. import _core
-from .._check import Array, _show, as_array
+from .._check import Array, _show, as_array, as_number
 from ..codegen.expression import TracedExpression
 from .controller import Controller, Reference, as_gains, scaled, times, transposed
 
@@ -89,8 +89,9 @@ class ConstraintControl(Controller):
         return (Reference("t", (), "time, s"),)
 
     def _read(self, reference: Reference, value: Any) -> Array:
-        times_ = np.asarray(0.0 if value is None else value)
-        return as_array(times_, self._fail, reference.name, times_.shape)
+        if value is None or np.ndim(value) == 0:
+            return np.array(as_number(0.0 if value is None else np.asarray(value)[()], self._fail, reference.name))
+        return as_array(value, self._fail, reference.name, np.shape(value))
 
     def _law(self, model: Any, q: Any, qd: Any, t: Any) -> Any:
         task = self.linkage
@@ -127,7 +128,7 @@ class ConstraintControl(Controller):
 
 
 def _inverse(G: Array) -> Array:
-    """G'(G G')^-1 of independent rows, (G'G)^-1 G' of more rows than joints; of dependent rows, the one between them."""
+    """G'(G G')^-1 of independent rows, (G'G)^-1 G' of more rows than joints; of dependent rows the pseudo-inverse."""
     U, s, Vt = np.linalg.svd(G, full_matrices=False)
     kept = s > _RANK * s[..., :1]
     scale = np.where(kept, 1.0 / np.where(kept, s, 1.0), 0.0)

@@ -205,8 +205,10 @@ def modes_within(
     mass: Array,
     damping: bool,
 ) -> Modes:
-    """Modes of M x'' + B x' + K x = 0, where the joints move by `spread` x and have the mass matrix `mass`; noise: sizes
-    of rounding errors of K."""
+    """Modes of M x'' + B x' + K x = 0, where the joints move by `spread` x and have the mass matrix `mass`.
+
+    noise: sizes of rounding errors of K.
+    """
     linalg = optional("scipy.linalg", "Linearisation.modes", "scipy")
     n = len(spread.T)
     M, B = (matrices[0] + matrices[0].T) / 2, matrices[1] if damping else np.zeros((n, n))
