@@ -15,7 +15,7 @@ namespace {
 // the tables of a pack would take too much memory beyond this
 constexpr int kLargestPacked = 128;
 
-// Columns of (L38) and (L40) by duals, kLanes directions at a time
+// Columns of docs/constraints.md (L38) and (L40) by duals, kLanes directions at a time
 void derivatives(const LinkageJob& job, const Inputs<double>& in, const double* given, const double* multiplier,
                  double* const* out, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
