@@ -66,7 +66,7 @@ PyObject* evaluate_call(const FunctionRow& row, const Keywords& names, PyObject*
     }
   }
   if constexpr (std::is_same_v<Model, Linkage>)
-    if (const int size = model.given()) {  // functions of time and of the state are Python's
+    if (const int size = input_size(job, Param::given)) {  // functions of time and of the state are Python's
       const auto or_none = [&](Param p) { return py::handle(a[p] ? a[p] : Py_None); };
       py::object given = py::handle(self).attr("_given")(name, or_none(Param::q), or_none(Param::qd), or_none(Param::t));
       arrays.read(c, {"given"}, given.ptr(), size);

@@ -11,8 +11,19 @@ namespace {
 
 constexpr int kCount = static_cast<int>(Adopted::count), kFunctions = static_cast<int>(Adopted::matrix_of);
 constexpr std::array<std::string_view, kCount> kNames = {
-    "ModelError",         "SingularityError", "UnreachableError", "GraphSizeError",    "Body",      "Derivatives",
-    "ForwardDerivatives", "HexapodDynamics",  "LinkageDynamics",  "SecondDerivatives", "matrix_of", "sensitivities",
+    "ModelError",
+    "SingularityError",
+    "UnreachableError",
+    "GraphSizeError",
+    "Body",
+    "ConstraintDerivatives",
+    "Derivatives",
+    "ForwardDerivatives",
+    "HexapodDynamics",
+    "LinkageDynamics",
+    "SecondDerivatives",
+    "matrix_of",
+    "sensitivities",
 };
 std::array<PyObject*, kCount> objects{};  // owned
 

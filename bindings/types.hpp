@@ -17,6 +17,7 @@ enum class Adopted {
   UnreachableError,
   GraphSizeError,
   Body,
+  ConstraintDerivatives,
   Derivatives,
   ForwardDerivatives,
   HexapodDynamics,

@@ -21,6 +21,7 @@ from ._dispatch import cpu_features
 from .codegen.function import CompiledFunction, TracedFunction
 from .dynamics.equilibrium import Equilibrium
 from .dynamics.linear import Linearisation
+from .dynamics.linkage_linear import LinkageLinearisation
 from .dynamics.modes import Modes
 from .dynamics.section_loads import LoadDiagram, LoadEnvelope
 from .dynamics.state_space import StateSpace
@@ -40,6 +41,7 @@ from .model.reduced import LinkPoses
 from .model.section import SectionStress
 from .opcount import OpCount
 from .results import (
+    ConstraintDerivatives,
     Derivatives,
     ForwardDerivatives,
     HexapodDynamics,
@@ -93,6 +95,7 @@ __all__ = [
     "ChainSimulation",
     "CompiledFunction",
     "Constraint",
+    "ConstraintDerivatives",
     "CutJoint",
     "Derivatives",
     "Equilibrium",
@@ -109,6 +112,7 @@ __all__ = [
     "Linkage",
     "LinkageDynamics",
     "LinkageEfforts",
+    "LinkageLinearisation",
     "LinkageSimulation",
     "LoadDiagram",
     "LoadEnvelope",

@@ -10,7 +10,14 @@ from typing_extensions import TypeVar, disjoint_base
 from .dynamics.sensitivities import Sensitivities
 from .hexapod import Body
 from .model import Link, Section
-from .results import Derivatives, ForwardDerivatives, HexapodDynamics, LinkageDynamics, SecondDerivatives
+from .results import (
+    ConstraintDerivatives,
+    Derivatives,
+    ForwardDerivatives,
+    HexapodDynamics,
+    LinkageDynamics,
+    SecondDerivatives,
+)
 
 _Array: TypeAlias = NDArray[np.float64]
 _Result = TypeVar("_Result", default=Any)
@@ -105,6 +112,11 @@ _HexapodArrays: TypeAlias = Literal[
 _HexapodNumbers: TypeAlias = Literal[
     "kinetic_energy",
     "potential_energy",
+]
+_LinkageConstraintDerivativesOutput: TypeAlias = Literal[
+    "dforce_dq",
+    "dfdd_dq",
+    "dfd_dq",
 ]
 _LinkageForwardDynamicsOutput: TypeAlias = Literal[
     "qdd",
@@ -846,6 +858,20 @@ class Linkage:
         out: _Array | None = None,
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
+    def constraint_derivatives(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        multiplier: ArrayLike,
+        t: ArrayLike | None = None,
+        *,
+        outputs: Sequence[_LinkageConstraintDerivativesOutput] | None = None,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: tuple[_Array, ...] | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> ConstraintDerivatives: ...
     def forward_dynamics(
         self,
         q: ArrayLike,

@@ -5,8 +5,15 @@ from ._rotation import matrix_of
 from .dynamics.sensitivities import sensitivities
 from .errors import GraphSizeError, ModelError, SingularityError, UnreachableError
 from .model.body import Body
-from .results import Derivatives, ForwardDerivatives, HexapodDynamics, LinkageDynamics, SecondDerivatives
+from .results import (
+    ConstraintDerivatives,
+    Derivatives,
+    ForwardDerivatives,
+    HexapodDynamics,
+    LinkageDynamics,
+    SecondDerivatives,
+)
 
 _core.adopt(GraphSizeError, ModelError, SingularityError, UnreachableError, Body)
-_core.adopt(Derivatives, ForwardDerivatives, HexapodDynamics, LinkageDynamics, SecondDerivatives)
+_core.adopt(ConstraintDerivatives, Derivatives, ForwardDerivatives, HexapodDynamics, LinkageDynamics, SecondDerivatives)
 _core.adopt(matrix_of, sensitivities)

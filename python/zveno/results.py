@@ -10,6 +10,7 @@ from . import _core
 from ._html import html_table
 
 __all__ = [
+    "ConstraintDerivatives",
     "Derivatives",
     "ForwardDerivatives",
     "HexapodDynamics",
@@ -53,6 +54,21 @@ def _rows(arrays: Mapping[str, NDArray[Any]]) -> list[tuple[str, str, str]]:
 
 _HEADER: Final = ("", "shape", "up to")
 _UNIQUE: Final = 1e-16  # of squares
+
+
+class ConstraintDerivatives(NamedTuple):
+    """First derivatives of the efforts G'N and of the rates f'', f' of constraints, by q.
+
+    None for those that ``outputs=`` did not ask for.
+    """
+
+    dforce_dq: NDArray[np.float64]
+    dfdd_dq: NDArray[np.float64]
+    dfd_dq: NDArray[np.float64]
+
+    def _repr_html_(self) -> str:
+        arrays = {name: array for name, array in self._asdict().items() if array is not None}
+        return html_table("Derivatives of the constraints", _rows(arrays), _HEADER)
 
 
 class Derivatives(NamedTuple):

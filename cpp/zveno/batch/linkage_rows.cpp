@@ -1,6 +1,7 @@
 // States of a linkage: one as doubles, several side by side in the lanes.
 #include <zveno/batch/rows.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <new>
 
@@ -14,6 +15,41 @@ namespace {
 // the tables of a pack would take too much memory beyond this
 constexpr int kLargestPacked = 128;
 
+// Columns of docs/constraints.md (L38) and (L40) by duals, kLanes directions at a time
+void derivatives(const LinkageJob& job, const Inputs<double>& in, const double* given, const double* multiplier,
+                 double* const* out, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const int n = job.linkage->chain().n(), m = job.linkage->rows(), numbers = job.linkage->given();
+  constexpr Param kWith[3] = {Param::q, Param::qd, Param::qdd};
+  Inputs<Derived> derived;
+  Derived* x[3];
+  for (int k = 0; k < 3; ++k) derived[kWith[k]] = x[k] = scratch.take<Derived>(n);
+  Derived* told = scratch.take<Derived>(numbers);
+  Derived* N = scratch.take<Derived>(m);
+  for (int i = 0; i < m; ++i) N[i] = multiplier[i];
+  Derived *force = scratch.take<Derived>(n), *fdd = scratch.take<Derived>(m), *fd = scratch.take<Derived>(m);
+  const auto column = [n](double* to, const Derived* from, int rows, int j, int lane) {
+    for (std::ptrdiff_t i = 0; to && i < rows; ++i) to[i * n + j] = from[i].g[lane];
+  };
+  for (int first = 0; first < n; first += kLanes) {
+    for (int k = 0; k < 3; ++k)
+      for (int j = 0; j < n; ++j) x[k][j] = in[kWith[k]][j];
+    for (int i = 0; i < numbers; ++i) told[i] = given[i];
+    const int count = std::min(kLanes, n - first);
+    for (int d = 0; d < count; ++d) {
+      const std::ptrdiff_t by = first + d;
+      x[0][by].g.v[d] = 1.0;
+      for (int i = 0; i < numbers; ++i) told[i].g.v[d] = given[(1 + by) * numbers + i];
+    }
+    constraint_terms<Derived>(job, derived, told, N, force, fdd, fd, scratch);
+    for (int d = 0; d < count; ++d) {
+      column(out[0], force, n, first + d, d);
+      column(out[1], fdd, m, first + d, d);
+      column(out[2], fd, m, first + d, d);
+    }
+  }
+}
+
 class LinkageRows {
  public:
   const Results results;
@@ -22,21 +58,23 @@ class LinkageRows {
       : results(job, rows), job_(job), linkage_(*job.linkage), rows_(rows), scratch_(scratch) {
     for (const Param p : row_of(job.function).params)
       if (is_array(p) && p != Param::t) input_[inputs_++] = {p, input_size(job, p)};
-    if (linkage_.given()) input_[inputs_++] = {Param::given, linkage_.given()};
+    if (linkage_.given()) input_[inputs_++] = {Param::given, input_size(job, Param::given)};
   }
 
   bool in_lanes(std::ptrdiff_t begin, std::ptrdiff_t end) const {
-    return end - begin > 1 && linkage_.chain().n() + linkage_.rows() <= kLargestPacked;
+    return end - begin > 1 && !derives() && linkage_.chain().n() + linkage_.rows() <= kLargestPacked;
   }
 
   Failure single(std::ptrdiff_t row) {
     Inputs<double> in;
-    const double* given = nullptr;
+    const double *given = nullptr, *multiplier = nullptr;
     bool finite = true;
     for (int k = 0; k < inputs_; ++k) {
       const double* x = rows_[input_[k].param].row(row);
       if (input_[k].param == Param::given)
         given = x;
+      else if (input_[k].param == Param::multiplier)
+        multiplier = x;
       else
         in[input_[k].param] = x;
       if (rows_.check_inputs) finite &= all_finite(x, input_[k].size);
@@ -45,7 +83,10 @@ class LinkageRows {
     double* out[kMostOutputs];
     for (int k = 0; k < results.count; ++k) out[k] = results.row(k, row);
     double* judged = scratch_.take<double>(judged_size(job_));
-    if (!solves() || linkage_.chosen()) evaluate_linkage(job_, linkage_.choice(), in, given, out, judged, scratch_);
+    if (derives())
+      derivatives(job_, in, given, multiplier, out, scratch_);
+    else if (!solves() || linkage_.chosen())
+      evaluate_linkage(job_, linkage_.choice(), in, given, out, judged, scratch_);
     if (solves()) {
       Failure f = linkage_.chosen() ? judge(judged) : Failure{Cause::deficient};
       if (f.cause == Cause::deficient) f = chosen_here(in, given, out, judged);
@@ -88,6 +129,8 @@ class LinkageRows {
   }
 
  private:
+  // duals fill the lanes by themselves
+  bool derives() const { return job_.function == LinkageFunction::constraint_derivatives; }
   bool solves() const { return judged_size(job_) > 0; }
 
   Failure judge(const double* judged, bool of_choice = true) const {

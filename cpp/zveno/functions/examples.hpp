@@ -448,6 +448,15 @@ inline constexpr char kLinkageConstraintBias[] = R"(>>> import numpy as np, zven
 True
 )";
 
+inline constexpr char kLinkageConstraintDerivatives[] = R"(>>> import numpy as np, zveno as zv
+>>> four_bar = zv.mechanisms.four_bar()
+>>> q, qd, h = np.array([0.8, 0.1, 1.5]), np.array([1.0, 2.0, 3.0]), 1e-6
+>>> d = four_bar.constraint_derivatives(q, qd, np.zeros(3), np.ones(5))
+>>> before, after = (four_bar.constraint_velocity(q + t * np.array([1.0, 0.0, 0.0]), qd) for t in (-h, h))
+>>> np.allclose((after - before) / (2 * h), d.dfd_dq[:, 0])
+True
+)";
+
 inline constexpr char kLinkageForwardDynamics[] = R"(>>> import numpy as np, zveno as zv
 >>> four_bar = zv.mechanisms.four_bar()
 >>> q = four_bar.close([0.8, 0.0, 1.5], hold=["crank_joint"])

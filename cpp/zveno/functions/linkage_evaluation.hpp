@@ -56,10 +56,30 @@ class LinkageEvaluation : private ChainEvaluation<T> {
         rows(LoopOrder::acceleration);
         for (int i = 0; i < m_; ++i) out[0][i] = value_[i].gam;
         return;
+      case LinkageFunction::constraint_derivatives: return;  // constraint_terms of duals: batch/
       case LinkageFunction::forward_dynamics: return forward_dynamics(out, judged);
       case LinkageFunction::project_position: return project(LoopOrder::position, out[0], judged);
       case LinkageFunction::project_velocity: return project(LoopOrder::velocity, out[0], judged);
     }
+  }
+
+  // What (L38) and (L40) differentiate: G'N, G qdd + gam, G qd + f_t
+  void constraint_terms(const T* multiplier, T* force, T* fdd, T* fd) {
+    rows(LoopOrder::acceleration);
+    const T* qdd = this->ordered(in_[Param::qdd]);
+    T* row = scratch_.template take<T>(n_);
+    T* sum = scratch_.template take<T>(n_);
+    for (int b = 0; b < n_; ++b) sum[b] = T(0.0);
+    for (int i = 0; i < m_; ++i) {
+      jacobian_row(i, row);
+      fd[i] = value_[i].fd;
+      fdd[i] = value_[i].gam;
+      for (int b = 0; b < n_; ++b) {
+        fdd[i] += row[b] * qdd[b];
+        sum[b] += row[b] * multiplier[i];
+      }
+    }
+    for (int b = 0; b < n_; ++b) force[chain_.user_index()[b]] = sum[b];
   }
 
  private:
@@ -448,5 +468,9 @@ class LinkageEvaluation : private ChainEvaluation<T> {
 template <class T>
 void evaluate_linkage(const LinkageJob& job, const RowChoice& choice, const Inputs<T>& in, const T* given, T* const* out,
                       T* judged, Scratch& scratch);
+// For duals.
+template <class T>
+void constraint_terms(const LinkageJob& job, const Inputs<T>& in, const T* given, const T* multiplier, T* force, T* fdd,
+                      T* fd, Scratch& scratch);
 
 }  // namespace zveno

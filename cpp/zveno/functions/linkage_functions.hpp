@@ -10,6 +10,7 @@ enum class LinkageFunction {
   constraint_velocity,
   constraint_jacobian,
   constraint_bias,
+  constraint_derivatives,
   forward_dynamics,
   project_position,
   project_velocity,
@@ -19,7 +20,8 @@ namespace linkage_table {
 
 constexpr int code(LinkageFunction f) { return static_cast<int>(f); }
 
-constexpr Param q = Param::q, qd = Param::qd, tau = Param::tau, t = Param::t;
+constexpr Param q = Param::q, qd = Param::qd, qdd = Param::qdd, tau = Param::tau, t = Param::t,
+                multiplier = Param::multiplier;
 
 // in the order of LinkageFunction; equation numbers of docs/constraints.md
 inline constexpr FunctionRow kRows[] = {
@@ -71,6 +73,22 @@ inline constexpr FunctionRow kRows[] = {
      "",
      "",
      examples::kLinkageConstraintBias},
+    {"constraint_derivatives",
+     code(LinkageFunction::constraint_derivatives),
+     {q, qd, qdd, multiplier, t},
+     4,
+     {},
+     {{"dforce_dq", {kN, kN}, "N m/rad, N, N/m", "d (G'N) / d q, symmetric: sum of N_i d^2 f_i / dq^2."},
+      {"dfdd_dq", {kM, kN}, "m/s^2 or 1/s^2", "d (G qdd + gam) / d q"},
+      {"dfd_dq", {kM, kN}, "m/s or 1/s", "d (G qd + f_t) / d q; d gam / d qd is twice that."}},
+     Cost::quadratic,
+     kSeveral,
+     "Exact first derivatives of the efforts G'N of constraints and of f', f'': what linearisation takes. (L38), (L40)",
+     "At a fixed time, with qdd and N constant. Functions of q that you gave (`zveno.constraints.function`, surfaces) are "
+     "differentiated by differences of eighth order; everything else by dual numbers.",
+     "",
+     examples::kLinkageConstraintDerivatives,
+     "ConstraintDerivatives"},
     {"forward_dynamics",
      code(LinkageFunction::forward_dynamics),
      {q, qd, tau, t},

@@ -29,7 +29,11 @@ inline Sizes sizes_of(const Linkage& x) {
                            static_cast<int>(x.constraints().size()), x.given());
 }
 inline Sizes sizes_of(const LinkageJob& job) { return sizes_of(*job.linkage); }
-inline int input_size(const LinkageJob& job, Param p) { return input_size(p, sizes_of(job)); }
+// Of functions that are differentiated, what is given comes with its slopes by every q, one after another.
+inline int input_size(const LinkageJob& job, Param p) {
+  const bool slopes = p == Param::given && job.function == LinkageFunction::constraint_derivatives;
+  return input_size(p, sizes_of(job)) * (slopes ? 1 + job.linkage->chain().n() : 1);
+}
 inline int output_count(const LinkageJob& job) { return row_of(job.function).outputs.count; }
 inline std::ptrdiff_t output_size(const LinkageJob& job, int k = 0) {
   return numbers(row_of(job.function).outputs[k].shape, sizes_of(job));

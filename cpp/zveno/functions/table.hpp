@@ -32,6 +32,7 @@ enum class Param : std::uint8_t {
   start,
   // of linkages
   t,
+  multiplier,
   given,
   // not arrays of the state
   external,
@@ -160,6 +161,7 @@ inline constexpr Slot kSlots[] = {
     {"base_wrench", {6}, "N and N m", "Force and moment on the base at its centre of mass, base axes."},
     {"start", {6, kNj}, "rad or m", "Where Newton's method begins; default: the closed form, and the start of custom legs."},
     {"t", {}, "s", "Time, for constraints that move; the others do not ask for it."},
+    {"multiplier", {kM}, "N", "Multipliers N of the equations."},
     {"given", {Dim(1, Size::given)}, "1", "What functions of time and of the state give."},
 };
 static_assert(sizeof(kSlots) / sizeof(kSlots[0]) == kInputs);

@@ -10,8 +10,9 @@ Examples
 [0.5 1. ]
 """
 
+from .constrained import ConstraintControl
 from .controller import Controller
 from .joints import ComputedTorque, GravityCompensation
 from .tool import Impedance, OperationalSpace
 
-__all__ = ["ComputedTorque", "Controller", "GravityCompensation", "Impedance", "OperationalSpace"]
+__all__ = ["ComputedTorque", "ConstraintControl", "Controller", "GravityCompensation", "Impedance", "OperationalSpace"]

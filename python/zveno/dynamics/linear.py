@@ -246,8 +246,7 @@ def linearise(
 
     Notes
     -----
-    Limits of joints and laws of `zveno.laws` are no part of it. Constraints will enter as rows besides these, with
-    the multipliers as further unknowns.
+    Limits of joints and laws of `zveno.laws` are no part of it. Mechanisms with constraints: `Linkage.linearise`.
 
     Examples
     --------

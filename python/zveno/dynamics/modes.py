@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..model import Chain
     from .linear import Linearisation
 
-__all__ = ["Modes", "modes_of"]
+__all__ = ["Modes", "modes_of", "modes_within"]
 
 EPS: Final = float(np.finfo(float).eps)
 ROUNDING: Final = 64.0  # units in the last place for each joint
@@ -187,16 +187,32 @@ _HEADER: Final = ("mode", "frequency", "damping", "motion", "mostly")
 
 def modes_of(lin: Linearisation, damping: bool) -> Modes:
     """See `Linearisation.modes`."""
-    linalg = optional("scipy.linalg", "Linearisation.modes", "scipy")
     chain, n = lin.chain, lin.chain.n
     require_mass(chain, lin.q, lin.M)
-    M, B = (lin.M + lin.M.T) / 2, lin.B if damping else np.zeros((n, n))
-    K = (lin.K + lin.K.T) / 2
     # rounding errors of K: of the terms that it is the sum of
     terms = acting(chain, lin.q, lin.tau, lin.external, lin.base_motion)
     terms = terms + np.abs(lin.M) @ np.abs(lin.qdd) + np.abs(lin.B) @ np.abs(lin.qd)
     noise = ROUNDING * n * EPS * terms
-    skew = (lin.K - lin.K.T) / 2
+    return modes_within(chain, lin.q, (lin.M, lin.B, lin.K), noise, np.eye(n), lin.M, damping)
+
+
+def modes_within(
+    chain: Chain,
+    q: Array,
+    matrices: tuple[Array, Array, Array],
+    noise: Array,
+    spread: Array,
+    mass: Array,
+    damping: bool,
+) -> Modes:
+    """Modes of M x'' + B x' + K x = 0, where the joints move by `spread` x and have the mass matrix `mass`.
+
+    noise: sizes of rounding errors of K.
+    """
+    linalg = optional("scipy.linalg", "Linearisation.modes", "scipy")
+    n = len(spread.T)
+    M, B = (matrices[0] + matrices[0].T) / 2, matrices[1] if damping else np.zeros((n, n))
+    K, skew = (matrices[2] + matrices[2].T) / 2, (matrices[2] - matrices[2].T) / 2
     straight = np.abs(skew) <= np.sqrt(np.outer(noise, noise)) + ROUNDING * n * EPS * np.abs(K)
     skew = np.where(straight, 0.0, skew)
 
@@ -216,12 +232,13 @@ def modes_of(lin: Linearisation, damping: bool) -> Modes:
         stiffness = np.diag(squares) + basis.T @ skew @ basis
         eigenvalues, inside, kinds = _damped(linalg, stiffness, basis.T @ B @ basis, squares)
         shapes = inside @ basis.T
-    shapes = _scaled(shapes, M)
-    moved = shapes @ M
-    factors = shapes.conj() @ lin.excitation
+    mass = (mass + mass.T) / 2
+    shapes = _scaled(shapes @ spread.T, mass)
+    moved = shapes @ mass
+    factors = shapes.conj() @ chain.momentum_matrix(q, about="base").T
     return Modes(
         chain=chain,
-        q=lin.q,
+        q=q,
         eigenvalues=_kept(eigenvalues),
         shapes=_kept(shapes),
         kinds=kinds,

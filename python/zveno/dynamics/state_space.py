@@ -195,8 +195,8 @@ def state_space_of(lin: Linearisation, inputs: Inputs, outputs: Outputs, dt: flo
     units = tuple("m" if kind == "prismatic" else "rad" for kind in chain.joint_types)
     states = tuple(f"{x} {name}" for x in ("q", "qd") for name in chain.joint_names)
     measured = [_output(lin, item, driven, A, B, fail) for item in items]
-    _once([name for column in driven for name in column.names], "inputs", fail)
-    _once([name for row in measured for name in row.names], "outputs", fail)
+    once([name for column in driven for name in column.names], "inputs", fail)
+    once([name for row in measured for name in row.names], "outputs", fail)
     model = StateSpace(
         A=read_only(A),
         B=read_only(B),
@@ -217,13 +217,13 @@ def state_space_of(lin: Linearisation, inputs: Inputs, outputs: Outputs, dt: flo
     return model if dt is None else model.discretise(dt)
 
 
-def _once(names: list[str], what: str, fail: Fail) -> None:
+def once(names: list[str], what: str, fail: Fail) -> None:
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         fail(f"{what} has {_show(twice)} twice")
 
 
-def _effort_units(chain: Chain) -> tuple[str, ...]:
+def effort_units(chain: Chain) -> tuple[str, ...]:
     return tuple("N" if kind == "prismatic" else "N m" for kind in chain.joint_types)
 
 
@@ -235,10 +235,10 @@ def _input_items(chain: Chain, inputs: Inputs, fail: Fail) -> list[tuple[Any, ..
         return [(name,) for name in chain.joint_names]
     if isinstance(inputs, Mapping):
         return [("wrench", link) if what == "wrench" else ("wrench", link, what) for link, what in inputs.items()]
-    return _items(inputs, "inputs", "names of joints, ('wrench', link) or 'base_acceleration'", fail)
+    return items_of(inputs, "inputs", "names of joints, ('wrench', link) or 'base_acceleration'", fail)
 
 
-def _items(given: object, what: str, expected: str, fail: Fail) -> list[tuple[Any, ...]]:
+def items_of(given: object, what: str, expected: str, fail: Fail) -> list[tuple[Any, ...]]:
     if isinstance(given, str):
         given = [given]
     if not isinstance(given, Iterable):
@@ -277,7 +277,7 @@ def _input(lin: Linearisation, item: tuple[Any, ...], fail: Fail) -> _Input:
         fail(f"inputs has {_show(told)}, expected one of {shown}, ('wrench', link) or ('wrench', link, 'fz'){hint}")
     k = chain.joint_names.index(name)
     unit = np.broadcast_to(np.eye(n)[:, k : k + 1], (*none.shape[:-1], 1))
-    return _Input((f"tau {name}",), (_effort_units(chain)[k],), unit, unit, lin.tau[..., k : k + 1])
+    return _Input((f"tau {name}",), (effort_units(chain)[k],), unit, unit, lin.tau[..., k : k + 1])
 
 
 def _wrench_input(lin: Linearisation, item: tuple[Any, ...], fail: Fail) -> _Input:
@@ -309,7 +309,7 @@ def _wrench_input(lin: Linearisation, item: tuple[Any, ...], fail: Fail) -> _Inp
 def _output_items(outputs: Outputs, fail: Fail) -> list[tuple[Any, ...]]:
     if outputs is None:
         return [("q",), ("qd",)]
-    return _items(outputs, "outputs", "'q', 'com', ('pose', link), ... or a list of them", fail)
+    return items_of(outputs, "outputs", "'q', 'com', ('pose', link), ... or a list of them", fail)
 
 
 def _output(lin: Linearisation, item: tuple[Any, ...], driven: list[_Input], A: Array, B: Array, fail: Fail) -> _Output:
@@ -349,7 +349,7 @@ def _joint_output(
     some = [names.index(item[1])] if len(item) == 2 else list(range(n))
     turn = ["m" if kind == "prismatic" else "rad" for kind in chain.joint_types]
     unit = {"q": turn, "qd": [f"{x}/s" for x in turn], "qdd": [f"{x}/s^2" for x in turn]}
-    unit["tau"] = list(_effort_units(chain))
+    unit["tau"] = list(effort_units(chain))
     C, D = np.zeros((*lead, n, 2 * n)), np.zeros((*lead, n, B.shape[-1]))
     if what in ("q", "qd"):
         C[...] = np.eye(2 * n)[:n] if what == "q" else np.eye(2 * n)[n:]

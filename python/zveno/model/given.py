@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from .chain import Chain
 
 _STEP = 1e-30  # complex
+_EIGHTH = (4 / 5, -1 / 5, 4 / 105, -1 / 280)  # weights of central differences
+_NEAR = 5e-3  # their step, in rad or in lengths of the mechanism
 
 
 class Given:
@@ -60,6 +62,27 @@ class Given:
             else:
                 timed: Any = constraint.length if callable(constraint.length) else constraint.offset
                 out[place : place + 3] = given_numbers(timed(t), 3, f"{who}: value, rate, second rate at t = {t:g}")
+        return out
+
+    def with_slopes(self, q: Array, qd: Array, t: Array, length: float) -> Array:
+        """The numbers at states (..., n), each followed by its slopes by every q."""
+        lead, n = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], t.shape), self.chain.n
+        step = np.array([_NEAR * (length if kind == "prismatic" else 1.0) for kind in self.chain.joint_types])
+        states, rates, times = np.broadcast_to(q, (*lead, n)), np.broadcast_to(qd, (*lead, n)), np.broadcast_to(t, lead)
+        out = np.empty((*lead, (1 + n) * self.size))
+        for at in np.ndindex(lead):
+            out[at] = self._sloping(states[at], rates[at], float(times[at]), step).ravel()
+        return out
+
+    def _sloping(self, q: Array, qd: Array, t: float, step: Array) -> Array:
+        """Of functions of the state by differences of eighth order; functions of time have no slopes."""
+        n = q.size
+        out = np.zeros((1 + n, self.size))
+        out[0] = self.at(q, qd, t)
+        if any(constraint.function is not None for constraint in self.constraints):
+            for k, dq in enumerate(np.diag(step)):
+                for i, weight in enumerate(_EIGHTH, 1):
+                    out[1 + k] += weight / step[k] * (self.at(q + i * dq, qd, t) - self.at(q - i * dq, qd, t))
         return out
 
     def _function(

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .._check import Array, _show, as_amount, as_array, as_choice, as_list, as_number, did_you_mean, failing, frozen
 from .._record import Value, require_keys
+from ..dynamics.linkage_linear import linearise_linkage
 from ..errors import ModelError, SingularityError, UnreachableError
 from ..sim.linkage import simulate_linkage
 from .chain import GRAVITY, Chain
@@ -131,6 +132,7 @@ class Linkage(Value, _core.Linkage):
     _version: ClassVar[int] = 1
 
     simulate = simulate_linkage
+    linearise = linearise_linkage
 
     def __init__(
         self,
@@ -298,6 +300,8 @@ class Linkage(Value, _core.Linkage):
             fail(f"leading shapes of q {states.shape[:-1]}, qd {rates.shape[:-1]} and t {times.shape} do not broadcast")
         if not (np.isfinite(states).all() and np.isfinite(rates).all() and np.isfinite(times).all()):
             fail("q, qd or t is not finite")
+        if function == "constraint_derivatives":
+            return self._giver.with_slopes(states, rates, times, self._length)
         out = np.empty((*lead, self._giver.size))
         states, rates = np.broadcast_to(states, (*lead, n)), np.broadcast_to(rates, (*lead, n))
         times = np.broadcast_to(times, lead)
