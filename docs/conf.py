@@ -140,7 +140,8 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
     ),
     "linear": (
         "Small motions",
-        "What `Chain.linearise`, `Linkage.linearise` and `Chain.equilibrium` return; how to use them: [](../../linearisation.md).",
+        "What `Chain.linearise`, `Linkage.linearise` and `Chain.equilibrium` return; how to use them: "
+        "[](../../linearisation.md).",
         ["Linearisation", "LinkageLinearisation", "StateSpace", "Modes", "Equilibrium"],
     ),
     "compiled": (
