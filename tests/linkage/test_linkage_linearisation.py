@@ -286,7 +286,7 @@ def test_known_mechanisms_in_motion(name):
 def test_random_mechanisms_in_motion(rng, kind):
     linkage, _, _, q, qd = closed_pair(rng, kind)
     drivers = linkage.independent(q)
-    check_linearisation(linkage, closed(linkage, q, drivers), qd, rng.normal(size=10), drivers, tolerance=1e-9, h=0.002)
+    check_linearisation(linkage, closed(linkage, q, drivers), qd, rng.normal(size=10), drivers)
 
 
 def test_a_plane_that_moves_and_turns():
