@@ -445,6 +445,20 @@ class Linkage(Value, _core.Linkage):
         beside, length = ((), None) if loops is None else read_loops(loops)
         return cls._made(chain=chain, constraints=(*beside, *couplings), length=length)
 
+    @classmethod
+    def from_mjcf(cls, source: str | os.PathLike[str]) -> Self:
+        """Read an MJCF file, or XML text, with its equality constraints; needs the package mujoco.
+
+        Read: bodies with hinges and slides, inertias, limits, armature, damping, springs; ``connect`` becomes a
+        spherical loop, ``weld`` a weld, ``joint`` a coupling (linear ones). A body with several joints, or one whose
+        joint stands away from its origin, is a fixed link of its name behind links ``body:joint``. Free and ball
+        joints, sites and tendons in equalities are a `ModelError`; contacts, actuators and dry friction are ignored.
+        """
+        from .mjcf import read_mjcf
+
+        chain, constraints = read_mjcf(source)
+        return cls._made(chain=chain, constraints=constraints, length=None)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON; `zveno.load` reads it back, equal to the last bit."""
         write_json(self.to_dict(), "constraints", path)
