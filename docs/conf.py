@@ -128,11 +128,20 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
     "results": (
         "Results",
         "Objects that calls with several results return.",
-        ["Derivatives", "SecondDerivatives", "ConstraintDerivatives", "HexapodDynamics", "RingPose", "Singularity", "OpCount"],
+        [
+            "Derivatives",
+            "SecondDerivatives",
+            "ConstraintDerivatives",
+            "HexapodDynamics",
+            "RingPose",
+            "Singularity",
+            "OpCount",
+        ],
     ),
     "linear": (
         "Small motions",
-        "What `Chain.linearise`, `Linkage.linearise` and `Chain.equilibrium` return; how to use them: [](../../linearisation.md).",
+        "What `Chain.linearise`, `Linkage.linearise` and `Chain.equilibrium` return; how to use them: "
+        "[](../../linearisation.md).",
         ["Linearisation", "LinkageLinearisation", "StateSpace", "Modes", "Equilibrium"],
     ),
     "compiled": (
