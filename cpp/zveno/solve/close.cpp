@@ -191,8 +191,9 @@ bool choose_rows(const Linkage& linkage, const double* G, const double* f, RowCh
   const Matrix A = scaled(linkage, G);
   choice = {};
   const int m = linkage.rows();
+  if (m == 0) return true;  // Eigen does not factor nothing
   const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(A.transpose());
-  const double least = rank_tolerance(linkage, f) * (m ? std::fabs(qr.matrixR()(0, 0)) : 0.0);
+  const double least = rank_tolerance(linkage, f) * std::fabs(qr.matrixR()(0, 0));
   const int most = std::min<int>(m, linkage.chain().n());
   for (int j = 0; j < m; ++j) {
     const int row = qr.colsPermutation().indices()[j];
