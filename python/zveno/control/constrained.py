@@ -119,9 +119,9 @@ class ConstraintControl(Controller):
 
         Raises
         ------
-        NotImplementedError
+        TypeError
         """
-        raise NotImplementedError(
+        raise TypeError(
             f"{self._who}: functions of a Linkage cannot be traced, so that there is no C of this controller;"
             " OperationalSpace and ComputedTorque have it"
         )

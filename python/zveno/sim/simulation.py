@@ -473,8 +473,8 @@ class Simulation(ABC):
         return False
 
     def _crossing(self, event: list[Any]) -> Any:
-        """That event."""
-        raise NotImplementedError
+        """That event; a record without such events has none."""
+        raise TypeError(f"{type(self).__name__} has no events of the caller")
 
     @staticmethod
     def _entered(run: Run) -> set[int]:
