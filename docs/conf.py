@@ -173,6 +173,10 @@ MODULES = {
         "Flexible links",
         "Beams as rigid finite elements; how to use them: [](../../flexible.md), their [cross-sections](sections.md).",
     ),
+    "constraints": (
+        "Constraints",
+        "Points on planes, lines, curves and surfaces, poses, couplings, targets that move: [](../../constraints.md).",
+    ),
     "control": ("Controllers", "Efforts from state and reference, in Python and as C: [](../../control.md)."),
     "files": ("Files", "Reading and writing models and records."),
     "graph": ("Expression graphs", "The straight-line program behind a traced function."),
@@ -209,7 +213,7 @@ def write_api(app: Any, config: Any) -> None:
     pages = {}
     for key, (title, text, names) in {**TOPICS, "package": rest}.items():
         pages[key] = f"# {title}\n\n{text}\n\n{table('zveno', [name for name in names if name in public])}"
-    shown: set[int] = set()  # what two modules have is described once
+    shown = {id(getattr(zv, name)) for name in public}  # what two modules have is described once
     for key, (title, text) in MODULES.items():
         if find_spec(f"zveno.{key}") is None:
             continue

@@ -22,18 +22,14 @@ s = 0.5 - 0.5 * np.cos(np.pi * t / 4.0)  # smooth from 0 to 1
 stroke = np.column_stack([0 * s, 0.25 + 0.25 * s, -1.2 - 0.9 * s, -1.2 + 1.2 * s])
 rate, second = np.gradient(stroke, t, axis=0), np.gradient(np.gradient(stroke, t, axis=0), t, axis=0)
 
-q = np.array([0, 0.25, -1.2, -1.2, 0.9, 2.1, 0.1, 2.8, 0.1, 2.2, 1.2, -1.5])
-states = []
-for row in stroke:
-    q = q.copy()
-    q[:4] = row
-    q = digger.close(q, hold=arm)
-    states.append(q)
-states = np.array(states)
-qd = np.array([digger.velocities(x, dict(zip(arm, v, strict=True))) for x, v in zip(states, rate, strict=True)])
-qdd = np.array(
-    [digger.accelerations(x, v, dict(zip(arm, a, strict=True))) for x, v, a in zip(states, qd, second, strict=True)]
-)
+state = np.array([0, 0.25, -1.2, -1.2, 0.9, 2.1, 0.1, 2.8, 0.1, 2.2, 1.2, -1.5])
+states, qd, qdd = np.zeros((3, len(t), digger.n))
+for k in range(len(t)):
+    state = state.copy()
+    state[:4] = stroke[k]
+    state = states[k] = digger.close(state, hold=arm)
+    qd[k] = digger.velocities(state, {name: rate[k, j] for j, name in enumerate(arm)})
+    qdd[k] = digger.accelerations(state, qd[k], {name: second[k, j] for j, name in enumerate(arm)})
 
 # efforts of the drives without soil, and with 20 kN of soil against the way of the bucket's edge
 edge = np.array([1.3, 0.0, -0.2])
@@ -68,8 +64,8 @@ bars = [("boom", 0.0, "boom", 5.2), ("stick", -0.7, "stick", 2.7), ("bucket", 0.
 bars += [(f"{name}_barrel", 0.0, f"{name}_rod", 0.0) for name in ("boom", "stick", "bucket")]
 bars += [("rocker", 0.0, "rocker", 0.5), ("link", 0.0, "link", 0.5)]
 for k in (0, 40, 80):
-    for first, x, last, y in bars:
-        ends = np.array([place(states[k], first, x), place(states[k], last, y)])
+    for first, begin, last, end in bars:
+        ends = np.array([place(states[k], first, begin), place(states[k], last, end)])
         axes[0].plot(ends[:, 0], ends[:, 1], lw=3 if first in ("boom", "stick", "bucket") else 1.2, color=f"C{k // 40}")
 path = np.array([digger.chain.pose(x, "bucket") @ [*edge, 1] for x in states])
 axes[0].plot(path[:, 0], path[:, 2], "k:", label="edge of the bucket")

@@ -179,8 +179,8 @@ def simulate_linkage(
     >>> run = four_bar.simulate(1.0, 1e-3, q=q, qd=four_bar.velocities(q, {"crank_joint": 3.0}))
     >>> bool(np.abs(four_bar.residual(run.q)).max() < 1e-14)
     True
-    >>> print(run.energy_balance)
-    50.9 J exchanged, error < 1e-9 of it
+    >>> bool(run.energy_balance.ratio < 1e-9)
+    True
     """
     if not isinstance(linkage, _core.Linkage):
         raise TypeError(f"simulate: linkage is {_show(linkage)}, expected a Linkage")
