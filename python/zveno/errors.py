@@ -54,7 +54,8 @@ class _StateError(Error):
         self.leg, self.leg_index = leg, leg_index
         self.cause, self.margin = cause, margin
         self.constraint: str | None = None
-        self.gap, self.angle = math.nan, math.nan
+        self.gap: float | None = None
+        self.angle: float | None = None
         self.joints: tuple[str, ...] = ()
         self.q: Any = None
 

@@ -234,7 +234,7 @@ def test_every_record_is_described_by_the_table_of_its_system():
         assert [tuple(f) for f in kind.fields] == fields
         for name, unit, text, _ in fields:
             assert re.search(rf"^    {name} : \(n[,)].*\n        {re.escape(text)}$", kind.__doc__, re.M) and unit
-    with pytest.raises(ValueError, match="record_fields: system is 'car', expected 'hexapod' or 'chain'"):
+    with pytest.raises(ValueError, match="record_fields: system is 'car', expected 'hexapod', 'chain' or 'linkage'"):
         zv._core.record_fields("car")
 
 
