@@ -24,9 +24,9 @@ inline void gather(const RowData& rows, std::ptrdiff_t first, std::ptrdiff_t end
     return;
   }
   int j = 0;
-  // Whole blocks, turned in registers. The last one reaches into later rows, so these must exist.
-  const std::ptrdiff_t beyond = (kLanes + rows.stride - 1) / rows.stride;
-  if (first + kLanes + beyond <= end)
+  // Whole blocks, turned in registers. The last one reaches beyond its row: what it reads must be numbers of later rows.
+  const std::ptrdiff_t later = end - first - kLanes;
+  if (later >= 0 && later * rows.stride >= padded(count) - count)
     for (; j < count; j += kLanes) {
       Packed block[kLanes];
       for (int l = 0; l < kLanes; ++l) block[l] = Packed::load(rows.row(first + l) + j);
@@ -59,39 +59,39 @@ void store_first(const Pack<N>& p, double* x, int count) {
     if (l < count) x[l] = p[l];
 }
 
-// `count` numbers of the first `rows` lanes -> row_of(lane). Returns zero in a lane whose numbers are all finite, else NaN.
+// `count` numbers of the first `rows` lanes -> row_of(lane)
 template <class RowOf>
-Packed scatter(const Packed* in, int count, int rows, const RowOf& row_of) {
-  Packed defect[kLanes];
-  for (int l = 0; l < kLanes; ++l) defect[l] = 0.0;
+void scatter(const Packed* in, int count, int rows, const RowOf& row_of) {
   int j = 0;
   for (; j + kLanes <= count; j += kLanes) {
     Packed block[kLanes];
     ZVENO_UNROLL
-    for (int l = 0; l < kLanes; ++l) block[l] = in[j + l], defect[l] += block[l] * Packed(0.0);
+    for (int l = 0; l < kLanes; ++l) block[l] = in[j + l];
     transpose(block);
     ZVENO_UNROLL
     for (int l = 0; l < kLanes; ++l)
       if (l < rows) block[l].store(row_of(l) + j);
   }
-  if (j < count) {
-    Packed block[kLanes];
-    ZVENO_UNROLL
-    for (int l = 0; l < kLanes; ++l) block[l] = j + l < count ? in[j + l] : Packed(0.0), defect[l] += block[l] * Packed(0.0);
-    transpose(block);
-    ZVENO_UNROLL
-    for (int l = 0; l < kLanes; ++l)
-      if (l < rows) store_first(block[l], row_of(l) + j, count - j);
-  }
-  Packed sum = defect[0];
-  for (int l = 1; l < kLanes; ++l) sum += defect[l];
-  return sum;
+  if (j == count) return;
+  Packed block[kLanes];
+  ZVENO_UNROLL
+  for (int l = 0; l < kLanes; ++l) block[l] = j + l < count ? in[j + l] : Packed(0.0);
+  transpose(block);
+  ZVENO_UNROLL
+  for (int l = 0; l < kLanes; ++l)
+    if (l < rows) store_first(block[l], row_of(l) + j, count - j);
 }
 
 inline bool zero_in_all_lanes(const Packed& x) {
+#if defined(__AVX512F__)
+  return _mm512_cmp_pd_mask((__m512d)x.v, _mm512_setzero_pd(), _CMP_NEQ_UQ) == 0;
+#elif defined(__AVX__)
+  return _mm256_movemask_pd(_mm256_cmp_pd((__m256d)x.v, _mm256_setzero_pd(), _CMP_NEQ_UQ)) == 0;
+#else
   bool zero = true;
   for (int l = 0; l < kLanes; ++l) zero &= x[l] == 0.0;
   return zero;
+#endif
 }
 
 // zero in a lane whose numbers are all finite, else NaN; four sums hide the latency of addition
