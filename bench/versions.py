@@ -71,7 +71,7 @@ def cases():
         for method in ("rk4", "semi-implicit"):
             for name, law in (("", None), (" with laws", laws)):
                 options = {"laws": law, "method": method, "progress": False}
-                yield f"{kind}.simulate {method}{name}", 200, lambda hx=hx, o=options: hx.simulate(0.2, 1e-3, **o)
+                yield f"{kind}.simulate {method}{name}", 1000, lambda hx=hx, o=options: hx.simulate(1.0, 1e-3, **o)
 
 
 def worker():

@@ -17,7 +17,7 @@ from rich.text import Text
 from .. import Error
 from .jobs import JOBS, Outcome
 from .output import fail, new_console, new_table, one_line, require_file
-from .page import Section, page, picture, source_of
+from .page import Section, as_url, page, picture, source_of
 
 
 def demo(
@@ -54,7 +54,8 @@ def demo(
                 except Error as error:
                     fail(f"demo: {job.title}: {one_line(error)}", 1)
             progress.advance(task)
-            figures = [picture(draw) for draw in outcome.figures] if drawing else []
+            figures = [as_url(outcome.moving.encode())] if outcome.moving else []
+            figures += [picture(draw) for draw in outcome.figures] if drawing else []
             note = "" if drawing or not outcome.figures else 'No figures: pip install "zveno[plot]" brings matplotlib.'
             sections.append(Section(job.title, source_of(job.run), outcome.text, outcome.table, figures, note))
             progress.advance(task)

@@ -28,6 +28,7 @@ class Outcome:
     text: list[str]
     table: list[list[str]] = field(default_factory=list)
     figures: list[Callable[[], Figure]] = field(default_factory=list)
+    moving: str = ""  # SVG that a browser plays
 
 
 def arm_dynamics() -> dict[str, Any]:
@@ -84,6 +85,8 @@ def ring_contact() -> dict[str, Any]:
 
 def show_ring(found: dict[str, Any]) -> Outcome:
     """What base and drives feel, and whether energy is accounted for."""
+    from ..plot.motion import moving_picture
+
     ring, sim = found["ring"], found["sim"]
     force = np.linalg.norm(sim.base_wrench[:, :3], axis=1)
     strokes = 1e3 * np.abs(sim.actuated_position)
@@ -99,21 +102,16 @@ def show_ring(found: dict[str, Any]) -> Outcome:
     def draw() -> Figure:
         return sim.plot()  # type: ignore[no-any-return]
 
-    def draw_ring() -> Figure:
-        from ..plot.mechanism import draw_mechanism
-
-        worst = int(strokes.max(axis=1).argmax())
-        return draw_mechanism(ring, sim.r[worst], sim.R[worst]).figure  # type: ignore[no-any-return]
-
     return Outcome(
         [
             f"{ring!r}.",
             f"{len(sim):,} states recorded. Energy is accounted for within {error:.1e} J; the largest kinetic energy "
             f"is {exchanged:.2f} J.",
-            "sim.plot() draws the record, sim.to_pandas() makes a table of it.",
+            "sim.plot() draws the record, sim.animate(path) moves, sim.to_pandas() makes a table of it.",
         ],
         [["load", "peak", "at", "leg"], *rows],
-        [draw_ring, draw],
+        [draw],
+        moving_picture(sim, 0.25)[0],
     )
 
 

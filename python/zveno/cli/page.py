@@ -56,7 +56,12 @@ def picture(draw: Callable[[], Figure]) -> str:
             plt.close("all")
         finally:
             plt.switch_backend(before)
-    return "data:image/svg+xml;base64," + base64.b64encode(stream.getvalue()).decode()
+    return as_url(stream.getvalue())
+
+
+def as_url(svg: bytes) -> str:
+    """A picture as a data URL."""
+    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
 
 
 def page(sections: Sequence[Section], seconds: float) -> str:

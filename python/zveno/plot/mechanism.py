@@ -13,40 +13,12 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-u
 from numpy.typing import ArrayLike
 
 from .._check import Array, refuse_masked
-from .._rotation import about_axis
+from .skeleton import leg_points, outline
 
 if TYPE_CHECKING:
-    from ..model import Chain, Hexapod, Leg
+    from ..model import Chain, Hexapod
 
 __all__ = ["draw_chain", "draw_mechanism"]
-
-
-def _leg_points(hexapod: Hexapod, leg: Leg, q: Array, hinge: Array) -> list[Array]:
-    """Points of a leg from base to ring hinge, base axes: where its bodies meet."""
-    if leg.chain is not None:
-        bodies = [leg.chain.pose(q[: leg.chain.n], name)[:3, 3] for name in leg.chain.link_names]
-        return [*bodies, hinge]
-    assert leg.base is not None and leg.base_frame is not None
-    if leg.unit == "rad":
-        crank = leg.base_frame @ about_axis(1, float(q[0])) @ (leg.inner_length, 0.0, 0.0)
-    else:
-        crank = (hinge - leg.base) * (leg.inner_length / np.linalg.norm(hinge - leg.base))
-    return [leg.base, leg.base + crank, hinge]
-
-
-def _outline(points: Array) -> Array:
-    """A closed curve through points: their circle if they are on one, else the polygon around their centre."""
-    centre = points.mean(axis=0)
-    _, _, axes = np.linalg.svd(points - centre)
-    plane = (points - centre) @ axes[:2].T
-    radii = np.linalg.norm(plane, axis=1)
-    flat = np.abs((points - centre) @ axes[2]).max() < 1e-3 * radii.mean()
-    if flat and np.ptp(radii) < 0.01 * radii.mean():
-        a = np.linspace(0, 2 * np.pi, 121)
-        plane = radii.mean() * np.stack([np.cos(a), np.sin(a)], axis=1)
-        return np.asarray(centre + plane @ axes[:2])
-    order = np.argsort(np.arctan2(plane[:, 1], plane[:, 0]))
-    return np.asarray(points[np.append(order, order[0])])
 
 
 def draw_mechanism(hexapod: Hexapod, r: ArrayLike | None = None, R: ArrayLike | None = None, ax: Any = None) -> Any:
@@ -75,12 +47,12 @@ def draw_mechanism(hexapod: Hexapod, r: ArrayLike | None = None, R: ArrayLike | 
     if ax is None:
         ax = plt.figure(figsize=(6.4, 5.4)).add_axes((0.0, 0.0, 0.95, 0.95), projection="3d")
     hinges = np.array([place + rotation @ leg.ring for leg in hexapod.legs])
-    tracks = [_leg_points(hexapod, leg, q[k], hinges[k]) for k, leg in enumerate(hexapod.legs)]
+    tracks = [leg_points(hexapod, leg, q[k], hinges[k]) for k, leg in enumerate(hexapod.legs)]
     bases = np.array([track[0] for track in tracks])
     up = int(np.abs(hinges.mean(axis=0) - bases.mean(axis=0)).argmax())
 
     for points, colour, edge in ((bases, "0.75", "0.35"), (hinges, "#56B4E9", "#0072B2")):
-        curve = _outline(points)
+        curve = outline(points)
         ax.add_collection3d(Poly3DCollection([curve], facecolor=colour, alpha=0.22, edgecolor="none"))
         ax.plot(*curve.T, color=edge, lw=2.4)
         ax.scatter(*points.T, color=edge, s=26, depthshade=False)

@@ -509,6 +509,28 @@ class Simulation(ABC):
     def plot(self) -> Figure:
         """Draw the motion in one figure. Needs matplotlib (``zveno[plot]``)."""
 
+    def animate(self, path: str | os.PathLike[str], *, speed: float = 1.0) -> None:
+        """Write the motion as a moving picture that any browser plays: lines between the parts of the mechanism.
+
+        Parameters
+        ----------
+        path : str or path
+            ``.html``: a page with a button and a slider; ``.svg``: the picture alone. Nothing else is needed to see it.
+        speed : float
+            Seconds of motion in a second of the picture; 0.1 is slow motion.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, zveno as zv
+        >>> sim = zv.robots.two_link().simulate(2.0, 1e-2, q=[0.5, 0.0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "swing.html")
+        ...     sim.animate(path)
+        ...     "<animate" in path.read_text()
+        True
+        """
+        _optional("zveno.plot.motion", "Simulation.animate").animate(self, path, speed)
+
 
 class HexapodSimulation(Simulation, mechanism="hexapod"):
     """Record of the simulated motion of a hexapod's ring. ``len()`` is the number of recorded states n."""
