@@ -82,7 +82,8 @@ def _drawn(
     centre, middle = 0.5 * (low + high), np.array([WIDTH / 2, MARGIN + room[1] / 2 + MARGIN / 2])
     timing = f'dur="{seconds:g}s" repeatCount="indefinite"'
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
+        ' font-family="sans-serif">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
         f'<text x="{MARGIN}" y="{MARGIN - 8}" font-size="14" fill="#333">{escape(title)}</text>',
     ]
