@@ -22,11 +22,13 @@ void angle_packs_fused(const double* s, const double* c, double* x, int n);
 
 namespace {
 
-// Beyond these sizes a matrix is computed state by state: for CRBA the double kernel's own loops are then long enough for
-// SIMD, and otherwise the tables of a pack would take hundreds of megabytes.
-constexpr int kLargestPackedCrba = 64, kLargestPackedMatrix = 256, kLargestPackedCube = 64, kLargestPackedQuartic = 20;
+// Beyond these sizes a matrix is computed state by state: for CRBA and derivatives the double kernel's own loops are then
+// long enough for SIMD, and otherwise the tables of a pack would take hundreds of megabytes.
+constexpr int kLargestPackedCrba = 64, kLargestPackedDerivatives = 40, kLargestPackedMatrix = 256, kLargestPackedCube = 64,
+              kLargestPackedQuartic = 20;
 
 int largest_packed(const Job& job) {
+  if (job.function == Function::forward_derivatives || job.method == Method::sweep) return kLargestPackedDerivatives;
   switch (row_of(job.function).cost) {
     case Cost::quadratic: return job.method == Method::crba ? kLargestPackedCrba : kLargestPackedMatrix;
     case Cost::cubic: return kLargestPackedCube;

@@ -348,7 +348,7 @@ class Some {
   }
 
  private:
-  typename Wide<T>::Some some_;
+  typename Wide<T>::Some some_{};
 };
 
 // Pairs in root axes, (D4.12), in square tiles: neighbours i with neighbours j, those inboard of them.
@@ -361,8 +361,9 @@ class PairTiles {
   PairTiles(const Topology& topology, bool base_moves, const NeighbourTable<PlacedAxis, T>& axes, const FirstOrder<T>& out)
       : topology_(topology), base_moves_(base_moves), axes_(axes), out_(out), n_(topology.size()) {}
 
-  // of the neighbours from i0 on, with everything inboard; own: elements of dq, dqd, M on the diagonal
-  ZVENO_INLINE void rows(int i0, const Neighbours<PlacedTerms, T>& terms, const Vec3<W>& own) const {
+  // of the neighbours from i0 on, with everything inboard; terms: null if that is nothing; own: elements of dq, dqd, M on
+  // the diagonal
+  ZVENO_INLINE void rows(int i0, const Neighbours<PlacedTerms, T>* terms, const Vec3<W>& own) const {
     const int count = std::min(kStep, n_ - i0);
     Tile t;
     if (kStep > 1) fill(i0, i0, count, terms, t);
@@ -396,10 +397,10 @@ class PairTiles {
 
   ZVENO_INLINE T* at(T* matrix, std::ptrdiff_t i, std::ptrdiff_t j) const { return matrix + i * n_ + j; }
 
-  ZVENO_INLINE void fill(int i0, int j0, int count, const Neighbours<PlacedTerms, T>& terms, Tile& to) const {
+  ZVENO_INLINE void fill(int i0, int j0, int count, const Neighbours<PlacedTerms, T>* terms, Tile& to) const {
     const std::vector<int>& end = topology_.end;
     const W zero(0.0);
-    const bool related = topology_.serial || !Some<T>(j0, n_, [&](int j) { return i0 < end[j]; }).none;
+    const bool related = terms && (topology_.serial || !Some<T>(j0, n_, [&](int j) { return i0 < end[j]; }).none);
     const bool all_related = topology_.serial || Some<T>(j0, n_, [&](int j) { return i0 + count <= end[j]; }).all;
     // turning about an axis at rest little is left
     const Some<T> still(j0, n_, [&](int j) {
@@ -412,7 +413,7 @@ class PairTiles {
         M = q = qd = column_q = column_qd = to.column_M[k] = zero;
         continue;
       }
-      const PlacedTerms<W>& t = terms.repeated(k);
+      const PlacedTerms<W>& t = terms->repeated(k);
       const auto on = [](const Wrench<W>& f, const Screw<W>& x) { return dot<W>(f.f, x.v) + dot<W>(f.n, x.w); };
       if (!still.all) {
         M = on(t.once.u, a.axis);
@@ -501,9 +502,10 @@ void derivatives_at_root(const ModelView<P>& model, const JointPosition<T>& at, 
     const Vec3<W> own = revolute.ask([&](bool revolute) ZVENO_INLINED { return own_elements<W>(t, revolute); });
     enter_stage<T>(Stage::kinematics);
     Neighbours<PlacedTerms, T> terms;
-    if (kStep > 1 || !is_root(b)) terms.set(placed_terms<W>(t, place.around(b).all()));
+    const bool inner = kStep > 1 || !is_root(b);
+    if (inner) terms.set(placed_terms<W>(t, place.around(b).all()));
     enter_stage<T>(Stage::assembly);
-    pairs.rows(b, terms, own);
+    pairs.rows(b, inner ? &terms : nullptr, own);
     enter_stage<T>(Stage::algorithm);
   });
 }
