@@ -315,10 +315,9 @@ ZVENO_INLINE Vec3<T> own_elements(const JointTerms<T>& t, bool revolute) {
 }
 
 // some of the neighbours from body b on; those beyond the last body are as it is
-template <class T>
+template <class T, int kStep = Wide<T>::kStep>
 class Some {
  public:
-  static constexpr int kStep = Wide<T>::kStep;
   using W = typename Wide<T>::type;
   bool none, all;
 
@@ -337,7 +336,7 @@ class Some {
   template <class F>
   ZVENO_INLINE auto ask(const F& f) const {
     auto these = f(!none);
-    if (none || all || kStep == 1) return these;
+    if (none || all) return these;
     auto others = f(false);
     W number[sizeof(these) / sizeof(W)];
     int k = 0;
@@ -349,6 +348,19 @@ class Some {
 
  private:
   typename Wide<T>::Some some_{};
+};
+template <class T>
+class Some<T, 1> {
+ public:
+  const bool none, all;
+
+  template <class Is>
+  ZVENO_INLINE Some(int b, int, const Is& is) : none(!is(b)), all(!none) {}
+  ZVENO_INLINE const T& choose(const T& these, const T& others) const { return all ? these : others; }
+  template <class F>
+  ZVENO_INLINE auto ask(const F& f) const {
+    return f(all);
+  }
 };
 
 // Pairs in root axes, (D4.12), in square tiles: neighbours i with neighbours j, those inboard of them.
