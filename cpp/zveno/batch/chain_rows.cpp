@@ -24,13 +24,14 @@ namespace {
 
 // Beyond these sizes a matrix is computed state by state: for CRBA and derivatives the double kernel's own loops are then
 // long enough for SIMD, and otherwise the tables of a pack would take hundreds of megabytes.
-constexpr int kLargestPackedCrba = 64, kLargestPackedDerivatives = 40, kLargestPackedMatrix = 256, kLargestPackedCube = 64,
+constexpr int kLargestPackedPairs = 64, kLargestPackedSolve = 48, kLargestPackedMatrix = 256, kLargestPackedCube = 64,
               kLargestPackedQuartic = 20;
 
 int largest_packed(const Job& job) {
-  if (job.function == Function::forward_derivatives || job.method == Method::sweep) return kLargestPackedDerivatives;
+  if (job.function == Function::forward_derivatives) return kLargestPackedSolve;
+  if (job.method == Method::crba || job.method == Method::sweep) return kLargestPackedPairs;
   switch (row_of(job.function).cost) {
-    case Cost::quadratic: return job.method == Method::crba ? kLargestPackedCrba : kLargestPackedMatrix;
+    case Cost::quadratic: return kLargestPackedMatrix;
     case Cost::cubic: return kLargestPackedCube;
     case Cost::quartic: return kLargestPackedQuartic;
     default: return job.chain->n();

@@ -322,7 +322,7 @@ class ChainEvaluation {
   }
 
   // up to so many joints columns are multiplied by M^-1, beyond by less work solved one by one
-  static constexpr int kLongestDense = 40;
+  static constexpr int kLongestDense = 48;
 
   // (D4.15)
   void forward_derivatives(T* const* out, T* pivot) {

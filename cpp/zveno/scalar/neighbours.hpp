@@ -85,9 +85,7 @@ class NeighbourTable {
   static constexpr int kStep = Wide<T>::kStep;
   using Group = Neighbours<S, T>;
 
-  NeighbourTable(int n, Scratch& scratch) : group_(scratch.take<Group>((n + kStep - 1) / kStep)) {
-    around(n - 1).clear();
-  }
+  NeighbourTable(int n, Scratch& scratch) : group_(scratch.take<Group>((n + kStep - 1) / kStep)) { around(n - 1).clear(); }
   ZVENO_INLINE Group& around(int b) const { return group_[b / kStep]; }
   ZVENO_INLINE void set(int b, const S<T>& x) const { around(b).set(b % kStep, x); }
   ZVENO_INLINE decltype(auto) operator[](int b) const { return static_cast<const Group&>(around(b)).one(b % kStep); }

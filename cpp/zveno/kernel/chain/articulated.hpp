@@ -40,8 +40,8 @@ void factor_inertia(const ModelView<P>& model, const JointPosition<G>& at, const
   }
 }
 
-// x: y on entry, z on return, of the first n bodies, those beyond are given no effort. F is the scalar of the factors: numbers
-// of many y may be solved at once.
+// x: y on entry, z on return, of the first n bodies, those beyond are given no effort. F is the scalar of the factors:
+// numbers of many y may be solved at once.
 template <class G, class F, class T, class P>
 void solve_inertia(const ModelView<P>& model, const JointPosition<G>& at, const Wrench<F>* U, const F* inverse, int n, T* x,
                    Scratch& scratch) {

@@ -38,7 +38,8 @@ void ltl(const Topology& topology, T* M, std::ptrdiff_t stride) {
       T* const Mi = M + i * stride;
       const T a = Mk[i] * inverse;
       for (int j = 0; j <= i; j += kStep)
-        if (kStep > 1 || i < topology.end[j]) V::store(Mi + j, static_cast<int>(stride) - j, V::load(Mi + j) - W(a) * V::load(Mk + j));
+        if (kStep > 1 || i < topology.end[j])
+          V::store(Mi + j, static_cast<int>(stride) - j, V::load(Mi + j) - W(a) * V::load(Mk + j));
       if (kStep == 1) Mk[i] = a;
     }
     for (int j = 0; kStep > 1 && j < k; j += kStep) {
@@ -90,9 +91,8 @@ void ltl_inverse(const Topology& topology, const T* M, T* inverse, Scratch& scra
   for (std::ptrdiff_t i = 0; kStep > 1 && i < stride; i += kStep)
     for (std::ptrdiff_t j = 0; j <= i; j += kStep)
       Block<T>::transpose(B + i * stride + j, stride, columns + j * stride + i, stride);
-  const auto column = [&](std::ptrdiff_t k, std::ptrdiff_t j) ZVENO_INLINED {
-    return kStep == 1 ? W(B[j * stride + k]) : W(V::load(columns + k * stride + j));
-  };
+  const auto column = [&](std::ptrdiff_t k, std::ptrdiff_t j)
+                          ZVENO_INLINED { return kStep == 1 ? W(B[j * stride + k]) : W(V::load(columns + k * stride + j)); };
   for (std::ptrdiff_t i = 0; i < n; ++i) {
     for (int r = topology.first_run[i]; r < topology.first_run[i + 1]; ++r)
       for (int k = topology.ancestor_runs[r].begin; k < topology.ancestor_runs[r].end; ++k)
