@@ -376,27 +376,19 @@ class PairTiles {
   // of the neighbours from i0 on, with everything inboard; terms: null if that is nothing; own: elements of dq, dqd, M on
   // the diagonal
   ZVENO_INLINE void rows(int i0, const Neighbours<PlacedTerms, T>* terms, const Vec3<W>& own) const {
-    const int count = std::min(kStep, n_ - i0);
-    Tile t;
-    if (kStep > 1) fill(i0, i0, count, terms, t);
-    W* const row[3] = {t.q, t.qd, t.M};
-    T* const to[3] = {out_.dq, out_.dqd, out_.M};
-    for (int m = 0; m < 3; ++m) {
-      W(&column)[kStep] = m == 0 ? t.column_q : m == 1 ? t.column_qd : t.column_M;
-      Wide<T>::transpose(column);
-      for (int k = 0; k < count; ++k) {
-        const W upper = Wide<T>::chosen(Wide<T>::first(k + 1), own[m], column[k]);
-        Wide<T>::store(at(to[m], i0 + k, i0), count, Wide<T>::chosen(Wide<T>::first(k), row[m][k], upper));
-      }
+    const int count = kStep == 1 ? 1 : std::min(kStep, n_ - i0);
+    if (kStep == 1) {
+      const std::ptrdiff_t corner = static_cast<std::ptrdiff_t>(i0) * n_ + i0;
+      Wide<T>::store(out_.dq + corner, own.x());
+      Wide<T>::store(out_.dqd + corner, own.y());
+      Wide<T>::store(out_.M + corner, own.z());
     }
-    for (int j0 = 0; j0 < i0; j0 += kStep) {
+    for (int j0 = kStep == 1 ? i0 - 1 : i0; j0 >= 0; j0 -= kStep) {
+      Tile t;
       fill(i0, j0, count, terms, t);
-      for (int m = 0; m < 3; ++m) {
-        W(&column)[kStep] = m == 0 ? t.column_q : m == 1 ? t.column_qd : t.column_M;
-        for (int k = 0; k < count; ++k) Wide<T>::store(at(to[m], i0 + k, j0), row[m][k]);
-        Wide<T>::transpose(column);
-        for (int k = 0; k < kStep; ++k) Wide<T>::store(at(to[m], j0 + k, i0), count, column[k]);
-      }
+      store(t.q, t.column_q, out_.dq, own.x(), i0, j0, count);
+      store(t.qd, t.column_qd, out_.dqd, own.y(), i0, j0, count);
+      store(t.M, t.column_M, out_.M, own.z(), i0, j0, count);
     }
   }
 
@@ -407,7 +399,19 @@ class PairTiles {
     W column_q[kStep], column_qd[kStep], column_M[kStep];
   };
 
-  ZVENO_INLINE T* at(T* matrix, std::ptrdiff_t i, std::ptrdiff_t j) const { return matrix + i * n_ + j; }
+  // row, column: elements (i, j) and (j, i); a tile on the diagonal has all three parts of the matrix
+  ZVENO_INLINE void store(const W (&row)[kStep], W (&column)[kStep], T* matrix, const W& own, int i0, int j0,
+                          int count) const {
+    const auto at = [&](std::ptrdiff_t i, int j) { return matrix + i * n_ + j; };
+    if (kStep > 1) Wide<T>::transpose(column);
+    for (int k = 0; i0 == j0 && k < count; ++k) {
+      const W upper = Wide<T>::chosen(Wide<T>::first(k + 1), own, column[k]);
+      Wide<T>::store(at(i0 + k, j0), count, Wide<T>::chosen(Wide<T>::first(k), row[k], upper));
+    }
+    if (i0 == j0) return;
+    for (int k = 0; k < count; ++k) Wide<T>::store(at(i0 + k, j0), row[k]);
+    for (int k = 0; k < kStep; ++k) Wide<T>::store(at(j0 + k, i0), count, column[k]);
+  }
 
   ZVENO_INLINE void fill(int i0, int j0, int count, const Neighbours<PlacedTerms, T>* terms, Tile& to) const {
     const std::vector<int>& end = topology_.end;
