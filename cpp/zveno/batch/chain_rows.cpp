@@ -144,7 +144,12 @@ class ChainRows {
 
     double* pivot = solves_ ? scratch_.take<double>(n_) : nullptr;
     double* out[kMostOutputs];
-    for (int k = 0; k < results.count; ++k) out[k] = results.row(k, row);
+    // tiles go where the cache has them, rows from there to where it has not
+    const bool apart = large_ && rows_.count > 1 && (job_.method == Method::sweep || solves_);
+    for (int k = 0; k < results.count; ++k) {
+      out[k] = results.row(k, row);
+      if (apart && out[k]) out[k] = scratch_.take<double>(results.size[k]);
+    }
     if (derive_)
       derivatives(job_, in, out, scratch_);
     else
@@ -153,6 +158,8 @@ class ChainRows {
       if (const Failure f = judge_pivots(*job_.chain, pivot)) return f;
     for (int k = 0; k < results.count; ++k)
       if (out[k] && !finite_result(out[k], results.size[k])) return {Cause::overflow};
+    for (int k = 0; apart && k < results.count; ++k)
+      if (out[k]) std::copy_n(out[k], results.size[k], results.row(k, row));
     return {};
   }
 
