@@ -122,6 +122,41 @@ def test_every_size_is_written_whole_and_nothing_beyond(n, lead, rng):
         assert (buffer[size:] == 7).all()
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 17, 50, 65])
+@pytest.mark.parametrize("branching", [False, True])
+def test_rows_of_a_batch_have_the_bits_of_single_calls(n, branching, rng):
+    chain = random_chain(rng, n, "mixed", branching=branching, rotor=True)
+    q, qd, x = random_state(rng, chain, (9,))
+    base = rng.uniform(-2, 2, (9, 9))
+    for call, options in (
+        (chain.derivatives, {}),
+        (chain.derivatives, {"base_motion": base}),
+        (chain.forward_derivatives, {}),
+    ):
+        many = call(q, qd, x, **options)
+        for k in range(len(q)):
+            one = call(q[k], qd[k], x[k], **{name: value[k] for name, value in options.items()})
+            for rows, alone in zip(many, one, strict=True):
+                assert np.array_equal(rows[k], alone)
+
+
+@pytest.mark.parametrize("n", [47, 48, 49, 56, 63])
+@pytest.mark.parametrize("branching", [False, True])
+def test_columns_that_are_solved_are_those_that_are_multiplied(n, branching, rng):
+    """Long chains solve by articulated bodies; what they solve is the equation of motion."""
+    chain = random_chain(rng, n, "mixed", branching=branching, rotor=True, friction=True)
+    q, qd, qdd = random_state(rng, chain)
+    tau = chain.inverse_dynamics(q, qd, qdd)
+    inverse, forward = chain.derivatives(q, qd, qdd), chain.forward_derivatives(q, qd, tau)
+    M = inverse.dtau_dqdd
+    wanted = (-inverse.dtau_dq, -inverse.dtau_dqd, np.eye(n))
+    for matrix, want in zip(forward, wanted, strict=True):
+        scale = np.abs(M).max() * np.abs(matrix).max() + np.abs(want).max()
+        assert_close(M @ matrix, want, n, ulps=OTHER, scale=scale)
+    assert np.array_equal(forward.dqdd_dtau, forward.dqdd_dtau.T)
+    assert_close(forward.dqdd_dtau, chain.inverse_mass_matrix(q), n, ulps=OTHER * np.linalg.cond(M))
+
+
 @settings(max_examples=40, deadline=None)
 @given(mechanisms(max_n=8))
 def test_forward_derivatives_agree_with_pinocchio(mechanism):

@@ -22,13 +22,16 @@ void angle_packs_fused(const double* s, const double* c, double* x, int n);
 
 namespace {
 
-// Beyond these sizes a matrix is computed state by state: for CRBA the double kernel's own loops are then long enough for
-// SIMD, and otherwise the tables of a pack would take hundreds of megabytes.
-constexpr int kLargestPackedCrba = 64, kLargestPackedMatrix = 256, kLargestPackedCube = 64, kLargestPackedQuartic = 20;
+// Beyond these sizes a matrix is computed state by state: for CRBA and derivatives the double kernel's own loops are then
+// long enough for SIMD, and otherwise the tables of a pack would take hundreds of megabytes.
+constexpr int kLargestPackedPairs = 64, kLargestPackedSolve = 48, kLargestPackedMatrix = 256, kLargestPackedCube = 64,
+              kLargestPackedQuartic = 20;
 
 int largest_packed(const Job& job) {
+  if (job.function == Function::forward_derivatives) return kLargestPackedSolve;
+  if (job.method == Method::crba || job.method == Method::sweep) return kLargestPackedPairs;
   switch (row_of(job.function).cost) {
-    case Cost::quadratic: return job.method == Method::crba ? kLargestPackedCrba : kLargestPackedMatrix;
+    case Cost::quadratic: return kLargestPackedMatrix;
     case Cost::cubic: return kLargestPackedCube;
     case Cost::quartic: return kLargestPackedQuartic;
     default: return job.chain->n();
@@ -141,7 +144,12 @@ class ChainRows {
 
     double* pivot = solves_ ? scratch_.take<double>(n_) : nullptr;
     double* out[kMostOutputs];
-    for (int k = 0; k < results.count; ++k) out[k] = results.row(k, row);
+    // tiles go where the cache has them, rows from there to where it has not
+    const bool apart = large_ && rows_.count > 1 && (job_.method == Method::sweep || solves_);
+    for (int k = 0; k < results.count; ++k) {
+      out[k] = results.row(k, row);
+      if (apart && out[k]) out[k] = scratch_.take<double>(results.size[k]);
+    }
     if (derive_)
       derivatives(job_, in, out, scratch_);
     else
@@ -150,6 +158,8 @@ class ChainRows {
       if (const Failure f = judge_pivots(*job_.chain, pivot)) return f;
     for (int k = 0; k < results.count; ++k)
       if (out[k] && !finite_result(out[k], results.size[k])) return {Cause::overflow};
+    for (int k = 0; apart && k < results.count; ++k)
+      if (out[k]) std::copy_n(out[k], results.size[k], results.row(k, row));
     return {};
   }
 

@@ -76,7 +76,8 @@ class ArticulatedSolver : public InertiaSolver {
   template <class T>
   void solve(T* y, Factors<T>& f) const {
     for (std::size_t b = 0; b < n_; ++b) f.ordered[b] = y[chain_.user_index()[b]];
-    solve_inertia(chain_.view(), at(), f.U.data(), f.inverse.data(), f.ordered.data(), Scratch::of_this_thread());
+    solve_inertia(chain_.view(), at(), f.U.data(), f.inverse.data(), chain_.n(), f.ordered.data(),
+                  Scratch::of_this_thread());
     for (std::size_t b = 0; b < n_; ++b) y[chain_.user_index()[b]] = f.ordered[b];
   }
 

@@ -4,11 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#if defined(__AVX__)
-#include <immintrin.h>
-#endif
-
 #include <zveno/functions/rows.hpp>
+#include <zveno/scalar/block.hpp>
 #include <zveno/scalar/scalars.hpp>
 
 namespace zveno {
@@ -40,23 +37,6 @@ inline void gather(const RowData& rows, std::ptrdiff_t first, std::ptrdiff_t end
     for (int l = 0; l < kLanes; ++l) lane[l] = rows.row(std::min(first + l, end - 1));
     for (; j < count; ++j) out[j] = Packed::across(lane, j);
   }
-}
-
-// the first `count` lanes, fewer than all
-template <int N>
-void store_first(const Pack<N>& p, double* x, int count) {
-#if defined(__AVX512F__)
-  if constexpr (N == 8) return _mm512_mask_storeu_pd(x, static_cast<__mmask8>((1 << count) - 1), (__m512d)p.v);
-#endif
-#if defined(__AVX__)
-  if constexpr (N == 4) {
-    static const std::int64_t ones[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
-    const __m256i mask = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones + 4 - count));
-    return _mm256_maskstore_pd(x, mask, (__m256d)p.v);
-  }
-#endif
-  for (int l = 0; l + 1 < N; ++l)
-    if (l < count) x[l] = p[l];
 }
 
 // `count` numbers of the first `rows` lanes -> row_of(lane)

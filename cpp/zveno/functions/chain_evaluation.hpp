@@ -6,7 +6,7 @@
 
 #include <zveno/functions/job.hpp>
 #include <zveno/functions/joint_forces.hpp>
-#include <zveno/kernel/chain/aba.hpp>
+#include <zveno/kernel/chain/articulated.hpp>
 #include <zveno/kernel/chain/christoffel.hpp>
 #include <zveno/kernel/chain/coriolis.hpp>
 #include <zveno/kernel/chain/crba.hpp>
@@ -193,12 +193,16 @@ class ChainEvaluation {
   T* unordered_square(T* out) {
     return out && chain_.identity_order() ? out : scratch_.take<T>(static_cast<std::size_t>(n_) * n_);
   }
-  void deliver_square(const T* M, T* out) {
+  void deliver_square(const T* M, T* out) { deliver_square(M, n_, out); }
+  void deliver_square(const T* M, std::ptrdiff_t stride, T* out) {
     if (!out || M == out) return;
     const std::ptrdiff_t n = n_;
     const std::vector<int>& u = chain_.user_index();
-    for (std::ptrdiff_t i = 0; i < n; ++i)
-      for (std::ptrdiff_t j = 0; j < n; ++j) out[u[i] * n + u[j]] = M[i * n + j];
+    if (chain_.identity_order())
+      for (std::ptrdiff_t i = 0; i < n; ++i) std::copy_n(M + i * stride, n, out + i * n);
+    else
+      for (std::ptrdiff_t i = 0; i < n; ++i)
+        for (std::ptrdiff_t j = 0; j < n; ++j) out[u[i] * n + u[j]] = M[i * stride + j];
   }
   // make(n x n matrix of bodies) -> the user's order
   template <class Make>
@@ -254,7 +258,7 @@ class ChainEvaluation {
   // mass matrix -> its factors L'DL, judged by their pivots
   void factorise(T* M, T* pivot) {
     enter_stage<T>(Stage::algorithm);
-    ltl(chain_.topology(), M);
+    ltl(chain_.topology(), M, n_);
     for (std::ptrdiff_t b = 0; b < n_; ++b) pivot[b] = M[b * n_ + b];
   }
 
@@ -265,7 +269,7 @@ class ChainEvaluation {
       newton_euler(qd, nullptr, qdd);
       forces_.add_efforts(at_.q, qd, nullptr, qdd);
       for (int b = 0; b < n_; ++b) qdd[b] = tau[b] - qdd[b];
-      T* M = scratch_.take<T>(static_cast<std::size_t>(n_) * n_);
+      T* M = take_square<T>(n_, scratch_);
       const Method mass = job_.method == Method::cholesky_walk ? Method::crba_walk : Method::crba;
       mass_matrix_of_bodies(chain_, model_, mass, at_, M, scratch_);
       factorise(M, pivot);
@@ -317,33 +321,82 @@ class ChainEvaluation {
     deliver_square(x.M, out[2]);
   }
 
+  // up to so many joints columns are multiplied by M^-1, beyond by less work solved one by one
+  static constexpr int kLongestDense = 48;
+
   // (D4.15)
   void forward_derivatives(T* const* out, T* pivot) {
     const T *qd = ordered(in_[Param::qd]), *tau = ordered(in_[Param::tau]);
     T* qdd = scratch_.take<T>(n_);
     articulated(qd, tau, qdd, pivot);
-    const std::size_t size = static_cast<std::size_t>(n_) * n_;
-    const FirstOrder<T> x{scratch_.take<T>(size), scratch_.take<T>(size), scratch_.take<T>(size)};
+    const FirstOrder<T> x{take_square<T>(n_, scratch_), take_square<T>(n_, scratch_), take_square<T>(n_, scratch_)};
     first_order(qd, qdd, x);
-    factorise(x.M, pivot);
-    T* inverse = unordered_square(out[2]);
-    ltl_inverse(chain_.topology(), x.M, inverse, scratch_);
+    if (n_ > kLongestDense) return solve_columns(x, out, pivot);
+    const T* inverse = inverted(x.M, out[2], pivot);
     const T* const matrix[2] = {x.dq, x.dqd};
-    for (int k = 0; k < 2; ++k) {
-      if (!out[k]) continue;
-      square(out[k], [&](T* product) {
-        multiply(inverse, matrix[k], product, n_);
-        for (std::size_t i = 0; i < size; ++i) product[i] = -product[i];
-      });
+    for (int k = 0; k < 2; ++k)
+      if (out[k]) square(out[k], [&](T* product) { multiply_negated(inverse, matrix[k], product, n_); });
+  }
+
+  // mass matrix from take_square, which is not kept -> its inverse of wide_stride, delivered too
+  const T* inverted(T* M, T* out, T* pivot) {
+    using V = Wide<T>;
+    const std::ptrdiff_t n = n_, stride = wide_stride<T>(n);
+    if (stride != n) {
+      const T* mass = M;
+      M = take_square<T>(n, scratch_);
+      for (std::ptrdiff_t i = 0; i < n; ++i)
+        for (std::ptrdiff_t j = 0; j < stride; j += V::kStep) V::store(M + i * stride + j, V::load(mass + i * n + j));
     }
-    deliver_square(inverse, out[2]);
+    enter_stage<T>(Stage::algorithm);
+    ltl(chain_.topology(), M, stride);
+    for (std::ptrdiff_t b = 0; b < n; ++b) pivot[b] = M[b * stride + b];
+    T* inverse = out && chain_.identity_order() && stride == n ? out : take_square<T>(n, scratch_);
+    ltl_inverse(chain_.topology(), M, inverse, scratch_);
+    mirror_lower(inverse, stride);
+    deliver_square(inverse, stride, out);
+    return inverse;
+  }
+
+  // the same by articulated bodies, columns that are neighbours at once: O(n) for each
+  void solve_columns(const FirstOrder<T>& x, T* const* out, T* pivot) {
+    using V = Wide<T>;
+    using W = typename V::type;
+    Wrench<T>* U = scratch_.take<Wrench<T>>(n_);
+    T* inverse = scratch_.take<T>(n_);
+    T* rotor = scratch_.take<T>(n_);
+    for (int b = 0; b < n_; ++b) rotor[b] = T(chain_.rotor_inertia()[b]);
+    factor_inertia(model_, at_, rotor, U, inverse, pivot, scratch_);
+    W* column = scratch_.take<W>(n_);
+    const T* const matrix[2] = {x.dq, x.dqd};
+    for (int k = 0; k < 2; ++k)
+      if (out[k])
+        square(out[k], [&](T* product) {
+          for (std::ptrdiff_t j = 0; j < n_; j += V::kStep) {
+            for (std::ptrdiff_t b = 0; b < n_; ++b) column[b] = -V::load(matrix[k] + b * n_ + j);
+            solve_inertia(model_, at_, U, inverse, n_, column, scratch_);
+            for (std::ptrdiff_t b = 0; b < n_; ++b) V::store(product + b * n_ + j, static_cast<int>(n_ - j), column[b]);
+          }
+        });
+    if (!out[2]) return;
+    square(out[2], [&](T* M) {
+      const W zero(0.0), one(1.0);
+      for (int j = 0; j < n_; j += V::kStep) {  // unit efforts move what is inboard of them; the rest by symmetry
+        const int end = std::min(j + V::kStep, n_);
+        for (int b = 0; b < end; ++b)
+          column[b] = b < j ? zero : V::chosen(V::first(b - j), zero, V::chosen(V::first(b - j + 1), one, zero));
+        solve_inertia(model_, at_, U, inverse, end, column, scratch_);
+        for (std::ptrdiff_t b = 0; b < end; ++b) V::store(M + b * n_ + j, n_ - j, column[b]);
+      }
+      for (std::ptrdiff_t b = 0; b < n_; ++b)
+        for (std::ptrdiff_t j = 0; j < b; ++j) M[b * n_ + j] = M[j * n_ + b];
+    });
   }
 
   void inverse_mass_matrix(T* out, T* pivot) {
-    T* M = scratch_.take<T>(static_cast<std::size_t>(n_) * n_);
+    T* M = take_square<T>(n_, scratch_);
     mass_matrix_of_bodies(chain_, model_, n_ <= 8 ? Method::crba_walk : Method::crba, at_, M, scratch_);
-    factorise(M, pivot);
-    square(out, [&](T* inverse) { ltl_inverse(chain_.topology(), M, inverse, scratch_); });
+    inverted(M, out, pivot);
   }
 
   // (5.4)-(5.5) in the user's link axes or base axes, about the link origin

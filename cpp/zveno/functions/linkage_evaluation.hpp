@@ -199,7 +199,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     T *M, *h;
   };
   Tree tree(T* judged) {
-    Tree x{scratch_.template take<T>(static_cast<std::size_t>(n_) * n_), scratch_.template take<T>(n_)};
+    Tree x{take_square<T>(n_, scratch_), scratch_.template take<T>(n_)};
     mass_matrix_of_bodies(chain_, model_, n_ <= 8 ? Method::crba_walk : Method::crba, at_, x.M, scratch_);
     this->factorise(x.M, judged);
     for (std::ptrdiff_t b = 0; b < n_; ++b) x.h[b] = T(1.0) / x.M[b * n_ + b];

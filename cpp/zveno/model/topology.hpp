@@ -32,6 +32,7 @@ struct Topology {
   // the wrench through it are those of the next body, turned.
   std::vector<std::uint8_t> hinge;
 
+  std::vector<int> end;                // body b and what is outboard of it are [b, end[b])
   std::vector<std::uint8_t> branches;  // has a child other than body b + 1
 
   // proper ancestors of body b, base to tip, as runs of consecutive bodies: ancestor_runs[first_run[b] .. first_run[b+1])

@@ -2,8 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
-#include <zveno/scalar/pack.hpp>
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
+#include <zveno/scalar/choose.hpp>
 
 namespace zveno {
 
@@ -25,34 +30,66 @@ inline void Block<double>::transpose(const double* from, std::ptrdiff_t from_str
   for (int k = 0; k < kLanes; ++k) rows[k].store(to + k * to_stride);
 }
 
-// Neighbours in a row that are computed at once: of doubles at most kMost, as many as fit a register; one of any other
-// scalar. Loads may overrun the end of a row.
-template <class T, int kMost = kLanes>
+// the first `count` lanes, fewer than all
+template <int N>
+void store_first(const Pack<N>& p, double* x, int count) {
+#if defined(__AVX512F__)
+  if constexpr (N == 8) return _mm512_mask_storeu_pd(x, static_cast<__mmask8>((1 << count) - 1), (__m512d)p.v);
+#endif
+#if defined(__AVX__)
+  if constexpr (N == 4) {
+    static const std::int64_t ones[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+    const __m256i mask = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones + 4 - count));
+    return _mm256_maskstore_pd(x, mask, (__m256d)p.v);
+  }
+#endif
+  for (int l = 0; l + 1 < N; ++l)
+    if (l < count) x[l] = p[l];
+}
+
+// Neighbours in a row that are computed at once: of doubles as many as fit a register, one of any other scalar.
+template <class T>
 struct Wide {
   using type = T;
+  using Some = bool;  // which of them
   static constexpr int kStep = 1;
   static ZVENO_INLINE const T& load(const T* x) { return *x; }
   static ZVENO_INLINE void store(T* x, const T& value) { *x = value; }
-  static ZVENO_INLINE void store(T* x, std::ptrdiff_t, int, int, const T& value) { *x = value; }
+  static ZVENO_INLINE void store(T* x, int, const T& value) { *x = value; }
+  static ZVENO_INLINE void transpose(T (&)[1]) {}
+  template <class Is>
+  static ZVENO_INLINE bool those(const Is& is) {
+    return is(0);
+  }
+  static ZVENO_INLINE bool first(int count) { return count > 0; }
+  static ZVENO_INLINE T chosen(bool some, const T& a, const T& b) { return some ? a : b; }
 };
 
-template <int kMost>
-struct Wide<double, kMost> {
-  static constexpr int kStep = kMost < kLanes ? kMost : kLanes;
+template <>
+struct Wide<double> {
+  static constexpr int kStep = kLanes;
   using type = Pack<kStep>;
+  using Some = Mask<kStep>;
   static ZVENO_INLINE type load(const double* x) { return type::load(x); }
   static ZVENO_INLINE void store(double* x, const type& value) { value.store(x); }
-  // those of them in [begin, end), every `step` numbers
-  static ZVENO_INLINE void store(double* x, std::ptrdiff_t step, int begin, int end, const type& value) {
-    if (begin <= 0 && end >= kStep) {
-      if (step == 1) return value.store(x);
-      ZVENO_UNROLL
-      for (int k = 0; k < kStep; ++k) x[k * step] = value[k];
-    } else {
-      ZVENO_UNROLL
-      for (int k = 0; k < kStep; ++k)
-        if (begin <= k && k < end) x[k * step] = value[k];
-    }
+  // the first `count` of them
+  static ZVENO_INLINE void store(double* x, int count, const type& value) {
+    if (count >= kStep) return value.store(x);
+    store_first(value, x, count);
+  }
+  static ZVENO_INLINE void transpose(type (&rows)[kStep]) { zveno::transpose(rows); }
+  template <class Is>
+  static ZVENO_INLINE Some those(const Is& is) {
+    double x[kStep];
+    for (int k = 0; k < kStep; ++k) x[k] = is(k) ? 1.0 : 0.0;
+    return above(type::of(x, kStep), type(0.0));
+  }
+  static ZVENO_INLINE Some first(int count) {
+    static constexpr double kIndex[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    return above(type(count), type::load(kIndex));
+  }
+  static ZVENO_INLINE type chosen(const Some& some, const type& a, const type& b) {
+    return zveno::chosen<kStep>(some, a, b);
   }
 };
 

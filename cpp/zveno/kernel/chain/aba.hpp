@@ -94,12 +94,11 @@ ZVENO_INLINE void hand_over(const Frame& X, Articulated<T>& own, const Vec3<T>& 
   if (!X.coincident()) shift(outboard, X.p);
 }
 
-// base to tips, (8.5): efforts left for the joints -> accelerations, in place
-template <bool Stacked, class G, class T, class P>
-ZVENO_INLINE void spread(const ModelView<P>& model, const JointPosition<G>& at, const Wrench<T>* U, const T* inverse, T* qdd,
-                         Scratch& scratch) {
+// base to tips, (8.5): efforts left for the joints of the first n bodies -> accelerations, in place
+template <bool Stacked, class G, class F, class T, class P>
+ZVENO_INLINE void spread(const ModelView<P>& model, const JointPosition<G>& at, const Wrench<F>* U, const F* inverse, int n,
+                         T* qdd, Scratch& scratch) {
   const bool tree = !model.topology->serial;
-  const int n = model.size();
   Vec3<T>* da = scratch.take<Vec3<T>>(tree ? n : 0);
   Vec3<T>* dw = scratch.take<Vec3<T>>(tree ? n : 0);
   Vec3<T> linear = zero3<T>(), angular = linear;
@@ -108,13 +107,13 @@ ZVENO_INLINE void spread(const ModelView<P>& model, const JointPosition<G>& at, 
     T acceleration = qdd[b];
     if (parent == kWorld) {
       linear = angular = zero3<T>();
-      acceleration = acceleration * inverse[b];
+      acceleration = acceleration * T(inverse[b]);
     } else {
       if (parent != b - 1) linear = da[parent], angular = dw[parent];
       const JointFrame<G, Stacked> X = joint_frame<Stacked>(model, at, b);
       linear = X.velocity_to_body(linear, angular);
       angular = X.to_body(angular);
-      acceleration = (acceleration - (dot(U[b].f, linear) + dot(U[b].n, angular))) * inverse[b];
+      acceleration = (acceleration - (dot(cast<T>(U[b].f), linear) + dot(cast<T>(U[b].n), angular))) * T(inverse[b]);
     }
     if (model.revolute(b))
       angular.z() += acceleration;
@@ -190,7 +189,7 @@ void articulated_bodies(const ModelView<P>& model, const JointPosition<T>& at, c
     qdd[b] = left;
   }
 
-  spread<Stacked>(model, at, U, inverse, qdd, scratch);
+  spread<Stacked>(model, at, U, inverse, n, qdd, scratch);
 }
 
 // rotor: reflected inertias or null. pivot: n, the inertia each joint's drive feels; the caller judges them.

@@ -40,12 +40,12 @@ void factor_inertia(const ModelView<P>& model, const JointPosition<G>& at, const
   }
 }
 
-// x: n, y on entry, z on return
-template <class G, class T, class P>
-void solve_inertia(const ModelView<P>& model, const JointPosition<G>& at, const Wrench<T>* U, const T* inverse, T* x,
+// x: y on entry, z on return, of the first n bodies, those beyond are given no effort. F is the scalar of the factors:
+// numbers of many y may be solved at once.
+template <class G, class F, class T, class P>
+void solve_inertia(const ModelView<P>& model, const JointPosition<G>& at, const Wrench<F>* U, const F* inverse, int n, T* x,
                    Scratch& scratch) {
   const Scratch::Frame frame(scratch);
-  const int n = model.size();
   const bool tree = !model.topology->serial;
   Wrench<T>* others = scratch.take<Wrench<T>>(tree ? n : 0);  // of children other than the next body
   if (tree)
@@ -64,15 +64,15 @@ void solve_inertia(const ModelView<P>& model, const JointPosition<G>& at, const 
     carried = parent == b - 1 && parent != kWorld;
     if (parent == kWorld) continue;
     const JointFrame<G> X = joint_frame(model, at, b);
-    const T share = left * inverse[b];
-    f = X.to_parent(force + U[b].f * share);
-    m = X.to_parent(moment + U[b].n * share) + cross(X.p, f);
+    const T share = left * T(inverse[b]);
+    f = X.to_parent(force + cast<T>(U[b].f) * share);
+    m = X.to_parent(moment + cast<T>(U[b].n) * share) + cross(X.p, f);
     if (!carried) {
       others[parent].f += f;
       others[parent].n += m;
     }
   }
-  spread<false>(model, at, U, inverse, x, scratch);
+  spread<false>(model, at, U, inverse, n, x, scratch);
 }
 
 }  // namespace zveno

@@ -10,7 +10,7 @@
 
 #include <zveno/kernel/chain/momentum.hpp>
 #include <zveno/kernel/chain/rnea.hpp>
-#include <zveno/scalar/block.hpp>
+#include <zveno/scalar/neighbours.hpp>
 
 namespace zveno {
 
@@ -20,6 +20,11 @@ struct CarriedMotion {
   RigidMotion<T> rigid;
   Vec3<T> v;
 };
+template <class T, class F>
+ZVENO_INLINE void each_number(CarriedMotion<T>& x, const F& f) {
+  each_number(x.rigid.w, f), each_number(x.rigid.dw, f), each_number(x.rigid.a, f), each_number(x.rigid.K, f);
+  each_number(x.v, f);
+}
 
 // outboard of a joint, about the origin of its body, body axes, (D4.2)
 template <class T>
@@ -46,6 +51,11 @@ struct Outboard {
     N = N + b.N;
   }
 };
+template <class T, class F>
+ZVENO_INLINE void each_number(Outboard<T>& x, const F& f) {
+  f(x.m), each_number(x.c, f), each_number(x.S, f);
+  each_number(x.P, f), each_number(x.F, f), each_number(x.M, f), each_number(x.N, f);
+}
 
 // wrenches by q, qd and qdd of a joint, and y, (D4.3)-(D4.6) or (D4.9)
 template <class T>
@@ -53,6 +63,11 @@ struct JointTerms {
   Wrench<T> u, t1, t2;
   Vec3<T> y;
 };
+template <class T, class F>
+ZVENO_INLINE void each_number(JointTerms<T>& x, const F& f) {
+  each_number(x.u.f, f), each_number(x.u.n, f), each_number(x.t1.f, f), each_number(x.t1.n, f);
+  each_number(x.t2.f, f), each_number(x.t2.n, f), each_number(x.y, f);
+}
 
 // how the axis of a joint is carried along, (D4.7): about the origin of its body
 template <class T>
@@ -162,28 +177,28 @@ ZVENO_INLINE Outboard<T> to_parent(const JointFrame<T>& X, const Outboard<T>& b)
 // of body b, at X in its parent
 template <class T, class P>
 ZVENO_INLINE void enter_body(const ModelView<P>& model, const JointFrame<T>& X, int b, const T& qd, const T& qdd,
-                             const BaseMotion<T>& base, CarriedMotion<T>* motion) {
+                             const BaseMotion<T>& base, const NeighbourTable<CarriedMotion, T>& motion) {
   const int parent = model.parent(b);
   const bool revolute = model.revolute(b);
   Vec3<T> w, dw, a, v;
   if (parent != kWorld) {
-    const RigidMotion<T>& from = motion[parent].rigid;
+    const CarriedMotion<T>& at = motion[parent];
+    const RigidMotion<T>& from = at.rigid;
     enter(X, from.w, from.dw, from.a, from.K, w, dw, a);
-    v = X.to_body(motion[parent].v + cross<T>(from.w, X.p));  // (D4.1)
+    v = X.to_body(at.v + cross<T>(from.w, X.p));  // (D4.1)
   } else {
     enter(X, base, w, dw, a);
     v = base.moving ? X.to_body(cross<T>(base.w, X.p)) : zero3<T>();
   }
   add_joint(revolute, parent == kWorld && !base.moving, qd, &qdd, w, dw, a);
   if (!revolute) v.z() += qd;
-  CarriedMotion<T>& here = motion[b];
-  here.rigid.w = w, here.rigid.dw = dw, here.rigid.a = a, here.rigid.K = rotation_acceleration(w, dw), here.v = v;
+  motion.set(b, CarriedMotion<T>{{w, dw, a, rotation_acceleration(w, dw)}, v});
 }
 
 // base to tips
 template <class T, class P>
 ZVENO_INLINE void carried_motions(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
-                                  const BaseMotion<T>& base, CarriedMotion<T>* motion) {
+                                  const BaseMotion<T>& base, const NeighbourTable<CarriedMotion, T>& motion) {
   for (int b = 0; b < model.size(); ++b)
     ask_once(joint_frame(model, at, b),
              [&](const JointFrame<T>& X) ZVENO_INLINED { enter_body(model, X, b, qd[b], qdd[b], base, motion); });
@@ -192,8 +207,8 @@ ZVENO_INLINE void carried_motions(const ModelView<P>& model, const JointPosition
 // visit(b, outboard of its joint), tips to base. external_B: wrenches fixed in the bodies
 template <class T, class P, class Visit>
 ZVENO_INLINE void first_order_sweep(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
-                                    const Wrench<T>* external_B, const CarriedMotion<T>* motion, Scratch& scratch,
-                                    const Visit& visit) {
+                                    const Wrench<T>* external_B, const NeighbourTable<CarriedMotion, T>& motion,
+                                    Scratch& scratch, const Visit& visit) {
   const int n = model.size();
   const bool tree = !model.topology->serial;
   Outboard<T>* joined = scratch.take<Outboard<T>>(tree ? n : 0);  // of children other than the next body
@@ -231,197 +246,282 @@ struct FirstOrder {
   T *dq, *dqd, *M;
 };
 
-// u, t1, t2 and y of one joint, component by component: forces beside y, then moments
+// where a body stands in the axes of its root body
 template <class T>
-struct TermRows {
-  T row[3][8];
+struct Placing {
+  Mat3<T> R;
+  Vec3<T> p;
+};
+template <class T, class F>
+ZVENO_INLINE void each_number(Placing<T>& x, const F& f) {
+  each_number(x.R, f), each_number(x.p, f);
+}
 
-  ZVENO_INLINE void set(const JointTerms<T>& t) {
-    for (int k = 0; k < 3; ++k) {
-      row[k][0] = t.u.f[k], row[k][1] = t.t1.f[k], row[k][2] = t.t2.f[k], row[k][3] = t.y[k];
-      row[k][4] = t.u.n[k], row[k][5] = t.t1.n[k], row[k][6] = t.t2.n[k], row[k][7] = T(0.0);
-    }
+// of a joint in root axes: the screw of its axis, psd and psdd
+template <class T>
+struct PlacedAxis {
+  Screw<T> axis, psd, psdd;
+};
+template <class T, class F>
+ZVENO_INLINE void each_number(PlacedAxis<T>& x, const F& f) {
+  each_number(x.axis.v, f), each_number(x.axis.w, f), each_number(x.psd.v, f), each_number(x.psd.w, f);
+  each_number(x.psdd.v, f), each_number(x.psdd.w, f);
+}
+
+// of a root, in its own axes
+template <class T>
+ZVENO_INLINE PlacedAxis<T> root_axis(const CarriedMotion<T>& motion, bool revolute) {
+  const Vec3<T> o = zero3<T>(), z{T(0.0), T(0.0), T(1.0)};
+  const AxisRates<T> rates = axis_rates(motion, revolute);
+  return {revolute ? Screw<T>{o, z} : Screw<T>{z, o}, rates.psd, rates.psdd};
+}
+// (D4.13)
+template <class T>
+ZVENO_INLINE PlacedAxis<T> placed_axis(const CarriedMotion<T>& motion, bool revolute, const Placing<T>& at) {
+  const Mat3<T>& R = at.R;
+  const Vec3<T> z = R.col(2), o = zero3<T>();
+  const AxisRates<T> rates = axis_rates(motion, revolute);
+  const Vec3<T> psd_v = times_xy(R, rates.psd.v.x(), rates.psd.v.y()), psdd_v = times(R, rates.psdd.v);
+  if (!revolute) return {{z, o}, {psd_v, o}, {psdd_v, o}};
+  const Vec3<T> psd_w = times_xy(R, rates.psd.w.x(), rates.psd.w.y()), psdd_w = times(R, rates.psdd.w);
+  return {{cross<T>(at.p, z), z}, {psd_v + cross<T>(at.p, psd_w), psd_w}, {psdd_v + cross<T>(at.p, psdd_w), psdd_w}};
+}
+
+// of a joint in root axes
+template <class T>
+struct PlacedTerms {
+  JointTerms<T> once;
+  Wrench<T> twice_u;
+};
+template <class T, class F>
+ZVENO_INLINE void each_number(PlacedTerms<T>& x, const F& f) {
+  each_number(x.once, f), each_number(x.twice_u.f, f), each_number(x.twice_u.n, f);
+}
+// (D4.13)
+template <class T>
+ZVENO_INLINE PlacedTerms<T> placed_terms(const JointTerms<T>& t, const Placing<T>& at) {
+  const auto placed = [&](const Wrench<T>& a) {
+    const Vec3<T> f = times(at.R, a.f);
+    return Wrench<T>{f, times(at.R, a.n) + cross<T>(at.p, f)};
+  };
+  const Wrench<T> u = placed(t.u);
+  return {{u, placed(t.t1), placed(t.t2), times(at.R, t.y)}, {twice(u.f), twice(u.n)}};
+}
+
+// elements of dq, dqd, M on the diagonal
+template <class T>
+ZVENO_INLINE Vec3<T> own_elements(const JointTerms<T>& t, bool revolute) {
+  return revolute ? Vec3<T>{t.t1.n.z(), t.t2.n.z(), t.u.n.z()} : Vec3<T>{t.t1.f.z(), t.t2.f.z(), t.u.f.z()};
+}
+
+// some of the neighbours from body b on; those beyond the last body are as it is
+template <class T, int kStep = Wide<T>::kStep>
+class Some {
+ public:
+  using W = typename Wide<T>::type;
+  bool none, all;
+
+  template <class Is>
+  ZVENO_INLINE Some(int b, int n, const Is& is) {
+    const auto at = [&](int k) { return is(std::min(b + k, n - 1)); };
+    int count = 0;
+    for (int k = 0; k < kStep; ++k) count += at(k);
+    none = count == 0, all = count == kStep;
+    if (!none && !all) some_ = Wide<T>::those(at);
+  }
+  ZVENO_INLINE W choose(const W& these, const W& others) const {
+    return all ? these : none ? others : Wide<T>::chosen(some_, these, others);
+  }
+  // f(true) for these, f(false) for the others
+  template <class F>
+  ZVENO_INLINE auto ask(const F& f) const {
+    auto these = f(!none);
+    if (none || all) return these;
+    auto others = f(false);
+    W number[sizeof(these) / sizeof(W)];
+    int k = 0;
+    each_number(these, [&](const W& x) ZVENO_INLINED { number[k++] = x; });
+    k = 0;
+    each_number(others, [&](W& x) ZVENO_INLINED { x = Wide<T>::chosen(some_, number[k++], x); });
+    return others;
   }
 
-  // (D4.13): to the axes and the origin of a frame in which this one stands at R, p; several vectors at once
-  ZVENO_INLINE void place(const Mat3<T>& R, const Vec3<T>& p) {
-    using W = Wide<T, 4>;
-    using V = typename W::type;
-    const auto times_R = [&](int k) {
-      const V x = W::load(row[0] + k), y = W::load(row[1] + k), z = W::load(row[2] + k);
-      const auto line = [&](int i) { return V(R(i, 0)) * x + V(R(i, 1)) * y + V(R(i, 2)) * z; };
-      return Vec3<V>{line(0), line(1), line(2)};
-    };
-    const auto store = [&](int k, const Vec3<V>& a) {
-      for (int i = 0; i < 3; ++i) W::store(row[i] + k, a[i]);
-    };
-    const Vec3<V> arm{V(p.x()), V(p.y()), V(p.z())};
-    for (int k = 0; k < 4; k += W::kStep) {
-      const Vec3<V> f = times_R(k);
-      store(k, f);
-      if (k < 3) store(k + 4, times_R(k + 4) + cross<V>(arm, f));
-    }
+ private:
+  typename Wide<T>::Some some_{};
+};
+template <class T>
+class Some<T, 1> {
+ public:
+  const bool none, all;
+
+  template <class Is>
+  ZVENO_INLINE Some(int b, int, const Is& is) : none(!is(b)), all(!none) {}
+  ZVENO_INLINE const T& choose(const T& these, const T& others) const { return all ? these : others; }
+  template <class F>
+  ZVENO_INLINE auto ask(const F& f) const {
+    return f(all);
   }
 };
 
-// of every joint in root axes: the screw of its axis, psd and psdd; joints that are loaded at once stand side by side
-enum { kAxisV, kAxisW, kPsdV, kPsdW, kPsddV, kPsddW };
+// Pairs in root axes, (D4.12), in square tiles: neighbours i with neighbours j, those inboard of them.
 template <class T>
-class AxisTable {
+class PairTiles {
  public:
   static constexpr int kStep = Wide<T>::kStep;
   using W = typename Wide<T>::type;
 
-  AxisTable(std::ptrdiff_t n, Scratch& scratch) : table_(scratch.take<T>(18 * (n + kStep - 1))) {}
-  // R, p: in root axes; no R: the root itself
-  ZVENO_INLINE void place(int b, bool revolute, const CarriedMotion<T>& motion, const Mat3<T>* R, const Vec3<T>& p) {
-    const AxisRates<T> rates = axis_rates(motion, revolute);
-    const Vec3<T> o = zero3<T>();
-    if (!R) {
-      const Vec3<T> z{T(0.0), T(0.0), T(1.0)};
-      put(kAxisV, b, revolute ? o : z), put(kAxisW, b, revolute ? z : o);
-      put(kPsdV, b, rates.psd.v), put(kPsdW, b, rates.psd.w);
-      put(kPsddV, b, rates.psdd.v), put(kPsddW, b, rates.psdd.w);
-      return;
+  PairTiles(const Topology& topology, bool base_moves, const NeighbourTable<PlacedAxis, T>& axes, const FirstOrder<T>& out)
+      : topology_(topology), base_moves_(base_moves), axes_(axes), out_(out), n_(topology.size()) {}
+
+  // of the neighbours from i0 on, with everything inboard; terms: null if that is nothing; own: elements of dq, dqd, M on
+  // the diagonal
+  ZVENO_INLINE void rows(int i0, const Neighbours<PlacedTerms, T>* terms, const Vec3<W>& own) const {
+    const int count = kStep == 1 ? 1 : std::min(kStep, n_ - i0);
+    if (kStep == 1) {
+      const std::ptrdiff_t corner = static_cast<std::ptrdiff_t>(i0) * n_ + i0;
+      Wide<T>::store(out_.dq + corner, own.x());
+      Wide<T>::store(out_.dqd + corner, own.y());
+      Wide<T>::store(out_.M + corner, own.z());
     }
-    const Vec3<T> z = R->col(2), psd_v = times_xy(*R, rates.psd.v.x(), rates.psd.v.y());
-    put(kAxisV, b, revolute ? cross<T>(p, z) : z);
-    put(kAxisW, b, revolute ? z : o);
-    if (revolute) {
-      const Vec3<T> psd_w = times_xy(*R, rates.psd.w.x(), rates.psd.w.y()), psdd_w = times(*R, rates.psdd.w);
-      put(kPsdV, b, psd_v + cross<T>(p, psd_w)), put(kPsdW, b, psd_w);
-      put(kPsddV, b, times(*R, rates.psdd.v) + cross<T>(p, psdd_w)), put(kPsddW, b, psdd_w);
-    } else {
-      put(kPsdV, b, psd_v), put(kPsdW, b, o);
-      put(kPsddV, b, times(*R, rates.psdd.v)), put(kPsddW, b, o);
+    for (int j0 = kStep == 1 ? i0 - 1 : i0; j0 >= 0; j0 -= kStep) {
+      Tile t;
+      fill(i0, j0, count, terms, t);
+      store(t.q, t.column_q, out_.dq, own.x(), i0, j0, count);
+      store(t.qd, t.column_qd, out_.dqd, own.y(), i0, j0, count);
+      store(t.M, t.column_M, out_.M, own.z(), i0, j0, count);
     }
-  }
-  // of kStep joints from j on, a multiple of kStep; tips, and what is beyond the last joint, may be anything
-  ZVENO_INLINE Vec3<W> at(int which, int j) const {
-    const T* x = table_ + 18 * j + 3 * which * kStep;
-    return {Wide<T>::load(x), Wide<T>::load(x + kStep), Wide<T>::load(x + 2 * kStep)};
   }
 
  private:
-  ZVENO_INLINE void put(int which, int b, const Vec3<T>& a) {
-    T* x = table_ + 18 * (b / kStep * kStep) + 3 * which * kStep + b % kStep;
-    x[0] = a.x(), x[kStep] = a.y(), x[2 * kStep] = a.z();
-  }
+  // elements (i, j), and (j, i) in their place
+  struct Tile {
+    W q[kStep], qd[kStep], M[kStep];
+    W column_q[kStep], column_qd[kStep], column_M[kStep];
+  };
 
-  T* const table_;
-};
-
-// Rows of pairs, (D4.12): joint i with all inboard of it, tips to base.
-template <class T>
-class PairRows {
- public:
-  PairRows(const Topology& topology, const FirstOrder<T>& out) : topology_(topology), out_(out), n_(topology.size()) {}
-
-  // t: terms in root axes, null for a root; diagonal: of dq, dqd, M; still: acceleration of the root if it turns about an
-  // axis at rest, else null
-  ZVENO_INLINE void row(int i, const TermRows<T>* t, const Vec3<T>& diagonal, const AxisTable<T>& axes,
-                        const Vec3<T>* still) {
-    T *const row_q = out_.dq + i * n_, *const row_qd = out_.dqd + i * n_, *const row_M = out_.M + i * n_;
-    T *const column_q = out_.dq + i, *const column_qd = out_.dqd + i, *const column_M = out_.M + i;
-    int done = 0;  // joints that are neither inboard nor outboard of this one
-    const auto clear = [&](int end) {
-      for (; done < end; ++done) {
-        row_M[done] = row_q[done] = row_qd[done] = T(0.0);
-        column_M[done * n_] = column_q[done * n_] = column_qd[done * n_] = T(0.0);
-      }
-    };
-    if (t) {
-      const auto wide = [&](int k) { return Vec3<W>{W(t->row[0][k]), W(t->row[1][k]), W(t->row[2][k])}; };
-      const Vec3<W> uf = wide(0), af = wide(1), bf = wide(2), y = wide(3), un = wide(4), an = wide(5), bn = wide(6);
-      const Vec3<W> uf2 = uf + uf, un2 = un + un;
-      for (int r = topology_.first_run[i]; r < topology_.first_run[i + 1]; ++r) {
-        const Span run = topology_.ancestor_runs[r];
-        clear(run.begin);
-        const bool simple = still && topology_.parent[run.begin] == kWorld;  // of a still root little is left
-        const int begin = run.begin + (simple && (kStep == 1 || run.end - run.begin == 1));  // whole steps, then corrected
-        for (int j = begin / kStep * kStep; j < run.end; j += kStep) {
-          const Vec3<W> l = axes.at(kAxisV, j), e = axes.at(kAxisW, j), dl = axes.at(kPsdV, j), de = axes.at(kPsdW, j);
-          const auto along = [&](T* x, const W& value) { Wide<T>::store(x + j, 1, begin - j, run.end - j, value); };
-          const auto down = [&](T* x, const W& value) { Wide<T>::store(x + j * n_, n_, begin - j, run.end - j, value); };
-          const W M = dot<W>(uf, l) + dot<W>(un, e);
-          along(row_M, M);
-          down(column_M, M);
-          along(row_qd, (dot<W>(uf2, dl) + dot<W>(un2, de)) + dot<W>(y, e));
-          along(row_q, (dot<W>(uf, axes.at(kPsddV, j)) + dot<W>(un, axes.at(kPsddW, j))) + dot<W>(y, de));
-          down(column_qd, dot<W>(bf, l) + dot<W>(bn, e));
-          down(column_q, dot<W>(af, l) + dot<W>(an, e));
-        }
-        done = run.end;
-        if (!simple) continue;
-        const int j = run.begin;
-        row_M[j] = column_M[j * n_] = t->row[2][4];
-        column_q[j * n_] = t->row[2][5];
-        column_qd[j * n_] = t->row[2][6];
-        row_qd[j] = t->row[2][3];
-        row_q[j] = t->row[0][0] * still->y() - t->row[1][0] * still->x();
-      }
+  // row, column: elements (i, j) and (j, i); a tile on the diagonal has all three parts of the matrix
+  ZVENO_INLINE void store(const W (&row)[kStep], W (&column)[kStep], T* matrix, const W& own, int i0, int j0,
+                          int count) const {
+    const auto at = [&](std::ptrdiff_t i, int j) { return matrix + i * n_ + j; };
+    if (kStep > 1) Wide<T>::transpose(column);
+    for (int k = 0; i0 == j0 && k < count; ++k) {
+      const W upper = Wide<T>::chosen(Wide<T>::first(k + 1), own, column[k]);
+      Wide<T>::store(at(i0 + k, j0), count, Wide<T>::chosen(Wide<T>::first(k), row[k], upper));
     }
-    clear(i);
-    row_q[i] = diagonal.x(), row_qd[i] = diagonal.y(), row_M[i] = diagonal.z();
+    if (i0 == j0) return;
+    for (int k = 0; k < count; ++k) Wide<T>::store(at(i0 + k, j0), row[k]);
+    for (int k = 0; k < kStep; ++k) Wide<T>::store(at(j0 + k, i0), count, column[k]);
   }
 
- private:
-  using W = typename Wide<T>::type;
-  static constexpr int kStep = Wide<T>::kStep;
+  ZVENO_INLINE void fill(int i0, int j0, int count, const Neighbours<PlacedTerms, T>* terms, Tile& to) const {
+    const std::vector<int>& end = topology_.end;
+    const W zero(0.0);
+    const bool related = terms && (topology_.serial || !Some<T>(j0, n_, [&](int j) { return i0 < end[j]; }).none);
+    const bool all_related = topology_.serial || Some<T>(j0, n_, [&](int j) { return i0 + count <= end[j]; }).all;
+    // turning about an axis at rest little is left
+    const Some<T> still(j0, n_, [&](int j) {
+      return topology_.parent[j] == kWorld && !base_moves_ && topology_.kind[j] == JointKind::revolute;
+    });
+    const PlacedAxis<W>& a = axes_.around(j0).all();
+    for (int k = 0; k < count; ++k) {
+      W &M = to.M[k], &q = to.q[k], &qd = to.qd[k], &column_q = to.column_q[k], &column_qd = to.column_qd[k];
+      if (!related) {
+        M = q = qd = column_q = column_qd = to.column_M[k] = zero;
+        continue;
+      }
+      const PlacedTerms<W>& t = terms->repeated(k);
+      const auto on = [](const Wrench<W>& f, const Screw<W>& x) { return dot<W>(f.f, x.v) + dot<W>(f.n, x.w); };
+      if (!still.all) {
+        M = on(t.once.u, a.axis);
+        qd = on(t.twice_u, a.psd) + dot<W>(t.once.y, a.axis.w);
+        q = on(t.once.u, a.psdd) + dot<W>(t.once.y, a.psd.w);
+        column_qd = on(t.once.t2, a.axis);
+        column_q = on(t.once.t1, a.axis);
+      }
+      if (!still.none) {
+        M = still.choose(t.once.u.n.z(), M);
+        qd = still.choose(t.once.y.z(), qd);
+        q = still.choose(t.once.u.f.x() * a.psdd.v.x() + t.once.u.f.y() * a.psdd.v.y(), q);
+        column_qd = still.choose(t.once.t2.n.z(), column_qd);
+        column_q = still.choose(t.once.t1.n.z(), column_q);
+      }
+      if (!all_related) {
+        const Some<T> inboard(j0, n_, [&](int j) { return i0 + k < end[j]; });
+        M = inboard.choose(M, zero), q = inboard.choose(q, zero), qd = inboard.choose(qd, zero);
+        column_q = inboard.choose(column_q, zero), column_qd = inboard.choose(column_qd, zero);
+      }
+      to.column_M[k] = M;
+    }
+  }
+
   const Topology& topology_;
+  const bool base_moves_;
+  const NeighbourTable<PlacedAxis, T>& axes_;
   const FirstOrder<T> out_;
-  const std::ptrdiff_t n_;
+  const int n_;
 };
 
-// Pairs in the axes of the root body of each branch, (D4.12)-(D4.13): one product per element over contiguous inboard
-// joints.
+// Pairs in the axes of the root body of each branch, (D4.12)-(D4.13). From body to body one after the other; what belongs
+// to one body alone, of neighbours at once.
 template <class T, class P>
 void derivatives_at_root(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
                          const BaseMotion<T>& base, const Wrench<T>* external_B, const FirstOrder<T>& out,
                          Scratch& scratch) {
+  using W = typename Wide<T>::type;
+  constexpr int kStep = Wide<T>::kStep;
   const Scratch::Frame frame(scratch);
   const Topology& topology = *model.topology;
   const int n = model.size();
-  CarriedMotion<T>* motion = scratch.take<CarriedMotion<T>>(n);
-  Mat3<T>* R = scratch.take<Mat3<T>>(n);
-  Vec3<T>* p = scratch.take<Vec3<T>>(n);
-  int* root = scratch.take<int>(n);
-  AxisTable<T> axes(n, scratch);
-  for (int b = 0; b < n; ++b)
+  const NeighbourTable<CarriedMotion, T> motion(n, scratch);
+  const NeighbourTable<Placing, T> place(n, scratch);
+  const NeighbourTable<PlacedAxis, T> axes(n, scratch);
+  const auto is_revolute = [&](int b) { return model.revolute(b); };
+  const auto is_root = [&](int b) { return model.parent(b) == kWorld; };
+  const auto last_of = [&](int b) { return b + 1 == n || (b + 1) % kStep == 0; };  // of neighbours
+  for (int b = 0; b < n; ++b) {
     ask_once(joint_frame(model, at, b), [&](const JointFrame<T>& X) ZVENO_INLINED {
-      const int parent = model.parent(b);
-      root[b] = parent == kWorld ? b : root[parent];
       enter_stage<T>(Stage::algorithm);
       enter_body(model, X, b, qd[b], qdd[b], base, motion);
       enter_stage<T>(Stage::kinematics);
-      if (parent != kWorld) {
-        if (root[b] == parent) {
-          R[b] = X.rotation();
-          p[b] = X.p;
-        } else {
-          R[b] = X.after(R[parent]);
-          p[b] = p[parent] + times(R[parent], X.p);
-        }
+      const int parent = model.parent(b);
+      if (parent == kWorld) {
+        if (kStep > 1) place.set(b, {diagonal(T(1.0)), zero3<T>()});
+      } else if (is_root(parent)) {
+        place.set(b, {X.rotation(), X.p});
+      } else {
+        const Placing<T>& from = place[parent];
+        place.set(b, {X.after(from.R), from.p + times(from.R, X.p)});
       }
-      if (!topology.is_tip(b)) axes.place(b, model.revolute(b), motion[b], parent == kWorld ? nullptr : R + b, p[b]);
     });
+    if (!last_of(b)) continue;
+    const int first = b / kStep * kStep;
+    if (kStep > 1 || (!is_root(b) && !topology.is_tip(b)))
+      axes.around(b).set(Some<T>(first, n, is_revolute).ask([&](bool revolute) ZVENO_INLINED {
+        return placed_axis<W>(motion.around(b).all(), revolute, place.around(b).all());
+      }));
+    for (int k = first; k <= b; ++k)
+      if (is_root(k) && !topology.is_tip(k)) axes.set(k, root_axis<T>(motion[k], model.revolute(k)));
+  }
 
-  PairRows<T> pairs(topology, out);
+  const PairTiles<T> pairs(topology, base.moving, axes, out);
+  Neighbours<Outboard, T> outboard;
+  outboard.clear();
   first_order_sweep(model, at, qd, qdd, external_B, motion, scratch, [&](int b, const Outboard<T>& x) ZVENO_INLINED {
+    outboard.set(b % kStep, x);
+    if (b % kStep) return;
     enter_stage<T>(Stage::algorithm);
-    const bool revolute = model.revolute(b), inner = model.parent(b) != kWorld;
-    const JointTerms<T> t = revolute ? revolute_terms(motion[b], x) : prismatic_terms(motion[b], x);
-    const Vec3<T> diagonal =
-        revolute ? Vec3<T>{t.t1.n.z(), t.t2.n.z(), t.u.n.z()} : Vec3<T>{t.t1.f.z(), t.t2.f.z(), t.u.f.z()};
-    TermRows<T> terms;
-    if (inner) {
-      enter_stage<T>(Stage::kinematics);
-      terms.set(t);
-      terms.place(R[b], p[b]);
-    }
+    const Some<T> revolute(b, n, is_revolute);
+    const JointTerms<W> t = revolute.ask([&](bool revolute) ZVENO_INLINED {
+      const CarriedMotion<W>& at = motion.around(b).all();
+      return revolute ? revolute_terms<W>(at, outboard.all()) : prismatic_terms<W>(at, outboard.all());
+    });
+    const Vec3<W> own = revolute.ask([&](bool revolute) ZVENO_INLINED { return own_elements<W>(t, revolute); });
+    enter_stage<T>(Stage::kinematics);
+    Neighbours<PlacedTerms, T> terms;
+    const bool inner = kStep > 1 || !is_root(b);
+    if (inner) terms.set(placed_terms<W>(t, place.around(b).all()));
     enter_stage<T>(Stage::assembly);
-    const bool still = model.revolute(root[b]) && !base.moving;
-    pairs.row(b, inner ? &terms : nullptr, diagonal, axes, still ? &motion[root[b]].rigid.a : nullptr);
+    pairs.rows(b, inner ? &terms : nullptr, own);
     enter_stage<T>(Stage::algorithm);
   });
 }
@@ -432,7 +532,7 @@ void derivatives_walk(const ModelView<P>& model, const JointPosition<T>& at, con
                       const BaseMotion<T>& base, const Wrench<T>* external_B, const FirstOrder<T>& out, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
   const std::ptrdiff_t n = model.size();
-  CarriedMotion<T>* motion = scratch.take<CarriedMotion<T>>(n);
+  const NeighbourTable<CarriedMotion, T> motion(static_cast<int>(n), scratch);
   enter_stage<T>(Stage::algorithm);
   for (std::ptrdiff_t k = 0; k < n * n; ++k) out.dq[k] = out.dqd[k] = out.M[k] = T(0.0);
   carried_motions(model, at, qd, qdd, base, motion);

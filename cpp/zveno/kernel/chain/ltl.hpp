@@ -3,6 +3,7 @@
 // Featherstone's branch-induced factorisation; row i of L touches the ancestors of body i only.
 #pragma once
 
+#include <zveno/kernel/chain/mirror.hpp>
 #include <zveno/model/topology.hpp>
 #include <zveno/scalar/block.hpp>
 #include <zveno/support/scratch.hpp>
@@ -12,24 +13,38 @@
 
 namespace zveno {
 
-// lower triangle of M -> D on the diagonal, L (unit diagonal) below
+// length of rows that whole groups of neighbours fill
 template <class T>
-void ltl(const Topology& topology, T* M) {
+constexpr std::ptrdiff_t wide_stride(std::ptrdiff_t n) {
+  return (n + Wide<T>::kStep - 1) / Wide<T>::kStep * Wide<T>::kStep;
+}
+// n x n, of stride n or wide_stride(n), with room for what is read beyond the last row
+template <class T>
+T* take_square(std::ptrdiff_t n, Scratch& scratch) {
+  return scratch.take<T>(static_cast<std::size_t>(wide_stride<T>(n) * wide_stride<T>(n)));
+}
+
+// lower triangle of M, from take_square -> D on the diagonal, L (unit diagonal) below; above it anything
+template <class T>
+void ltl(const Topology& topology, T* M, std::ptrdiff_t stride) {
+  using V = Wide<T>;
+  using W = typename V::type;
+  constexpr int kStep = V::kStep;
   const int n = topology.size();
-  auto row = [&](int i) { return M + static_cast<std::ptrdiff_t>(i) * n; };
   for (int k = n; k-- > 0;) {
-    const T inverse = T(1.0) / row(k)[k];
+    T* const Mk = M + k * stride;
+    const T inverse = T(1.0) / Mk[k];
     for (int i = topology.parent[k]; i != kWorld; i = topology.parent[i]) {
-      const T a = row(k)[i] * inverse;
-      T *Mi = row(i), *Mk = row(k);
-      // ancestors of i and i itself
-      for (int r = topology.first_run[i]; r < topology.first_run[i + 1]; ++r) {
-        const Span run = topology.ancestor_runs[r];
-        ZVENO_INDEPENDENT
-        for (int j = run.begin; j < run.end; ++j) Mi[j] -= a * Mk[j];
-      }
-      Mi[i] -= a * Mk[i];
-      Mk[i] = a;
+      T* const Mi = M + i * stride;
+      const T a = Mk[i] * inverse;
+      for (int j = 0; j <= i; j += kStep)
+        if (kStep > 1 || i < topology.end[j])
+          V::store(Mi + j, static_cast<int>(stride) - j, V::load(Mi + j) - W(a) * V::load(Mk + j));
+      if (kStep == 1) Mk[i] = a;
+    }
+    for (int j = 0; kStep > 1 && j < k; j += kStep) {
+      const W row = V::load(Mk + j);
+      V::store(Mk + j, static_cast<int>(stride) - j, V::chosen(V::first(k - j), row * W(inverse), row));
     }
   }
 }
@@ -46,40 +61,50 @@ void ltl_solve(const Topology& topology, const T* M, T* x) {
     for (int j = topology.parent[i]; j != kWorld; j = topology.parent[j]) x[i] -= row(i)[j] * x[j];
 }
 
-// M^-1 = B D^-1 B', B = L^-1, with the factors of ltl; docs/derivatives.md (D4.16). Row by row, neighbours at once: B is
-// kept by columns too.
+// M^-1 = B D^-1 B', B = L^-1, with the factors of ltl; docs/derivatives.md (D4.16). Neighbours in a row at once: then B has
+// ones on its diagonal, and is kept by columns too. Both of wide_stride; of the inverse the lower triangle.
 template <class T>
 void ltl_inverse(const Topology& topology, const T* M, T* inverse, Scratch& scratch) {
+  using V = Wide<T>;
+  using W = typename V::type;
+  constexpr int kStep = V::kStep;
   const Scratch::Frame frame(scratch);
-  const std::ptrdiff_t n = topology.size();
-  T* B = scratch.take<T>(n * n);        // below the diagonal
-  T* columns = scratch.take<T>(n * n);  // of B, as rows
-  T* reciprocal = scratch.take<T>(n);   // D^-1
-  for (std::ptrdiff_t i = 0; i < n; ++i) {
-    T *Bi = B + i * n, *to = inverse + i * n;
-    reciprocal[i] = T(1.0) / M[i * n + i];
-    for (std::ptrdiff_t j = 0; j < i; ++j) Bi[j] = to[j] = T(0.0);
-    for (int k = topology.parent[i]; k != kWorld; k = topology.parent[k]) {
-      const T a = M[i * n + k], *Bk = B + k * n;
-      Bi[k] -= a;
-      for (int r = topology.first_run[k]; r < topology.first_run[k + 1]; ++r) {
-        const Span run = topology.ancestor_runs[r];
-        ZVENO_INDEPENDENT
-        for (int j = run.begin; j < run.end; ++j) Bi[j] -= a * Bk[j];
+  const std::ptrdiff_t n = topology.size(), stride = (n + kStep - 1) / kStep * kStep;
+  T* B = scratch.take<T>(stride * stride);
+  T* columns = scratch.take<T>(kStep > 1 ? stride * stride : 0);  // of B, as rows
+  T* reciprocal = scratch.take<T>(stride);                        // D^-1
+  T* weight = scratch.take<T>(stride);
+  const W zero(0.0), one(1.0);
+  for (std::ptrdiff_t k = n * stride; k < stride * stride; k += kStep) V::store(B + k, zero);
+  for (int i = 0; i < n; ++i) {
+    reciprocal[i] = T(1.0) / M[i * stride + i];
+    for (int j = 0; j <= i; j += kStep) {
+      W sum = zero;
+      for (int k = kStep > 1 || i < topology.end[j] ? topology.parent[i] : kWorld; k >= j; k = topology.parent[k]) {
+        const W a(M[i * stride + k]);
+        sum -= kStep == 1 && k == j ? a : a * V::load(B + k * stride + j);
       }
+      if (kStep > 1) sum = V::chosen(V::first(i - j), sum, V::chosen(V::first(i - j + 1), one, zero));
+      V::store(B + i * stride + j, sum);
     }
-    for (std::ptrdiff_t j = 0; j < i; ++j) columns[j * n + i] = Bi[j];
-    T own = reciprocal[i];
+  }
+  for (std::ptrdiff_t i = 0; kStep > 1 && i < stride; i += kStep)
+    for (std::ptrdiff_t j = 0; j <= i; j += kStep)
+      Block<T>::transpose(B + i * stride + j, stride, columns + j * stride + i, stride);
+  const auto column = [&](std::ptrdiff_t k, std::ptrdiff_t j)
+                          ZVENO_INLINED { return kStep == 1 ? W(B[j * stride + k]) : W(V::load(columns + k * stride + j)); };
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
     for (int r = topology.first_run[i]; r < topology.first_run[i + 1]; ++r)
-      for (int k = topology.ancestor_runs[r].begin; k < topology.ancestor_runs[r].end; ++k) {
-        const T a = Bi[k] * reciprocal[k], *from = columns + k * n;
-        own += a * Bi[k];
-        to[k] += a;
-        ZVENO_INDEPENDENT
-        for (std::ptrdiff_t j = k + 1; j < i; ++j) to[j] += a * from[j];
-      }
-    to[i] = own;
-    for (std::ptrdiff_t j = 0; j < i; ++j) inverse[j * n + i] = to[j];
+      for (int k = topology.ancestor_runs[r].begin; k < topology.ancestor_runs[r].end; ++k)
+        weight[k] = B[i * stride + k] * reciprocal[k];
+    for (int j = 0; j <= i; j += kStep) {
+      const int own = static_cast<int>(i) - j;
+      W sum = V::chosen(V::first(own), zero, V::chosen(V::first(own + 1), W(reciprocal[i]), zero));
+      for (int r = topology.first_run[i]; r < topology.first_run[i + 1]; ++r)
+        for (int k = topology.ancestor_runs[r].begin; k < topology.ancestor_runs[r].end && k < j + kStep; ++k)
+          sum += kStep == 1 && k == j ? W(weight[k]) : W(weight[k]) * column(k, j);
+      V::store(inverse + i * stride + j, sum);
+    }
   }
 }
 
@@ -89,33 +114,24 @@ namespace detail {
 template <int kRows, class T>
 ZVENO_INLINE void multiply_block(const T* A, const T* B, T* C, std::ptrdiff_t n, std::ptrdiff_t i, std::ptrdiff_t j) {
   using W = typename Wide<T>::type;
+  const std::ptrdiff_t stride = wide_stride<T>(n);
   W sum[kRows];
   const W first = Wide<T>::load(B + j);
-  for (int r = 0; r < kRows; ++r) sum[r] = W(A[(i + r) * n]) * first;
+  for (int r = 0; r < kRows; ++r) sum[r] = W(A[(i + r) * stride]) * first;
   for (std::ptrdiff_t k = 1; k < n; ++k) {
     const W row = Wide<T>::load(B + k * n + j);
-    for (int r = 0; r < kRows; ++r) sum[r] += W(A[(i + r) * n + k]) * row;
+    for (int r = 0; r < kRows; ++r) sum[r] += W(A[(i + r) * stride + k]) * row;
   }
-  for (int r = 0; r < kRows; ++r) Wide<T>::store(C + (i + r) * n + j, sum[r]);
+  for (int r = 0; r < kRows; ++r) Wide<T>::store(C + (i + r) * n + j, static_cast<int>(n - j), -sum[r]);
 }
 
 }  // namespace detail
 
-// C = A B, n x n matrices that share no memory
+// C = -A B, n x n matrices that share no memory; A of wide_stride, B from take_square
 template <class T>
-void multiply(const T* A, const T* B, T* C, std::ptrdiff_t n) {
-  constexpr int kStep = Wide<T>::kStep, kRows = 4;
-  if (n < kStep) {
-    for (std::ptrdiff_t i = 0; i < n; ++i)
-      for (std::ptrdiff_t j = 0; j < n; ++j) {
-        T sum = A[i * n] * B[j];
-        for (std::ptrdiff_t k = 1; k < n; ++k) sum += A[i * n + k] * B[k * n + j];
-        C[i * n + j] = sum;
-      }
-    return;
-  }
-  for (std::ptrdiff_t next = 0; next < n; next += kStep) {
-    const std::ptrdiff_t j = std::min(next, n - kStep);  // the last step ends with the row
+void multiply_negated(const T* A, const T* B, T* C, std::ptrdiff_t n) {
+  constexpr int kRows = 4;
+  for (std::ptrdiff_t j = 0; j < n; j += Wide<T>::kStep) {
     std::ptrdiff_t i = 0;
     for (; i + kRows <= n; i += kRows) detail::multiply_block<kRows>(A, B, C, n, i, j);
     for (; i < n; ++i) detail::multiply_block<1>(A, B, C, n, i, j);

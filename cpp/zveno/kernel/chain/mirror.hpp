@@ -30,7 +30,7 @@ void mirror_rows(T* M, std::ptrdiff_t n, int i0) {
 
 // upper triangle := lower triangle
 template <class T>
-void mirror_lower(T* M, int n) {
+void mirror_lower(T* M, std::ptrdiff_t n) {
   for (int i0 = 0; i0 < n; i0 += Block<T>::kSize) mirror_rows(M, n, i0);
 }
 
