@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -499,7 +500,13 @@ class Trajectory:
             self._compare(who, "tau", limits["tau"], (tau.min(0), tau.max(0)), at, part)
 
     def _compare(
-        self, who: str, quantity: str, bounds: Bounds, found: tuple[Array, Array], when: tuple[Array, Array], part: float
+        self,
+        who: str,
+        quantity: str,
+        bounds: Bounds,
+        found: tuple[Array, Array],
+        when: tuple[Array, Array],
+        part: float,
     ) -> None:
         """Raise the worst excess over bounds."""
         excess = np.stack([bounds.low - found[0], found[1] - bounds.high]) / bounds.size
@@ -508,10 +515,11 @@ class Trajectory:
             return
         value, limit, time = (float(pair[side][j]) for pair in (found, bounds, when))
         word = UNITS[quantity][2] or "position"
+        article = "an" if word[0] == "a" else "a"
         name = self._joints.names[j]
         raise InfeasibleError(
-            f"{who}: joint '{name}' reaches a {word} of {self._joints.amount(quantity, j, value)} at t = {time:.6g} s, "
-            f"limit {limit:.6g}",
+            f"{who}: joint '{name}' reaches {article} {word} of {self._joints.amount(quantity, j, value)} "
+            f"at t = {time:.6g} s, limit {limit:.6g}",
             name, quantity=word, value=value, limit=limit, time=time, q=self._on(np.array(time), 0)[0],
         )  # fmt: skip
 
@@ -559,7 +567,7 @@ class Trajectory:
             step = as_amount(dt, failing(who), "dt", positive=True)
             if self.duration / step > 1e8:
                 failing(who)(f"dt is {step:g} s, too short for {self.duration:g} s")
-            times = np.arange(0.0, self.duration * (1 - 1e-9), step)
+            times = step * np.arange(math.ceil(self.duration / step * (1 - 1e-9)))
             times = np.append(times, self.duration)
         table = np.concatenate([times[:, None], *self._on(times, 3)], axis=1)
         header = ["t [s]"]

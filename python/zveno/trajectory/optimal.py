@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._check import Array, Fail, _show, as_amount, as_integer, failing
+from .._check import Array, _show, as_amount, as_integer, failing
 from ..errors import InfeasibleError
 from .limits import UNITS, Bounds, Joints, as_bounds, as_chain
 from .motion import JointPath, Trajectory, of_arm, positions_within, require_joints
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["time_optimal"]
 
 _MOST: Final = 20_000  # nodes
-_INSIDE: Final = np.linspace(0.0, 1.0, 9)  # places of a step where limits are looked at
+_INSIDE: Final = np.linspace(0.0, 1.0, 13)  # places of a step where limits are looked at
 _SETTLED: Final = 1e-10  # change of the duration from sweep to sweep
+_NEAR: Final = 0.03
 _SWEEPS: Final = 60
 
 
@@ -44,10 +46,10 @@ def time_optimal(
 
     On the path qd = q' s', qdd = q' s'' + q'' s'^2, and the efforts are, with x = s'^2 and u = s'',
 
-        tau = a u + b x + c,   c = ID(q, 0, 0),   a = ID(q, 0, q') - c,   b = even part of ID(q, q', q'') - c.       (T4)
+        tau = a u + b x + c,   c = ID(q, 0, 0),   a = ID(q, 0, q') - c,   b = even part of ID(q, q', q'') - c.    (T4)
 
     On nodes s_i with x_{i+1} = x_i + 2 D u_i a sweep from the end finds the interval of x at each node from which the
-    end can be reached, and a sweep from the start takes the largest u that leads into the next interval. Limits hold at
+    end can be reached; a sweep from the start takes the largest u that leads into the next interval. Limits hold at
     both ends of each step. Viscous friction, d s' with the odd part d of ID(q, q', q''), is settled by repeated sweeps.
 
     Parameters
@@ -103,7 +105,7 @@ def time_optimal(
     who = "time_optimal"
     fail = failing(who)
     chain = as_chain(arm, who)
-    way = path if isinstance(path, JointPath) else _points(fail, chain, path)
+    way = path if isinstance(path, JointPath) else _points(chain, path)
     require_joints(who, chain, way.n, "the path")
     positions_within(who, way._curve, chain, "s")
     n = chain.n
@@ -146,12 +148,11 @@ def time_optimal(
     return Trajectory(way._curve, law, Joints.of(chain, n), max(excess, 0.0))
 
 
-def _points(fail: Fail, chain: Chain, points: Any) -> JointPath:
+def _points(chain: Chain, points: Any) -> JointPath:
     try:
         return _path(points, arm=chain)
-    except ValueError as error:
-        if str(error).startswith("path: "):
-            error.args = ("time_optimal: " + str(error)[6:].replace("points ", "path ", 1),)
+    except ValueError as error:  # about the argument as it is called here
+        error.args = ("time_optimal: " + re.sub(r"^points (?=has|is)", "path ", str(error).removeprefix("path: ")),)
         raise
 
 
@@ -222,39 +223,56 @@ class _Problem:
         i = int(size.argmin())
         if not size[i] > 1e-9 * size.max():
             raise InfeasibleError(
-                f"time_optimal: the path has no direction at s = {s[i]:.6g}: q'(s) vanishes there, expected a path that "
-                "goes on everywhere (a point given twice, or rates of zero?)",
+                f"time_optimal: the path has no direction at s = {s[i]:.6g}: q'(s) vanishes there, expected a path "
+                "that goes on everywhere (a point given twice, or rates of zero?)",
                 quantity="speed", s=float(s[i]), q=q[i],
             )  # fmt: skip
 
     # ---- the sweeps
 
     def solve(self, grid: _Grid) -> tuple[Array, Array]:
-        """x at the nodes, u of the steps; friction settled."""
-        x, u = self._sweep(grid, grid.c)
+        """x at the nodes, u of the steps; friction settled.
+
+        Its d sqrt(x) is replaced by a line in x: the chord from 0 to the x of the sweep before, which keeps standing
+        possible, and near the solution the tangent there, which settles in a few sweeps.
+        """
+        x, u = self._sweep(grid, grid.b, grid.c)
         if not grid.d.any():
             return x, u
-        before = _duration(grid.s, x)
+        before, tangents = _duration(grid.s, x), True
+        near = False
         for _ in range(_SWEEPS):
-            x, u = self._sweep(grid, grid.c + grid.d * np.sqrt(x)[:, None])
+            root = np.sqrt(x)[:, None]
+            chord = np.divide(grid.d, root, out=np.zeros_like(grid.d), where=root > 0)
+            if near and tangents:
+                try:
+                    x, u = self._sweep(grid, grid.b + 0.5 * chord, grid.c + 0.5 * grid.d * root)
+                except InfeasibleError:
+                    tangents = False
+                    continue
+            else:
+                x, u = self._sweep(grid, grid.b + chord, grid.c)
             now = _duration(grid.s, x)
-            if abs(now - before) < _SETTLED * now:
+            change = abs(now - before) / now
+            if change < _SETTLED:
                 break
-            before = now
+            near, before = change < _NEAR, now
         return x, u
 
-    def _sweep(self, grid: _Grid, c: Array) -> tuple[Array, Array]:
-        steps = _Steps(self, grid, c)
+    def _sweep(self, grid: _Grid, b: Array, c: Array) -> tuple[Array, Array]:
+        steps = _Steps(self, grid, b, c)
         low, high = steps.backward(self.ends[1] ** 2)
         return steps.forward(self.ends[0] ** 2, low, high)
 
     def excess(self, grid: _Grid, x: Array, u: Array) -> float:
         """The largest part of a limit by which it is exceeded inside the steps."""
         step = grid.s[1] - grid.s[0]
-        s = (grid.s[:-1, None] + step * _INSIDE).ravel()
-        here = np.maximum(x[:-1, None] + 2 * step * u[:, None] * _INSIDE, 0.0).ravel()
+        knots = self.way.breaks[1:-1]  # where efforts have corners
+        i = np.concatenate([np.repeat(np.arange(len(u)), len(_INSIDE)), np.searchsorted(grid.s, knots) - 1])
+        s = np.concatenate([(grid.s[:-1, None] + step * _INSIDE).ravel(), knots])
+        here = np.maximum(x[i] + 2 * u[i] * (s - grid.s[i]), 0.0)
         dense = self.at(np.minimum(s, grid.s[-1]), False)
-        pull = np.repeat(u, len(_INSIDE))[:, None]
+        pull = u[i, None]
         values = dense.a * pull + dense.b * here[:, None] + dense.c + dense.d * np.sqrt(here)[:, None]
         over = np.maximum(values - self.high, self.low - values) / self.size
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -281,11 +299,11 @@ def _duration(s: Array, x: Array) -> float:
 class _Steps:
     """The steps of a grid: rows as lines u <= above + slope x, u >= below + slope x, (N, 2 rows) each."""
 
-    def __init__(self, problem: _Problem, grid: _Grid, c: Array) -> None:
+    def __init__(self, problem: _Problem, grid: _Grid, b: Array, c: Array) -> None:
         self.problem, self.grid, self.c = problem, grid, c
         self.step = step = float(grid.s[1] - grid.s[0])
-        A = np.concatenate([grid.a[:-1], grid.a[1:] + 2 * step * grid.b[1:]], axis=1)
-        B = np.concatenate([grid.b[:-1], grid.b[1:]], axis=1)
+        A = np.concatenate([grid.a[:-1], grid.a[1:] + 2 * step * b[1:]], axis=1)
+        B = np.concatenate([b[:-1], b[1:]], axis=1)
         L = np.concatenate([problem.low - c[:-1], problem.low - c[1:]], axis=1)
         H = np.concatenate([problem.high - c[:-1], problem.high - c[1:]], axis=1)
         # rows without u bound x alone: zero-inertia points
@@ -373,7 +391,9 @@ class _Steps:
         problem, count = self.problem, len(self.problem.rows)
         quantity, j = problem.rows[row % count]
         limits = f"{problem.low[row % count]:.6g} to {problem.high[row % count]:.6g}"
-        return f"{UNITS[quantity][2]} of joint '{problem.joints.names[j]}' ({limits} {problem.joints.unit(quantity, j)})"
+        return (
+            f"{UNITS[quantity][2]} of joint '{problem.joints.names[j]}' ({limits} {problem.joints.unit(quantity, j)})"
+        )
 
     def _blocked(self, i: int, x: float, rows: tuple[int, int] | None) -> None:
         problem, s, q = self.problem, float(self.grid.s[i]), self.grid.q[i]
@@ -385,8 +405,8 @@ class _Steps:
             value, name = float(weight[k]), problem.joints.names[j]
             limit = float(problem.high[k] if value > problem.high[k] else problem.low[k])
             raise InfeasibleError(
-                f"time_optimal: the path cannot be followed at s = {s:.6g}: joint '{name}' cannot hold the arm there, it "
-                f"needs {problem.joints.amount(quantity, j, value)} at rest, limit {limit:.6g}, and no speed helps",
+                f"time_optimal: the path cannot be followed at s = {s:.6g}: joint '{name}' cannot hold the arm there, "
+                f"it needs {problem.joints.amount(quantity, j, value)} at rest, limit {limit:.6g}, and no speed helps",
                 name, quantity="torque", value=value, limit=limit, s=s, q=q,
             )  # fmt: skip
         texts = [self._said(i, row, x) for row in rows or () if row >= 0]
@@ -395,8 +415,8 @@ class _Steps:
         cause = " and ".join(dict.fromkeys(texts)) or "what follows on the path"
         named = [problem.rows[row % len(problem.rows)] for row in rows or () if row >= 0]
         raise InfeasibleError(
-            f"time_optimal: the path cannot be followed at s = {s:.6g}: at no speed there is an acceleration that keeps "
-            f"{cause} and stays within the limits behind it",
+            f"time_optimal: the path cannot be followed at s = {s:.6g}: at no speed there is an acceleration that "
+            f"keeps {cause} and stays within the limits behind it",
             problem.joints.names[named[0][1]] if named else None,
             quantity=UNITS[named[0][0]][2] if named else "speed", s=s, q=q,
         )  # fmt: skip

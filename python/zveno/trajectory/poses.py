@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -198,8 +199,8 @@ def joint_path(
 ) -> JointPath:
     """Path of joints that leads a link along a path of poses: a spline through solutions of inverse kinematics.
 
-    Solutions are asked for from pose to pose, each from the one before; the poses are doubled until the spline meets the
-    solutions between them within `tolerance`. A step of more than `largest_step` is halved: if it does not become
+    Solutions are asked for from pose to pose, each from the one before; the poses are doubled until the spline meets
+    the solutions between them within `tolerance`. A step of more than `largest_step` is halved: if it does not become
     smaller, the joints jump there from one branch to another, and that is an error.
 
     Parameters
@@ -275,8 +276,8 @@ def joint_path(
             j = int(np.abs(found - near).argmax())
             name = Joints.of(chain, len(near)).names[j]
             raise InfeasibleError(
-                f"{who}: the joints jump at s = {s1:.6g}: joint '{name}' from {near[j]:.6g} to {found[j]:.6g}, from one "
-                "branch of solutions to another",
+                f"{who}: the joints jump at s = {s1:.6g}: joint '{name}' from {near[j]:.6g} to {found[j]:.6g}, from "
+                "one branch of solutions to another",
                 name, quantity="jump", value=step, limit=far, s=s1, q=near,
             )  # fmt: skip
         middle = 0.5 * (s0 + s1)
@@ -284,7 +285,7 @@ def joint_path(
 
     s = np.linspace(0.0, 1.0, count)
     rows = [solve(0.0, first)]
-    for a, b in zip(s[:-1], s[1:], strict=True):
+    for a, b in pairwise(s):
         rows.append(between(float(a), rows[-1], float(b)))
     q = np.array(rows)
     while True:
@@ -298,8 +299,8 @@ def joint_path(
         if 2 * len(s) - 1 > _MOST:
             worst = float(middles[np.abs(found - guesses).max(axis=1).argmax()])
             raise InfeasibleError(
-                f"{who}: the joints move too fast at s = {worst:.6g} for a spline: off by {deviation:.3g} with {len(s)} "
-                f"poses, expected {close:g} (near a singular pose?)",
+                f"{who}: the joints move too fast at s = {worst:.6g} for a spline: off by {deviation:.3g} with "
+                f"{len(s)} poses, expected {close:g} (near a singular pose?)",
                 quantity="jump", value=deviation, limit=close, s=worst, q=curve(np.array(worst))[0],
             )  # fmt: skip
         every = np.empty((2 * len(s) - 1, q.shape[1]))

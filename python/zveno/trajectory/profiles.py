@@ -178,7 +178,7 @@ def s_curve(
     jerk: ArrayLike | None = None,
     arm: Chain | None = None,
 ) -> Trajectory:
-    """The fastest motion from rest to rest within limits of rate, acceleration and jerk; joints start and stop together.
+    """The fastest motion from rest to rest within limits of rate, acceleration and jerk; joints go and stop together.
 
     Seven pieces of constant jerk +J, 0, -J, 0, -J, 0, +J. With Tj the time of a piece of jerk, Ta that of the whole
     acceleration and Tv that of the constant rate,
@@ -345,7 +345,7 @@ def _common(who: str, joints: Joints, times: Array, duration: Any) -> float:
     if duration is None:
         return _longest(fail, [times], "limits")
     T = as_amount(duration, fail, "duration", positive=True)
-    if T < times[slowest] * (1 - 1e-12):
+    if times[slowest] * (1 - 1e-12) > T:
         name = joints.names[slowest]
         raise InfeasibleError(
             f"{who}: duration is {T:.6g} s, joint '{name}' needs {times[slowest]:.6g} s within its limits",
