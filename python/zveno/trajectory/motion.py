@@ -567,8 +567,8 @@ class Trajectory:
             step = as_amount(dt, failing(who), "dt", positive=True)
             if self.duration / step > 1e8:
                 failing(who)(f"dt is {step:g} s, too short for {self.duration:g} s")
-            times = step * np.arange(math.ceil(self.duration / step * (1 - 1e-9)))
-            times = np.append(times, self.duration)
+            rows = math.ceil(self.duration / step * (1 - 1e-9))
+            times = np.append(step * np.arange(float(rows)), self.duration)
         table = np.concatenate([times[:, None], *self._on(times, 3)], axis=1)
         header = ["t [s]"]
         for quantity in MotionState._fields:
