@@ -237,6 +237,15 @@ def test_start_that_only_momentum_could_carry_is_named():
     assert max(shares(arm, fast, 4.0, np.inf, np.inf)) <= 1.002
 
 
+def test_long_steps_do_not_make_a_path_infeasible():
+    # at 12 nodes the path looks impossible; on a finer grid it is the start that is too slow, or fast enough
+    with pytest.raises(zv.InfeasibleError):
+        time_optimal(two_rods(), WAY, torque=(17.6, 15.0), nodes=12)
+    fast = time_optimal(two_rods(), WAY, torque=(17.6, 15.0), nodes=12, start=1.0)
+    assert len(fast.breaks) > 48
+    assert max(shares(two_rods(), fast, (17.6, 15.0), np.inf, np.inf)) <= 1 + 2.1e-3
+
+
 def test_speeds_at_the_ends_that_no_limit_allows_are_named():
     with pytest.raises(zv.InfeasibleError, match=r"start is 5, too fast at s = 0: .* allow 0 to 3\.46") as e:
         time_optimal(rotor(), [[0.0], [2.0]], acceleration=3.0, start=5.0)

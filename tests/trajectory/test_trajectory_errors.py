@@ -203,6 +203,24 @@ def test_limits_exceeded_name_joint_value_limit_and_time():
         quintic([0.0, 0.0], [0.5, -1.0], 1.0, arm=ARM).within(ARM, torque=3.0)
 
 
+def test_limits_of_jerk_need_continuous_accelerations():
+    jumping = (
+        trapezoid([0.0, 0.0], [1.0, 0.5], acceleration=1.0),
+        time_optimal(ARM, WAY, torque=[40.0, 15.0]),
+        WAY.timed(trapezoid([WAY.start], [WAY.end], acceleration=1.0)),
+    )
+    for move in jumping:
+        for call in (move.within, move.check):
+            with pytest.raises(
+                zv.InfeasibleError, match=r"accelerations jump at t = .* no limit of jerk can be kept"
+            ) as e:
+                call(jerk=1e9)
+            assert 0 < e.value.time < move.duration
+    smooth = s_curve([0.0, 0.0], [1.0, 0.5], jerk=5.0), WAY.timed(1.0), spline([[0.0], [1.0], [0.5]], [0, 1, 2])
+    for move in smooth:
+        move.check(jerk=1e9)
+
+
 CALLS = {
     "quintic": (lambda x: quintic(x, np.ones(6), 1.0), "q0"),
     "limits": (lambda x: quintic(np.zeros(6), np.ones(6), velocity=x), "velocity"),

@@ -313,6 +313,8 @@ class Trajectory:
     def peaks(self) -> MotionPeaks:
         """Largest sizes of rates, accelerations and jerks: exact for polynomials in time, sampled for paths.
 
+        Where accelerations jump the jerk has no size; what is given is that between the jumps.
+
         Examples
         --------
         >>> import zveno as zv
@@ -406,6 +408,8 @@ class Trajectory:
         limits = read_limits(who, arm, self.n, velocity, acceleration, jerk, torque)
         if not any(bounds.any for bounds in limits.values()):
             failing(who)("no limit is given, expected velocity, acceleration, jerk or torque")
+        if limits["jerk"].any:
+            self._require_smooth(who)
         pace = np.inf  # of the new motion over the old one, 1/k
         for quantity, order in (("qd", 1), ("qdd", 2), ("jerk", 3)):
             if limits[quantity].any:
@@ -418,6 +422,23 @@ class Trajectory:
         if not np.isfinite(pace):
             failing(who)("the limits do not bound the speed of this motion, expected one that does")
         return self._scaled(1 / pace)
+
+    def _require_smooth(self, who: str) -> None:
+        """Raise `InfeasibleError` if accelerations jump inside the motion, so that no limit of jerk can be kept."""
+        pieces = self._timed
+        if len(pieces.breaks) < 3:
+            return
+        i, none = np.arange(len(pieces.breaks) - 2), np.zeros(len(pieces.breaks) - 2)
+        before, after = pieces.on(i, np.diff(pieces.breaks)[:-1], 2)[2], pieces.on(i + 1, none, 2)[2]
+        jump = np.abs(after - before).max(axis=1)
+        k = int(jump.argmax())
+        if jump[k] > 1e-6 * max(np.abs(before).max(), np.abs(after).max()):
+            time = float(pieces.breaks[k + 1])
+            raise InfeasibleError(
+                f"{who}: accelerations jump at t = {time:.6g} s, no limit of jerk can be kept, expected a motion with "
+                "continuous accelerations (s_curve, quintic, spline, path.timed)",
+                quantity="jerk", value=math.inf, time=time, q=self._on(np.array(time), 0)[0],
+            )  # fmt: skip
 
     def _torque_pace(self, who: str, arm: Chain, bounds: Bounds, pace: float) -> float:
         """The largest pace up to one at which efforts c + d pace + b pace^2 keep their bounds at all times."""
@@ -480,6 +501,8 @@ class Trajectory:
         who = "Trajectory.check"
         part = as_amount(tolerance, failing(who), "tolerance")
         limits = read_limits(who, arm, self.n, velocity, acceleration, jerk, torque)
+        if limits["jerk"].any:
+            self._require_smooth(who)
         if arm is not None:
             if self._law is None:
                 positions_within(who, self._curve, arm, "t")
