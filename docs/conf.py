@@ -158,6 +158,7 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
             "ModelWarning",
             "SingularityError",
             "UnreachableError",
+            "InfeasibleError",
             "StepError",
             "SimulationWarning",
             "GraphSizeError",
@@ -176,6 +177,11 @@ MODULES = {
     "constraints": (
         "Constraints",
         "Points on planes, lines, curves and surfaces, poses, couplings, targets that move: [](../../constraints.md).",
+    ),
+    "trajectory": (
+        "Trajectories",
+        "Motions from point to point, through via points and along paths, as fast as limits allow: "
+        "[](../../trajectories.md).",
     ),
     "control": ("Controllers", "Efforts from state and reference, in Python and as C: [](../../control.md)."),
     "files": ("Files", "Reading and writing models and records."),

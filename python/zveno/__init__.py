@@ -28,6 +28,7 @@ from .dynamics.state_space import StateSpace
 from .errors import (
     Error,
     GraphSizeError,
+    InfeasibleError,
     ModelError,
     ModelWarning,
     SimulationWarning,
@@ -58,19 +59,19 @@ from .versions import show_versions
 from .wrenches import wrench_at
 
 if _TYPE_CHECKING:
-    from . import control, files, flexible
+    from . import control, files, flexible, trajectory
     from .files import load
 
     __version__: str
 else:
 
     def __getattr__(name: str) -> object:
-        """What takes longer than the rest of the import, when somebody asks: the version, files, beams, controllers."""
+        """What not everybody needs, when somebody asks: the version, files, beams, controllers, trajectories."""
         if name == "__version__":
             from importlib.metadata import version
 
             found: object = version("zveno")
-        elif name in ("control", "files", "flexible", "load"):
+        elif name in ("control", "files", "flexible", "load", "trajectory"):
             from importlib import import_module
 
             module = import_module(".files" if name == "load" else f".{name}", __name__)
@@ -105,6 +106,7 @@ __all__ = [
     "Hexapod",
     "HexapodDynamics",
     "HexapodSimulation",
+    "InfeasibleError",
     "Leg",
     "Linearisation",
     "Link",
@@ -152,6 +154,7 @@ __all__ = [
     "robots",
     "sections",
     "show_versions",
+    "trajectory",
     "wrench_at",
 ]
 

@@ -8,6 +8,7 @@ from typing import Any
 __all__ = [
     "Error",
     "GraphSizeError",
+    "InfeasibleError",
     "ModelError",
     "ModelWarning",
     "SimulationWarning",
@@ -120,6 +121,43 @@ class GraphSizeError(Error, ValueError):
     def __init__(self, message: str = "", limit: int = 0) -> None:
         super().__init__(message)
         self.limit = limit
+
+
+class InfeasibleError(Error, ValueError):
+    """A motion that the limits of the joints do not allow.
+
+    Attributes
+    ----------
+    joint : str or None
+        Name of the joint whose limit stands in the way.
+    quantity : str
+        What is limited: "position", "velocity", "acceleration", "jerk", "torque", "speed" of the tool or of the path,
+        "pose" that no configuration reaches, "jump" of the joints.
+    value, limit : float
+        What the motion needs, and what is allowed; nan where there is no such number.
+    s : float
+        Place on the path, nan for a motion in time.
+    time : float, s
+        When, nan for a path.
+    q : (n,) array or None
+        Joint coordinates there.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        joint: str | None = None,
+        *,
+        quantity: str = "",
+        value: float = math.nan,
+        limit: float = math.nan,
+        s: float = math.nan,
+        time: float = math.nan,
+        q: Any = None,
+    ) -> None:
+        super().__init__(message)
+        self.joint, self.quantity, self.value, self.limit = joint, quantity, value, limit
+        self.s, self.time, self.q = s, time, q
 
 
 class StepError(Error, ValueError):

@@ -38,6 +38,8 @@ def documented():
         yield f"control.{name}", inspect.getdoc(getattr(zv.control, name)) or ""
     for name in ("beam", "buckling_load", "deflection", "resolution"):
         yield f"flexible.{name}", inspect.getdoc(getattr(zv.flexible, name)) or ""
+    for name in sorted(set(zv.trajectory.__all__) - {"MotionPeaks", "MotionState", "PathState", "PosePath"}):
+        yield f"trajectory.{name}", inspect.getdoc(getattr(zv.trajectory, name)) or ""
     yield "cpu_features", inspect.getdoc(zv.cpu_features)
 
 
