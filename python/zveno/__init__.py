@@ -16,7 +16,21 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("zveno's compiled core is missing: install the package with `pip install .`") from error
 
-from . import _types, constraints, errors, graph, laws, mechanisms, model, opcount, results, robots, sections, sim  # noqa: F401
+from . import (  # noqa: F401
+    _types,
+    constraints,
+    errors,
+    graph,
+    laws,
+    mechanisms,
+    model,
+    opcount,
+    orientation,
+    results,
+    robots,
+    sections,
+    sim,
+)
 from ._dispatch import cpu_features
 from .codegen.function import CompiledFunction, TracedFunction
 from .dynamics.equilibrium import Equilibrium
@@ -148,6 +162,7 @@ __all__ = [
     "laws",
     "load",
     "mechanisms",
+    "orientation",
     "results",
     "robots",
     "sections",
@@ -163,6 +178,7 @@ for _module in (
     mechanisms,
     model,
     opcount,
+    orientation,
     results,
     robots,
     sections,
