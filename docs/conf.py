@@ -97,7 +97,7 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
     "models": (
         "Models",
         "What a mechanism is made of, and the mechanisms.",
-        ["Link", "Chain", "Body", "Leg", "Hexapod"],
+        ["Link", "Chain", "Body", "Leg", "Hexapod", "DHParameters", "TextbookParameters"],
     ),
     "closed_loops": (
         "Closed loops",

@@ -50,6 +50,7 @@ from .errors import (
     UnreachableError,
 )
 from .model import Body, Chain, Constraint, Hexapod, Leg, Link, Linkage, Loop, Section
+from .model.dh import DHParameters, TextbookParameters
 from .model.linkage import CutJoint, LinkageEfforts, Mobility, SingularConfiguration
 from .model.reduced import LinkPoses
 from .model.section import SectionStress
@@ -111,6 +112,7 @@ __all__ = [
     "Constraint",
     "ConstraintDerivatives",
     "CutJoint",
+    "DHParameters",
     "Derivatives",
     "Equilibrium",
     "Error",
@@ -149,6 +151,7 @@ __all__ = [
     "StateSpace",
     "StepError",
     "StopEvent",
+    "TextbookParameters",
     "TracedFunction",
     "UnreachableError",
     "__version__",

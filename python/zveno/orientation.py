@@ -107,9 +107,9 @@ def to_pyr(R: Any, previous: ArrayLike = 0.0) -> Array:
     shape = common_lead(fail, {"R": t.shape[:-2], "previous": held.shape})
     t = np.broadcast_to(t, (*shape, 3, 3))
     c_y = np.hypot(t[..., 1, 2], t[..., 2, 2])
-    P = np.where(c_y > _LOCK, np.arctan2(-t[..., 1, 2], t[..., 2, 2]), held)
+    P = np.where(c_y > _LOCK, np.arctan2(0.0 - t[..., 1, 2], t[..., 2, 2]), held)
     c, s = np.cos(P), np.sin(P)
-    last = np.arctan2(t[..., 1, 0] * c + t[..., 2, 0] * s, t[..., 1, 1] * c + t[..., 2, 1] * s)
+    last = np.arctan2(t[..., 1, 0] * c + t[..., 2, 0] * s + 0.0, t[..., 1, 1] * c + t[..., 2, 1] * s)
     return np.asarray(np.stack([P, np.arctan2(t[..., 0, 2], c_y), last], axis=-1) + 0.0)
 
 
