@@ -204,7 +204,9 @@ def _book_frame(frame: Any, fail: Fail, what: str) -> tuple[Array, Array]:
     if frame is None:
         return np.eye(3), np.zeros(3)
     if not isinstance(frame, tuple | list) or len(frame) != 2:
-        fail(f"{what} is {_show(frame)}, expected a pair: angles (alpha, beta, gamma), offset l in the frame's own axes")
+        fail(
+            f"{what} is {_show(frame)}, expected a pair: angles (alpha, beta, gamma), offset l in the frame's own axes"
+        )
     R = from_pyr(as_array(frame[0], fail, f"angles of {what}", (3,)))
     return R, R @ as_array(frame[1], fail, f"offset of {what}", (3,))
 
@@ -292,7 +294,9 @@ class _Serial:
 
         self.parts: list[list[tuple[Link, Array]]] = []
         for link in moving:
-            parts = [other for other in chain.links if other is link or (other.joint == "fixed" and carrier(other) is link)]
+            parts = [
+                other for other in chain.links if other is link or (other.joint == "fixed" and carrier(other) is link)
+            ]
             heavy = [other for other in parts if other.mass or other.inertia.any()] or [link]
             self.parts.append([(other, poses[other.name]) for other in heavy])
 
@@ -301,8 +305,14 @@ class _Serial:
         massless = [link for link in ends if not link.mass]
         self.tool = self.tool_name(chain, tool, (massless or ends or [None])[-1], fail)
         self.T = poses[self.tool] if self.tool in poses else poses[moving[-1].name]
-        if self.tool in poses and by_name[self.tool] is not moving[-1] and carrier(by_name[self.tool]) is not moving[-1]:
-            fail(f"tool is {_show(self.tool)}, expected a link that is fixed to the last moving one, {moving[-1].name!r}")
+        if (
+            self.tool in poses
+            and by_name[self.tool] is not moving[-1]
+            and carrier(by_name[self.tool]) is not moving[-1]
+        ):
+            fail(
+                f"tool is {_show(self.tool)}, expected a link that is fixed to the last moving one, {moving[-1].name!r}"
+            )
 
     @staticmethod
     def tool_name(chain: Chain, tool: object, last: Link | None, fail: Fail) -> str:
@@ -329,8 +339,10 @@ class _Serial:
             key: np.array([getattr(link, key) for link in self.moving], dtype=np.float64) for key in _JOINT
         }
         names = tuple(link.name for link in self.moving)
-        tool = self.tool if self.tool not in names else next(
-            name for name in ("tool", *(f"tool{i}" for i in range(2, len(names) + 3))) if name not in names
+        tool = (
+            self.tool
+            if self.tool not in names
+            else next(name for name in ("tool", *(f"tool{i}" for i in range(2, len(names) + 3))) if name not in names)
         )
         values |= {"names": names, "tool": tool, "gravity": chain.gravity, "name": chain.name, "base": chain.base_name}
         return bodies, values
@@ -362,9 +374,7 @@ def _snapped(angle: float) -> float:
     return near if abs(angle - near) < 4e-15 else angle
 
 
-def to_dh(
-    chain: Chain, convention: str, tool: object, parallel: float, fail: Fail
-) -> tuple[DHParameters, list[str]]:
+def to_dh(chain: Chain, convention: str, tool: object, parallel: float, fail: Fail) -> tuple[DHParameters, list[str]]:
     """Rows of a serial chain, and what should be known about their accuracy.
 
     Frame i-1 has its origin on the axis of joint i and z along it; x of frame i runs along the common normal from axis
@@ -419,6 +429,7 @@ def to_dh(
 
     frames.append(frames[-1])  # the last row is zero
     T_tool = _proper(_inverse(frames[-1]) @ serial.T)
+    T_tool[:3, 3] = [length(x) for x in T_tool[:3, 3].tolist()]
     own = frames[1:]
     if convention == "modified":
         # Rx(alpha) Tx(a) of a row belongs to the next one
