@@ -25,9 +25,9 @@ __all__ = [
     "stanford",
     "staubli_rx90",
     "two_link",
-    "ur10e",
     "ur3e",
     "ur5e",
+    "ur10e",
 ]
 
 _RIGHT = math.pi / 2

@@ -696,8 +696,7 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         elif not isinstance(link, str) or (link not in known and link != self._base):
             fail(f"no link {_show(link)}{did_you_mean(link, [self._base, *known])}")
         if name is None:
-            taken = {self._base, *known}
-            name = next(word for word in ("tool", *(f"tool{i}" for i in range(2, len(known) + 3))) if word not in taken)
+            name = dh.free_name("tool", {self._base, *known})
         elif not _is_name(name):
             fail(f"name is {_show(name)}, expected a non-empty string")
         elif name in known or name == self._base:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from .link import Link
 if TYPE_CHECKING:
     from .chain import Chain
 
-__all__ = ["DHParameters", "TextbookParameters", "dh_links", "textbook_links", "to_dh", "to_textbook"]
+__all__ = ["DHParameters", "TextbookParameters", "dh_links", "free_name", "textbook_links", "to_dh", "to_textbook"]
 
 # what `Chain.from_dh` and `Chain.from_textbook` call a column of arguments of `Link`
 _DH: Final = {"name": "names", "joint": "joints", "mass": "masses", "com": "coms", "inertia": "inertias"}
@@ -121,6 +122,11 @@ class TextbookParameters(NamedTuple):
     gravity: Array
     name: str
     base: str
+
+
+def free_name(word: str, taken: Collection[str]) -> str:
+    """The word, or the first of word2, word3, ... that is not taken."""
+    return next(name for i in count(1) if (name := word if i == 1 else f"{word}{i}") not in taken)
 
 
 # ---- from tables ----------------------------------------------------------------------------------------------------
@@ -234,7 +240,7 @@ def _far_framed(
     tool: str,
     fail: Fail,
 ) -> list[Link]:
-    """Links whose frames lie at their far ends; R_BF, p_BF of `far` place frame i in the link, whose joint is at i-1."""
+    """Links whose frames lie at their far ends: R_BF, p_BF of `far` place frame i in link i, whose joint is at i-1."""
     made = []
     (R_next, p_next), (R_tool, p_tool) = base, hand
     for body, (R_BF, p_BF) in zip(bodies, far, strict=True):
@@ -261,69 +267,60 @@ def _split_pose(pose: Any, fail: Fail, what: str) -> tuple[Array, Array]:
 
 
 class _Serial:
-    """A serial chain at q = 0 in base axes: joint axes, bodies with what is welded to them, the tool."""
+    """A serial chain at q = 0 in base axes: joint axes, links with what is welded to them, the tool."""
 
     def __init__(self, chain: Chain, tool: object, fail: Fail) -> None:
-        moving = [link for link in chain.links if link.joint != "fixed"]
         by_name = {link.name: link for link in chain.links}
 
         def carrier(link: Link) -> Link | None:
-            """The moving link that a link is a part of, or the nearest one below a moving link."""
+            """The nearest moving link that carries a link; None: the base."""
             parent = by_name.get(link.parent or "")
             while parent is not None and parent.joint == "fixed":
                 parent = by_name.get(parent.parent or "")
             return parent
 
-        below: Link | None = None
-        for link in moving:
-            found = carrier(link)
-            if found is not below:
-                names = [other.name for other in moving if carrier(other) is found]
+        carriers = {link.name: carrier(link) for link in chain.links}
+        self.moving = [link for link in chain.links if link.joint != "fixed"]
+        for link, expected in zip(self.moving, [None, *self.moving], strict=False):
+            found = carriers[link.name]
+            if found is not expected:
+                names = [other.name for other in self.moving if carriers[other.name] is found]
                 if len(names) > 1:
                     where = "the base" if found is None else _show(found.name)
                     fail(f"{where} carries {' and '.join(map(_show, names))}, expected a serial chain")
                 fail(f"link {_show(link.name)} is not listed in the order in which the links carry each other")
-            below = link
-        self.moving = moving
-        poses = chain.poses(np.zeros(chain.n))
-        self.poses = poses
-        axes = [poses[link.name][:3, :3] @ (link.axis / math.hypot(*link.axis.tolist())) for link in moving]
+
+        self.poses = poses = chain.poses(np.zeros(chain.n))
+        axes = [poses[link.name][:3, :3] @ (link.axis / math.hypot(*link.axis.tolist())) for link in self.moving]
         self.axes = [_tidy(axis) for axis in axes]
-        self.origins = [poses[link.name][:3, 3] for link in moving]
+        self.origins = [poses[link.name][:3, 3] for link in self.moving]
         self.size = max([1e-3, *(float(np.abs(p).max()) for p in self.origins)])
 
+        welded: dict[str, list[Link]] = {link.name: [] for link in self.moving}
+        for link in chain.links:
+            below = carriers[link.name]
+            if link.joint == "fixed" and below is not None:
+                welded[below.name].append(link)
         self.parts: list[list[tuple[Link, Array]]] = []
-        for link in moving:
-            parts = [
-                other for other in chain.links if other is link or (other.joint == "fixed" and carrier(other) is link)
-            ]
-            heavy = [other for other in parts if other.mass or other.inertia.any()] or [link]
-            self.parts.append([(other, poses[other.name]) for other in heavy])
+        for link in self.moving:
+            heavy = [part for part in (link, *welded[link.name]) if part.mass or part.inertia.any()]
+            self.parts.append([(part, poses[part.name]) for part in heavy or [link]])
 
-        welded = [link for link in chain.links if link.joint == "fixed" and carrier(link) is moving[-1]]
-        ends = [link for link in welded if not any(other.parent == link.name for other in chain.links)]
-        massless = [link for link in ends if not link.mass]
-        self.tool = self.tool_name(chain, tool, (massless or ends or [None])[-1], fail)
-        self.T = poses[self.tool] if self.tool in poses else poses[moving[-1].name]
-        if (
-            self.tool in poses
-            and by_name[self.tool] is not moving[-1]
-            and carrier(by_name[self.tool]) is not moving[-1]
-        ):
-            fail(
-                f"tool is {_show(self.tool)}, expected a link that is fixed to the last moving one, {moving[-1].name!r}"
-            )
-
-    @staticmethod
-    def tool_name(chain: Chain, tool: object, last: Link | None, fail: Fail) -> str:
+        last = self.moving[-1]
+        ends = [link for link in welded[last.name] if not any(other.parent == link.name for other in chain.links)]
+        known = [last.name, *(link.name for link in welded[last.name])]
         if tool is None:
-            taken = set(chain.link_names)
-            if last is not None:
-                return last.name
-            return next(name for name in ("tool", *(f"tool{i}" for i in range(2, len(taken) + 3))) if name not in taken)
-        if not isinstance(tool, str) or tool not in chain.link_names:
+            light = [link for link in ends if not link.mass]
+            tool = (light or ends or [last])[-1].name
+        elif not isinstance(tool, str) or tool not in poses:
             fail(f"tool: no link {_show(tool)}{did_you_mean(tool, chain.link_names)}")
-        return tool
+        elif tool not in known:
+            fail(
+                f"tool is {_show(tool)}, expected {_show(last.name)}, the last moving link, or one that is fixed to it"
+            )
+        self.T = poses[tool]
+        names = [link.name for link in self.moving]
+        self.tool = free_name("tool", [*names, chain.base_name]) if tool in names else tool
 
     def body_in(self, i: int, frame: Array) -> Body:
         """What moves with joint i, in a frame that is given by its pose at q = 0."""
@@ -339,12 +336,13 @@ class _Serial:
             key: np.array([getattr(link, key) for link in self.moving], dtype=np.float64) for key in _JOINT
         }
         names = tuple(link.name for link in self.moving)
-        tool = (
-            self.tool
-            if self.tool not in names
-            else next(name for name in ("tool", *(f"tool{i}" for i in range(2, len(names) + 3))) if name not in names)
-        )
-        values |= {"names": names, "tool": tool, "gravity": chain.gravity, "name": chain.name, "base": chain.base_name}
+        values |= {
+            "names": names,
+            "tool": self.tool,
+            "gravity": chain.gravity,
+            "name": chain.name,
+            "base": chain.base_name,
+        }
         return bodies, values
 
 
@@ -392,11 +390,11 @@ def to_dh(chain: Chain, convention: str, tool: object, parallel: float, fail: Fa
     # frame 0: at joint 1, x as near to that of the base as it can be
     x = np.eye(3)[0] if abs(u[0][0]) < 0.9 else np.eye(3)[1]
     x = _unit(x - u[0] * (u[0] @ x))
-    O = p[0]
-    frames = [_frame(x, u[0], O)]
+    origin = p[0]
+    frames = [_frame(x, u[0], origin)]
     rows = np.zeros((n, 4))
     for i in range(n - 1):
-        z, ahead, between = u[i], u[i + 1], p[i + 1] - O
+        z, ahead, between = u[i], u[i + 1], p[i + 1] - origin
         normal = np.cross(z, ahead)
         sine = float(np.linalg.norm(normal))
         if sine <= parallel:
@@ -423,9 +421,9 @@ def to_dh(chain: Chain, convention: str, tool: object, parallel: float, fail: Fa
             a,
             _snapped(math.atan2(float(np.cross(z, ahead) @ x_next), float(z @ ahead))),
         )
-        O = O + d * z + a * x_next
+        origin = origin + d * z + a * x_next
         x = x_next if sine > parallel else _unit(x_next - ahead * (ahead @ x_next))
-        frames.append(_frame(x, ahead, O))
+        frames.append(_frame(x, ahead, origin))
 
     frames.append(frames[-1])  # the last row is zero
     T_tool = _proper(_inverse(frames[-1]) @ serial.T)
@@ -475,7 +473,7 @@ def to_textbook(chain: Chain, tool: object, fail: Fail) -> TextbookParameters:
         W[:3, :3] = _turned_to(W[:3, :3], axis)
         frames.append(W)
     frames.append(serial.T)
-    steps = [_proper(_inverse(before) @ after) for before, after in zip(frames, frames[1:], strict=False)]
+    steps = [_proper(_inverse(before) @ after) for before, after in pairwise(frames)]
     angles = np.array([[_snapped(x) for x in to_pyr(T[:3, :3]).tolist()] for T in steps])
     offsets = np.array([T[:3, :3].T @ T[:3, 3] for T in steps])
     bodies, values = serial.common(chain, frames[1:])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Final
+from itertools import pairwise
+from typing import Any, Final, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +75,7 @@ def _read(source: Any, fail: Fail) -> Array:
     if len(data) > LARGEST_FILE:  # it has grown, or is no plain file
         fail(f"{shown} has more than {LARGEST_FILE} bytes")
 
-    def refuse(text: str) -> Any:
+    def refuse(text: str) -> NoReturn:
         fail(f"{shown}: {text}")
 
     count = int.from_bytes(data[80:84], "little") if len(data) >= _HEADER else -1
@@ -89,26 +90,24 @@ def _read(source: Any, fail: Fail) -> Array:
         why = expected if count >= 0 else f"a binary STL has {_HEADER} at least"
         refuse(f"{len(data)} bytes that do not begin with 'solid', and {why}")
     refuse("expected a file that is named .stl or .obj")
-    raise AssertionError  # refuse has raised
 
 
-def _finite(corners: Array, refuse: Any) -> Array:
+def _finite(corners: Array, refuse: Fail) -> Array:
     if not np.isfinite(corners).all():
         first = int(np.argwhere(~np.isfinite(corners))[0][0])
         refuse(f"triangle {first + 1} has a coordinate that is not finite")
     return corners
 
 
-def _numbers(words: list[bytes], line: int, refuse: Any) -> list[float]:
+def _numbers(words: list[bytes], line: int, refuse: Fail) -> list[float]:
     try:
         return [float(word) for word in words[:3]] if len(words) >= 3 else [float(b"")]
     except ValueError:
         text = b" ".join(words)[:40].decode("latin-1")
         refuse(f"line {line}: {_show(text)}, expected three numbers")
-        raise
 
 
-def _ascii_stl(data: bytes, refuse: Any) -> Array:
+def _ascii_stl(data: bytes, refuse: Fail) -> Array:
     points: list[list[float]] = []
     inside = 0  # vertices of the present facet
     for number, line in enumerate(data.splitlines(), 1):
@@ -128,7 +127,7 @@ def _ascii_stl(data: bytes, refuse: Any) -> Array:
     return np.array(points, dtype=np.float64).reshape(-1, 3, 3)
 
 
-def _obj(data: bytes, refuse: Any) -> Array:
+def _obj(data: bytes, refuse: Fail) -> Array:
     points: list[list[float]] = []
     faces: list[tuple[int, int, int]] = []
     for number, line in enumerate(data.splitlines(), 1):
@@ -151,10 +150,10 @@ def _obj(data: bytes, refuse: Any) -> Array:
                     shown = _show(word[:20].decode("latin-1"))
                     refuse(f"line {number}: a face names vertex {shown}, and {len(points)} are known")
                 corners.append(place)
-            faces += [(corners[0], b, c) for b, c in zip(corners[1:], corners[2:], strict=False)]
+            faces += [(corners[0], b, c) for b, c in pairwise(corners[1:])]
     if not faces:
         refuse("no face ('f') was found")
-    return np.array(points)[np.array(faces)]
+    return np.asarray(np.array(points)[np.array(faces)])
 
 
 # ---- what a surface encloses ----------------------------------------------------------------------------------------
