@@ -173,7 +173,10 @@ def test_right_angles_give_exact_zeros_and_ones():
         (lambda: o.to_pyr(M[:3], previous=[0, 0]), "to_pyr: leading shapes of the arguments do not broadcast"),
         (lambda: o.other_pyr(3), "other_pyr: angles has shape"),
         (lambda: o.is_gimbal_locked(np.ones((3, 3))), "is_gimbal_locked: R is not orthonormal"),
-        (lambda: o.from_quaternion([1, 1, 0, 0]), "from_quaternion: quaternion has a length that differs from 1 by 0.414"),
+        (
+            lambda: o.from_quaternion([1, 1, 0, 0]),
+            "from_quaternion: quaternion has a length that differs from 1 by 0.414",
+        ),
         (lambda: o.from_quaternion([1, 0, 0]), r"from_quaternion: quaternion has shape \(3,\)"),
         (lambda: o.from_quaternion([1, 0, 0, 0], scalar_first="no"), "scalar_first is 'no', expected True or False"),
         (lambda: o.to_quaternion(np.zeros((3, 3))), "to_quaternion: R is not orthonormal"),

@@ -29,7 +29,10 @@ BODIES = {"m": np.ones(6), "J": np.full((6, 3), 0.01)}
 Q = np.radians([25, 40, -70, 35, -50, 120])
 
 
-def fs020n(tool=((math.radians(-30), 0, 0), (0, 0, 0.1))):
+TILTED = ((math.radians(-30), 0, 0), (0, 0, 0.1))
+
+
+def fs020n(tool=TILTED):
     return zv.Chain.from_textbook(
         np.ones(6), **ANGLES, l=LENGTHS, **BODIES, base_frame=((math.pi, 0, 0), (0, 0, 0)), tool_frame=tool
     )

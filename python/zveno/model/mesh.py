@@ -66,6 +66,8 @@ def _read(source: Any, fail: Fail) -> Array:
     shown = _show(os.path.basename(path))
     try:
         size = os.path.getsize(path)
+        if not os.path.isfile(path):  # reading a pipe would wait
+            fail(f"cannot read {_show(path)}: it is no file")
         if size > LARGEST_FILE:
             fail(f"{shown} has {size} bytes, more than {LARGEST_FILE}")
         with open(path, "rb") as file:
@@ -83,12 +85,12 @@ def _read(source: Any, fail: Fail) -> Array:
         return _finite(np.frombuffer(data, _FACET, count, _HEADER)["corners"].astype(np.float64), refuse)
     if path.lower().endswith(".obj"):
         return _finite(_obj(data, refuse), refuse)
-    if data.lstrip()[:5].lower() == b"solid":
+    if data.lstrip()[:5].lower() == b"solid" and b"\0" not in data:
         return _finite(_ascii_stl(data, refuse), refuse)
     if path.lower().endswith(".stl"):
         expected = f"a binary STL of {count} triangles would have {_HEADER + _FACET.itemsize * count}"
         why = expected if count >= 0 else f"a binary STL has {_HEADER} at least"
-        refuse(f"{len(data)} bytes that do not begin with 'solid', and {why}")
+        refuse(f"{len(data)} bytes are no text that begins with 'solid', and {why}")
     refuse("expected a file that is named .stl or .obj")
 
 
