@@ -447,7 +447,7 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         """Build a serial chain from the parameters of Leskov et al. (2017).
 
         Frame i is fixed to link i and lies at its far end: the axis of joint i is z of frame i-1, as in the standard
-        convention of Denavit and Hartenberg, but x and the origin on the axis are free. Frame i in frame i-1 is
+        convention of Denavit and Hartenberg, but x and the origin on the axis are free. Frame i in frame i-1 is::
 
             tau_{i-1,i} = Rz(sigma_i q_i) Rx(alpha_i) Ry(beta_i) Rz(gamma_i),
             p_i - p_{i-1} = tau_{B,i} L_i,  L_i = l_i + (1 - sigma_i) q_i nu_i,
