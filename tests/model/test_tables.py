@@ -208,6 +208,29 @@ def test_random_chains_survive_their_tables(seed, n, fixed, form):
     assert_same_arm(chain, again(chain, form), chain.link_names[-1], rng, scale)
 
 
+@given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.sampled_from(FORMS))
+def test_axes_that_are_parallel_cross_or_coincide_have_tables_too(seed, n, form):
+    rng = np.random.default_rng(seed)
+    links = [
+        zv.Link(
+            f"l{i}",
+            joint=("revolute", "prismatic")[rng.integers(2)],
+            axis=(np.eye(3)[rng.integers(3)] * rng.choice([-2.0, 1.0])),
+            position=rng.choice([0.0, 0.0, 0.3, -0.4], 3),
+            rotation=zv.orientation.from_pyr(rng.integers(0, 4, 3) * math.pi / 2),
+            **random_body(rng),
+        )
+        for i in range(n)
+    ]
+    chain = zv.Chain(links)
+    if form != "textbook":  # right angles between axes are told as such
+        rows = chain.to_dh(form).rows
+        quarters = rows[:, 3] / (math.pi / 2)
+        np.testing.assert_array_equal(quarters, np.round(quarters))
+        assert not ((np.abs(rows[:, 1:3]) > 0) & (np.abs(rows[:, 1:3]) < 0.05)).any()
+    assert_same_arm(chain, again(chain, form), f"l{n - 1}", rng)
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", zv.robots.__all__)
 def test_every_robot_survives_its_table(name, form, rng):

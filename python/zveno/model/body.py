@@ -474,6 +474,7 @@ class Body(Record):
 
         fail = _failing("mesh")
         unit = as_amount(scale, fail, "scale", positive=True)
+        _mass(mass, density, 0.0, fail)  # before a file is read
         closed = as_flag(closed, fail, "closed")
         corners = triangles_of(source, fail) * unit
         if not np.isfinite(corners).all() or np.abs(corners).max() > LARGEST:
