@@ -97,7 +97,7 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
     "models": (
         "Models",
         "What a mechanism is made of, and the mechanisms.",
-        ["Link", "Chain", "Body", "Leg", "Hexapod"],
+        ["Link", "Chain", "Body", "Leg", "Hexapod", "DHParameters", "TextbookParameters"],
     ),
     "closed_loops": (
         "Closed loops",
@@ -167,6 +167,10 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
 }
 MODULES = {
     "robots": ("Robots", "Well-known arms, ready to use."),
+    "orientation": (
+        "Orientations",
+        "Angles, quaternions and rotation vectors, from and to matrices, many at once; the same numbers as SciPy.",
+    ),
     "mechanisms": ("Mechanisms", "Parallel mechanisms, ready to use."),
     "sections": ("Cross-sections", "Areas, moments of area, torsion and shear of tubes, boxes, rods and I-beams."),
     "laws": ("Force laws", "Forces of drives and joints in a simulation; laws add up with `+`."),

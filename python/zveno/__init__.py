@@ -16,7 +16,21 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("zveno's compiled core is missing: install the package with `pip install .`") from error
 
-from . import _types, constraints, errors, graph, laws, mechanisms, model, opcount, results, robots, sections, sim  # noqa: F401
+from . import (  # noqa: F401
+    _types,
+    constraints,
+    errors,
+    graph,
+    laws,
+    mechanisms,
+    model,
+    opcount,
+    orientation,
+    results,
+    robots,
+    sections,
+    sim,
+)
 from ._dispatch import cpu_features
 from .codegen.function import CompiledFunction, TracedFunction
 from .dynamics.equilibrium import Equilibrium
@@ -37,6 +51,7 @@ from .errors import (
     UnreachableError,
 )
 from .model import Body, Chain, Constraint, Hexapod, Leg, Link, Linkage, Loop, Section
+from .model.dh import DHParameters, TextbookParameters
 from .model.linkage import CutJoint, LinkageEfforts, Mobility, SingularConfiguration
 from .model.reduced import LinkPoses
 from .model.section import SectionStress
@@ -98,6 +113,7 @@ __all__ = [
     "Constraint",
     "ConstraintDerivatives",
     "CutJoint",
+    "DHParameters",
     "Derivatives",
     "Equilibrium",
     "Error",
@@ -137,6 +153,7 @@ __all__ = [
     "StateSpace",
     "StepError",
     "StopEvent",
+    "TextbookParameters",
     "TracedFunction",
     "UnreachableError",
     "__version__",
@@ -150,6 +167,7 @@ __all__ = [
     "laws",
     "load",
     "mechanisms",
+    "orientation",
     "results",
     "robots",
     "sections",
@@ -166,6 +184,7 @@ for _module in (
     mechanisms,
     model,
     opcount,
+    orientation,
     results,
     robots,
     sections,

@@ -187,11 +187,30 @@ def from_rotation_vector(vector: Array) -> Array:
 
 
 def to_rotation_vector(R: Array) -> Array:
-    """Axis times angle of rotation matrices (n, 3, 3), (n, 3) rad."""
-    skew = np.stack([R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], axis=1) / 2
-    sine = np.linalg.norm(skew, axis=1)
-    angle = np.arctan2(sine, (np.trace(R, axis1=1, axis2=2) - 1) / 2)
-    return np.asarray(skew * np.where(sine > 1e-12, angle / np.maximum(sine, 1e-300), 1.0)[:, None])
+    """Axis times angle of rotation matrices (..., 3, 3), (..., 3) rad, not longer than pi."""
+    q = to_quaternions(R)
+    size = np.sqrt((q[..., 1:] ** 2).sum(axis=-1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(size > 1e-150, 2 * np.arctan2(size, q[..., 0]) / size, 2.0)
+    return np.asarray(q[..., 1:] * ratio[..., None])
+
+
+def to_quaternions(R: Array) -> Array:
+    """Unit quaternions (..., 4) of rotation matrices (..., 3, 3), as `to_quaternion` gives them one by one."""
+    xx, yy, zz = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
+    squares = np.stack([1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz], axis=-1)
+    sums, differences = R + R.swapaxes(-1, -2), R - R.swapaxes(-1, -2)
+    products = np.empty((*R.shape[:-2], 4, 4))  # 4 q q': each row is a multiple of q
+    products[..., 0, 1:] = products[..., 1:, 0] = np.stack(
+        [differences[..., 2, 1], differences[..., 0, 2], differences[..., 1, 0]], axis=-1
+    )
+    products[..., 1:, 1:] = sums
+    for i in range(4):
+        products[..., i, i] = squares[..., i]
+    largest = squares.argmax(axis=-1)[..., None, None]
+    q = np.take_along_axis(products, largest, axis=-2)[..., 0, :]
+    q = q / np.sqrt((q**2).sum(axis=-1, keepdims=True))
+    return np.asarray(np.where(q[..., :1] < 0, -q, q))
 
 
 def to_quaternion(R: Array) -> Array:

@@ -148,3 +148,95 @@ def test_scara_moves_in_the_plane_and_its_tool_points_down():
     y = 0.325 * math.sin(q1) + 0.275 * math.sin(q1 + q2)
     np.testing.assert_allclose(T[:3, 3], (x, y, 0.39 - 0.05 - q3), atol=1e-15)
     np.testing.assert_allclose(T[:3, 2], (0, 0, -1), atol=1e-15)
+
+
+# ---- the four classical arms ---------------------------------------------------------------------------------------
+
+
+def test_classical_arms_reach_where_their_coordinates_say(rng):
+    q1, q2, q3 = rng.uniform(-1, 1, (3, 50))
+    q = np.stack([q1, q2, q3], axis=1)
+    c1, s1, c2, s2 = np.cos(q1), np.sin(q1), np.cos(q2), np.sin(q2)
+    out = 0.5 * c2 + 0.45 * np.cos(q2 + q3)
+    places = {
+        "cartesian": (q1, q2, 0.8 + q3),
+        "cylindrical": ((0.4 + q3) * c1, (0.4 + q3) * s1, 0.5 + q2),
+        "spherical": ((0.5 + q3) * c2 * c1, (0.5 + q3) * c2 * s1, 0.8 + (0.5 + q3) * s2),
+        "angular": (out * c1, out * s1, 0.6 + 0.5 * s2 + 0.45 * np.sin(q2 + q3)),
+    }
+    kinds = {"cartesian": "PPP", "cylindrical": "RPP", "spherical": "RRP", "angular": "RRR"}
+    for name, place in places.items():
+        arm = getattr(zv.robots, name)()
+        assert "".join(kind[0].upper() for kind in arm.joint_types) == kinds[name]
+        np.testing.assert_allclose(arm.pose(q, "tool")[:, :3, 3], np.stack(place, axis=1), atol=1e-14)
+        assert np.isfinite(arm.lower).all() and np.isfinite(arm.upper).all()
+
+
+# ---- arms that people own ------------------------------------------------------------------------------------------
+
+OWNED = ["abb_irb120", "kuka_iiwa14", "staubli_rx90", "ur3e", "ur5e", "ur10e"]
+
+
+@pytest.mark.parametrize("name", OWNED)
+def test_owned_arms_have_limits_speeds_and_sources(name):
+    make = getattr(zv.robots, name)
+    arm = make()
+    assert np.isfinite([arm.lower, arm.upper, arm.velocity_limit]).all()
+    assert "References" in make.__doc__
+
+
+def test_ur5e_has_the_frames_of_its_maker():
+    # by hand: a2 + a3, -(d4 + d6), d1 - d5 at q = 0; upright at q2 = -90 degrees
+    T = zv.robots.ur5e().pose(np.zeros(6), "tool")
+    np.testing.assert_allclose(T[:3, 3], (-0.425 - 0.3922, -0.1333 - 0.0996, 0.1625 - 0.0997), atol=1e-15)
+    q = np.zeros(6)
+    q[1] = -math.pi / 2
+    height = zv.robots.ur5e().pose(q, "wrist_1")[2, 3]
+    assert height == pytest.approx(0.1625 + 0.425 + 0.3922)
+
+
+def test_ur_centres_of_mass_lie_in_the_arm():
+    for name, reach in (("ur3e", 0.5), ("ur5e", 0.85), ("ur10e", 1.3)):
+        arm = getattr(zv.robots, name)()
+        q = np.array([0, -math.pi / 2, 0, -math.pi / 2, 0, 0])  # upright
+        x, y, z = arm.com(q)
+        assert abs(x) < 0.05 and -0.2 < y < 0 and 0.2 < z < reach
+
+
+def test_kuka_iiwa_has_spherical_shoulder_and_wrist(rng):
+    arm = zv.robots.kuka_iiwa14()
+    q = rng.uniform(arm.lower, arm.upper, (30, 7))
+    poses = arm.poses(q)
+    wrist = poses["link6"][:, :3, 3]
+    assert np.linalg.norm(wrist - (0, 0, 0.36), axis=1).max() <= 0.82 + 1e-12
+    elbow = poses["link4"][:, :3, 3]
+    np.testing.assert_allclose(np.linalg.norm(elbow - (0, 0, 0.36), axis=1), 0.42, rtol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(wrist - elbow, axis=1), 0.40, rtol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(poses["tool"][:, :3, 3] - wrist, axis=1), 0.126, rtol=1e-12)
+    # senses of rotation as in the maker's model: axes z, y, z, -y, z, y, z of the upright arm
+    axes = arm.jacobian(np.zeros(7), "tool")[3:].T
+    senses = [(0, 0, 1), (0, 1, 0), (0, 0, 1), (0, -1, 0), (0, 0, 1), (0, 1, 0), (0, 0, 1)]
+    np.testing.assert_allclose(axes, senses, atol=1e-15)
+
+
+def test_irb120_has_a_spherical_wrist_and_the_reach_of_its_name(rng):
+    arm = zv.robots.abb_irb120()
+    q = rng.uniform(arm.lower, arm.upper, (30, 6))
+    poses = arm.poses(q)
+    np.testing.assert_allclose(
+        np.linalg.norm(poses["tool"][:, :3, 3] - poses["link5"][:, :3, 3], axis=1), 0.072, rtol=1e-12
+    )
+    straight = math.radians(-90) + math.atan2(0.07, 0.302)
+    wrist = arm.pose([0, math.pi / 2, straight, 0, 0, 0], "link5")[:3, 3]
+    assert math.hypot(wrist[0], wrist[1]) == pytest.approx(0.58, abs=1e-4)
+
+
+def test_rx90_is_stretched_upwards_at_zero_and_leans_forwards():
+    arm = zv.robots.staubli_rx90()
+    zero = np.zeros(6)
+    np.testing.assert_allclose(arm.pose(zero, "link3")[:3, 3], (0, 0, 0.45), atol=1e-15)
+    np.testing.assert_allclose(arm.pose(zero, "tool")[:3, 3], (0, 0, 0.9), atol=1e-15)
+    np.testing.assert_allclose(arm.pose(zero, "tool")[:3, :3], np.eye(3), atol=1e-15)
+    axes = arm.jacobian(zero, "tool")[3:].T
+    np.testing.assert_allclose(axes, [(0, 0, 1), (0, 1, 0), (0, 1, 0), (0, 0, 1), (0, 1, 0), (0, 0, 1)], atol=1e-15)
+    assert arm.pose([0, 0.3, 0, 0, 0, 0], "tool")[0, 3] > 0

@@ -29,7 +29,7 @@ def public(owner):
 def documented():
     for owner in CLASSES:
         yield from ((name, doc) for name, doc in public(owner) if name.split(".")[-1] not in SHARED)
-    for module in (zv.robots, zv.mechanisms):
+    for module in (zv.robots, zv.mechanisms, zv.orientation):
         yield from (
             (f"{module.__name__}.{name}", inspect.getdoc(getattr(module, name)) or "") for name in module.__all__
         )

@@ -26,6 +26,10 @@ FLAGS = {
     "Chain: strict": lambda x: zv.Chain(ARM.links, strict=x),
     "Chain.from_dict: strict": lambda x: zv.Chain.from_dict(ARM.to_dict(), strict=x),
     "Chain.from_dh: strict": lambda x: zv.Chain.from_dh(ROWS, masses=[1, 1], strict=x),
+    "Chain.from_textbook: strict": lambda x: zv.Chain.from_textbook([1], m=[1], J=[1], strict=x),
+    "Body.mesh: closed": lambda x: zv.Body.mesh(np.zeros((1, 3, 3)), mass=1.0, closed=x),
+    "to_quaternion: scalar_first": lambda x: zv.orientation.to_quaternion(np.eye(3), scalar_first=x),
+    "from_quaternion: scalar_first": lambda x: zv.orientation.from_quaternion([1, 0, 0, 0], scalar_first=x),
     "from_urdf: strict": lambda x: zv.Chain.from_urdf(LOOSE, strict=x),
     "from_urdf: friction": lambda x: zv.Chain.from_urdf(LOOSE, friction=x),
     "Hexapod: strict": lambda x: zv.Hexapod(RING.platform, RING.legs, nominal=RING.nominal, strict=x),
@@ -77,6 +81,13 @@ CHOICES = {
     "c_source: real": lambda x: ARM.trace("com").c_source(real=x),
     "save: real": lambda x: ARM.trace("com").save("never written", real=x),
     "with_payload: ": lambda x: ARM.with_payload(x, 1.0),
+    "with_tool: link": lambda x: ARM.with_tool(np.eye(4), x),
+    "to_dh: convention": lambda x: ARM.to_dh(x),
+    "to_dh: tool": lambda x: ARM.to_dh(tool=x),
+    "to_textbook: tool": lambda x: ARM.to_textbook(tool=x),
+    "drive_halves: split": lambda x: zv.Body.drive_halves(1, 1, 1, split=x),
+    "compose: parts": lambda x: zv.Body.compose(x),
+    "mesh: mass": lambda x: zv.Body.mesh(np.zeros((1, 3, 3)), mass=x, closed=False),
 }
 
 

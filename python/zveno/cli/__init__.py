@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from typing import Annotated, Final, NoReturn
 
 from .. import __version__
@@ -97,7 +98,8 @@ def _root(
     if no_color:
         os.environ["NO_COLOR"] = "1"
     if context.invoked_subcommand is None:
-        typer.echo(_WELCOME.format(version=__version__, models="\n  ".join(MODELS)))
+        lines = [line for names in MODELS for line in textwrap.wrap(names, 76)]
+        typer.echo(_WELCOME.format(version=__version__, models="\n  ".join(lines)))
 
 
 _WELCOME: Final = """\

@@ -10,8 +10,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Array, _is_name, _show, as_array, as_choice, as_flag, as_list, called, did_you_mean, frozen, report
-from .._rotation import applied
+from .._check import (
+    Array,
+    _is_name,
+    _show,
+    as_amount,
+    as_array,
+    as_choice,
+    as_flag,
+    as_list,
+    called,
+    did_you_mean,
+    frozen,
+    report,
+)
+from .._rotation import applied, as_pose, shape_of
 from ..dynamics.equilibrium import equilibrium as _equilibrium
 from ..dynamics.equilibrium import holding_torque as _holding_torque
 from ..dynamics.linear import linearise as _linearise
@@ -339,10 +352,214 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
             "stiffness": stiffness,
             "rest": rest,
         }
-        links = dh.links(rows, convention, columns, base_pose, tool_pose, tool, fail)
+        links = dh.dh_links(rows, convention, columns, base_pose, tool_pose, tool, fail)
         chain = cls._made(name=name, base=base, gravity=gravity, links=links)
         report([text for _, text in chain.suspicions], f"Chain '{name}'", strict)
         return chain
+
+    def to_dh(
+        self, convention: str = "standard", *, tool: str | None = None, parallel: float = 1e-11
+    ) -> dh.DHParameters:
+        """Denavit-Hartenberg rows of a serial chain, and everything else that `from_dh` needs to make it again.
+
+        Every serial chain has such rows, whatever its axes: frames are moved along the axes and about them until they
+        fit, and inertias are moved with them. Between axes that cross or are skew x runs along the common normal
+        towards the next axis; between parallel ones d = 0; the standard convention leaves its last row zero, and base
+        and tool poses take what is left at both ends.
+
+        Parameters
+        ----------
+        convention : {"standard", "modified"}
+            As in `from_dh`.
+        tool : str, optional
+            Link whose frame is the tool's; it is fixed to the last moving one. Default: the last such link without
+            others on it, else the last moving link itself.
+        parallel : float, rad
+            Axes no further than this from parallel are taken to be it.
+
+        Returns
+        -------
+        parameters : DHParameters
+            ``Chain.from_dh(**parameters._asdict())`` has the same poses of the tool, mass matrix, torques and limits.
+            Masses of fixed links are added to the moving ones that carry them; those on the base are left out, they
+            load nothing else.
+
+        Raises
+        ------
+        ModelError
+            A chain that branches, or whose links are not listed in the order in which they carry each other.
+
+        Warns
+        -----
+        ModelWarning
+            Axes that are nearly parallel: their common normal is far away and loses digits.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> table = arm.to_dh()
+        >>> np.array(table.rows).round(3)  # theta0, d, a, alpha
+        array([[0., 0., 1., 0.],
+               [0., 0., 0., 0.]])
+        >>> again = zv.Chain.from_dh(**table._asdict())
+        >>> q = np.array([0.3, -0.8])
+        >>> bool(np.allclose(again.pose(q, "tip"), arm.pose(q, "tip"), atol=1e-14))
+        True
+        """
+
+        def fail(text: str) -> NoReturn:
+            raise ModelError(f"to_dh: {text} for chain '{self._name}'")
+
+        table, doubts = dh.to_dh(self, convention, tool, as_amount(parallel, fail, "parallel"), fail)
+        report(doubts, f"to_dh: Chain '{self._name}'", strict=False)
+        return table
+
+    @classmethod
+    def from_textbook(
+        cls,
+        sigma: ArrayLike,
+        alpha: ArrayLike | None = None,
+        beta: ArrayLike | None = None,
+        gamma: ArrayLike | None = None,
+        l: ArrayLike | None = None,  # noqa: E741
+        r: ArrayLike | None = None,
+        m: ArrayLike | None = None,
+        J: Sequence[ArrayLike] | ArrayLike | None = None,
+        *,
+        base_frame: tuple[ArrayLike, ArrayLike] | None = None,
+        tool_frame: tuple[ArrayLike, ArrayLike] | None = None,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+        velocity: ArrayLike | None = None,
+        effort: ArrayLike | None = None,
+        rotor_inertia: ArrayLike | None = None,
+        friction: ArrayLike | None = None,
+        stiffness: ArrayLike | None = None,
+        rest: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+        tool: str = "tool",
+        gravity: ArrayLike = GRAVITY,
+        name: str = "chain",
+        base: str = "base",
+        strict: bool = False,
+    ) -> Self:
+        """Build a serial chain from the parameters of Leskov et al. (2017).
+
+        Frame i is fixed to link i and lies at its far end: the axis of joint i is z of frame i-1, as in the standard
+        convention of Denavit and Hartenberg, but x and the origin on the axis are free. Frame i in frame i-1 is::
+
+            tau_{i-1,i} = Rz(sigma_i q_i) Rx(alpha_i) Ry(beta_i) Rz(gamma_i),
+            p_i - p_{i-1} = tau_{B,i} L_i,  L_i = l_i + (1 - sigma_i) q_i nu_i,
+
+        where nu_i, the axis of joint i in frame i, is the last row of Rx(alpha_i) Ry(beta_i) Rz(gamma_i).
+
+        Parameters
+        ----------
+        sigma : (n,) array
+            1 for a revolute joint, 0 for a prismatic one.
+        alpha, beta, gamma : (n,) arrays, rad
+            Installation angles: frame i-1 at q = 0 turned about its x, its new y and its new z is frame i
+            (`orientation.from_pyr`). Default: 0.
+        l : (n, 3) array, m
+            From O_{i-1} to O_i at q = 0, in frame i. Default: 0.
+        r : (n, 3) array, m
+            From O_i to the centre of mass of link i, in frame i.
+        m : (n,) array, kg
+        J : n inertias, kg m^2
+            About the centre of mass, in axes of frame i; each as in `Link`, products of inertia with the minus sign.
+        base_frame : pair of (3,) arrays, rad and m
+            Angles alpha, beta, gamma from the base to frame 0, and l_0 in frame 0. Default: frame 0 is the base.
+        tool_frame : pair of (3,) arrays, rad and m
+            Angles from frame n to the tool, and l_T in the tool frame. Default: frame n.
+        lower, upper, velocity, effort, rotor_inertia, friction, stiffness, rest : (n,) arrays
+            As in `Link`.
+        names : n link names
+            Default: ``link1 ... linkn``.
+        tool : str
+            Name of the massless fixed link that carries the tool frame.
+
+        Returns
+        -------
+        chain : Chain
+            n moving links and the tool. The frame of link i+1 has the origin and the z axis of frame i and turns with
+            link i+1; ``com`` and ``inertia`` of ``chain.links`` are expressed there.
+
+        Examples
+        --------
+        A revolute joint and a slide on it:
+
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.Chain.from_textbook(
+        ...     sigma=(1, 0), alpha=(np.pi / 2, 0), l=[(0.1, 0.35, 0), (0, 0.05, 0.2)], m=(4.0, 2.5),
+        ...     r=[(-0.05, -0.2, 0.03), (0.02, -0.01, -0.3)], J=[(0.11, 0.02, 0.10), (0.05, 0.06, 0.015)])
+        >>> arm.pose([0.6, 0.25], "tool")[:3, 3].round(6)
+        array([ 0.336623, -0.314937,  0.4     ])
+        >>> arm.mass_matrix([0.6, 0.25]).round(9)
+        array([[ 0.18585, -0.3    ],
+               [-0.3    ,  2.5    ]])
+        """
+
+        def fail(text: str) -> NoReturn:
+            raise ModelError(f"from_textbook: {text} for chain {_show(name)}")
+
+        columns: dict[str, Any] = {
+            "name": names,
+            "joint": None,
+            "mass": m,
+            "com": r,
+            "inertia": J,
+            "lower": lower,
+            "upper": upper,
+            "velocity": velocity,
+            "effort": effort,
+            "rotor_inertia": rotor_inertia,
+            "friction": friction,
+            "stiffness": stiffness,
+            "rest": rest,
+        }
+        angles = {"alpha": alpha, "beta": beta, "gamma": gamma}
+        links = dh.textbook_links(sigma, angles, l, columns, base_frame, tool_frame, tool, fail)
+        chain = cls._made(name=name, base=base, gravity=gravity, links=links)
+        report([text for _, text in chain.suspicions], f"Chain '{name}'", strict)
+        return chain
+
+    def to_textbook(self, *, tool: str | None = None) -> dh.TextbookParameters:
+        """The parameters of Leskov et al. (2017) of a serial chain, as `from_textbook` takes them.
+
+        Frame i has the origin of joint i+1 and z along its axis, frame n is the tool.
+
+        Parameters
+        ----------
+        tool : str, optional
+            As in `to_dh`.
+
+        Returns
+        -------
+        parameters : TextbookParameters
+            ``Chain.from_textbook(**parameters._asdict())`` has the same poses of the tool, mass matrix, torques and
+            limits; masses of fixed links as in `to_dh`.
+
+        Raises
+        ------
+        ModelError
+            A chain that branches, or whose links are not listed in the order in which they carry each other.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> table = zv.robots.kawasaki_fs020n().to_textbook()
+        >>> table.sigma, np.degrees(table.alpha).round(6)
+        (array([1, 1, 1, 1, 1, 1]), array([  0., 180.,   0., -90.,  90.,   0.]))
+        >>> again = zv.Chain.from_textbook(**table._asdict())
+        >>> again.pose(np.zeros(6), "tool")[:3, 3].round(9) + 0.0
+        array([0.  , 0.09, 1.62])
+        """
+
+        def fail(text: str) -> NoReturn:
+            raise ModelError(f"to_textbook: {text} for chain '{self._name}'")
+
+        return dh.to_textbook(self, tool, fail)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, strict: bool = False) -> Self:
@@ -436,6 +653,59 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         texts = [text for who, text in chain.suspicions if who == name]
         report(texts, f"Chain '{self._name}'", strict=False)
         return chain
+
+    def with_tool(self, T: Any, link: str | None = None, name: str | None = None) -> Self:
+        """Return a new chain with a tool frame: a massless link welded to `link`.
+
+        The tool is a link like others: `pose`, `jacobian`, wrenches and payloads take its name.
+
+        Parameters
+        ----------
+        T : (4, 4) array, pair (position, rotation), or object with ``.as_matrix()``
+            Tool frame in the frame of `link`: the pose of its axes and of the tool point. Three numbers are a shift.
+        link : str, optional
+            Default: the last link, where there is one: the only one that carries no other.
+        name : str, optional
+            Default: "tool"; "tool2" and so on where there is one already.
+
+        Returns
+        -------
+        chain : Chain
+            The tool is the last of its `links`.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.kawasaki_fs020n().with_tool((0, 0, 0.1), name="torch")
+        >>> arm.link_names[-2:]
+        ('tool', 'torch')
+        >>> arm.pose(np.zeros(6), "torch")[:3, 3].round(9) + 0.0
+        array([0.  , 0.09, 1.72])
+        """
+
+        def fail(text: str) -> NoReturn:
+            raise ModelError(f"with_tool: {text} for chain '{self._name}'")
+
+        known = self.link_names
+        if link is None:
+            parents = {item.parent for item in self._links}
+            ends = [item.name for item in self._links if item.name not in parents]
+            if len(ends) > 1:
+                fail(f"link is None, and {len(ends)} links carry no other, {_show(ends)}; expected the name of one")
+            link = ends[0]
+        elif not isinstance(link, str) or (link not in known and link != self._base):
+            fail(f"no link {_show(link)}{did_you_mean(link, [self._base, *known])}")
+        if name is None:
+            name = dh.free_name("tool", {self._base, *known})
+        elif not _is_name(name):
+            fail(f"name is {_show(name)}, expected a non-empty string")
+        elif name in known or name == self._base:
+            fail(f"name is {_show(name)}, which a link has already, expected a new one")
+        if shape_of(T) == (3,) and not hasattr(T, "as_matrix"):
+            place, turn = as_array(T, fail, "T", (3,)), np.eye(3)
+        else:
+            place, turn = as_pose(T, fail, "T")
+        return self._with(links=(*self._links, Link(name, parent=link, joint="fixed", position=place, rotation=turn)))
 
     def with_locked(self, joints: Mapping[str, float]) -> Self:
         """Return a new chain with joints held where they are told: fewer joints, the same links and masses.

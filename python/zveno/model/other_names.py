@@ -56,7 +56,7 @@ OTHER_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "jacobe": ("jacobian(q, link, frame='link')", "jacobian"), "jacob0_dot": ("jacobian_rate(q, qd, link)",),
     "rne": _ID, "accel": _FD, "inertia": _M, "coriolis": ("coriolis_matrix(q, qd)",), "gravload": _GRAVITY,
     "qlim": ("lower, upper",), "islimit": ("within_limits(q)",), "payload": ("with_payload(link, mass)",),
-    "teach": ("plot(q)",),
+    "teach": ("plot(q)",), "tool": ("with_tool(T)",), "addTool": ("with_tool(T)",), "dhparams": ("to_dh()",),
     # Drake
     "CalcMassMatrix": _M, "CalcMassMatrixViaInverseDynamics": _M, "CalcInverseDynamics": _ID, "CalcBiasTerm": _BIAS,
     "CalcGravityGeneralizedForces": _GRAVITY, "CalcJacobianSpatialVelocity": _J, "CalcTotalMass": ("total_mass",),
