@@ -12,6 +12,12 @@
 namespace zveno {
 
 template <class T>
+struct LinkageInputs : Inputs<T> {
+  const T* given = nullptr;
+  const T* drive = nullptr;  // 2 per constraint
+};
+
+template <class T>
 class LinkageEvaluation : private ChainEvaluation<T> {
   using Base = ChainEvaluation<T>;
   using Base::at_;
@@ -25,12 +31,13 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   using Base::scratch_;
 
  public:
-  LinkageEvaluation(const LinkageJob& job, const RowChoice& choice, const Inputs<T>& in, const T* given, Scratch& scratch)
+  LinkageEvaluation(const LinkageJob& job, const RowChoice& choice, const LinkageInputs<T>& in, Scratch& scratch)
       : Base(job.tree, job.linkage->chain().view(), in, scratch),
         job_(job),
         linkage_(*job.linkage),
         choice_(choice),
-        given_(given),
+        given_(in.given),
+        drive_(in.drive),
         m_(linkage_.rows()) {}
 
   void operator()(T* const* out, T* judged) {
@@ -83,14 +90,12 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   }
 
  private:
-  // all rows, in base axes; `few`: second rates of the active ones only, and nothing of those that no joint moves
-  void rows(LoopOrder order, bool few = false, bool wrenches = true) {
-    asked_ = scratch_.template take<Asked>(m_);
-    for (int i = 0; i < m_; ++i) asked_[i] = few ? Asked::position : Asked(static_cast<int>(order));
-    if (few)
-      for (const int i : choice_.active) asked_[i] = Asked(static_cast<int>(order));
-    if (!wrenches)
-      for (int j = 0; j < choice_.zero; ++j) asked_[choice_.redundant[choice_.redundant.size() - 1 - j]] = Asked::nothing;
+  // how much of a row: all, of those that follow from others the residual, of those that no joint moves perhaps nothing
+  enum class Extent : std::uint8_t { whole, moved, all };
+
+  // all rows, in base axes
+  void rows(LoopOrder order, Extent extent = Extent::all) {
+    extent_ = extent;
     this->frames();
     LoopBodies<T> bodies{R_WB_, p_W_, nullptr};
     if (order != LoopOrder::position) {
@@ -103,6 +108,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     for (int b = 0; b < n_; ++b) joint_[b] = joint_screw(model_, b, R_WB_, p_W_);
     value_ = scratch_.template take<RowValue<T>>(m_);
     point_ = scratch_.template take<Vec3<T>>(linkage_.constraints().size());
+    if (drive_) axis_ = scratch_.template take<Vec3<T>>(linkage_.constraints().size());
     int k = 0;
     for (const LoopConstraint& c : linkage_.constraints()) {
       if (c.placed)
@@ -115,28 +121,28 @@ class LinkageEvaluation : private ChainEvaluation<T> {
 
   void placed(const LoopConstraint& c, const LoopBodies<T>& bodies, LoopOrder order, Vec3<T>& point) {
     LoopPair<T> pair;
+    const RowRole* const role = choice_.role.data();
     bool of_b = false;  // whether axes of B matter
-    for (int i = c.first; i < c.first + c.count; ++i) {
-      const RowType type = linkage_.row()[i].type;
-      of_b |= asked_[i] != Asked::nothing && (type == RowType::dots || type == RowType::screw);
-    }
+    for (int i = c.first; i < c.first + c.count; ++i)
+      of_b |= linkage_.turns(i) && !(extent_ == Extent::moved && role[i] == RowRole::still);
     loop_frame(c.a, bodies, given_, order, true, pair.a);
     loop_frame(c.b, bodies, given_, order, of_b, pair.b);
     relate(order, pair);
     point = pair.b.p;
+    if (drive_) axis_[&point - point_] = pair.a.R.col(2);
     for (int i = c.first; i < c.first + c.count; ++i) {
-      const LoopRow& row = linkage_.row()[i];
-      if (asked_[i] == Asked::nothing) {
-        value_[i].f = value_[i].gam = T(0.0);
+      if (extent_ == Extent::moved && role[i] == RowRole::still) {
+        value_[i].f = T(0.0);
         continue;
       }
+      const LoopRow& row = linkage_.row()[i];
       T sine[padded(1)], cosine[padded(1)];
       if (row.type == RowType::screw) {
         const T angle = screw_slide(pair) * T(1.0 / row.scale) - T(row.c);
         joint_trig(&angle, sine, cosine, 1);
       }
       loop_row(row, pair, row.given < 0 ? nullptr : given_ + row.given, sine, cosine,
-               static_cast<LoopOrder>(static_cast<int>(asked_[i])), value_[i]);
+               extent_ == Extent::all || role[i] == RowRole::active ? order : LoopOrder::position, value_[i]);
     }
   }
 
@@ -200,9 +206,14 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   };
   Tree tree(T* judged) {
     Tree x{scratch_.template take<T>(static_cast<std::size_t>(n_) * n_), scratch_.template take<T>(n_)};
-    mass_matrix_of_bodies(chain_, model_, n_ <= 8 ? Method::crba_walk : Method::crba, at_, x.M, scratch_);
-    this->factorise(x.M, judged);
-    for (std::ptrdiff_t b = 0; b < n_; ++b) x.h[b] = T(1.0) / x.M[b * n_ + b];
+    if (n_ <= 8) {
+      crba_walk_lower(model_, at_, x.M, scratch_);
+      forces_.add_rotors(x.M);
+    } else {
+      mass_matrix_of_bodies(chain_, model_, Method::crba, at_, x.M, scratch_);
+    }
+    ltl(chain_.topology(), x.M, x.h);
+    for (std::ptrdiff_t b = 0; b < n_; ++b) judged[b] = x.M[b * n_ + b];
     return x;
   }
 
@@ -219,10 +230,18 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     return all;
   }
 
-  // above zero where a state meets its constraints
+  // above zero where a state meets its constraints, and where rates do
   void judge_open(T* trust) const {
     const T open = T(linkage_.open() * linkage_.open());
     for (int i = 0; i < m_; ++i) trust[m_ + i] = open - value_[i].f * value_[i].f;
+    trust[2 * m_] = T(1.0);
+  }
+  void judge_rates(T* trust) const {
+    const double turn = Linkage::kSlip * linkage_.length() * linkage_.length();
+    T left = T(linkage_.slip());
+    for (int b = 0; b < n_; ++b) left += qd_[b] * qd_[b] * T(model_.revolute(b) ? turn : Linkage::kSlip);
+    for (const int i : choice_.active) left -= value_[i].fd * value_[i].fd;
+    trust[2 * m_] = left;
   }
 
   // (L35) q or qd without what violates f or f'
@@ -252,7 +271,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
 
   void forward_dynamics(T* const* out, T* judged) {
     const bool reactions = out[1] || out[2] || out[3] || out[4] || out[5];
-    rows(LoopOrder::acceleration, true, reactions);
+    rows(LoopOrder::acceleration, reactions ? Extent::whole : Extent::moved);
     const Topology& topology = chain_.topology();
     const int r = static_cast<int>(choice_.active.size()), e = static_cast<int>(choice_.redundant.size());
 
@@ -262,6 +281,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     forces_.add_efforts(at_.q, qd_, nullptr, effort);
     const T* tau = this->ordered(in_[Param::tau]);
     for (int b = 0; b < n_; ++b) effort[b] = tau[b] - effort[b];
+    if (drive_) push(effort);
     const Tree factors = tree(judged);
     const T *M = factors.M, *h = factors.h;
     ltl_to_tree(topology, M, effort);
@@ -289,7 +309,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     for (int j = 0; j < e; ++j) {
       const int i = choice_.redundant[j];
       if (j >= e - choice_.zero) {
-        for (int l = 0; l < r; ++l) X[j * r + l] = T(0.0);
+        for (int l = 0; reactions && l < r; ++l) X[j * r + l] = T(0.0);
         trust[i] = T(1.0);
         continue;
       }
@@ -300,16 +320,33 @@ class LinkageEvaluation : private ChainEvaluation<T> {
       columns.solve(X + j * r);
     }
     judge_open(trust);
+    judge_rates(trust);
     if (reactions) share(out, qdd, N, X);
+  }
+
+  // (L15) what drives in cut joints do to the joints of the tree
+  void push(T* effort) {
+    T* row = scratch_.template take<T>(n_);
+    int k = 0;
+    for (const LoopConstraint& c : linkage_.constraints()) {
+      if (c.placed) {
+        for (int b = 0; b < n_; ++b) row[b] = T(0.0);
+        loop_jacobian(c, chain_.topology(), joint_, point_[k], driving(k).f, driving(k).n, row);
+        for (const PathStep& step : c.path) effort[step.body] += row[step.body];
+      }
+      ++k;
+    }
   }
 
   // wrench of all multipliers, about the base origin, through the joints and the constraints
   struct Load {
     Vec3<T> f, n;
   };
+  // of a drive on B, at P_B
+  Load driving(int k) const { return {axis_[k] * drive_[2 * k], axis_[k] * drive_[2 * k + 1]}; }
 
-  // what unit multipliers `weights` (by rows) put through every joint: about the base origin, base axes
-  void transmit(const T* weights, Load* loop, Load* joint) const {
+  // what multipliers `weights` (by rows) put through every joint: about the base origin, base axes; driven: drives too
+  void transmit(const T* weights, bool driven, Load* loop, Load* joint) const {
     const int constraints = static_cast<int>(linkage_.constraints().size());
     for (int b = 0; b < n_; ++b) joint[b] = {zero3<T>(), zero3<T>()};
     for (int k = 0; k < constraints; ++k) {
@@ -320,6 +357,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
           w.f += value_[i].force * weights[i];
           w.n += value_[i].moment * weights[i];
         }
+        if (driven) w.f += driving(k).f, w.n += driving(k).n;
         const Vec3<T> about_origin = w.n + cross<T>(point_[k], w.f);
         // the tree carries what the constraint does not
         if (c.b.body != kWorld) joint[c.b.body].f -= w.f, joint[c.b.body].n -= about_origin;
@@ -360,7 +398,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     for (int i = 0; i < m_; ++i) all[i] = T(0.0);
     for (int j = 0; j < r; ++j) all[choice_.active[j]] = N[j];
     Load* load = scratch_.template take<Load>(places);
-    transmit(all, load, load + k);
+    transmit(all, drive_ != nullptr, load, load + k);
     if (e > 0 || out[3]) {
       const Wrench<T>* wrench = this->newton_euler(qd_, qdd, scratch_.template take<T>(n_));
       for (int b = 0; b < n_; ++b) {
@@ -382,7 +420,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
         for (int i = 0; i < r; ++i) yj[choice_.active[i]] = -X[j * r + i];
         yj[choice_.redundant[j]] = T(1.0);
         Load* fj = free + static_cast<std::ptrdiff_t>(j) * places;
-        transmit(yj, fj, fj + k);
+        transmit(yj, false, fj, fj + k);
         for (int l = 0; l <= j; ++l) S[j * e + l] = weighed(fj, free + static_cast<std::ptrdiff_t>(l) * places, k);
         for (int l = 0; l <= j; ++l)
           for (int i = 0; i < relations; ++i) S[j * e + l] += yj[i] * y[static_cast<std::ptrdiff_t>(l) * m_ + i] * square[i];
@@ -454,23 +492,23 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   const LinkageJob& job_;
   const Linkage& linkage_;
   const RowChoice& choice_;
-  const T* given_;
+  const T *given_, *drive_;
   const int m_;
   const T* qd_ = nullptr;
   Screw<T>* joint_ = nullptr;  // axes about the base origin
   RowValue<T>* value_ = nullptr;
-  enum class Asked : std::uint8_t { position, velocity, acceleration, nothing };  // the first as LoopOrder
-  Asked* asked_ = nullptr;                                                        // of every row
-  Vec3<T>* point_ = nullptr;                                                      // P_B of every constraint
+  Extent extent_ = Extent::all;
+  Vec3<T>* point_ = nullptr;  // P_B of every constraint
+  Vec3<T>* axis_ = nullptr;   // z of its frame on A, if there are drives
 };
 
 // Defined in instances/: for double and Packed.
 template <class T>
-void evaluate_linkage(const LinkageJob& job, const RowChoice& choice, const Inputs<T>& in, const T* given, T* const* out,
-                      T* judged, Scratch& scratch);
+void evaluate_linkage(const LinkageJob& job, const RowChoice& choice, const LinkageInputs<T>& in, T* const* out, T* judged,
+                      Scratch& scratch);
 // For duals.
 template <class T>
-void constraint_terms(const LinkageJob& job, const Inputs<T>& in, const T* given, const T* multiplier, T* force, T* fdd,
-                      T* fd, Scratch& scratch);
+void constraint_terms(const LinkageJob& job, const LinkageInputs<T>& in, const T* multiplier, T* force, T* fdd, T* fd,
+                      Scratch& scratch);
 
 }  // namespace zveno

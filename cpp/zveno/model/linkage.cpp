@@ -1,6 +1,7 @@
 #include <zveno/model/linkage.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace zveno {
 namespace {
@@ -36,10 +37,12 @@ Linkage::Linkage(std::shared_ptr<const Chain> chain, double length, double open,
     : chain_(std::move(chain)),
       length_(length),
       open_(open),
+      slip_(std::isfinite(open) ? 1e-12 * length * length : open),
       given_(given),
       constraints_(std::move(constraints)),
       rows_(std::move(rows)),
       of_row_(rows_.size(), 0) {
+  for (const LoopRow& row : rows_) turns_.push_back(row.type == RowType::dots || row.type == RowType::screw);
   const int n = chain_->n();
   const Topology& topology = chain_->topology();
   std::vector<bool> held(n, false);
@@ -55,6 +58,7 @@ Linkage::Linkage(std::shared_ptr<const Chain> chain, double length, double open,
   }
   choice_.active.resize(rows_.size());
   for (int i = 0; i < this->rows(); ++i) choice_.active[i] = i;
+  choice_.assign_roles();
 
   // a massless member with one child and nothing else on it hands its wrench on unchanged: docs/constraints.md (L22)
   // counts it once

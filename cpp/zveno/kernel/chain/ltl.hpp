@@ -12,13 +12,14 @@
 
 namespace zveno {
 
-// lower triangle of M -> D on the diagonal, L (unit diagonal) below
+// lower triangle of M -> D on the diagonal, L (unit diagonal) below; reciprocal: n, D^-1, or null
 template <class T>
-void ltl(const Topology& topology, T* M) {
+void ltl(const Topology& topology, T* M, T* reciprocal = nullptr) {
   const int n = topology.size();
   auto row = [&](int i) { return M + static_cast<std::ptrdiff_t>(i) * n; };
   for (int k = n; k-- > 0;) {
     const T inverse = T(1.0) / row(k)[k];
+    if (reciprocal) reciprocal[k] = inverse;
     for (int i = topology.parent[k]; i != kWorld; i = topology.parent[i]) {
       const T a = row(k)[i] * inverse;
       T *Mi = row(i), *Mk = row(k);
