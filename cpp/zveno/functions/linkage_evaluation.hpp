@@ -43,15 +43,15 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   void operator()(T* const* out, T* judged) {
     switch (job_.function) {
       case LinkageFunction::residual:
-        rows(LoopOrder::position);
+        rows<LoopOrder::position>();
         for (int i = 0; i < m_; ++i) out[0][i] = value_[i].f;
         return;
       case LinkageFunction::constraint_velocity:
-        rows(LoopOrder::velocity);
+        rows<LoopOrder::velocity>();
         for (int i = 0; i < m_; ++i) out[0][i] = value_[i].fd;
         return;
       case LinkageFunction::constraint_jacobian: {
-        rows(LoopOrder::position);
+        rows<LoopOrder::position>();
         T* row = scratch_.template take<T>(n_);
         for (int i = 0; i < m_; ++i) {
           jacobian_row(i, row);
@@ -60,19 +60,19 @@ class LinkageEvaluation : private ChainEvaluation<T> {
         return;
       }
       case LinkageFunction::constraint_bias:
-        rows(LoopOrder::acceleration);
+        rows<LoopOrder::acceleration>();
         for (int i = 0; i < m_; ++i) out[0][i] = value_[i].gam;
         return;
       case LinkageFunction::constraint_derivatives: return;  // constraint_terms of duals: batch/
       case LinkageFunction::forward_dynamics: return forward_dynamics(out, judged);
-      case LinkageFunction::project_position: return project(LoopOrder::position, out[0], judged);
-      case LinkageFunction::project_velocity: return project(LoopOrder::velocity, out[0], judged);
+      case LinkageFunction::project_position: return project<LoopOrder::position>(out[0], judged);
+      case LinkageFunction::project_velocity: return project<LoopOrder::velocity>(out[0], judged);
     }
   }
 
   // What (L38) and (L40) differentiate: G'N, G qdd + gam, G qd + f_t
   void constraint_terms(const T* multiplier, T* force, T* fdd, T* fd) {
-    rows(LoopOrder::acceleration);
+    rows<LoopOrder::acceleration>();
     const T* qdd = this->ordered(in_[Param::qdd]);
     T* row = scratch_.template take<T>(n_);
     T* sum = scratch_.template take<T>(n_);
@@ -94,14 +94,15 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   enum class Extent : std::uint8_t { whole, moved, all };
 
   // all rows, in base axes
-  void rows(LoopOrder order, Extent extent = Extent::all) {
+  template <LoopOrder order>
+  void rows(Extent extent = Extent::all) {
     extent_ = extent;
     this->frames();
     LoopBodies<T> bodies{R_WB_, p_W_, nullptr};
     if (order != LoopOrder::position) {
       qd_ = this->ordered(in_[Param::qd]);
       LoopMotion<T>* motion = scratch_.template take<LoopMotion<T>>(n_);
-      loop_motions(model_, R_WB_, p_W_, qd_, order, motion);
+      loop_motions<order>(model_, R_WB_, p_W_, qd_, motion);
       bodies.motion = motion;
     }
     joint_ = scratch_.template take<Screw<T>>(n_);
@@ -112,22 +113,23 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     int k = 0;
     for (const LoopConstraint& c : linkage_.constraints()) {
       if (c.placed)
-        placed(c, bodies, order, point_[k]);
+        placed<order>(c, bodies, point_[k]);
       else
-        unplaced(c, order);
+        unplaced<order>(c);
       ++k;
     }
   }
 
-  void placed(const LoopConstraint& c, const LoopBodies<T>& bodies, LoopOrder order, Vec3<T>& point) {
+  template <LoopOrder order>
+  void placed(const LoopConstraint& c, const LoopBodies<T>& bodies, Vec3<T>& point) {
     LoopPair<T> pair;
     const RowRole* const role = choice_.role.data();
     bool of_b = false;  // whether axes of B matter
     for (int i = c.first; i < c.first + c.count; ++i)
       of_b |= linkage_.turns(i) && !(extent_ == Extent::moved && role[i] == RowRole::still);
-    loop_frame(c.a, bodies, given_, order, true, pair.a);
-    loop_frame(c.b, bodies, given_, order, of_b, pair.b);
-    relate(order, pair);
+    loop_frame<order>(c.a, bodies, given_, true, pair.a);
+    loop_frame<order>(c.b, bodies, given_, of_b, pair.b);
+    relate<order>(pair);
     point = pair.b.p;
     if (drive_) axis_[&point - point_] = pair.a.R.col(2);
     for (int i = c.first; i < c.first + c.count; ++i) {
@@ -141,8 +143,11 @@ class LinkageEvaluation : private ChainEvaluation<T> {
         const T angle = screw_slide(pair) * T(1.0 / row.scale) - T(row.c);
         joint_trig(&angle, sine, cosine, 1);
       }
-      loop_row(row, pair, row.given < 0 ? nullptr : given_ + row.given, sine, cosine,
-               extent_ == Extent::all || role[i] == RowRole::active ? order : LoopOrder::position, value_[i]);
+      const T* given = row.given < 0 ? nullptr : given_ + row.given;
+      if (extent_ == Extent::all || role[i] == RowRole::active)
+        loop_row<order>(row, pair, given, sine, cosine, value_[i]);
+      else
+        loop_row<LoopOrder::position>(row, pair, given, sine, cosine, value_[i]);
     }
   }
 
@@ -158,7 +163,8 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   }
 
   // relations of joint coordinates
-  void unplaced(const LoopConstraint& c, LoopOrder order) {
+  template <LoopOrder order>
+  void unplaced(const LoopConstraint& c) {
     for (int i = c.first; i < c.first + c.count; ++i) {
       const LoopRow& row = linkage_.row()[i];
       RowValue<T>& x = value_[i];
@@ -245,8 +251,9 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   }
 
   // (L35) q or qd without what violates f or f'
-  void project(LoopOrder order, T* out, T* judged) {
-    rows(order);
+  template <LoopOrder order>
+  void project(T* out, T* judged) {
+    rows<order>();
     const Tree x = tree(judged);
     const int r = static_cast<int>(choice_.active.size());
     OrthogonalRows<T> columns(n_, r, x.h, scratch_);
@@ -271,7 +278,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
 
   void forward_dynamics(T* const* out, T* judged) {
     const bool reactions = out[1] || out[2] || out[3] || out[4] || out[5];
-    rows(LoopOrder::acceleration, reactions ? Extent::whole : Extent::moved);
+    rows<LoopOrder::acceleration>(reactions ? Extent::whole : Extent::moved);
     const Topology& topology = chain_.topology();
     const int r = static_cast<int>(choice_.active.size()), e = static_cast<int>(choice_.redundant.size());
 
