@@ -646,6 +646,23 @@ class Linkage(Value, _core.Linkage):
             )
         return state, f, when
 
+    def _require_rates(self, function: str, q: Array, qd: Array, t: Array) -> None:
+        """Refuse rates that open a constraint, as the core does."""
+        if not self.m:
+            return
+        fd = np.abs(self.constraint_velocity(q, qd, t))
+        own = np.sum(qd * qd / self._scaled(np.ones((1, self.n)))[0] ** 2, axis=-1)
+        most = np.sqrt((1e-6 * self._length) ** 2 + 1e-8 * own)
+        wrong = fd > most[..., None]
+        if wrong.any():
+            at = np.unravel_index(int(np.argmax(np.where(wrong, fd, 0.0))), fd.shape)
+            where = f" in row {np.ravel_multi_index(at[:-1], fd.shape[:-1])}" if fd.ndim > 1 else ""
+            raise ValueError(
+                f"{function}: constraint {_show(self.row_names[int(at[-1])][0])} of model '{self.name}' opens at"
+                f" {fd[at]:.3g} m/s (angles times {self._length:.3g} m){where}, expected a qd that meets it:"
+                " velocities(q, {joint: rate}) and project_velocity(q, qd) find one"
+            )
+
     def mobility(self, q: ArrayLike, t: float = 0.0) -> Mobility:
         """Degrees of freedom at q, with redundant equations and passive joints named. (L16)-(L18)
 
@@ -843,7 +860,9 @@ class Linkage(Value, _core.Linkage):
         array([0.    , 2.6708, 5.3117])
         """
         state, _, when = self._state("accelerations", q, t)
-        gam = self.constraint_bias(state, as_array(qd, failing("accelerations"), "qd", (self.n,)), when)
+        rate = as_array(qd, failing("accelerations"), "qd", (self.n,))
+        self._require_rates("accelerations", state, rate, np.asarray(when))
+        gam = self.constraint_bias(state, rate, when)
         return self._follow("accelerations", state, accelerations, gam, when)
 
     def _follow(self, function: str, q: Array, named: Mapping[str, float], constant: Array, t: float) -> Array:
@@ -883,6 +902,8 @@ class Linkage(Value, _core.Linkage):
         t: ArrayLike = 0.0,
         weights: ArrayLike | None = None,
         bounds: tuple[ArrayLike, ArrayLike] | None = None,
+        external: Mapping[str, ArrayLike] | None = None,
+        base_motion: ArrayLike | None = None,
     ) -> LinkageEfforts:
         """Efforts of the actuated joints for a wanted motion. (L33)
 
@@ -898,6 +919,8 @@ class Linkage(Value, _core.Linkage):
             Of the squares, positive.
         bounds : pair of arrays, optional
             Least and largest efforts; of over-actuated linkages the efforts stay inside if they can.
+        external, base_motion
+            Wrenches on links and the motion of the base, as `Chain.inverse_dynamics` takes them.
 
         Returns
         -------
@@ -945,7 +968,13 @@ class Linkage(Value, _core.Linkage):
         lead = np.broadcast_shapes(states.shape[:-1], rates.shape[:-1], wanted.shape[:-1], time.shape)
         states, rates, wanted = (np.broadcast_to(x, (*lead, n)) for x in (states, rates, wanted))
         time = np.broadcast_to(time, lead)
-        needed = self._chain.inverse_dynamics(states, rates, wanted)
+        needed = np.broadcast_to(
+            self._chain.inverse_dynamics(
+                states, rates, wanted, external=None if external is None else dict(external), base_motion=base_motion
+            ),
+            (*lead, n),
+        )
+        self._require_rates("inverse_dynamics", states, rates, time)
         G = self.constraint_jacobian(states, time) if self.m else np.zeros((*lead, 0, n))
         gam = self.constraint_bias(states, rates, time) if self.m else np.zeros((*lead, 0))
         effort, residual, internal, kinds = np.zeros((*lead, k)), np.zeros(lead), [], set()
