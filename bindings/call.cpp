@@ -566,7 +566,7 @@ Job plain_job(const Chain& chain, const FunctionRow& row) {
 }
 int external_count(const Job& job) { return job.external_count; }
 int external_count(const HexJob&) { return 0; }
-int external_count(const LinkageJob&) { return 0; }
+int external_count(const LinkageJob& job) { return job.tree.external_count; }
 LinkageJob plain_job(const Linkage& linkage, const FunctionRow& row) {
   return {linkage, static_cast<LinkageFunction>(row.code), &choose_rows};
 }
@@ -645,20 +645,21 @@ PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& r
   }
   LinkFrame frames[kFewLoads];
   RowData loads[kFewLoads];
-  if constexpr (std::is_same_v<Model, Chain>)
+  if constexpr (!std::is_same_v<Model, Hexapod>)
     if (external && external != Py_None) {
+      Job& tree = tree_of(job);
 #ifdef Py_GIL_DISABLED
       return nullptr;  // another thread may change the dict
 #endif
       if (!PyDict_Check(external) || PyDict_GET_SIZE(external) > kFewLoads) return nullptr;
       PyObject *link, *wrench;
-      for (Py_ssize_t at = 0; PyDict_Next(external, &at, &link, &wrench); ++job.external_count) {
+      for (Py_ssize_t at = 0; PyDict_Next(external, &at, &link, &wrench); ++tree.external_count) {
         const double* data = PyUnicode_CheckExact(link) ? plain_vector(wrench, 6) : nullptr;
         if (!data) return nullptr;
-        frames[job.external_count] = frame_of(c, model, "external link", link);
-        loads[job.external_count] = {data, 0};
+        frames[tree.external_count] = frame_of(c, tree_of(model), "external link", link);
+        loads[tree.external_count] = {data, 0};
       }
-      job.external_frames = frames;
+      tree.external_frames = frames;
       rows.external = loads;
     }
   rows.count = 1;

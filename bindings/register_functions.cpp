@@ -23,11 +23,6 @@ const Model& model_of(PyObject* self, const char* function) {
   return *model;
 }
 
-const Chain& tree_of(const Chain& chain) { return chain; }
-const Chain& tree_of(const Linkage& linkage) { return linkage.chain(); }
-Job& tree_of(Job& job) { return job; }
-Job& tree_of(LinkageJob& job) { return job.tree; }
-
 // external wrenches of a call: names of the links are arguments too
 void read_loads(const Context& c, const Chain& chain, PyObject* external, Small<LinkFrame, kFewLoads>& frames,
                 py::object& kept, Arrays& arrays) {
