@@ -461,9 +461,88 @@ class Linkage(Value, _core.Linkage):
         chain, constraints = read_mjcf(source)
         return cls._made(chain=chain, constraints=constraints, length=None)
 
+    @classmethod
+    def from_sdf(
+        cls, source: str | os.PathLike[str] | bytes, *, gravity: ArrayLike | None = None, friction: bool = False
+    ) -> Self:
+        """Read the model of an SDF file, or of XML text; joints that close loops become constraints of their names.
+
+        Read: links with poses and inertias, frames, joints of the types revolute, continuous, prismatic and fixed with
+        limits, ball and universal ones where they close a loop, ``mimic`` as a coupling, gravity of a world. A link
+        whose joint stands away from its origin is a fixed link of its name behind a link ``link:joint``. Everything is
+        closed at q = 0. Nested models, screws and gearboxes are a `ModelError`; geometry, sensors and plugins are
+        ignored.
+
+        Parameters
+        ----------
+        source : path, or str or bytes with the XML itself
+        gravity : (3,) array, m/s^2, optional
+            Default: that of the world in the file, or (0, 0, -9.81).
+        friction : bool
+            Take ``damping`` over.
+
+        Raises
+        ------
+        ModelError
+            With the line of what is wrong.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> def link(name, x, y):
+        ...     return f'''<link name="{name}"><pose>{x} {y} 0 0 0 0</pose><inertial><mass>1</mass>
+        ...         <inertia><ixx>.1</ixx><iyy>.1</iyy><izz>.1</izz></inertia></inertial></link>'''
+        >>> def hinge(name, parent, child, x=0, y=0):
+        ...     return f'''<joint name="{name}" type="revolute"><parent>{parent}</parent><child>{child}</child>
+        ...         <pose>{x} {y} 0 0 0 0</pose><axis><xyz>0 0 1</xyz></axis></joint>'''
+        >>> text = (link("crank", 0, 0) + link("coupler", 0, 0.3) + link("rocker", 1, 0) + hinge("a", "world", "crank")
+        ...         + hinge("b", "crank", "coupler") + hinge("c", "world", "rocker") + hinge("d", "coupler", "rocker", 0, 0.7))
+        >>> four_bar = zv.Linkage.from_sdf(f'<sdf version="1.9"><model name="four_bar">{text}</model></sdf>')
+        >>> four_bar.joint_names, four_bar.constraints[0].name, four_bar.mobility([0, 0, 0]).degrees
+        (('a', 'b', 'c'), 'd', 1)
+        """
+        from .sdf import read_sdf
+
+        chain, constraints = read_sdf(source, gravity, friction)
+        return cls._made(chain=chain, constraints=constraints, length=None)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON; `zveno.load` reads it back, equal to the last bit."""
         write_json(self.to_dict(), "constraints", path)
+
+    def plot(self, q: ArrayLike | None = None, ax: Any = None, *, frames: bool = False, t: float = 0.0) -> Any:
+        """Draw the mechanism in space with its loops and rods. Needs matplotlib (``zveno[plot]``).
+
+        Parameters
+        ----------
+        q : (n,) array, rad or m, optional
+            Default: the configuration that `close` finds from zero.
+        ax : Axes3D, optional
+            Default: new ones in a new figure.
+        frames : bool
+            Draw the frame of the base and of every last link: x red, y green, z blue.
+        t : float, s
+            Where targets are drawn.
+
+        Returns
+        -------
+        ax : Axes3D
+            ``ax.figure.savefig("linkage.png")`` writes the picture.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> ax = zv.mechanisms.four_bar().plot([0.8, -0.2321, 1.6169])
+        >>> ax.get_title()
+        'four_bar'
+        """
+        fail = failing("plot")
+        when = as_number(t, fail, "t")
+        state = self.close(np.zeros(self.n), t=when) if q is None else as_array(q, fail, "q", (self.n,))
+        axes = self._chain.plot(state, ax, frames=frames)
+        from ..plot.mechanism import draw_constraints
+
+        return draw_constraints(self, state, when, axes)
 
     # ---- closing
 
