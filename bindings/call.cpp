@@ -428,8 +428,9 @@ namespace {
   if (f.cause == Cause::slips) {
     char gap[80];
     std::snprintf(gap, sizeof gap, " opens at %.3g m/s (angles times %.3g m)", f.margin, linkage.length());
-    throw py::value_error(who + gap + where +
-                          ", expected a qd that meets it: velocities(q, {joint: rate}) and project_velocity(q, qd) find one");
+    throw py::value_error(
+        who + gap + where +
+        ", expected a qd that meets it: velocities(q, {joint: rate}) and project_velocity(q, qd) find one");
   }
   raise_error("SingularityError",
               who + " is singular here" + where +

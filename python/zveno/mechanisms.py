@@ -16,8 +16,16 @@ from .model import Body, Chain, Hexapod, Leg, Link, Linkage, Loop
 from .model.frames import last_link
 from .model.leg import STANDARD
 
-__all__ = ["delta_robot", "docking_ring", "excavator", "five_bar", "four_bar", "pantograph_leg",
-    "peaucellier", "slider_crank"]
+__all__ = [
+    "delta_robot",
+    "docking_ring",
+    "excavator",
+    "five_bar",
+    "four_bar",
+    "pantograph_leg",
+    "peaucellier",
+    "slider_crank",
+]
 
 _BASE_RADIUS, _RING_RADIUS = 0.64, 0.60
 Place: TypeAlias = tuple[float, float, float]
@@ -214,7 +222,8 @@ def pantograph_leg() -> Linkage:
     >>> leg.mobility(q).degrees
     2
     >>> foot = leg.chain.pose(q, "shank") @ [0.5, 0, 0, 1]
-    >>> np.allclose(foot[:2], 5 * leg.chain.pose(q, "lever")[:2, :2] @ [0.1, 0] + 0.4 * np.array([np.cos(-0.9), np.sin(-0.9)]))
+    >>> lever, hip = leg.chain.pose(q, "lever")[:2, :2] @ [0.1, 0], np.array([np.cos(-0.9), np.sin(-0.9)])
+    >>> np.allclose(foot[:2], 5 * lever + 0.4 * hip)
     True
     """
     links = [

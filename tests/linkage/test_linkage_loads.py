@@ -59,10 +59,12 @@ def test_rates_at_rest_are_refused_where_a_target_moves():
     target = zv.constraints.target(
         lambda t: (np.eye(3), (0.5 + 0.3 * t, 0.4, 0), (0, 0, 0), (0.3, 0, 0), (0, 0, 0), (0, 0, 0))
     )
-    arm = zv.Chain([known.bar("upper", "base", (0, 0, 0), 0.5, 1.0), known.bar("lower", "upper", (0.5, 0, 0), 0.5, 1.0)])
+    arm = zv.Chain(
+        [known.bar("upper", "base", (0, 0, 0), 0.5, 1.0), known.bar("lower", "upper", (0.5, 0, 0), 0.5, 1.0)]
+    )
     led = zv.Linkage(arm, constraints=[zv.Loop.spherical(target, "lower", point_b=(0.5, 0, 0), name="hand")])
     q = led.close([0.1, 1.0])
-    with pytest.raises(ValueError, match="'hand' of model .* opens at 0.3 m/s"):
+    with pytest.raises(ValueError, match=r"'hand' of model .* opens at 0.3 m/s"):
         led.forward_dynamics(q, [0, 0], [0, 0])
     assert np.isfinite(led.forward_dynamics(q, led.velocities(q, {}), [0, 0]).qdd).all()
 
@@ -165,7 +167,11 @@ def test_the_power_of_a_drive_in_the_cut_is_that_of_its_joint(seed, kind):
     given = tau @ qd + np.nan_to_num(drive[0] @ [np.nan_to_num(cut.slide_rate), np.nan_to_num(cut.angle_rate)])
     assert gained == pytest.approx(given, abs=1e-9 * (1 + np.abs(r.multiplier).max()))
     # what the joint leaves free carries the drive
-    axis = linkage.chain.pose(q, "b4")[:3, :3].T @ linkage.chain.pose(q, "a4")[:3, :3] @ linkage.constraints[0].rotation_a[:, 2]
+    axis = (
+        linkage.chain.pose(q, "b4")[:3, :3].T
+        @ linkage.chain.pose(q, "a4")[:3, :3]
+        @ linkage.constraints[0].rotation_a[:, 2]
+    )
     size = 1e-9 * (1 + np.abs(r.loop_reaction).max())
     if kind in ("revolute", "cylindrical"):
         assert r.loop_reaction[0, 3:] @ axis == pytest.approx(drive[0, 1], abs=size)

@@ -40,8 +40,8 @@ def written(linkage, q, rng):
         here = poses[link.name] @ moved[link.name]
         R, p = moved[link.name][:3, :3], moved[link.name][:3, 3]
         inertia = R.T @ link.inertia @ R
-        numbers = "".join(f"<i{a}{b}>{inertia['xyz'.index(a), 'xyz'.index(b)]!r}</i{a}{b}>".replace("np.float64(", "").replace(")", "")
-                          for a, b in ("xx", "yy", "zz", "xy", "xz", "yz"))  # fmt: skip
+        entries = [("xx", 0, 0), ("yy", 1, 1), ("zz", 2, 2), ("xy", 0, 1), ("xz", 0, 2), ("yz", 1, 2)]
+        numbers = "".join(f"<i{key}>{float(inertia[i, j])!r}</i{key}>" for key, i, j in entries)
         com = pose_of(shift(p=R.T @ (link.com - p)))
         parts.append(f'<link name="{link.name}">{pose_of(here)}<inertial><mass>{link.mass}</mass>{com}'
                      f"<inertia>{numbers}</inertia></inertial><visual name='v'/></link>")  # fmt: skip
@@ -50,19 +50,23 @@ def written(linkage, q, rng):
         # the joint's frame stands at the old origin, with axes of the child
         at = pose_of(shift(p=-R.T @ p), link.name if rng.random() < 0.5 else None)
         parent = "world" if link.parent == "base" else link.parent
-        parts.append(f'<joint name="{link.joint_name}" type="{joint}"><parent>{parent}</parent><child>{link.name}</child>'
-                     f"{at}<axis><xyz>{axis}</xyz></axis></joint>")  # fmt: skip
+        head = f'<joint name="{link.joint_name}" type="{joint}"><parent>{parent}</parent>'
+        parts.append(f"{head}<child>{link.name}</child>{at}<axis><xyz>{axis}</xyz></axis></joint>")
     rng.shuffle(parts)
     for loop in linkage.constraints:  # of joints that could carry a link the first one does
         b = poses[loop.b]
         at = shift(b[:3, :3] @ loop.rotation_b, b[:3, 3] + b[:3, :3] @ loop.point_b)
         a, b = ("world" if x == "base" else x for x in (loop.a, loop.b))
-        parts.append(f'<frame name="at {loop.name}">{pose_of(at)}</frame><joint name="{loop.name}" type="{TYPES[loop.kind]}">'
-                     f'<parent>{a}</parent><child>{b}</child><pose relative_to="at {loop.name}">0 0 0 0 0 0</pose>'
-                     f"<axis><xyz>0 0 1</xyz></axis></joint>")  # fmt: skip
+        head = f'<frame name="at {loop.name}">{pose_of(at)}</frame><joint name="{loop.name}" type="{TYPES[loop.kind]}">'
+        ends = f"<parent>{a}</parent><child>{b}</child>"
+        place = f'<pose relative_to="at {loop.name}">0 0 0 0 0 0</pose>'
+        parts.append(f"{head}{ends}{place}<axis><xyz>0 0 1</xyz></axis></joint>")
     gravity = " ".join(map(repr, map(float, chain.gravity)))
     text = "".join(parts)
-    return f'<sdf version="1.9"><world name="w"><gravity>{gravity}</gravity><model name="m">{text}</model></world></sdf>', moved
+    return (
+        f'<sdf version="1.9"><world name="w"><gravity>{gravity}</gravity><model name="m">{text}</model></world></sdf>',
+        moved,
+    )
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(STATES)))
@@ -91,6 +95,7 @@ def test_mechanisms_survive_an_sdf_file(seed, name):
 
 
 BODY = '<link name="{}"><inertial><mass>1</mass></inertial></link>'
+ON_WORLD = '<joint name="j" type="revolute"><parent>world</parent><child>a</child></joint>'
 JOINT = '<joint name="{}" type="{}"><parent>{}</parent><child>{}</child><axis><xyz>0 0 1</xyz>{}</axis></joint>'
 
 
@@ -122,8 +127,8 @@ def test_mimics_limits_welds_and_damping_are_read():
         (model(BODY.format("a"), JOINT.format("j", "revolute", "world", "aa", "")), "no link 'aa'; did you mean 'a'"),
         (model(BODY.format("a"), JOINT.format("j", "screw", "world", "a", "")), "is of type 'screw', expected one of"),
         (model(BODY.format("a"), BODY.format("b")), "links 'b' hang on nothing"),
-        (model('<link name="a"><pose>1 2 3</pose></link>', JOINT.format("j", "revolute", "world", "a", "")), "<pose> is '1 2 3', expected 6 numbers"),
-        (model('<link name="a"><pose relative_to="b"/></link>', JOINT.format("j", "revolute", "world", "a", "")), "<pose> is '', expected 6 numbers"),
+        (model('<link name="a"><pose>1 2 3</pose></link>', ON_WORLD), "<pose> is '1 2 3', expected 6 numbers"),
+        (model('<link name="a"><pose relative_to="b"/></link>', ON_WORLD), "<pose> is '', expected 6 numbers"),
         (model('<link name="a"><pose relative_to="c">0 0 0 0 0 0</pose></link>', BODY.format("b"),
                JOINT.format("j", "revolute", "a", "b", "")), "no frame 'c'"),
         (model('<link name="a"><pose relative_to="b">0 0 0 0 0 0</pose></link>',

@@ -495,8 +495,9 @@ class Linkage(Value, _core.Linkage):
         >>> def hinge(name, parent, child, x=0, y=0):
         ...     return f'''<joint name="{name}" type="revolute"><parent>{parent}</parent><child>{child}</child>
         ...         <pose>{x} {y} 0 0 0 0</pose><axis><xyz>0 0 1</xyz></axis></joint>'''
-        >>> text = (link("crank", 0, 0) + link("coupler", 0, 0.3) + link("rocker", 1, 0) + hinge("a", "world", "crank")
-        ...         + hinge("b", "crank", "coupler") + hinge("c", "world", "rocker") + hinge("d", "coupler", "rocker", 0, 0.7))
+        >>> text = link("crank", 0, 0) + link("coupler", 0, 0.3) + link("rocker", 1, 0)
+        >>> text += hinge("a", "world", "crank") + hinge("b", "crank", "coupler") + hinge("c", "world", "rocker")
+        >>> text += hinge("d", "coupler", "rocker", 0, 0.7)
         >>> four_bar = zv.Linkage.from_sdf(f'<sdf version="1.9"><model name="four_bar">{text}</model></sdf>')
         >>> four_bar.joint_names, four_bar.constraints[0].name, four_bar.mobility([0, 0, 0]).degrees
         (('a', 'b', 'c'), 'd', 1)

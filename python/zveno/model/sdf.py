@@ -182,7 +182,11 @@ class _Reader:
         if found is not None and self.child(found, "pose") is not None:
             self.known["__inertial__"] = np.eye(4)
             at = self.pose(found, "__inertial__")
-        return {"mass": self.number(found, "mass", 1.0), "com": at[:3, 3], "inertia": at[:3, :3] @ inertia @ at[:3, :3].T}
+        return {
+            "mass": self.number(found, "mass", 1.0),
+            "com": at[:3, 3],
+            "inertia": at[:3, :3] @ inertia @ at[:3, :3].T,
+        }
 
     def build(self, gravity: ArrayLike | None) -> tuple[Chain, tuple[Constraint, ...]]:
         joints = [self.joint(name, element) for name, element in self.joints.items()]
@@ -229,7 +233,9 @@ class _Reader:
             ready = next((name for name in left if carried_by[name].parent in reached), None)
             if ready is None:
                 names = ", ".join(map(_show, left))
-                raise ModelError(f"from_sdf: links {names} carry each other, expected joints that lead to {_show(base)}")
+                raise ModelError(
+                    f"from_sdf: links {names} carry each other, expected joints that lead to {_show(base)}"
+                )
             yield ready
             reached.add(ready)
             left.remove(ready)
@@ -286,7 +292,9 @@ class _Reader:
             other = mimic.attributes.get("joint", "")
             for joint in (name, other):
                 if joint not in chain.joint_names:
-                    self.fail(mimic, f"joint {_show(name)} mimics {_show(other)}: {_show(joint)} is no joint of the tree")
+                    self.fail(
+                        mimic, f"joint {_show(name)} mimics {_show(other)}: {_show(joint)} is no joint of the tree"
+                    )
             factor = self.number(mimic, "multiplier", 1.0)
             offset = self.number(mimic, "offset", 0.0) - factor * self.number(mimic, "reference", 0.0)
             yield coupling_of({name: 1.0, other: -factor}, offset, f"{name} mimics {other}")

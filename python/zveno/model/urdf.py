@@ -162,9 +162,7 @@ def _load(path: str) -> tuple[str, bytes]:
     raise ModelError(f"{where}: cannot be read as a file ({reason}) and is not XML text")
 
 
-def _parse(
-    where: str, data: bytes, encoding: str | None, expected: str = "robot", longest: int = 100
-) -> _Element:
+def _parse(where: str, data: bytes, encoding: str | None, expected: str = "robot", longest: int = 100) -> _Element:
     """Return the root of the element tree; no DTD, hence no entities, is let through."""
     data, skipped = _stripped(data)
     parser = expat.ParserCreate(encoding)
