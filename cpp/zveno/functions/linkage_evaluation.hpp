@@ -7,6 +7,7 @@
 #include <zveno/functions/chain_evaluation.hpp>
 #include <zveno/functions/linkage_job.hpp>
 #include <zveno/kernel/loop/constraint.hpp>
+#include <zveno/kernel/loop/groups.hpp>
 #include <zveno/kernel/loop/multipliers.hpp>
 
 namespace zveno {
@@ -279,6 +280,8 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   void forward_dynamics(T* const* out, T* judged) {
     const bool reactions = out[1] || out[2] || out[3] || out[4] || out[5];
     rows<LoopOrder::acceleration>(reactions ? Extent::whole : Extent::moved);
+    if (!reactions && linkage_.grouped() && !job_.tree.external_count && !in_[Param::base_motion])
+      return grouped_dynamics(out[0], judged);
     const Topology& topology = chain_.topology();
     const int r = static_cast<int>(choice_.active.size()), e = static_cast<int>(choice_.redundant.size());
 
@@ -299,12 +302,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     T* row = scratch_.template take<T>(n_);
     T* N = scratch_.template take<T>(m_);
     const T all = collect(factors, columns, row, trust);
-    for (int j = 0; j < r; ++j) N[j] = value_[choice_.active[j]].gam;
-    if (job_.damping != 0 || job_.stiffness != 0)
-      for (int j = 0; j < r; ++j) {
-        const RowValue<T>& x = value_[choice_.active[j]];
-        N[j] += x.fd * T(2 * job_.damping) + x.f * T(job_.stiffness * job_.stiffness);
-      }
+    for (int j = 0; j < r; ++j) N[j] = bend(choice_.active[j]);
     constrained_efforts(columns, n_, effort, N, scratch_);
     T* const qdd = out[0] && chain_.identity_order() ? out[0] : scratch_.template take<T>(n_);
     for (int b = 0; b < n_; ++b) qdd[b] = effort[b] * h[b];
@@ -329,6 +327,156 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     judge_open(trust);
     judge_rates(trust);
     if (reactions) share(out, qdd, N, X);
+  }
+
+  // gam, or what replaces it, (L37)
+  T bend(int i) const {
+    const RowValue<T>& x = value_[i];
+    if (job_.damping == 0 && job_.stiffness == 0) return x.gam;
+    return x.gam + x.fd * T(2 * job_.damping) + x.f * T(job_.stiffness * job_.stiffness);
+  }
+
+  // (L32) accelerations from group to group
+  void grouped_dynamics(T* out, T* judged) {
+    const std::vector<LoopGroup>& groups = linkage_.groups();
+    T* effort = scratch_.template take<T>(n_);
+    const T* tau = this->ordered(in_[Param::tau]);
+    forces_.take_efforts(at_.q, qd_, tau, effort);
+    if (drive_) push(effort);
+
+    // ---- bodies alone
+    Screw<T>* bent = scratch_.template take<Screw<T>>(n_);   // accelerations without qdd, those of the carrier left out
+    Screw<T>* speed = scratch_.template take<Screw<T>>(n_);  // then accelerations
+    Screw<T>* load = scratch_.template take<Screw<T>>(n_);   // wrenches at bent
+    GroupInertia<T>* inertia = scratch_.template take<GroupInertia<T>>(n_);
+    const Screw<T> still{zero3<T>(), zero3<T>()};
+    for (int b = 0; b < n_; ++b) {
+      const int parent = model_.parent(b);
+      speed[b] = parent == kWorld ? still : speed[parent];
+      const Screw<T> turning = carried(speed[b], joint_[b]);
+      bent[b] = {turning.v * qd_[b], turning.w * qd_[b]};
+      add(speed[b], joint_[b], qd_[b]);
+      const Moments<T> x = moments_about_base(model_, b, R_WB_, p_W_);
+      inertia[b].set(x);
+      load[b] = carried_momentum(speed[b], momentum_of(x, speed[b]));
+    }
+
+    // ---- tips to base
+    T* trust = judged + n_;
+    T* row = scratch_.template take<T>(n_);
+    T* local = scratch_.template take<T>(n_);
+    T* by = scratch_.template take<T>(n_ + m_);
+    GroupSolution<T>* solution = scratch_.template take<GroupSolution<T>>(groups.size());
+    for (std::size_t g = groups.size(); g-- > 0;) {
+      const LoopGroup& group = groups[g];
+      const Topology& topology = group.topology;
+      const int n = topology.size();
+      const int* body = group.bodies.data();
+      GroupSolution<T>& x = solution[g];
+      x.M = scratch_.template take<T>(static_cast<std::size_t>(n) * n);
+      x.h = scratch_.template take<T>(n), x.effort = scratch_.template take<T>(n);
+      for (T*& F : x.F) F = scratch_.template take<T>(n);
+      const Scratch::Frame frame(scratch_);
+      for (int i = 0; i < n; ++i) {
+        if (topology.parent[i] != kWorld) add(bent[body[i]], bent[body[topology.parent[i]]]);
+        add(load[body[i]], inertia[body[i]].times(bent[body[i]]));
+      }
+      for (int i = n; i-- > 0;) {
+        const int b = body[i];
+        const Screw<T> F = inertia[b].times(joint_[b]);
+        for (int j = 0; j < i; ++j) x.M[i * n + j] = T(0.0);
+        x.M[i * n + i] = dot(F, joint_[b]);
+        if (const double* J = forces_.rotors()) x.M[i * n + i] += T(J[b]);
+        for (int j = topology.parent[i]; j != kWorld; j = topology.parent[j]) x.M[i * n + j] = dot(F, joint_[body[j]]);
+        for (int k = 0; k < 3; ++k) x.F[k][i] = F.v[k], x.F[k + 3][i] = F.w[k];
+        x.effort[i] = effort[b] - dot(load[b], joint_[b]);
+        const int to = topology.parent[i] == kWorld ? group.carrier : body[topology.parent[i]];
+        if (to == kWorld) continue;
+        add(load[to], load[b]);
+        inertia[to].add(inertia[b]);
+      }
+      ltl(topology, x.M, x.h);
+      for (int i = 0; i < n; ++i) judged[body[i]] = x.M[i * n + i];
+      ltl_to_tree(topology, x.M, x.effort);
+      for (T* F : x.F) ltl_to_tree(topology, x.M, F);
+
+      // rows of its loops
+      int most = 0;
+      for (const int k : group.constraints) most += linkage_.constraints()[k].count;
+      OrthogonalRows<T> columns(n, std::min(most, n), x.h, scratch_);
+      T* N = scratch_.template take<T>(most);
+      T all = T(0.0);
+      const auto seen = [&](int i) {  // through the factors
+        for (int j = 0; j < n; ++j) row[body[j]] = T(0.0);
+        const int k = linkage_.constraint_of_row(i);
+        loop_jacobian(linkage_.constraints()[k], chain_.topology(), joint_, point_[k], value_[i].force, value_[i].moment,
+                      row);
+        for (int j = 0; j < n; ++j) local[j] = row[body[j]];
+        ltl_to_tree(topology, x.M, local);
+      };
+      for (const RowRole role : {RowRole::active, RowRole::redundant, RowRole::still})
+        for (const int k : group.constraints) {
+          const LoopConstraint& c = linkage_.constraints()[k];
+          for (int i = c.first; i < c.first + c.count; ++i) {
+            if (choice_.role[i] != role) continue;
+            if (role == RowRole::still) {
+              trust[i] = T(1.0);
+              continue;
+            }
+            seen(i);
+            if (role == RowRole::active) {
+              const T whole = columns.product(local, local);
+              all += whole;
+              N[columns.count()] = bend(i);
+              trust[i] = columns.add(local) - whole * T(kKeptSquare);
+            } else {
+              columns.remove(local, by);
+              trust[i] = all * T(kKeptSquare) - columns.product(local, local);
+            }
+          }
+        }
+      constrained_efforts(columns, n, x.effort, N, scratch_);
+
+      // what its carrier feels of it
+      if (group.carrier != kWorld) {
+        T f[6];
+        for (int k = 0; k < 6; ++k) f[k] = columns.product(x.F[k], x.effort);
+        add(load[group.carrier], {{f[0], f[1], f[2]}, {f[3], f[4], f[5]}});
+      }
+      for (T* F : x.F) columns.remove(F, by);
+      if (group.carrier != kWorld)
+        for (int k = 0; k < 6; ++k)
+          for (int l = 0; l <= k; ++l) {
+            const T less = columns.product(x.F[k], x.F[l]);
+            inertia[group.carrier].x[k][l] -= less;
+            if (l < k) inertia[group.carrier].x[l][k] -= less;
+          }
+    }
+
+    // ---- base to tips
+    T* qdd = this->unordered(out);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const LoopGroup& group = groups[g];
+      const int n = group.topology.size();
+      const GroupSolution<T>& x = solution[g];
+      const Screw<T> a = group.carrier == kWorld ? Screw<T>{this->base().a, zero3<T>()} : speed[group.carrier];
+      for (int i = 0; i < n; ++i) {
+        x.effort[i] -= x.F[0][i] * a.v.x() + x.F[1][i] * a.v.y() + x.F[2][i] * a.v.z() + x.F[3][i] * a.w.x() +
+                       x.F[4][i] * a.w.y() + x.F[5][i] * a.w.z();
+        local[i] = x.effort[i] * x.h[i];
+      }
+      ltl_from_tree(group.topology, x.M, local);
+      for (int i = 0; i < n; ++i) {
+        const int b = group.bodies[i];
+        qdd[b] = local[i];
+        speed[b] = a;
+        add(speed[b], bent[b]);
+        for (int j = i; j != kWorld; j = group.topology.parent[j]) add(speed[b], joint_[group.bodies[j]], local[j]);
+      }
+    }
+    this->deliver(qdd, out);
+    judge_open(trust);
+    judge_rates(trust);
   }
 
   // (L15) what drives in cut joints do to the joints of the tree

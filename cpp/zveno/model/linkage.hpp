@@ -75,6 +75,14 @@ struct RowChoice {
   }
 };
 
+// Joints on the paths of loops that share joints, or one joint: docs/constraints.md (L32)
+struct LoopGroup {
+  std::vector<int> bodies;       // ascending
+  Topology topology;             // of these alone: parents and runs
+  int carrier = kWorld;          // the body that carries them
+  std::vector<int> constraints;  // between them
+};
+
 class Linkage {
  public:
   static constexpr int kTargetSize = 24;
@@ -98,6 +106,9 @@ class Linkage {
   // whether a joint's wrench counts in (L22): members that only pass it on do not
   const std::vector<double>& weight() const { return weight_; }
   bool has_unplaced() const { return has_unplaced_; }  // relations of joint coordinates
+  // carriers first; whether to go from group to group, which pays from some loops on
+  const std::vector<LoopGroup>& groups() const { return groups_; }
+  bool grouped() const { return grouped_; }
 
   // the rows to compute with; all are active until it is chosen, once, before the linkage is shared
   const RowChoice& choice() const { return choice_; }
@@ -114,7 +125,8 @@ class Linkage {
   std::vector<char> turns_;
   std::vector<double> weight_;
   RowChoice choice_;
-  bool chosen_ = false, has_unplaced_ = false;
+  std::vector<LoopGroup> groups_;
+  bool chosen_ = false, has_unplaced_ = false, grouped_ = false;
 };
 
 }  // namespace zveno
