@@ -3,8 +3,9 @@
 python bench/loops_table.py [--seconds S] [--chains]
 
 One run, the engines take turns, the best turn counts. Pinocchio has balls (3D) and welds (6D), no hinge: its four-bar
-is closed by a ball. MuJoCo's constraint is soft: what it answers is compared for its time only. With --chains: four-bars
-on four-bars, loop by loop (accelerations alone) and all rows at once (with multipliers), by their number.
+is closed by a ball. MuJoCo's constraint is soft: what it answers is compared for its time only.
+
+With --chains: four-bars on four-bars, loop by loop (accelerations alone) and all rows at once (with multipliers).
 """
 
 import argparse

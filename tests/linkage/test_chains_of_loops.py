@@ -1,4 +1,4 @@
-"""Chains of loops are solved loop by loop, (L32): the same accelerations as all rows at once, at a cost that is linear."""
+"""Chains of loops are solved loop by loop, (L32): accelerations are those of all rows at once."""
 
 import numpy as np
 import pytest
@@ -12,11 +12,11 @@ from reference import loops as ref
 def chain_of_loops(rng, count, kinds):
     """Loops of two branches of three joints, each on a link of the one before; closed at q."""
     links, q, loops = [], [], []
-    carrier, pose = "base", np.eye(4)
+    carrier = "base"
     for k in range(count):
         ends = {}
         for branch in "ab":
-            parent, T = carrier, pose
+            parent = carrier
             for j in range(3):
                 kind = "prismatic" if rng.random() < 0.2 else "revolute"
                 axis = rng.normal(size=3)
