@@ -8,6 +8,7 @@ times.
 """
 
 import time
+from collections.abc import Callable
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,7 +21,8 @@ hexapod = zv.mechanisms.docking_ring("UPS", gravity=gravity, reflected=False)
 links, balls = [], []
 for leg in hexapod.legs:
     name = leg.name
-    housing, rod = leg.inner, leg.outer
+    housing, rod, rod_length = leg.inner, leg.outer, leg.outer_length
+    assert rod_length is not None
     links += [
         zv.Link(f"{name}_u1", parent="base", axis=(0, 1, 0), position=leg.base, rotation=leg.base_frame),
         zv.Link(f"{name}_housing", parent=f"{name}_u1", axis=(0, 0, 1), mass=housing.mass, com=housing.com,
@@ -28,9 +30,7 @@ for leg in hexapod.legs:
         zv.Link(f"{name}_rod", parent=f"{name}_housing", joint="prismatic", axis=(1, 0, 0),
                 position=(leg.inner_length, 0, 0), mass=rod.mass, com=rod.com, inertia=rod.inertia),
     ]  # fmt: skip
-    balls.append(
-        zv.Loop.spherical(f"{name}_rod", "ring", point_a=(leg.outer_length, 0, 0), point_b=leg.ring, name=name)
-    )
+    balls.append(zv.Loop.spherical(f"{name}_rod", "ring", point_a=(rod_length, 0, 0), point_b=leg.ring, name=name))
 parent = "base"
 for kind, axis in [("prismatic", k) for k in range(3)] + [("revolute", k) for k in range(2)]:
     links.append(zv.Link(f"ring_{kind}_{axis}", parent=parent, joint=kind, axis=np.eye(3)[axis]))
@@ -58,7 +58,7 @@ print(linkage, "-", linkage.mobility(q).degrees, "degrees of freedom")
 print(f"accelerations of the ring agree to {np.abs(a - wanted).max() / np.abs(wanted).max():.0e}")
 
 
-def microseconds(call, count=2000):
+def microseconds(call: Callable[[], object], count: int = 2000) -> float:
     """Of one call, the best of a few turns."""
     best = np.inf
     for _ in range(5):

@@ -58,7 +58,7 @@ class Holding {
   // motion, or null
   virtual Failure accelerate(double t, const double* q, const double* qd, const double* effort, const double* base,
                              double* qdd, double& power) = 0;
-  // the inertia of the tree -> that of what is held, (S3.3) with residuals of accelerations; at the time of the last `at`
+  // the inertia of the tree -> that of what is held, for residuals of accelerations; at the time of the last `at`
   virtual std::unique_ptr<InertiaSolver> held(std::unique_ptr<InertiaSolver> tree) = 0;
   virtual void at(double t) = 0;
   // back onto the constraints after a step
