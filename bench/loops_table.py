@@ -1,9 +1,11 @@
 """Time forward dynamics of closed mechanisms against Pinocchio's constraintDynamics and MuJoCo's equality constraints.
 
-python bench/loops_table.py [--seconds S]
+python bench/loops_table.py [--seconds S] [--chains]
 
 One run, the engines take turns, the best turn counts. Pinocchio has balls (3D) and welds (6D), no hinge: its four-bar
 is closed by a ball. MuJoCo's constraint is soft: what it answers is compared for its time only.
+
+With --chains: four-bars on four-bars, loop by loop (accelerations alone) and all rows at once (with multipliers).
 """
 
 import argparse
@@ -111,10 +113,43 @@ def rows(name, seconds):
     return {key: x * 1e9 for key, x in best_of(calls, seconds).items()}
 
 
+def ladder(count):
+    """Four-bars, each on the coupler of the one before."""
+    links, loops, carrier, x = [], [], "base", 0.0
+    for k in range(count):
+        links += [
+            known.bar(f"crank{k}", carrier, (x, 0, 0), 0.3, 1.0),
+            known.bar(f"coupler{k}", f"crank{k}", (0.3, 0, 0), 0.9, 1.0),
+            known.bar(f"rocker{k}", carrier, (0.9, 0.4, 0) if k else (1.0, 0, 0), 0.7, 1.0),
+        ]
+        loops.append(known.hinge(f"coupler{k}", f"rocker{k}", 0.9, 0.7))
+        carrier, x = f"coupler{k}", 0.9
+    return known.planar(links, loops)
+
+
+def chains(seconds):
+    """Print the times of chains of loops."""
+    print("\nfour-bars on four-bars, us: loop by loop, all rows at once")
+    for count in (1, 2, 4, 8, 16):
+        linkage = ladder(count)
+        q = linkage.close(np.tile([0.8, -0.2, 1.6], count))
+        args = (q, linkage.project_velocity(q, np.ones(linkage.n)), np.zeros(linkage.n))
+        calls = {
+            key: Call(linkage.forward_dynamics, args, {"outputs": outputs})
+            for key, outputs in (("loops", ("qdd",)), ("rows", ("qdd", "multiplier")))
+        }
+        times = best_of(calls, seconds)
+        print(f"  {count:3d} {times['loops'] * 1e6:9.2f} {times['rows'] * 1e6:9.2f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=4.0, help="for each mechanism")
-    seconds = parser.parse_args().seconds
+    parser.add_argument("--chains", action="store_true", help="chains of loops instead")
+    options = parser.parse_args()
+    seconds = options.seconds
+    if options.chains:
+        return chains(seconds)
     for name in STATES:
         times = rows(name, seconds)
         best = min(times["pinocchio"], times["mujoco"])

@@ -355,12 +355,25 @@ void Face<Hexapod>::read(const Context& c, const Hexapod& hexapod, Work& job, Pa
 
 // ---- linkages
 
-LinkageJob Face<Linkage>::options(const Context&, const Linkage& linkage, const FunctionRow& row, const Arguments&) {
-  return {linkage, static_cast<LinkageFunction>(row.code), &choose_rows};
+LinkageJob Face<Linkage>::options(const Context& c, const Linkage& linkage, const FunctionRow& row, const Arguments& a) {
+  LinkageJob job{linkage, static_cast<LinkageFunction>(row.code), &choose_rows};
+  job.tree.external_in_links = second_of(c, "external_frame", a[Param::external_frame], "world", "link", false);
+  return job;
 }
 
 void Face<Linkage>::read(const Context& c, const Linkage& linkage, Work&, Param p, PyObject* arg, Arrays& arrays) {
-  arrays.read(c, {slot_of(p).name}, arg, input_size(p, sizes_of(linkage)));
+  const Slot& slot = slot_of(p);
+  const Sizes sizes = sizes_of(linkage);
+  arrays.read(c, {slot.name}, arg, slot.shape[0].of(sizes), slot.shape.count == 2 ? slot.shape[1].of(sizes) : 0);
+  if (p != Param::drive) return;
+  const Rowwise& given = arrays.rows[arrays.rows.size() - 1];
+  for (py::ssize_t i = 0; i < given.lead.count(); ++i)
+    for (std::size_t k = 0; k < linkage.constraints().size(); ++k) {
+      const double* x = given.data + i * given.tail + 2 * static_cast<py::ssize_t>(k);
+      if (!linkage.constraints()[k].placed && (x[0] != 0 || x[1] != 0))
+        throw py::value_error(std::string(c.function) + ": drive of constraint '" + linkage.constraints()[k].name +
+                              "' is not zero, expected zeros: it relates coordinates and has no axis");
+    }
 }
 
 // ---- the call
@@ -411,6 +424,13 @@ namespace {
     char gap[80];
     std::snprintf(gap, sizeof gap, " is open by %.3g m (angles times %.3g m)", f.margin, linkage.length());
     throw py::value_error(who + gap + where + ", expected a q that meets it: close(q) finds one");
+  }
+  if (f.cause == Cause::slips) {
+    char gap[80];
+    std::snprintf(gap, sizeof gap, " opens at %.3g m/s (angles times %.3g m)", f.margin, linkage.length());
+    throw py::value_error(
+        who + gap + where +
+        ", expected a qd that meets it: velocities(q, {joint: rate}) and project_velocity(q, qd) find one");
   }
   raise_error("SingularityError",
               who + " is singular here" + where +
@@ -547,7 +567,7 @@ Job plain_job(const Chain& chain, const FunctionRow& row) {
 }
 int external_count(const Job& job) { return job.external_count; }
 int external_count(const HexJob&) { return 0; }
-int external_count(const LinkageJob&) { return 0; }
+int external_count(const LinkageJob& job) { return job.tree.external_count; }
 LinkageJob plain_job(const Linkage& linkage, const FunctionRow& row) {
   return {linkage, static_cast<LinkageFunction>(row.code), &choose_rows};
 }
@@ -626,20 +646,21 @@ PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& r
   }
   LinkFrame frames[kFewLoads];
   RowData loads[kFewLoads];
-  if constexpr (std::is_same_v<Model, Chain>)
+  if constexpr (!std::is_same_v<Model, Hexapod>)
     if (external && external != Py_None) {
+      Job& tree = tree_of(job);
 #ifdef Py_GIL_DISABLED
       return nullptr;  // another thread may change the dict
 #endif
       if (!PyDict_Check(external) || PyDict_GET_SIZE(external) > kFewLoads) return nullptr;
       PyObject *link, *wrench;
-      for (Py_ssize_t at = 0; PyDict_Next(external, &at, &link, &wrench); ++job.external_count) {
+      for (Py_ssize_t at = 0; PyDict_Next(external, &at, &link, &wrench); ++tree.external_count) {
         const double* data = PyUnicode_CheckExact(link) ? plain_vector(wrench, 6) : nullptr;
         if (!data) return nullptr;
-        frames[job.external_count] = frame_of(c, model, "external link", link);
-        loads[job.external_count] = {data, 0};
+        frames[tree.external_count] = frame_of(c, tree_of(model), "external link", link);
+        loads[tree.external_count] = {data, 0};
       }
-      job.external_frames = frames;
+      tree.external_frames = frames;
       rows.external = loads;
     }
   rows.count = 1;

@@ -171,6 +171,12 @@ void read_states(const Context& c, typename Face<Model>::Work& job, const Argume
   }
 }
 
+// what external wrenches act on
+inline const Chain& tree_of(const Chain& chain) { return chain; }
+inline const Chain& tree_of(const Linkage& linkage) { return linkage.chain(); }
+inline Job& tree_of(Job& job) { return job; }
+inline Job& tree_of(LinkageJob& job) { return job.tree; }
+
 LinkFrame frame_of(const Context& c, const Chain& chain, const char* what, PyObject* name);
 void require_dict(const Context& c, PyObject* external);
 // one bit for each result that `arg`, a sequence of names, asks for; null: all

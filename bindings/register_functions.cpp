@@ -55,16 +55,6 @@ PyObject* evaluate_call(const FunctionRow& row, const Keywords& names, PyObject*
   if (PyObject* outputs = a[Param::outputs]) job.outputs = outputs_of(c, row, outputs);
   Arrays arrays;
   read_states<Model>(c, job, a, row.required, ~0u, arrays);
-  if constexpr (std::is_same_v<Model, Chain>) {
-    if (PyObject* external = a[Param::external]) {
-      Small<LinkFrame, kFewLoads> frames;
-      py::object kept;
-      read_loads(c, model, external, frames, kept, arrays);
-      job.external_frames = frames.data();
-      job.external_count = frames.size();
-      return run_call<Model>(c, job, arrays, a);
-    }
-  }
   if constexpr (std::is_same_v<Model, Linkage>)
     if (const int size = input_size(job, Param::given)) {  // functions of time and of the state are Python's
       const auto or_none = [&](Param p) { return py::handle(a[p] ? a[p] : Py_None); };
@@ -73,6 +63,16 @@ PyObject* evaluate_call(const FunctionRow& row, const Keywords& names, PyObject*
       arrays.keep(std::move(given));
       arrays.param[arrays.states++] = Param::given;
     }
+  if constexpr (!std::is_same_v<Model, Hexapod>) {
+    if (PyObject* external = a[Param::external]) {
+      Small<LinkFrame, kFewLoads> frames;
+      py::object kept;
+      read_loads(c, tree_of(model), external, frames, kept, arrays);
+      tree_of(job).external_frames = frames.data();
+      tree_of(job).external_count = frames.size();
+      return run_call<Model>(c, job, arrays, a);
+    }
+  }
   return run_call<Model>(c, job, arrays, a);
 }
 

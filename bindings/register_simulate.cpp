@@ -190,6 +190,12 @@ class Run {
     if (!rate) return py::none();
     return Doubles(simulation_->system().size(), rate);
   }
+  py::object project(double t, const Doubles& y) {
+    check_state(y);
+    Doubles next(y.size(), y.data());
+    if (!simulation_->project_at(t, next.mutable_data())) return py::none();
+    return next;
+  }
   bool reach(double t, std::ptrdiff_t step, const Doubles& y, bool record, bool find_events) {
     check_state(y);
     if (record && simulation_->recorded() >= most_) throw std::runtime_error("simulate: the record is full");
@@ -514,6 +520,8 @@ void register_simulate(py::module_& m) {
       .def("state", &ChainRun::state, "The state with its accounts, (size,); the first call records it.")
       .def("rates", &ChainRun::rates, py::arg("t"), py::arg("step"), py::arg("y"),
            "Rates of a state at time t within a step of the schedule; None: it has failed.")
+      .def("project", &ChainRun::project, py::arg("t"), py::arg("y"),
+           "The state back on the constraints, if there are any; None: it has failed.")
       .def("reach", &ChainRun::reach, py::arg("t"), py::arg("step"), py::arg("y"), py::arg("record"),
            py::arg("find_events") = true,
            "Look for events up to a state, and record it; False at the end or after a failure.")

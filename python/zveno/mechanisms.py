@@ -16,7 +16,16 @@ from .model import Body, Chain, Hexapod, Leg, Link, Linkage, Loop
 from .model.frames import last_link
 from .model.leg import STANDARD
 
-__all__ = ["delta_robot", "docking_ring", "excavator", "five_bar", "four_bar", "peaucellier", "slider_crank"]
+__all__ = [
+    "delta_robot",
+    "docking_ring",
+    "excavator",
+    "five_bar",
+    "four_bar",
+    "pantograph_leg",
+    "peaucellier",
+    "slider_crank",
+]
 
 _BASE_RADIUS, _RING_RADIUS = 0.64, 0.60
 Place: TypeAlias = tuple[float, float, float]
@@ -196,6 +205,34 @@ def five_bar() -> Linkage:
         _bar("right2", "right1", 0.35, 0.65, 0.7),
     ]
     return _planar("five_bar", links, [_pin("left2", "right2", 0.6, 0.65)])
+
+
+def pantograph_leg() -> Linkage:
+    """Planar pantograph leg of a walking machine: two drives at the hip, the foot copies the knee. Data are made up.
+
+    A parallelogram of thigh 0.40 m, upper shank 0.10 m, its two opposite sides, and the shank drawn out to 0.5 m: the
+    foot, at x = 0.5 m of link "shank", moves as the far end of "lever" does, five times as far, about the hip.
+    Joints about z, gravity along -y.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> leg = zv.mechanisms.pantograph_leg()
+    >>> q = leg.close([-0.9, -0.9, -2.2, 1.3], hold=["thigh_joint", "lever_joint"])
+    >>> leg.mobility(q).degrees
+    2
+    >>> foot = leg.chain.pose(q, "shank") @ [0.5, 0, 0, 1]
+    >>> lever, hip = leg.chain.pose(q, "lever")[:2, :2] @ [0.1, 0], np.array([np.cos(-0.9), np.sin(-0.9)])
+    >>> np.allclose(foot[:2], 5 * lever + 0.4 * hip)
+    True
+    """
+    links = [
+        _bar("thigh", "base", 0.0, 0.4, 1.6),
+        _bar("shank", "thigh", 0.4, 0.5, 0.9),
+        _bar("lever", "base", 0.0, 0.1, 0.3),
+        _bar("rod", "lever", 0.1, 0.4, 0.5),
+    ]
+    return _planar("pantograph_leg", links, [_pin("rod", "shank", 0.4, 0.1)])
 
 
 def peaucellier() -> Linkage:

@@ -175,3 +175,39 @@ def gough():
         parent = name
     links.append(zv.Link("platform", parent=parent, axis=Z, mass=5.0, com=(0, 0, 0.05), inertia=(0.1, 0.1, 0.2)))
     return zv.Linkage(zv.Chain(links), loops, length=1.0)
+
+
+def four_bar_cut(where):
+    """The four-bar of the known numbers with its loop cut elsewhere; link frames stand at the joints of the tree."""
+    Z = (0, 0, 1)
+    data = {"crank": (0.3, 1.0, 0.01, 0.02), "coupler": (0.9, 2.5, 0.03, -0.02), "rocker": (0.7, 1.8, -0.02, 0.01)}
+
+    def link(name, parent, position, flipped=False):
+        size, m, dy, dz = data[name]
+        com = (-size / 2 if flipped else size / 2, dy, dz)  # flipped: the origin is at the far end
+        inertia = slender(m, size)
+        return zv.Link(name, parent=parent, axis=Z, position=position, mass=m, com=com, inertia=inertia)
+
+    if where == "crank-ground":
+        # from the rocker's side: the crank hangs on the coupler, its drive acts in the cut
+        links = [
+            link("rocker", "base", (1, 0, 0)),
+            link("coupler", "rocker", (0.7, 0, 0), flipped=True),
+            link("crank", "coupler", (-0.9, 0, 0), flipped=True),
+        ]
+        loop = zv.Loop.revolute("base", "crank", point_b=(-0.3, 0, 0))
+    elif where == "coupler-rocker":
+        links = [
+            link("crank", "base", (0, 0, 0)),
+            link("coupler", "crank", (0.3, 0, 0)),
+            link("rocker", "base", (1, 0, 0)),
+        ]
+        loop = zv.Loop.revolute("coupler", "rocker", point_a=(0.9, 0, 0), point_b=(0.7, 0, 0))
+    else:
+        links = [
+            link("crank", "base", (0, 0, 0)),
+            link("coupler", "crank", (0.3, 0, 0)),
+            link("rocker", "coupler", (0.9, 0, 0), flipped=True),
+        ]
+        loop = zv.Loop.revolute("rocker", "base", point_a=(-0.7, 0, 0), point_b=(1, 0, 0))
+    return zv.Linkage(zv.Chain(links, gravity=(0, -9.81, 0)), [loop], length=1.0)

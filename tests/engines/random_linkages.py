@@ -5,6 +5,7 @@ import zveno as zv
 from reference import loops as ref
 from scipy.spatial.transform import Rotation
 
+LENGTH = 0.8
 KINDS = (
     "spherical", "revolute", "prismatic", "cylindrical", "universal", "planar", "screw", "weld", "distance",
     "point_on_line", "point_on_plane",
@@ -54,3 +55,48 @@ def make(kind, a, b, side_a, side_b, **data):
         case "point_on_plane":
             return zv.constraints.point_on_plane(a, b, **at, axis_a=side_a.R[:, 2], **data)
     return getattr(zv.Loop, kind)(a, b, **at, **both, **data)
+
+
+def closing_side(rng, kind, A, pa, B, pb, data):
+    """The side of link B (pose B, pb) that closes a joint on the frame A, pa; what is free in it is random."""
+    angle, slide = rng.uniform(-1, 1), rng.uniform(-0.5, 0.5)
+    frame, point = A @ ref.turn(ref.Z, angle), pa.copy()
+    match kind:
+        case "spherical" | "point_on_line" | "point_on_plane" | "distance":
+            frame = rotation(rng)
+        case "prismatic":
+            frame = A
+        case "weld":
+            frame = A
+        case "universal":
+            across = A @ np.array([np.cos(angle), np.sin(angle), 0])
+            x = np.cross(across, A[:, 2])
+            frame = np.column_stack([x, np.cross(across, x), across])
+    if kind in ("prismatic", "cylindrical", "point_on_line"):
+        point += A[:, 2] * slide
+    if kind in ("planar", "point_on_plane"):
+        point += A[:, 0] * slide + A[:, 1] * angle
+    if kind == "screw":
+        point += A[:, 2] * (angle + data["phase"]) * data["pitch"] / (2 * np.pi)
+    if kind == "distance":
+        d = rng.normal(size=3)
+        point += d / np.linalg.norm(d) * 0.9
+    return B.T @ frame, B.T @ (point - pb)
+
+
+def closed_pair(rng, kind):
+    """A random mechanism with one loop, closed at a random state: linkage, reference, q, qd."""
+    chain, tree = two_branches(rng)
+    q = rng.uniform(-1, 1, 10)
+    poses = tree.poses(q)
+    side_a = ref.Side(4, rotation(rng), rng.uniform(-0.3, 0.3, 3))
+    A, pa = side_a.frame(poses, 0.0)
+    data = {"pitch": 0.9, "phase": 0.3} if kind == "screw" else {}
+    side_b = ref.Side(9, *closing_side(rng, kind, A, pa, *poses[9], data))
+    given = {"length": 0.9} if kind == "distance" else data
+    extra = {"rod": lambda t: 0.9} if kind == "distance" else data
+    linkage = zv.Linkage(chain, [make(kind, "a4", "b4", side_a, side_b, **given)], length=LENGTH)
+    joint = ref.Joint(kind, side_a, side_b, LENGTH, **extra)
+    G = ref.jacobian(ref.all_residuals(tree, [joint]), q)
+    free = np.linalg.svd(G)[2][np.linalg.matrix_rank(G) :].T
+    return linkage, tree, joint, q, free @ rng.normal(size=free.shape[1])

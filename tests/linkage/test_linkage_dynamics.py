@@ -8,56 +8,9 @@ import pinocchio as pin
 import pytest
 import zveno as zv
 from engines import closed_mechanisms as known
-from engines.random_linkages import KINDS, make, rotation, two_branches
+from engines.random_linkages import KINDS, LENGTH, closed_pair, closing_side, make, rotation, two_branches
 from reference import loops as ref
 from zveno.bench.pinocchio import to_pinocchio
-
-LENGTH = 0.8
-
-
-def closing_side(rng, kind, A, pa, B, pb, data):
-    """The side of link B (pose B, pb) that closes a joint on the frame A, pa; what is free in it is random."""
-    angle, slide = rng.uniform(-1, 1), rng.uniform(-0.5, 0.5)
-    frame, point = A @ ref.turn(ref.Z, angle), pa.copy()
-    match kind:
-        case "spherical" | "point_on_line" | "point_on_plane" | "distance":
-            frame = rotation(rng)
-        case "prismatic":
-            frame = A
-        case "weld":
-            frame = A
-        case "universal":
-            across = A @ np.array([np.cos(angle), np.sin(angle), 0])
-            x = np.cross(across, A[:, 2])
-            frame = np.column_stack([x, np.cross(across, x), across])
-    if kind in ("prismatic", "cylindrical", "point_on_line"):
-        point += A[:, 2] * slide
-    if kind in ("planar", "point_on_plane"):
-        point += A[:, 0] * slide + A[:, 1] * angle
-    if kind == "screw":
-        point += A[:, 2] * (angle + data["phase"]) * data["pitch"] / (2 * np.pi)
-    if kind == "distance":
-        d = rng.normal(size=3)
-        point += d / np.linalg.norm(d) * 0.9
-    return B.T @ frame, B.T @ (point - pb)
-
-
-def closed_pair(rng, kind):
-    """A random mechanism with one loop, closed at a random state: linkage, reference, q, qd."""
-    chain, tree = two_branches(rng)
-    q = rng.uniform(-1, 1, 10)
-    poses = tree.poses(q)
-    side_a = ref.Side(4, rotation(rng), rng.uniform(-0.3, 0.3, 3))
-    A, pa = side_a.frame(poses, 0.0)
-    data = {"pitch": 0.9, "phase": 0.3} if kind == "screw" else {}
-    side_b = ref.Side(9, *closing_side(rng, kind, A, pa, *poses[9], data))
-    given = {"length": 0.9} if kind == "distance" else data
-    extra = {"rod": lambda t: 0.9} if kind == "distance" else data
-    linkage = zv.Linkage(chain, [make(kind, "a4", "b4", side_a, side_b, **given)], length=LENGTH)
-    joint = ref.Joint(kind, side_a, side_b, LENGTH, **extra)
-    G = ref.jacobian(ref.all_residuals(tree, [joint]), q)
-    free = np.linalg.svd(G)[2][np.linalg.matrix_rank(G) :].T
-    return linkage, tree, joint, q, free @ rng.normal(size=free.shape[1])
 
 
 def in_link_axes(wrench, R):
@@ -154,49 +107,13 @@ def test_balls_and_welds_agree_with_pinocchio(rng):
         assert np.abs(r.qdd - qdd).max() < 1e-9 * (1 + np.abs(qdd).max())
 
 
-def four_bar_cut(where):
-    """The four-bar of the known numbers with its loop cut elsewhere; link frames stand at the joints of the tree."""
-    Z = (0, 0, 1)
-    data = {"crank": (0.3, 1.0, 0.01, 0.02), "coupler": (0.9, 2.5, 0.03, -0.02), "rocker": (0.7, 1.8, -0.02, 0.01)}
-
-    def link(name, parent, position, flipped=False):
-        size, m, dy, dz = data[name]
-        com = (-size / 2 if flipped else size / 2, dy, dz)  # flipped: the origin is at the far end
-        inertia = known.slender(m, size)
-        return zv.Link(name, parent=parent, axis=Z, position=position, mass=m, com=com, inertia=inertia)
-
-    if where == "crank-ground":
-        # from the rocker's side: the crank hangs on the coupler, its drive acts in the cut
-        links = [
-            link("rocker", "base", (1, 0, 0)),
-            link("coupler", "rocker", (0.7, 0, 0), flipped=True),
-            link("crank", "coupler", (-0.9, 0, 0), flipped=True),
-        ]
-        loop = zv.Loop.revolute("base", "crank", point_b=(-0.3, 0, 0))
-    elif where == "coupler-rocker":
-        links = [
-            link("crank", "base", (0, 0, 0)),
-            link("coupler", "crank", (0.3, 0, 0)),
-            link("rocker", "base", (1, 0, 0)),
-        ]
-        loop = zv.Loop.revolute("coupler", "rocker", point_a=(0.9, 0, 0), point_b=(0.7, 0, 0))
-    else:
-        links = [
-            link("crank", "base", (0, 0, 0)),
-            link("coupler", "crank", (0.3, 0, 0)),
-            link("rocker", "coupler", (0.9, 0, 0), flipped=True),
-        ]
-        loop = zv.Loop.revolute("rocker", "base", point_a=(-0.7, 0, 0), point_b=(1, 0, 0))
-    return zv.Linkage(zv.Chain(links, gravity=(0, -9.81, 0)), [loop], length=1.0)
-
-
 def test_cutting_the_loop_elsewhere_changes_nothing():
     tau = 0.5
-    first = four_bar_cut("coupler-rocker")
+    first = known.four_bar_cut("coupler-rocker")
     q = first.close((0.8, -0.2, 1.6), hold=["crank_joint"])
     qd = first.velocities(q, {"crank_joint": 3.0})
     r = first.forward_dynamics(q, qd, (tau, 0, 0))
-    second = four_bar_cut("rocker-ground")
+    second = known.four_bar_cut("rocker-ground")
     other = np.array([q[0], q[1], q[2] - q[0] - q[1]])
     rates = np.array([qd[0], qd[1], qd[2] - qd[0] - qd[1]])
     s = second.forward_dynamics(other, rates, (tau, 0, 0))
@@ -209,7 +126,7 @@ def test_cutting_the_loop_elsewhere_changes_nothing():
     turned = np.r_[R.T @ s.loop_reaction[0, :3], R.T @ s.loop_reaction[0, 3:]]
     assert np.abs(-turned - r.reaction[2]).max() < 1e-12 * 30
     # the crank's joint is cut, without effort: a drive there would act in the cut
-    third = four_bar_cut("crank-ground")
+    third = known.four_bar_cut("crank-ground")
     other = np.array([q[2], q[0] + q[1] - q[2], -q[1]])
     rates = np.array([qd[2], qd[0] + qd[1] - qd[2], -qd[1]])
     free, s = first.forward_dynamics(q, qd, (0, 0, 0)), third.forward_dynamics(other, rates, (0, 0, 0))

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import zveno as zv
 from engines import closed_mechanisms as known
-from engines.random_linkages import KINDS, make, rotation, two_branches
+from engines.random_linkages import KINDS, closed_pair, make, rotation, two_branches
 from reference import loops as ref
 from test_closed_mechanisms import CASES
 from test_constraint_rows import moving_frame, timed
-from test_linkage_dynamics import closed_pair
 from zveno.model.linkage import constrained
 
 LENGTH = 0.7

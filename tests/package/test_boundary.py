@@ -36,6 +36,7 @@ ARGUMENTS = {
     "input": (0, 0),
     "set_outputs": ([],),
     "rates": (0.0, 0, np.zeros(6)),
+    "project": (0.0, np.zeros(6)),
     "reach": (0.0, 0, np.zeros(6), False),
 }
 

@@ -16,15 +16,16 @@ namespace {
 constexpr int kLargestPacked = 128;
 
 // Columns of docs/constraints.md (L38) and (L40) by duals, kLanes directions at a time
-void derivatives(const LinkageJob& job, const Inputs<double>& in, const double* given, const double* multiplier,
-                 double* const* out, Scratch& scratch) {
+void derivatives(const LinkageJob& job, const LinkageInputs<double>& in, const double* multiplier, double* const* out,
+                 Scratch& scratch) {
   const Scratch::Frame frame(scratch);
   const int n = job.linkage->chain().n(), m = job.linkage->rows(), numbers = job.linkage->given();
   constexpr Param kWith[3] = {Param::q, Param::qd, Param::qdd};
-  Inputs<Derived> derived;
+  LinkageInputs<Derived> derived;
   Derived* x[3];
   for (int k = 0; k < 3; ++k) derived[kWith[k]] = x[k] = scratch.take<Derived>(n);
   Derived* told = scratch.take<Derived>(numbers);
+  derived.given = told;
   Derived* N = scratch.take<Derived>(m);
   for (int i = 0; i < m; ++i) N[i] = multiplier[i];
   Derived *force = scratch.take<Derived>(n), *fdd = scratch.take<Derived>(m), *fd = scratch.take<Derived>(m);
@@ -34,14 +35,14 @@ void derivatives(const LinkageJob& job, const Inputs<double>& in, const double* 
   for (int first = 0; first < n; first += kLanes) {
     for (int k = 0; k < 3; ++k)
       for (int j = 0; j < n; ++j) x[k][j] = in[kWith[k]][j];
-    for (int i = 0; i < numbers; ++i) told[i] = given[i];
+    for (int i = 0; i < numbers; ++i) told[i] = in.given[i];
     const int count = std::min(kLanes, n - first);
     for (int d = 0; d < count; ++d) {
       const std::ptrdiff_t by = first + d;
       x[0][by].g.v[d] = 1.0;
-      for (int i = 0; i < numbers; ++i) told[i].g.v[d] = given[(1 + by) * numbers + i];
+      for (int i = 0; i < numbers; ++i) told[i].g.v[d] = in.given[(1 + by) * numbers + i];
     }
-    constraint_terms<Derived>(job, derived, told, N, force, fdd, fd, scratch);
+    constraint_terms<Derived>(job, derived, N, force, fdd, fd, scratch);
     for (int d = 0; d < count; ++d) {
       column(out[0], force, n, first + d, d);
       column(out[1], fdd, m, first + d, d);
@@ -56,8 +57,9 @@ class LinkageRows {
 
   LinkageRows(const LinkageJob& job, const Rows& rows, Scratch& scratch)
       : results(job, rows), job_(job), linkage_(*job.linkage), rows_(rows), scratch_(scratch) {
+    const int n = linkage_.chain().n();
     for (const Param p : row_of(job.function).params)
-      if (is_array(p) && p != Param::t) input_[inputs_++] = {p, input_size(job, p)};
+      if (is_array(p) && p != Param::t && rows[p].data) input_[inputs_++] = {p, p <= Param::tau ? n : input_size(job, p)};
     if (linkage_.given()) input_[inputs_++] = {Param::given, input_size(job, Param::given)};
   }
 
@@ -66,30 +68,35 @@ class LinkageRows {
   }
 
   Failure single(std::ptrdiff_t row) {
-    Inputs<double> in;
-    const double *given = nullptr, *multiplier = nullptr;
+    LinkageInputs<double> in;
+    const double* multiplier = nullptr;
     bool finite = true;
     for (int k = 0; k < inputs_; ++k) {
       const double* x = rows_[input_[k].param].row(row);
-      if (input_[k].param == Param::given)
-        given = x;
-      else if (input_[k].param == Param::multiplier)
+      if (input_[k].param == Param::multiplier)
         multiplier = x;
       else
-        in[input_[k].param] = x;
+        place(in, input_[k].param) = x;
       if (rows_.check_inputs) finite &= all_finite(x, input_[k].size);
+    }
+    if (const int count = job_.tree.external_count) {
+      double* wrench = scratch_.take<double>(6 * count);
+      for (int k = 0; k < count; ++k) std::copy_n(rows_.external[k].row(row), 6, wrench + 6 * k);
+      if (rows_.check_inputs) finite &= all_finite(wrench, 6 * count);
+      in.external = wrench;
     }
     if (!finite) return {Cause::input};
     double* out[kMostOutputs];
     for (int k = 0; k < results.count; ++k) out[k] = results.row(k, row);
     double* judged = scratch_.take<double>(judged_size(job_));
     if (derives())
-      derivatives(job_, in, given, multiplier, out, scratch_);
+      derivatives(job_, in, multiplier, out, scratch_);
     else if (!solves() || linkage_.chosen())
-      evaluate_linkage(job_, linkage_.choice(), in, given, out, judged, scratch_);
+      evaluate_linkage(job_, linkage_.choice(), in, out, judged, scratch_);
     if (solves()) {
       Failure f = linkage_.chosen() ? judge(judged) : Failure{Cause::deficient};
-      if (f.cause == Cause::deficient) f = chosen_here(in, given, out, judged);
+      if (f.cause == Cause::deficient) f = chosen_here(in, out, judged);
+      if (f.cause == Cause::slips) tell(in, f);
       if (f) return f;
     }
     for (int k = 0; k < results.count; ++k)
@@ -98,14 +105,9 @@ class LinkageRows {
   }
 
   void prepare() {
-    in_ = ::new (scratch_.take<Inputs<Packed>>(1)) Inputs<Packed>;
-    for (int k = 0; k < inputs_; ++k) {
-      packs_[k] = scratch_.take<Packed>(input_[k].size);
-      if (input_[k].param == Param::given)
-        given_ = packs_[k];
-      else
-        (*in_)[input_[k].param] = packs_[k];
-    }
+    in_ = ::new (scratch_.take<LinkageInputs<Packed>>(1)) LinkageInputs<Packed>;
+    for (int k = 0; k < inputs_; ++k) place(*in_, input_[k].param) = packs_[k] = scratch_.take<Packed>(input_[k].size);
+    in_->external = external_ = scratch_.take<Packed>(6 * job_.tree.external_count);
     for (int k = 0; k < results.count; ++k) out_[k] = results.out[k] ? scratch_.take<Packed>(results.size[k]) : nullptr;
     judged_ = scratch_.take<Packed>(judged_size(job_));
   }
@@ -113,22 +115,30 @@ class LinkageRows {
   bool lanes(std::ptrdiff_t row, std::ptrdiff_t end, std::ptrdiff_t count) {
     if (solves() && !linkage_.chosen()) return false;
     bool finite = true;
-    for (int k = 0; k < inputs_; ++k) {
-      gather(rows_[input_[k].param], row, end, input_[k].size, packs_[k]);
-      if (rows_.check_inputs) finite &= all_finite_lanes(packs_[k], input_[k].size);
-    }
+    const auto read = [&](const RowData& data, int numbers, Packed* to) {
+      gather(data, row, end, numbers, to);
+      if (rows_.check_inputs) finite &= all_finite_lanes(to, numbers);
+    };
+    for (int k = 0; k < inputs_; ++k) read(rows_[input_[k].param], input_[k].size, packs_[k]);
+    for (int k = 0; k < job_.tree.external_count; ++k) read(rows_.external[k], 6, external_ + 6 * k);
     if (!finite) return false;
-    evaluate_linkage<Packed>(job_, linkage_.choice(), *in_, given_, out_, judged_, scratch_);
+    evaluate_linkage<Packed>(job_, linkage_.choice(), *in_, out_, judged_, scratch_);
     if (solves()) {
       const Chain& chain = linkage_.chain();
       for (int b = 0; b < chain.n(); ++b)
         if (!all_above(judged_ + b, 1, chain.tiny_pivot()[b])) return false;
-      if (linkage_.rows() && !all_above(judged_ + chain.n(), (job_.anywhere ? 1 : 2) * linkage_.rows(), 0.0)) return false;
+      const int m = linkage_.rows();
+      if (m && !all_above(judged_ + chain.n(), job_.anywhere ? m : 2 * m + 1, 0.0)) return false;
     }
     return results.write(out_, row, count);
   }
 
  private:
+  template <class T>
+  static const T*& place(LinkageInputs<T>& in, Param p) {
+    return p == Param::given ? in.given : p == Param::drive ? in.drive : in[p];
+  }
+
   // duals fill the lanes by themselves
   bool derives() const { return job_.function == LinkageFunction::constraint_derivatives; }
   bool solves() const { return judged_size(job_) > 0; }
@@ -145,25 +155,37 @@ class LinkageRows {
     for (int i = 0; i < m && !job_.anywhere; ++i)
       if (!(judged[n + m + i] > 0))
         return {Cause::open, -1, linkage_.constraint_of_row(i), std::sqrt(open * open - judged[n + m + i])};
+    if (!job_.anywhere && !(judged[n + 2 * m] > 0)) return {Cause::slips};
     for (int i = 0; i < m && of_choice; ++i)
       if (!(judged[n + i] > 0)) return {Cause::deficient, -1, linkage_.constraint_of_row(i)};
     return {};
   }
 
+  // which constraint the rates violate most
+  void tell(const LinkageInputs<double>& in, Failure& f) {
+    const Scratch::Frame frame(scratch_);
+    double* fd = scratch_.take<double>(linkage_.rows());
+    LinkageJob job = job_;
+    job.function = LinkageFunction::constraint_velocity;
+    evaluate_linkage(job, linkage_.choice(), in, &fd, static_cast<double*>(nullptr), scratch_);
+    for (int i = 0; i < linkage_.rows(); ++i)
+      if (!(std::fabs(fd[i]) <= f.margin)) f.margin = std::fabs(fd[i]), f.part = linkage_.constraint_of_row(i);
+  }
+
   // rows that do at this state, where those of the linkage do not
-  Failure chosen_here(const Inputs<double>& in, const double* given, double* const* out, double* judged) {
+  Failure chosen_here(const LinkageInputs<double>& in, double* const* out, double* judged) {
     const Scratch::Frame frame(scratch_);
     const int n = linkage_.chain().n(), m = linkage_.rows();
     double* G = scratch_.take<double>(static_cast<std::size_t>(m) * n);
     double* f = scratch_.take<double>(m);
     LinkageJob job = job_;
     job.function = LinkageFunction::constraint_jacobian;
-    evaluate_linkage(job, linkage_.choice(), in, given, &G, static_cast<double*>(nullptr), scratch_);
+    evaluate_linkage(job, linkage_.choice(), in, &G, static_cast<double*>(nullptr), scratch_);
     job.function = LinkageFunction::residual;
-    evaluate_linkage(job, linkage_.choice(), in, given, &f, static_cast<double*>(nullptr), scratch_);
+    evaluate_linkage(job, linkage_.choice(), in, &f, static_cast<double*>(nullptr), scratch_);
     RowChoice choice;
     if (!job_.choose(linkage_, G, f, choice)) return {Cause::deficient};
-    evaluate_linkage(job_, choice, in, given, out, judged, scratch_);
+    evaluate_linkage(job_, choice, in, out, judged, scratch_);
     return judge(judged, false);
   }
 
@@ -176,12 +198,11 @@ class LinkageRows {
   const Linkage& linkage_;
   const Rows& rows_;
   Scratch& scratch_;
-  Input input_[kChainInputs + 1];
+  Input input_[kChainInputs + 2];
   int inputs_ = 0;
   // of packs
-  Inputs<Packed>* in_ = nullptr;
-  Packed *packs_[kChainInputs + 1], *out_[kMostOutputs], *judged_ = nullptr;
-  const Packed* given_ = nullptr;
+  LinkageInputs<Packed>* in_ = nullptr;
+  Packed *packs_[kChainInputs + 2], *external_ = nullptr, *out_[kMostOutputs], *judged_ = nullptr;
 };
 
 }  // namespace

@@ -18,6 +18,11 @@ class InertiaSolver {
   // y on entry, z on return, by the last factors of that scalar
   virtual void solve(double* y) const = 0;
   virtual void solve(Complex* y) const = 0;
+  // of residuals y and of forces together; links that are held have residuals of accelerations
+  virtual void solve(double* y, const double* force, int n) const {
+    for (int i = 0; i < n; ++i) y[i] += force[i];
+    solve(y);
+  }
 };
 
 }  // namespace zveno

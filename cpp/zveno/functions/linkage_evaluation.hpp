@@ -7,9 +7,16 @@
 #include <zveno/functions/chain_evaluation.hpp>
 #include <zveno/functions/linkage_job.hpp>
 #include <zveno/kernel/loop/constraint.hpp>
+#include <zveno/kernel/loop/groups.hpp>
 #include <zveno/kernel/loop/multipliers.hpp>
 
 namespace zveno {
+
+template <class T>
+struct LinkageInputs : Inputs<T> {
+  const T* given = nullptr;
+  const T* drive = nullptr;  // 2 per constraint
+};
 
 template <class T>
 class LinkageEvaluation : private ChainEvaluation<T> {
@@ -25,26 +32,27 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   using Base::scratch_;
 
  public:
-  LinkageEvaluation(const LinkageJob& job, const RowChoice& choice, const Inputs<T>& in, const T* given, Scratch& scratch)
+  LinkageEvaluation(const LinkageJob& job, const RowChoice& choice, const LinkageInputs<T>& in, Scratch& scratch)
       : Base(job.tree, job.linkage->chain().view(), in, scratch),
         job_(job),
         linkage_(*job.linkage),
         choice_(choice),
-        given_(given),
+        given_(in.given),
+        drive_(in.drive),
         m_(linkage_.rows()) {}
 
   void operator()(T* const* out, T* judged) {
     switch (job_.function) {
       case LinkageFunction::residual:
-        rows(LoopOrder::position);
+        rows<LoopOrder::position>();
         for (int i = 0; i < m_; ++i) out[0][i] = value_[i].f;
         return;
       case LinkageFunction::constraint_velocity:
-        rows(LoopOrder::velocity);
+        rows<LoopOrder::velocity>();
         for (int i = 0; i < m_; ++i) out[0][i] = value_[i].fd;
         return;
       case LinkageFunction::constraint_jacobian: {
-        rows(LoopOrder::position);
+        rows<LoopOrder::position>();
         T* row = scratch_.template take<T>(n_);
         for (int i = 0; i < m_; ++i) {
           jacobian_row(i, row);
@@ -53,19 +61,19 @@ class LinkageEvaluation : private ChainEvaluation<T> {
         return;
       }
       case LinkageFunction::constraint_bias:
-        rows(LoopOrder::acceleration);
+        rows<LoopOrder::acceleration>();
         for (int i = 0; i < m_; ++i) out[0][i] = value_[i].gam;
         return;
       case LinkageFunction::constraint_derivatives: return;  // constraint_terms of duals: batch/
       case LinkageFunction::forward_dynamics: return forward_dynamics(out, judged);
-      case LinkageFunction::project_position: return project(LoopOrder::position, out[0], judged);
-      case LinkageFunction::project_velocity: return project(LoopOrder::velocity, out[0], judged);
+      case LinkageFunction::project_position: return project<LoopOrder::position>(out[0], judged);
+      case LinkageFunction::project_velocity: return project<LoopOrder::velocity>(out[0], judged);
     }
   }
 
   // What (L38) and (L40) differentiate: G'N, G qdd + gam, G qd + f_t
   void constraint_terms(const T* multiplier, T* force, T* fdd, T* fd) {
-    rows(LoopOrder::acceleration);
+    rows<LoopOrder::acceleration>();
     const T* qdd = this->ordered(in_[Param::qdd]);
     T* row = scratch_.template take<T>(n_);
     T* sum = scratch_.template take<T>(n_);
@@ -83,60 +91,64 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   }
 
  private:
-  // all rows, in base axes; `few`: second rates of the active ones only, and nothing of those that no joint moves
-  void rows(LoopOrder order, bool few = false, bool wrenches = true) {
-    asked_ = scratch_.template take<Asked>(m_);
-    for (int i = 0; i < m_; ++i) asked_[i] = few ? Asked::position : Asked(static_cast<int>(order));
-    if (few)
-      for (const int i : choice_.active) asked_[i] = Asked(static_cast<int>(order));
-    if (!wrenches)
-      for (int j = 0; j < choice_.zero; ++j) asked_[choice_.redundant[choice_.redundant.size() - 1 - j]] = Asked::nothing;
+  // how much of a row: all, of those that follow from others the residual, of those that no joint moves perhaps nothing
+  enum class Extent : std::uint8_t { whole, moved, all };
+
+  // all rows, in base axes
+  template <LoopOrder order>
+  void rows(Extent extent = Extent::all) {
+    extent_ = extent;
     this->frames();
     LoopBodies<T> bodies{R_WB_, p_W_, nullptr};
     if (order != LoopOrder::position) {
       qd_ = this->ordered(in_[Param::qd]);
       LoopMotion<T>* motion = scratch_.template take<LoopMotion<T>>(n_);
-      loop_motions(model_, R_WB_, p_W_, qd_, order, motion);
+      loop_motions<order>(model_, R_WB_, p_W_, qd_, motion);
       bodies.motion = motion;
     }
     joint_ = scratch_.template take<Screw<T>>(n_);
     for (int b = 0; b < n_; ++b) joint_[b] = joint_screw(model_, b, R_WB_, p_W_);
     value_ = scratch_.template take<RowValue<T>>(m_);
     point_ = scratch_.template take<Vec3<T>>(linkage_.constraints().size());
+    if (drive_) axis_ = scratch_.template take<Vec3<T>>(linkage_.constraints().size());
     int k = 0;
     for (const LoopConstraint& c : linkage_.constraints()) {
       if (c.placed)
-        placed(c, bodies, order, point_[k]);
+        placed<order>(c, bodies, point_[k]);
       else
-        unplaced(c, order);
+        unplaced<order>(c);
       ++k;
     }
   }
 
-  void placed(const LoopConstraint& c, const LoopBodies<T>& bodies, LoopOrder order, Vec3<T>& point) {
+  template <LoopOrder order>
+  void placed(const LoopConstraint& c, const LoopBodies<T>& bodies, Vec3<T>& point) {
     LoopPair<T> pair;
+    const RowRole* const role = choice_.role.data();
     bool of_b = false;  // whether axes of B matter
-    for (int i = c.first; i < c.first + c.count; ++i) {
-      const RowType type = linkage_.row()[i].type;
-      of_b |= asked_[i] != Asked::nothing && (type == RowType::dots || type == RowType::screw);
-    }
-    loop_frame(c.a, bodies, given_, order, true, pair.a);
-    loop_frame(c.b, bodies, given_, order, of_b, pair.b);
-    relate(order, pair);
+    for (int i = c.first; i < c.first + c.count; ++i)
+      of_b |= linkage_.turns(i) && !(extent_ == Extent::moved && role[i] == RowRole::still);
+    loop_frame<order>(c.a, bodies, given_, true, pair.a);
+    loop_frame<order>(c.b, bodies, given_, of_b, pair.b);
+    relate<order>(pair);
     point = pair.b.p;
+    if (drive_) axis_[&point - point_] = pair.a.R.col(2);
     for (int i = c.first; i < c.first + c.count; ++i) {
-      const LoopRow& row = linkage_.row()[i];
-      if (asked_[i] == Asked::nothing) {
-        value_[i].f = value_[i].gam = T(0.0);
+      if (extent_ == Extent::moved && role[i] == RowRole::still) {
+        value_[i].f = T(0.0);
         continue;
       }
+      const LoopRow& row = linkage_.row()[i];
       T sine[padded(1)], cosine[padded(1)];
       if (row.type == RowType::screw) {
         const T angle = screw_slide(pair) * T(1.0 / row.scale) - T(row.c);
         joint_trig(&angle, sine, cosine, 1);
       }
-      loop_row(row, pair, row.given < 0 ? nullptr : given_ + row.given, sine, cosine,
-               static_cast<LoopOrder>(static_cast<int>(asked_[i])), value_[i]);
+      const T* given = row.given < 0 ? nullptr : given_ + row.given;
+      if (extent_ == Extent::all || role[i] == RowRole::active)
+        loop_row<order>(row, pair, given, sine, cosine, value_[i]);
+      else
+        loop_row<LoopOrder::position>(row, pair, given, sine, cosine, value_[i]);
     }
   }
 
@@ -152,7 +164,8 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   }
 
   // relations of joint coordinates
-  void unplaced(const LoopConstraint& c, LoopOrder order) {
+  template <LoopOrder order>
+  void unplaced(const LoopConstraint& c) {
     for (int i = c.first; i < c.first + c.count; ++i) {
       const LoopRow& row = linkage_.row()[i];
       RowValue<T>& x = value_[i];
@@ -200,9 +213,16 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   };
   Tree tree(T* judged) {
     Tree x{take_square<T>(n_, scratch_), scratch_.template take<T>(n_)};
-    mass_matrix_of_bodies(chain_, model_, n_ <= 8 ? Method::crba_walk : Method::crba, at_, x.M, scratch_);
-    this->factorise(x.M, judged);
-    for (std::ptrdiff_t b = 0; b < n_; ++b) x.h[b] = T(1.0) / x.M[b * n_ + b];
+    if (n_ <= 8) {
+      // read beside the lower half, and garbage may be slow to compute with
+      if (Wide<T>::kStep > 1) std::fill_n(x.M, n_ * n_, T(0.0));
+      crba_walk_lower(model_, at_, x.M, scratch_);
+      forces_.add_rotors(x.M);
+    } else {
+      mass_matrix_of_bodies(chain_, model_, Method::crba, at_, x.M, scratch_);
+    }
+    ltl(chain_.topology(), x.M, n_, x.h);
+    for (std::ptrdiff_t b = 0; b < n_; ++b) judged[b] = x.M[b * n_ + b];
     return x;
   }
 
@@ -219,15 +239,24 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     return all;
   }
 
-  // above zero where a state meets its constraints
+  // above zero where a state meets its constraints, and where rates do
   void judge_open(T* trust) const {
     const T open = T(linkage_.open() * linkage_.open());
     for (int i = 0; i < m_; ++i) trust[m_ + i] = open - value_[i].f * value_[i].f;
+    trust[2 * m_] = T(1.0);
+  }
+  void judge_rates(T* trust) const {
+    const double turn = Linkage::kSlip * linkage_.length() * linkage_.length();
+    T left = T(linkage_.slip());
+    for (int b = 0; b < n_; ++b) left += qd_[b] * qd_[b] * T(model_.revolute(b) ? turn : Linkage::kSlip);
+    for (const int i : choice_.active) left -= value_[i].fd * value_[i].fd;
+    trust[2 * m_] = left;
   }
 
   // (L35) q or qd without what violates f or f'
-  void project(LoopOrder order, T* out, T* judged) {
-    rows(order);
+  template <LoopOrder order>
+  void project(T* out, T* judged) {
+    rows<order>();
     const Tree x = tree(judged);
     const int r = static_cast<int>(choice_.active.size());
     OrthogonalRows<T> columns(n_, r, x.h, scratch_);
@@ -252,7 +281,9 @@ class LinkageEvaluation : private ChainEvaluation<T> {
 
   void forward_dynamics(T* const* out, T* judged) {
     const bool reactions = out[1] || out[2] || out[3] || out[4] || out[5];
-    rows(LoopOrder::acceleration, true, reactions);
+    rows<LoopOrder::acceleration>(reactions ? Extent::whole : Extent::moved);
+    if (!reactions && linkage_.grouped() && !job_.tree.external_count && !in_[Param::base_motion])
+      return grouped_dynamics(out[0], judged);
     const Topology& topology = chain_.topology();
     const int r = static_cast<int>(choice_.active.size()), e = static_cast<int>(choice_.redundant.size());
 
@@ -262,6 +293,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     forces_.add_efforts(at_.q, qd_, nullptr, effort);
     const T* tau = this->ordered(in_[Param::tau]);
     for (int b = 0; b < n_; ++b) effort[b] = tau[b] - effort[b];
+    if (drive_) push(effort);
     const Tree factors = tree(judged);
     const T *M = factors.M, *h = factors.h;
     ltl_to_tree(topology, M, effort);
@@ -272,12 +304,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     T* row = scratch_.template take<T>(n_);
     T* N = scratch_.template take<T>(m_);
     const T all = collect(factors, columns, row, trust);
-    for (int j = 0; j < r; ++j) N[j] = value_[choice_.active[j]].gam;
-    if (job_.damping != 0 || job_.stiffness != 0)
-      for (int j = 0; j < r; ++j) {
-        const RowValue<T>& x = value_[choice_.active[j]];
-        N[j] += x.fd * T(2 * job_.damping) + x.f * T(job_.stiffness * job_.stiffness);
-      }
+    for (int j = 0; j < r; ++j) N[j] = bend(choice_.active[j]);
     constrained_efforts(columns, n_, effort, N, scratch_);
     T* const qdd = out[0] && chain_.identity_order() ? out[0] : scratch_.template take<T>(n_);
     for (int b = 0; b < n_; ++b) qdd[b] = effort[b] * h[b];
@@ -289,7 +316,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     for (int j = 0; j < e; ++j) {
       const int i = choice_.redundant[j];
       if (j >= e - choice_.zero) {
-        for (int l = 0; l < r; ++l) X[j * r + l] = T(0.0);
+        for (int l = 0; reactions && l < r; ++l) X[j * r + l] = T(0.0);
         trust[i] = T(1.0);
         continue;
       }
@@ -300,16 +327,183 @@ class LinkageEvaluation : private ChainEvaluation<T> {
       columns.solve(X + j * r);
     }
     judge_open(trust);
+    judge_rates(trust);
     if (reactions) share(out, qdd, N, X);
+  }
+
+  // gam, or what replaces it, (L37)
+  T bend(int i) const {
+    const RowValue<T>& x = value_[i];
+    if (job_.damping == 0 && job_.stiffness == 0) return x.gam;
+    return x.gam + x.fd * T(2 * job_.damping) + x.f * T(job_.stiffness * job_.stiffness);
+  }
+
+  // (L32) accelerations from group to group
+  void grouped_dynamics(T* out, T* judged) {
+    const std::vector<LoopGroup>& groups = linkage_.groups();
+    T* effort = scratch_.template take<T>(n_);
+    const T* tau = this->ordered(in_[Param::tau]);
+    forces_.take_efforts(at_.q, qd_, tau, effort);
+    if (drive_) push(effort);
+
+    // ---- bodies alone
+    Screw<T>* bent = scratch_.template take<Screw<T>>(n_);   // accelerations without qdd, those of the carrier left out
+    Screw<T>* speed = scratch_.template take<Screw<T>>(n_);  // then accelerations
+    Screw<T>* load = scratch_.template take<Screw<T>>(n_);   // wrenches at bent
+    GroupInertia<T>* inertia = scratch_.template take<GroupInertia<T>>(n_);
+    const Screw<T> still{zero3<T>(), zero3<T>()};
+    for (int b = 0; b < n_; ++b) {
+      const int parent = model_.parent(b);
+      speed[b] = parent == kWorld ? still : speed[parent];
+      const Screw<T> turning = carried(speed[b], joint_[b]);
+      bent[b] = {turning.v * qd_[b], turning.w * qd_[b]};
+      add(speed[b], joint_[b], qd_[b]);
+      const Moments<T> x = moments_about_base(model_, b, R_WB_, p_W_);
+      inertia[b].set(x);
+      load[b] = carried_momentum(speed[b], momentum_of(x, speed[b]));
+    }
+
+    // ---- tips to base
+    T* trust = judged + n_;
+    T* row = scratch_.template take<T>(n_);
+    T* local = scratch_.template take<T>(n_);
+    T* by = scratch_.template take<T>(n_ + m_);
+    GroupSolution<T>* solution = scratch_.template take<GroupSolution<T>>(groups.size());
+    for (std::size_t g = groups.size(); g-- > 0;) {
+      const LoopGroup& group = groups[g];
+      const Topology& topology = group.topology;
+      const int n = topology.size();
+      const int* body = group.bodies.data();
+      GroupSolution<T>& x = solution[g];
+      x.M = take_square<T>(n, scratch_);
+      std::fill_n(x.M, n * n, T(0.0));
+      x.h = scratch_.template take<T>(n), x.effort = scratch_.template take<T>(n);
+      for (T*& F : x.F) F = scratch_.template take<T>(n);
+      const Scratch::Frame frame(scratch_);
+      for (int i = 0; i < n; ++i) {
+        if (topology.parent[i] != kWorld) add(bent[body[i]], bent[body[topology.parent[i]]]);
+        add(load[body[i]], inertia[body[i]].times(bent[body[i]]));
+      }
+      for (int i = n; i-- > 0;) {
+        const int b = body[i];
+        const Screw<T> F = inertia[b].times(joint_[b]);
+        x.M[i * n + i] = dot(F, joint_[b]);
+        if (const double* J = forces_.rotors()) x.M[i * n + i] += T(J[b]);
+        for (int j = topology.parent[i]; j != kWorld; j = topology.parent[j]) x.M[i * n + j] = dot(F, joint_[body[j]]);
+        for (int k = 0; k < 3; ++k) x.F[k][i] = F.v[k], x.F[k + 3][i] = F.w[k];
+        x.effort[i] = effort[b] - dot(load[b], joint_[b]);
+        const int to = topology.parent[i] == kWorld ? group.carrier : body[topology.parent[i]];
+        if (to == kWorld) continue;
+        add(load[to], load[b]);
+        inertia[to].add(inertia[b]);
+      }
+      ltl(topology, x.M, n, x.h);
+      for (int i = 0; i < n; ++i) judged[body[i]] = x.M[i * n + i];
+      ltl_to_tree(topology, x.M, x.effort);
+      for (T* F : x.F) ltl_to_tree(topology, x.M, F);
+
+      // rows of its loops
+      int most = 0;
+      for (const int k : group.constraints) most += linkage_.constraints()[k].count;
+      OrthogonalRows<T> columns(n, std::min(most, n), x.h, scratch_);
+      T* N = scratch_.template take<T>(most);
+      T all = T(0.0);
+      const auto seen = [&](int i) {  // through the factors
+        for (int j = 0; j < n; ++j) row[body[j]] = T(0.0);
+        const int k = linkage_.constraint_of_row(i);
+        loop_jacobian(linkage_.constraints()[k], chain_.topology(), joint_, point_[k], value_[i].force, value_[i].moment,
+                      row);
+        for (int j = 0; j < n; ++j) local[j] = row[body[j]];
+        ltl_to_tree(topology, x.M, local);
+      };
+      for (const RowRole role : {RowRole::active, RowRole::redundant, RowRole::still})
+        for (const int k : group.constraints) {
+          const LoopConstraint& c = linkage_.constraints()[k];
+          for (int i = c.first; i < c.first + c.count; ++i) {
+            if (choice_.role[i] != role) continue;
+            if (role == RowRole::still) {
+              trust[i] = T(1.0);
+              continue;
+            }
+            seen(i);
+            if (role == RowRole::active) {
+              const T whole = columns.product(local, local);
+              all += whole;
+              N[columns.count()] = bend(i);
+              trust[i] = columns.add(local) - whole * T(kKeptSquare);
+            } else {
+              columns.remove(local, by);
+              trust[i] = all * T(kKeptSquare) - columns.product(local, local);
+            }
+          }
+        }
+      constrained_efforts(columns, n, x.effort, N, scratch_);
+
+      // what its carrier feels of it
+      if (group.carrier != kWorld) {
+        T f[6];
+        for (int k = 0; k < 6; ++k) f[k] = columns.product(x.F[k], x.effort);
+        add(load[group.carrier], {{f[0], f[1], f[2]}, {f[3], f[4], f[5]}});
+      }
+      for (T* F : x.F) columns.remove(F, by);
+      if (group.carrier != kWorld)
+        for (int k = 0; k < 6; ++k)
+          for (int l = 0; l <= k; ++l) {
+            const T less = columns.product(x.F[k], x.F[l]);
+            inertia[group.carrier].x[k][l] -= less;
+            if (l < k) inertia[group.carrier].x[l][k] -= less;
+          }
+    }
+
+    // ---- base to tips
+    T* qdd = this->unordered(out);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const LoopGroup& group = groups[g];
+      const int n = group.topology.size();
+      const GroupSolution<T>& x = solution[g];
+      const Screw<T> a = group.carrier == kWorld ? Screw<T>{this->base().a, zero3<T>()} : speed[group.carrier];
+      for (int i = 0; i < n; ++i) {
+        x.effort[i] -= x.F[0][i] * a.v.x() + x.F[1][i] * a.v.y() + x.F[2][i] * a.v.z() + x.F[3][i] * a.w.x() +
+                       x.F[4][i] * a.w.y() + x.F[5][i] * a.w.z();
+        local[i] = x.effort[i] * x.h[i];
+      }
+      ltl_from_tree(group.topology, x.M, local);
+      for (int i = 0; i < n; ++i) {
+        const int b = group.bodies[i];
+        qdd[b] = local[i];
+        speed[b] = a;
+        add(speed[b], bent[b]);
+        for (int j = i; j != kWorld; j = group.topology.parent[j]) add(speed[b], joint_[group.bodies[j]], local[j]);
+      }
+    }
+    this->deliver(qdd, out);
+    judge_open(trust);
+    judge_rates(trust);
+  }
+
+  // (L15) what drives in cut joints do to the joints of the tree
+  void push(T* effort) {
+    T* row = scratch_.template take<T>(n_);
+    int k = 0;
+    for (const LoopConstraint& c : linkage_.constraints()) {
+      if (c.placed) {
+        for (int b = 0; b < n_; ++b) row[b] = T(0.0);
+        loop_jacobian(c, chain_.topology(), joint_, point_[k], driving(k).f, driving(k).n, row);
+        for (const PathStep& step : c.path) effort[step.body] += row[step.body];
+      }
+      ++k;
+    }
   }
 
   // wrench of all multipliers, about the base origin, through the joints and the constraints
   struct Load {
     Vec3<T> f, n;
   };
+  // of a drive on B, at P_B
+  Load driving(int k) const { return {axis_[k] * drive_[2 * k], axis_[k] * drive_[2 * k + 1]}; }
 
-  // what unit multipliers `weights` (by rows) put through every joint: about the base origin, base axes
-  void transmit(const T* weights, Load* loop, Load* joint) const {
+  // what multipliers `weights` (by rows) put through every joint: about the base origin, base axes; driven: drives too
+  void transmit(const T* weights, bool driven, Load* loop, Load* joint) const {
     const int constraints = static_cast<int>(linkage_.constraints().size());
     for (int b = 0; b < n_; ++b) joint[b] = {zero3<T>(), zero3<T>()};
     for (int k = 0; k < constraints; ++k) {
@@ -320,6 +514,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
           w.f += value_[i].force * weights[i];
           w.n += value_[i].moment * weights[i];
         }
+        if (driven) w.f += driving(k).f, w.n += driving(k).n;
         const Vec3<T> about_origin = w.n + cross<T>(point_[k], w.f);
         // the tree carries what the constraint does not
         if (c.b.body != kWorld) joint[c.b.body].f -= w.f, joint[c.b.body].n -= about_origin;
@@ -360,7 +555,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     for (int i = 0; i < m_; ++i) all[i] = T(0.0);
     for (int j = 0; j < r; ++j) all[choice_.active[j]] = N[j];
     Load* load = scratch_.template take<Load>(places);
-    transmit(all, load, load + k);
+    transmit(all, drive_ != nullptr, load, load + k);
     if (e > 0 || out[3]) {
       const Wrench<T>* wrench = this->newton_euler(qd_, qdd, scratch_.template take<T>(n_));
       for (int b = 0; b < n_; ++b) {
@@ -382,7 +577,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
         for (int i = 0; i < r; ++i) yj[choice_.active[i]] = -X[j * r + i];
         yj[choice_.redundant[j]] = T(1.0);
         Load* fj = free + static_cast<std::ptrdiff_t>(j) * places;
-        transmit(yj, fj, fj + k);
+        transmit(yj, false, fj, fj + k);
         for (int l = 0; l <= j; ++l) S[j * e + l] = weighed(fj, free + static_cast<std::ptrdiff_t>(l) * places, k);
         for (int l = 0; l <= j; ++l)
           for (int i = 0; i < relations; ++i) S[j * e + l] += yj[i] * y[static_cast<std::ptrdiff_t>(l) * m_ + i] * square[i];
@@ -454,23 +649,23 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   const LinkageJob& job_;
   const Linkage& linkage_;
   const RowChoice& choice_;
-  const T* given_;
+  const T *given_, *drive_;
   const int m_;
   const T* qd_ = nullptr;
   Screw<T>* joint_ = nullptr;  // axes about the base origin
   RowValue<T>* value_ = nullptr;
-  enum class Asked : std::uint8_t { position, velocity, acceleration, nothing };  // the first as LoopOrder
-  Asked* asked_ = nullptr;                                                        // of every row
-  Vec3<T>* point_ = nullptr;                                                      // P_B of every constraint
+  Extent extent_ = Extent::all;
+  Vec3<T>* point_ = nullptr;  // P_B of every constraint
+  Vec3<T>* axis_ = nullptr;   // z of its frame on A, if there are drives
 };
 
 // Defined in instances/: for double and Packed.
 template <class T>
-void evaluate_linkage(const LinkageJob& job, const RowChoice& choice, const Inputs<T>& in, const T* given, T* const* out,
-                      T* judged, Scratch& scratch);
+void evaluate_linkage(const LinkageJob& job, const RowChoice& choice, const LinkageInputs<T>& in, T* const* out, T* judged,
+                      Scratch& scratch);
 // For duals.
 template <class T>
-void constraint_terms(const LinkageJob& job, const Inputs<T>& in, const T* given, const T* multiplier, T* force, T* fdd,
-                      T* fd, Scratch& scratch);
+void constraint_terms(const LinkageJob& job, const LinkageInputs<T>& in, const T* multiplier, T* force, T* fdd, T* fd,
+                      Scratch& scratch);
 
 }  // namespace zveno

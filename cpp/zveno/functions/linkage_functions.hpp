@@ -21,7 +21,8 @@ namespace linkage_table {
 constexpr int code(LinkageFunction f) { return static_cast<int>(f); }
 
 constexpr Param q = Param::q, qd = Param::qd, qdd = Param::qdd, tau = Param::tau, t = Param::t,
-                multiplier = Param::multiplier;
+                multiplier = Param::multiplier, drive = Param::drive, external = Param::external,
+                base_motion = Param::base_motion, external_frame = Param::external_frame;
 
 // in the order of LinkageFunction; equation numbers of docs/constraints.md
 inline constexpr FunctionRow kRows[] = {
@@ -91,7 +92,7 @@ inline constexpr FunctionRow kRows[] = {
      "ConstraintDerivatives"},
     {"forward_dynamics",
      code(LinkageFunction::forward_dynamics),
-     {q, qd, tau, t},
+     {q, qd, tau, t, external, base_motion, external_frame, drive},
      3,
      {},
      {{"qdd", {kN}, "rad/s^2 or m/s^2", "Joint accelerations."},
@@ -111,7 +112,10 @@ inline constexpr FunctionRow kRows[] = {
      "Accelerations of a closed mechanism and the reactions in all its joints. (L14), (L28)",
      "Where constraints are redundant, accelerations are unique and some reactions are not: of these the ones with the "
      "least sum of |F|^2 + |M|^2 / length^2 over all joints are given, (L22), which does not depend on where the loops "
-     "are cut. Elastic joints would share loads in their own way.",
+     "are cut. Elastic joints would share loads in their own way.\n\n"
+     "States must meet the constraints, coordinates and rates, to a ten-thousandth: `close`, `velocities` and "
+     "`project_velocity` find them. On a base that moves, everything is relative to the base, targets too. Drives in cut "
+     "joints, (L15), are part of `loop_reaction`.",
      "",
      examples::kLinkageForwardDynamics,
      "LinkageDynamics"},

@@ -40,9 +40,10 @@ inline std::ptrdiff_t output_size(const LinkageJob& job, int k = 0) {
 }
 
 // What functions with a solve are judged by: pivots of the tree (n), then one for every row: above zero if it may be trusted
-// as active, or as redundant; then one for every row: above zero if the state meets it.
+// as active, or as redundant; then one for every row: above zero if the state meets it; then one: above zero if the rates
+// meet the active ones.
 inline int judged_size(const LinkageJob& job) {
-  return job.function < LinkageFunction::forward_dynamics ? 0 : job.linkage->chain().n() + 2 * job.linkage->rows();
+  return job.function < LinkageFunction::forward_dynamics ? 0 : job.linkage->chain().n() + 2 * job.linkage->rows() + 1;
 }
 
 // squares: an active row keeps more than this of itself, a redundant one less of all rows

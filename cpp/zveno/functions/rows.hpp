@@ -61,6 +61,7 @@ enum class Cause : std::uint8_t {
   open,        // a constraint of a linkage is not met
   deficient,   // constraints of a linkage depend on each other here and not elsewhere
   step,        // the equations of an implicit step were not solved
+  slips,       // rates violate a constraint of a linkage
 };
 
 // what went wrong in the lowest offending row
@@ -109,6 +110,7 @@ inline constexpr CauseText kCauses[] = {
     {Cause::deficient, FailureKind::singular, "singular",
      "is singular here: its constraints depend on each other, accelerations are not determined"},
     {Cause::step, FailureKind::overflow, "no step", "has equations of an implicit step that were not solved"},
+    {Cause::slips, FailureKind::argument, "rates", "is violated by qd: project_velocity(q, qd) finds rates that it allows"},
 };
 
 // nullptr if there is no such cause

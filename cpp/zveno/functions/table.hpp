@@ -33,6 +33,7 @@ enum class Param : std::uint8_t {
   // of linkages
   t,
   multiplier,
+  drive,
   given,
   // not arrays of the state
   external,
@@ -162,6 +163,11 @@ inline constexpr Slot kSlots[] = {
     {"start", {6, kNj}, "rad or m", "Where Newton's method begins; default: the closed form, and the start of custom legs."},
     {"t", {}, "s", "Time, for constraints that move; the others do not ask for it."},
     {"multiplier", {kM}, "N", "Multipliers N of the equations."},
+    {"drive",
+     {kK, 2},
+     "N and N m",
+     "Drives in the joints that close loops: force along the axis of A on link B at its point, and moment about that axis; "
+     "the opposite acts on A. 0 for relations of coordinates."},
     {"given", {Dim(1, Size::given)}, "1", "What functions of time and of the state give."},
 };
 static_assert(sizeof(kSlots) / sizeof(kSlots[0]) == kInputs);

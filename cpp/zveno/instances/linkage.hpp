@@ -6,17 +6,17 @@
 namespace zveno {
 
 template <class T>
-void evaluate_linkage(const LinkageJob& job, const RowChoice& choice, const Inputs<T>& in, const T* given, T* const* out,
-                      T* judged, Scratch& scratch) {
+void evaluate_linkage(const LinkageJob& job, const RowChoice& choice, const LinkageInputs<T>& in, T* const* out, T* judged,
+                      Scratch& scratch) {
   const Scratch::Frame frame(scratch);
-  LinkageEvaluation<T>(job, choice, in, given, scratch)(out, judged);
+  LinkageEvaluation<T>(job, choice, in, scratch)(out, judged);
 }
 
 template <class T>
-void constraint_terms(const LinkageJob& job, const Inputs<T>& in, const T* given, const T* multiplier, T* force, T* fdd,
-                      T* fd, Scratch& scratch) {
+void constraint_terms(const LinkageJob& job, const LinkageInputs<T>& in, const T* multiplier, T* force, T* fdd, T* fd,
+                      Scratch& scratch) {
   const Scratch::Frame frame(scratch);
-  LinkageEvaluation<T>(job, job.linkage->choice(), in, given, scratch).constraint_terms(multiplier, force, fdd, fd);
+  LinkageEvaluation<T>(job, job.linkage->choice(), in, scratch).constraint_terms(multiplier, force, fdd, fd);
 }
 
 }  // namespace zveno

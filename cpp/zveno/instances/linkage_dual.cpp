@@ -1,5 +1,5 @@
 #include <zveno/instances/linkage.hpp>
 #include <zveno/scalar/scalars.hpp>
 
-template void zveno::constraint_terms<zveno::Derived>(const LinkageJob&, const Inputs<Derived>&, const Derived*,
-                                                      const Derived*, Derived*, Derived*, Derived*, Scratch&);
+template void zveno::constraint_terms<zveno::Derived>(const LinkageJob&, const LinkageInputs<Derived>&, const Derived*,
+                                                      Derived*, Derived*, Derived*, Scratch&);

@@ -305,12 +305,7 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
                        static_cast<int>(frames_.size())});
   }
 
-  topology_.end.assign(n, 0);
-  for (int b = n; b-- > 0;) {
-    topology_.end[b] = std::max(topology_.end[b], b + 1);
-    if (const int parent = topology_.parent[b]; parent != kWorld)
-      topology_.end[parent] = std::max(topology_.end[parent], topology_.end[b]);
-  }
+  topology_.find_ends();
   topology_.branches.assign(n, 0);
   for (int b = 0; b < n; ++b)
     if (const int parent = topology_.parent[b]; parent != kWorld && parent != b - 1) topology_.branches[parent] = 1;

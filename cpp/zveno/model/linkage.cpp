@@ -1,6 +1,7 @@
 #include <zveno/model/linkage.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace zveno {
 namespace {
@@ -29,6 +30,48 @@ bool is_identity(const Mat3<double>& R) {
   return true;
 }
 
+// fewer joints are solved at once
+constexpr int kFewJoints = 10;
+
+std::vector<LoopGroup> groups_of(const Topology& topology, const std::vector<LoopConstraint>& constraints) {
+  const int n = topology.size();
+  std::vector<int> first(n);  // the lowest body of the group of each
+  for (int b = 0; b < n; ++b) first[b] = b;
+  for (const LoopConstraint& c : constraints) {
+    if (c.path.empty()) continue;
+    int least = n;
+    for (const PathStep& step : c.path) least = std::min(least, first[step.body]);
+    std::vector<int> joined;
+    for (const PathStep& step : c.path) joined.push_back(first[step.body]);
+    for (int& x : first)
+      if (std::find(joined.begin(), joined.end(), x) != joined.end()) x = least;
+  }
+  std::vector<LoopGroup> groups;
+  std::vector<int> place(n, -1), group(n, -1);
+  for (int b = 0; b < n; ++b) {
+    if (first[b] == b) group[b] = static_cast<int>(groups.size()), groups.emplace_back();
+    LoopGroup& g = groups[group[b] = group[first[b]]];
+    place[b] = static_cast<int>(g.bodies.size());
+    g.bodies.push_back(b);
+    const int parent = topology.parent[b];
+    const bool inside = parent != kWorld && group[parent] == group[b];
+    if (!inside) g.carrier = parent;
+    g.topology.parent.push_back(inside ? place[parent] : kWorld);
+  }
+  for (LoopGroup& g : groups) {
+    g.topology.find_ends();
+    for (int i = 0; i < g.topology.size(); ++i) {
+      g.topology.first_run.push_back(static_cast<int>(g.topology.ancestor_runs.size()));
+      std::vector<int> path = ancestors(g.topology, g.topology.parent[i]);
+      for (auto x = path.rbegin(); x != path.rend(); ++x) g.topology.ancestor_runs.push_back({*x, *x + 1});
+      if (i + 1 == g.topology.size()) g.topology.first_run.push_back(static_cast<int>(g.topology.ancestor_runs.size()));
+    }
+  }
+  for (std::size_t k = 0; k < constraints.size(); ++k)
+    if (!constraints[k].path.empty()) groups[group[constraints[k].path[0].body]].constraints.push_back(static_cast<int>(k));
+  return groups;
+}
+
 }  // namespace
 
 Linkage::Linkage(std::shared_ptr<const Chain> chain, double length, double open, int given,
@@ -36,10 +79,12 @@ Linkage::Linkage(std::shared_ptr<const Chain> chain, double length, double open,
     : chain_(std::move(chain)),
       length_(length),
       open_(open),
+      slip_(std::isfinite(open) ? 1e-12 * length * length : open),
       given_(given),
       constraints_(std::move(constraints)),
       rows_(std::move(rows)),
       of_row_(rows_.size(), 0) {
+  for (const LoopRow& row : rows_) turns_.push_back(row.type == RowType::dots || row.type == RowType::screw);
   const int n = chain_->n();
   const Topology& topology = chain_->topology();
   std::vector<bool> held(n, false);
@@ -53,8 +98,15 @@ Linkage::Linkage(std::shared_ptr<const Chain> chain, double length, double open,
     for (const LoopSide* side : {&c.a, &c.b})
       if (side->body != kWorld) held[side->body] = true;
   }
+  groups_ = groups_of(topology, constraints_);
+  int closed = 0;
+  bool free = has_unplaced_;  // rows that no joint moves belong to no group
+  for (const LoopGroup& g : groups_) closed += !g.constraints.empty();
+  for (const LoopConstraint& c : constraints_) free |= c.placed && c.path.empty();
+  grouped_ = closed > 1 && n >= kFewJoints && !free;
   choice_.active.resize(rows_.size());
   for (int i = 0; i < this->rows(); ++i) choice_.active[i] = i;
+  choice_.assign_roles();
 
   // a massless member with one child and nothing else on it hands its wrench on unchanged: docs/constraints.md (L22)
   // counts it once

@@ -61,9 +61,26 @@ struct LoopConstraint {
 };
 
 // Which rows hold the others: G_redundant = X G_active
+enum class RowRole : std::uint8_t { active, redundant, still };
 struct RowChoice {
   std::vector<int> active, redundant;
-  int zero = 0;  // so many redundant ones, the last, have no joint that moves them: X = 0
+  int zero = 0;               // so many redundant ones, the last, have no joint that moves them: X = 0
+  std::vector<RowRole> role;  // of every row
+
+  void assign_roles() {
+    role.assign(active.size() + redundant.size(), RowRole::active);
+    const int moved = static_cast<int>(redundant.size()) - zero;
+    for (int j = 0; j < static_cast<int>(redundant.size()); ++j)
+      role[redundant[j]] = j < moved ? RowRole::redundant : RowRole::still;
+  }
+};
+
+// Joints on the paths of loops that share joints, or one joint: docs/constraints.md (L32)
+struct LoopGroup {
+  std::vector<int> bodies;       // ascending
+  Topology topology;             // of these alone: parents and runs
+  int carrier = kWorld;          // the body that carries them
+  std::vector<int> constraints;  // between them
 };
 
 class Linkage {
@@ -77,14 +94,21 @@ class Linkage {
   const std::string& name() const { return chain_->name(); }
   double length() const { return length_; }
   double open() const { return open_; }  // largest residual of a state that is taken, m
+  // squares of rates of residuals of a state that is taken, m/s: so much, and of joints' own rates, as lengths, this part
+  double slip() const { return slip_; }
+  static constexpr double kSlip = 1e-8;
   int rows() const { return static_cast<int>(rows_.size()); }
   int given() const { return given_; }  // numbers that a call must bring
   const std::vector<LoopConstraint>& constraints() const { return constraints_; }
   const std::vector<LoopRow>& row() const { return rows_; }
   int constraint_of_row(int row) const { return of_row_[row]; }
+  bool turns(int row) const { return turns_[row]; }  // needs axes of B
   // whether a joint's wrench counts in (L22): members that only pass it on do not
   const std::vector<double>& weight() const { return weight_; }
   bool has_unplaced() const { return has_unplaced_; }  // relations of joint coordinates
+  // carriers first; whether to go from group to group, which pays from some loops on
+  const std::vector<LoopGroup>& groups() const { return groups_; }
+  bool grouped() const { return grouped_; }
 
   // the rows to compute with; all are active until it is chosen, once, before the linkage is shared
   const RowChoice& choice() const { return choice_; }
@@ -93,14 +117,16 @@ class Linkage {
 
  private:
   std::shared_ptr<const Chain> chain_;
-  double length_, open_;
+  double length_, open_, slip_;
   int given_;
   std::vector<LoopConstraint> constraints_;
   std::vector<LoopRow> rows_;
   std::vector<int> of_row_;
+  std::vector<char> turns_;
   std::vector<double> weight_;
   RowChoice choice_;
-  bool chosen_ = false, has_unplaced_ = false;
+  std::vector<LoopGroup> groups_;
+  bool chosen_ = false, has_unplaced_ = false, grouped_ = false;
 };
 
 }  // namespace zveno

@@ -1,6 +1,7 @@
 // The integers of a mechanism: who hangs on whom, and by which joint. Kernels may branch on these, never on numbers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -43,6 +44,13 @@ struct Topology {
   bool stacked = false;  // there are hinges
 
   int size() const { return static_cast<int>(parent.size()); }
+  void find_ends() {
+    end.assign(parent.size(), 0);
+    for (int b = size(); b-- > 0;) {
+      end[b] = std::max(end[b], b + 1);
+      if (parent[b] != kWorld) end[parent[b]] = std::max(end[parent[b]], end[b]);
+    }
+  }
   // nothing hangs on body b: in depth-first order a child would be the next body
   bool is_tip(int b) const { return b + 1 == size() || parent[b + 1] != b; }
   // for other masses on the same joints

@@ -34,6 +34,7 @@ ChainSystem::ChainSystem(ChainSetup setup)
   for (std::vector<double>* x : {&heights_, &next_heights_}) x->resize(setup_.watched.size());
   for (std::vector<double>* x : {&way_q_, &way_qd_}) x->resize(n);
   inertia_ = setup_.kernels->make_inertia_solver(*chain_);
+  if (setup_.holding) inertia_ = setup_.holding->held(std::move(inertia_));
   stage_tau_.resize(kMostStages * n);
   stage_wrenches_.resize(6 * kMostStages * frames_.size());
   more_wrenches_.resize(6 * frames_.size());
@@ -156,7 +157,7 @@ bool ChainSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage& e
   if (setup_.holding) {
     std::copy(e.tau.begin(), e.tau.end(), more_.begin());
     for (std::size_t j = 0; j < e.pushed.size(); ++j) more_[j] += e.pushed[j];
-    failure_ = setup_.holding->accelerate(t, q, qd, more_.data(), rate + n_, e.held);
+    failure_ = setup_.holding->accelerate(t, q, qd, more_.data(), moves() ? e.base : nullptr, rate + n_, e.held);
   } else {
     Job job{chain_, Function::forward_dynamics};
     job.method = Method::aba;
@@ -208,6 +209,16 @@ bool ChainSystem::residuals(int count, const double* t, std::ptrdiff_t step, con
     }
     move_base(t[i], stage_base_.data() + 9 * i);
   }
+  if (setup_.holding) {  // a - qdd(q, v)
+    for (std::size_t i = 0; i < rows_count; ++i) {
+      for (std::size_t j = 0; j < n; ++j) more_[j] = stage_tau_[i * n + j] + (wide ? stage_pushed_[i * n + j] : 0.0);
+      failure_ = setup_.holding->accelerate(t[i], q + i * n, v + i * n, more_.data(),
+                                            moves() ? stage_base_.data() + 9 * i : nullptr, r + i * n, stage_held_[i]);
+      if (failure_) return false;
+      for (std::size_t j = i * n; j < (i + 1) * n; ++j) r[j] = a[j] - r[j];
+    }
+    return true;
+  }
   Rows rows;
   rows[Param::q] = {q, n_}, rows[Param::qd] = {v, n_}, rows[Param::qdd] = {a, n_};
   rows.out[0] = r;
@@ -222,6 +233,7 @@ bool ChainSystem::residuals(int count, const double* t, std::ptrdiff_t step, con
 // of the links, and those of the laws by differences: a joint's law knows its own coordinate only
 void ChainSystem::slopes(double t, std::ptrdiff_t, const double* q, const double* v, double* k, double* d) {
   const auto n = static_cast<std::size_t>(n_);
+  if (setup_.holding) setup_.holding->at(t);
   for (std::size_t b = 0; b < n; ++b) {
     const auto j = static_cast<std::size_t>(chain_->user_index()[b]);
     k[j] = chain_->stiffness()[b], d[j] = chain_->friction()[b];
@@ -245,7 +257,7 @@ void ChainSystem::slopes(double t, std::ptrdiff_t, const double* q, const double
 void ChainSystem::add_powers(int count, const double* v, const double* weight, double* next) const {
   for (int i = 0; i < count; ++i) {
     const double* vi = v + i * n_;
-    double external = 0;
+    double external = stage_held_[i];
     for (int j = 0; !frames_.empty() && j < n_; ++j) external += stage_pushed_[static_cast<std::size_t>(i * n_ + j)] * vi[j];
     next[work()] += weight[i] * joint_power(n_, stage_tau_.data() + i * n_, friction_.data(), vi, vi);
     next[work() + 1] += weight[i] * external;

@@ -54,9 +54,13 @@ struct ExternalWrench {
 class Holding {
  public:
   virtual ~Holding() = default;
-  // accelerations under all efforts of the joints, and the power of the constraints, which those that move have
-  virtual Failure accelerate(double t, const double* q, const double* qd, const double* effort, double* qdd,
-                             double& power) = 0;
+  // accelerations under all efforts of the joints, and the power of the constraints, which those that move have; base: its
+  // motion, or null
+  virtual Failure accelerate(double t, const double* q, const double* qd, const double* effort, const double* base,
+                             double* qdd, double& power) = 0;
+  // the inertia of the tree -> that of what is held, for residuals of accelerations; at the time of the last `at`
+  virtual std::unique_ptr<InertiaSolver> held(std::unique_ptr<InertiaSolver> tree) = 0;
+  virtual void at(double t) = 0;
   // back onto the constraints after a step
   virtual Failure project(double t, double* q, double* qd) = 0;
 };
@@ -176,6 +180,7 @@ class ChainSystem {
   static constexpr std::size_t kMostStages = 3;
   std::unique_ptr<InertiaSolver> inertia_;
   std::vector<double> stage_tau_, stage_wrenches_, more_wrenches_, stage_pushed_, stage_base_, slope_;
+  double stage_held_[kMostStages] = {};
 };
 
 }  // namespace zveno

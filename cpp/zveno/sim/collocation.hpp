@@ -378,8 +378,8 @@ class Collocation {
       }
     if (!system.residuals(1, &t, step, q, v, real_.data(), error_.data()))
       return failure_ = system.failure(), std::numeric_limits<double>::infinity();
-    for (std::size_t k = 0; k < n_; ++k) error_[k] = -x * (error_[k] + x * k_[k] * rate_[k]);
-    system.inertia().solve(error_.data());
+    for (std::size_t k = 0; k < n_; ++k) error_[k] *= -x, real_[k] = -x * x * k_[k] * rate_[k];
+    system.inertia().solve(error_.data(), real_.data(), static_cast<int>(n_));
     double sum = 0;
     for (std::size_t k = 0; k < n_; ++k) {
       const double size = std::max(1.0, std::fabs(q[k]));

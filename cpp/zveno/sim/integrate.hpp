@@ -112,6 +112,12 @@ class Simulation {
     failed_ = !evaluate(t, step, stage_y_.data(), stage_, Detail::stage);
     return failed_ ? nullptr : stage_.rate.data();
   }
+  // back onto constraints, if there are any
+  bool project_at(double t, double* y) {
+    if (!(failed_ = !system_.project(t, y))) return true;
+    failure_time_ = t;
+    return false;
+  }
   // t lies in `step`; false: it has failed, or an event ends the motion
   bool reach(double t, std::ptrdiff_t step, const double* y, bool record_it, bool find_events) {
     std::copy_n(y, size_, next_y_.data());

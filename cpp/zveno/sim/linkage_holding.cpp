@@ -28,7 +28,7 @@ LinkageHolding::LinkageHolding(const KernelTable& kernels, const Linkage& linkag
       still_(next_.size()) {}
 
 Failure LinkageHolding::run(LinkageFunction function, double t, const double* q, const double* qd, const double* tau,
-                            double* first, double* second) {
+                            double* first, double* second, const double* base) {
   LinkageJob job(linkage_, function, choose_);
   job.damping = baumgarte_.damping, job.stiffness = baumgarte_.stiffness;
   job.anywhere = true;  // inside a step
@@ -38,6 +38,7 @@ Failure LinkageHolding::run(LinkageFunction function, double t, const double* q,
   rows[Param::qd].data = qd;
   rows[Param::tau].data = tau;
   rows[Param::t].data = &t;
+  if (base) rows[Param::base_motion].data = base;
   if (!given_.empty()) {
     give_(t, q, qd, given_.data());
     rows[Param::given].data = given_.data();
@@ -48,11 +49,11 @@ Failure LinkageHolding::run(LinkageFunction function, double t, const double* q,
   return kernels_.run(job, rows, 0, 1);
 }
 
-Failure LinkageHolding::accelerate(double t, const double* q, const double* qd, const double* effort, double* qdd,
-                                   double& power) {
+Failure LinkageHolding::accelerate(double t, const double* q, const double* qd, const double* effort, const double* base,
+                                   double* qdd, double& power) {
   power = 0;
-  if (given_.empty()) return run(LinkageFunction::forward_dynamics, t, q, qd, effort, qdd);
-  if (const Failure f = run(LinkageFunction::forward_dynamics, t, q, qd, effort, qdd, multiplier_.data())) return f;
+  if (given_.empty()) return run(LinkageFunction::forward_dynamics, t, q, qd, effort, qdd, nullptr, base);
+  if (const Failure f = run(LinkageFunction::forward_dynamics, t, q, qd, effort, qdd, multiplier_.data(), base)) return f;
   // of constraints that move: N . G qd = -N . f_t, f_t the rate of f at rest
   if (const Failure f = run(LinkageFunction::constraint_velocity, t, q, still_.data(), nullptr, rate_.data())) return f;
   for (std::size_t i = 0; i < rate_.size(); ++i) power -= multiplier_[i] * rate_[i];
@@ -78,6 +79,122 @@ Failure LinkageHolding::project(double t, double* q, double* qd) {
   if (const Failure f = run(LinkageFunction::project_velocity, t, q, qd, nullptr, next_.data())) return f;
   std::copy(next_.begin(), next_.end(), qd);
   return {};
+}
+
+// Implicit steps of what is held. With F = a - qdd(q, v) and E = x D + x^2 K of the joints, the change of the accelerations
+// is F - u, where (M + E) u + G'l = E F and G u = 0: docs/constraints.md (L43).
+class LinkageHolding::Inertia final : public InertiaSolver {
+ public:
+  Inertia(LinkageHolding& holding, std::unique_ptr<InertiaSolver> tree)
+      : holding_(holding),
+        tree_(std::move(tree)),
+        n_(static_cast<std::size_t>(holding.linkage_.chain().n())),
+        G_(static_cast<std::size_t>(holding.linkage_.rows()) * n_) {}
+
+  void set(const double* q) override {
+    tree_->set(q);
+    LinkageHolding& x = holding_;
+    failure_ = x.run(LinkageFunction::constraint_jacobian, x.time_, q, x.still_.data(), nullptr, G_.data());
+    if (failure_ || x.linkage_.chosen()) return;
+    failure_ = x.run(LinkageFunction::residual, x.time_, q, x.still_.data(), nullptr, x.residual_.data());
+    if (!failure_ && !x.choose_(x.linkage_, G_.data(), x.residual_.data(), here_)) failure_ = {Cause::deficient};
+  }
+  Failure factor(const double* x) override { return factor(x, real_); }
+  Failure factor(const Complex* x) override { return factor(x, complex_); }
+  void solve(double* y) const override { solve(y, real_); }
+  void solve(Complex* y) const override { solve(y, complex_); }
+  void solve(double* y, const double* force, int) const override {
+    solve(y, real_);
+    std::vector<double> u(force, force + n_);
+    respond(u.data(), real_);
+    for (std::size_t i = 0; i < n_; ++i) y[i] += u[i];
+  }
+
+ private:
+  template <class T>
+  struct Factors {
+    std::vector<T> E, V, S, l, u;  // V: rows are (M + E)^-1 G'
+    std::vector<std::size_t> pivot;
+  };
+  static double size_of(double x) { return std::fabs(x); }
+  static double size_of(const Complex& x) { return std::hypot(x.re(), x.im()); }
+
+  const std::vector<int>& active() const {
+    return holding_.linkage_.chosen() ? holding_.linkage_.choice().active : here_.active;
+  }
+  const double* row(std::size_t j) const { return G_.data() + static_cast<std::size_t>(active()[j]) * n_; }
+
+  template <class T>
+  Failure factor(const T* x, Factors<T>& f) {
+    if (failure_) return failure_;
+    if (const Failure failure = tree_->factor(x)) return failure;
+    const std::size_t r = active().size();
+    f.E.assign(x, x + n_), f.V.resize(r * n_), f.S.resize(r * r), f.l.resize(r), f.u.resize(n_), f.pivot.resize(r);
+    for (std::size_t j = 0; j < r; ++j) {
+      for (std::size_t i = 0; i < n_; ++i) f.V[j * n_ + i] = T(row(j)[i]);
+      tree_->solve(f.V.data() + j * n_);
+    }
+    for (std::size_t i = 0; i < r; ++i)
+      for (std::size_t j = 0; j < r; ++j) f.S[i * r + j] = product(row(i), f.V.data() + j * n_);
+    for (std::size_t k = 0; k < r; ++k) {  // with row exchanges
+      std::size_t best = k;
+      for (std::size_t i = k + 1; i < r; ++i)
+        if (size_of(f.S[i * r + k]) > size_of(f.S[best * r + k])) best = i;
+      f.pivot[k] = best;
+      if (!(size_of(f.S[best * r + k]) > 0)) return {Cause::deficient};
+      for (std::size_t j = 0; j < r && best != k; ++j) std::swap(f.S[k * r + j], f.S[best * r + j]);
+      const T inverse = T(1.0) / f.S[k * r + k];
+      for (std::size_t i = k + 1; i < r; ++i) {
+        f.S[i * r + k] = f.S[i * r + k] * inverse;
+        for (std::size_t j = k + 1; j < r; ++j) f.S[i * r + j] -= f.S[i * r + k] * f.S[k * r + j];
+      }
+    }
+    return {};
+  }
+
+  template <class T>
+  T product(const double* g, const T* x) const {
+    T sum(0.0);
+    for (std::size_t i = 0; i < n_; ++i) sum += T(g[i]) * x[i];
+    return sum;
+  }
+
+  // u <- (M + E)^-1 (u - G'l) with G u = 0
+  template <class T>
+  void respond(T* u, Factors<T>& f) const {
+    const std::size_t r = active().size();
+    tree_->solve(u);
+    for (std::size_t j = 0; j < r; ++j) f.l[j] = product(row(j), u);
+    for (std::size_t k = 0; k < r; ++k) std::swap(f.l[k], f.l[f.pivot[k]]);
+    for (std::size_t k = 0; k < r; ++k)
+      for (std::size_t i = k + 1; i < r; ++i) f.l[i] -= f.S[i * r + k] * f.l[k];
+    for (std::size_t k = r; k-- > 0;) {
+      for (std::size_t j = k + 1; j < r; ++j) f.l[k] -= f.S[k * r + j] * f.l[j];
+      f.l[k] = f.l[k] / f.S[k * r + k];
+    }
+    for (std::size_t j = 0; j < r; ++j)
+      for (std::size_t i = 0; i < n_; ++i) u[i] -= f.V[j * n_ + i] * f.l[j];
+  }
+
+  template <class T>
+  void solve(T* y, Factors<T>& f) const {
+    for (std::size_t i = 0; i < n_; ++i) f.u[i] = f.E[i] * y[i];
+    respond(f.u.data(), f);
+    for (std::size_t i = 0; i < n_; ++i) y[i] -= f.u[i];
+  }
+
+  LinkageHolding& holding_;
+  std::unique_ptr<InertiaSolver> tree_;
+  const std::size_t n_;
+  std::vector<double> G_;
+  RowChoice here_;
+  Failure failure_;
+  mutable Factors<double> real_;
+  mutable Factors<Complex> complex_;
+};
+
+std::unique_ptr<InertiaSolver> LinkageHolding::held(std::unique_ptr<InertiaSolver> tree) {
+  return std::make_unique<Inertia>(*this, std::move(tree));
 }
 
 }  // namespace zveno

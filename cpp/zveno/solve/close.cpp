@@ -200,6 +200,7 @@ bool choose_rows(const Linkage& linkage, const double* G, const double* f, RowCh
     const bool kept = j < most && std::fabs(qr.matrixR()(j, j)) > least;
     (kept ? choice.active : choice.redundant).push_back(row);
   }
+  choice.assign_roles();
   return !linkage.chosen() || choice.active.size() >= linkage.choice().active.size();
 }
 
@@ -239,6 +240,7 @@ RowChoice choose_rows(const Linkage& linkage, const double* G, int count) {
         most = std::max(most, scaled(linkage, G + static_cast<std::ptrdiff_t>(s) * m * n).row(i).cwiseAbs().maxCoeff());
       if (!taken[i] && (most < kStill) == still) choice.redundant.push_back(i), choice.zero += still;
     }
+  choice.assign_roles();
   return choice;
 }
 

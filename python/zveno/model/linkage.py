@@ -461,9 +461,89 @@ class Linkage(Value, _core.Linkage):
         chain, constraints = read_mjcf(source)
         return cls._made(chain=chain, constraints=constraints, length=None)
 
+    @classmethod
+    def from_sdf(
+        cls, source: str | os.PathLike[str] | bytes, *, gravity: ArrayLike | None = None, friction: bool = False
+    ) -> Self:
+        """Read the model of an SDF file, or of XML text; joints that close loops become constraints of their names.
+
+        Read: links with poses and inertias, frames, joints of the types revolute, continuous, prismatic and fixed with
+        limits, ball and universal ones where they close a loop, ``mimic`` as a coupling, gravity of a world. A link
+        whose joint stands away from its origin is a fixed link of its name behind a link ``link:joint``. Everything is
+        closed at q = 0. Nested models, screws and gearboxes are a `ModelError`; geometry, sensors and plugins are
+        ignored.
+
+        Parameters
+        ----------
+        source : path, or str or bytes with the XML itself
+        gravity : (3,) array, m/s^2, optional
+            Default: that of the world in the file, or (0, 0, -9.81).
+        friction : bool
+            Take ``damping`` over.
+
+        Raises
+        ------
+        ModelError
+            With the line of what is wrong.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> def link(name, x, y):
+        ...     return f'''<link name="{name}"><pose>{x} {y} 0 0 0 0</pose><inertial><mass>1</mass>
+        ...         <inertia><ixx>.1</ixx><iyy>.1</iyy><izz>.1</izz></inertia></inertial></link>'''
+        >>> def hinge(name, parent, child, x=0, y=0):
+        ...     return f'''<joint name="{name}" type="revolute"><parent>{parent}</parent><child>{child}</child>
+        ...         <pose>{x} {y} 0 0 0 0</pose><axis><xyz>0 0 1</xyz></axis></joint>'''
+        >>> text = link("crank", 0, 0) + link("coupler", 0, 0.3) + link("rocker", 1, 0)
+        >>> text += hinge("a", "world", "crank") + hinge("b", "crank", "coupler") + hinge("c", "world", "rocker")
+        >>> text += hinge("d", "coupler", "rocker", 0, 0.7)
+        >>> four_bar = zv.Linkage.from_sdf(f'<sdf version="1.9"><model name="four_bar">{text}</model></sdf>')
+        >>> four_bar.joint_names, four_bar.constraints[0].name, four_bar.mobility([0, 0, 0]).degrees
+        (('a', 'b', 'c'), 'd', 1)
+        """
+        from .sdf import read_sdf
+
+        chain, constraints = read_sdf(source, gravity, friction)
+        return cls._made(chain=chain, constraints=constraints, length=None)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON; `zveno.load` reads it back, equal to the last bit."""
         write_json(self.to_dict(), "constraints", path)
+
+    def plot(self, q: ArrayLike | None = None, ax: Any = None, *, frames: bool = False, t: float = 0.0) -> Any:
+        """Draw the mechanism in space with its loops and rods. Needs matplotlib (``zveno[plot]``).
+
+        Parameters
+        ----------
+        q : (n,) array, rad or m, optional
+            Default: the configuration that `close` finds from zero.
+        ax : Axes3D, optional
+            Default: new ones in a new figure.
+        frames : bool
+            Draw the frame of the base and of every last link: x red, y green, z blue.
+        t : float, s
+            Where targets are drawn.
+
+        Returns
+        -------
+        ax : Axes3D
+            ``ax.figure.savefig("linkage.png")`` writes the picture.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> ax = zv.mechanisms.four_bar().plot([0.8, -0.2321, 1.6169])
+        >>> ax.get_title()
+        'four_bar'
+        """
+        fail = failing("plot")
+        when = as_number(t, fail, "t")
+        state = self.close(np.zeros(self.n), t=when) if q is None else as_array(q, fail, "q", (self.n,))
+        axes = self._chain.plot(state, ax, frames=frames)
+        from ..plot.mechanism import draw_constraints
+
+        return draw_constraints(self, state, when, axes)
 
     # ---- closing
 
@@ -645,6 +725,23 @@ class Linkage(Value, _core.Linkage):
                 " it: close(q) finds one"
             )
         return state, f, when
+
+    def _require_rates(self, function: str, q: Array, qd: Array, t: Array) -> None:
+        """Refuse rates that open a constraint, as the core does."""
+        if not self.m:
+            return
+        fd = np.abs(self.constraint_velocity(q, qd, t))
+        own = np.sum(qd * qd / self._scaled(np.ones((1, self.n)))[0] ** 2, axis=-1)
+        most = np.sqrt((1e-6 * self._length) ** 2 + 1e-8 * own)
+        wrong = fd > most[..., None]
+        if wrong.any():
+            at = np.unravel_index(int(np.argmax(np.where(wrong, fd, 0.0))), fd.shape)
+            where = f" in row {np.ravel_multi_index(at[:-1], fd.shape[:-1])}" if fd.ndim > 1 else ""
+            raise ValueError(
+                f"{function}: constraint {_show(self.row_names[int(at[-1])][0])} of model '{self.name}' opens at"
+                f" {fd[at]:.3g} m/s (angles times {self._length:.3g} m){where}, expected a qd that meets it:"
+                " velocities(q, {joint: rate}) and project_velocity(q, qd) find one"
+            )
 
     def mobility(self, q: ArrayLike, t: float = 0.0) -> Mobility:
         """Degrees of freedom at q, with redundant equations and passive joints named. (L16)-(L18)
@@ -843,7 +940,9 @@ class Linkage(Value, _core.Linkage):
         array([0.    , 2.6708, 5.3117])
         """
         state, _, when = self._state("accelerations", q, t)
-        gam = self.constraint_bias(state, as_array(qd, failing("accelerations"), "qd", (self.n,)), when)
+        rate = as_array(qd, failing("accelerations"), "qd", (self.n,))
+        self._require_rates("accelerations", state, rate, np.asarray(when))
+        gam = self.constraint_bias(state, rate, when)
         return self._follow("accelerations", state, accelerations, gam, when)
 
     def _follow(self, function: str, q: Array, named: Mapping[str, float], constant: Array, t: float) -> Array:
@@ -883,6 +982,8 @@ class Linkage(Value, _core.Linkage):
         t: ArrayLike = 0.0,
         weights: ArrayLike | None = None,
         bounds: tuple[ArrayLike, ArrayLike] | None = None,
+        external: Mapping[str, ArrayLike] | None = None,
+        base_motion: ArrayLike | None = None,
     ) -> LinkageEfforts:
         """Efforts of the actuated joints for a wanted motion. (L33)
 
@@ -898,6 +999,8 @@ class Linkage(Value, _core.Linkage):
             Of the squares, positive.
         bounds : pair of arrays, optional
             Least and largest efforts; of over-actuated linkages the efforts stay inside if they can.
+        external, base_motion
+            Wrenches on links and the motion of the base, as `Chain.inverse_dynamics` takes them.
 
         Returns
         -------
@@ -945,7 +1048,13 @@ class Linkage(Value, _core.Linkage):
         lead = np.broadcast_shapes(states.shape[:-1], rates.shape[:-1], wanted.shape[:-1], time.shape)
         states, rates, wanted = (np.broadcast_to(x, (*lead, n)) for x in (states, rates, wanted))
         time = np.broadcast_to(time, lead)
-        needed = self._chain.inverse_dynamics(states, rates, wanted)
+        needed = np.broadcast_to(
+            self._chain.inverse_dynamics(
+                states, rates, wanted, external=None if external is None else dict(external), base_motion=base_motion
+            ),
+            (*lead, n),
+        )
+        self._require_rates("inverse_dynamics", states, rates, time)
         G = self.constraint_jacobian(states, time) if self.m else np.zeros((*lead, 0, n))
         gam = self.constraint_bias(states, rates, time) if self.m else np.zeros((*lead, 0))
         effort, residual, internal, kinds = np.zeros((*lead, k)), np.zeros(lead), [], set()

@@ -162,7 +162,7 @@ def _load(path: str) -> tuple[str, bytes]:
     raise ModelError(f"{where}: cannot be read as a file ({reason}) and is not XML text")
 
 
-def _parse(where: str, data: bytes, encoding: str | None) -> _Element:
+def _parse(where: str, data: bytes, encoding: str | None, expected: str = "robot", longest: int = 100) -> _Element:
     """Return the root of the element tree; no DTD, hence no entities, is let through."""
     data, skipped = _stripped(data)
     parser = expat.ParserCreate(encoding)
@@ -188,8 +188,8 @@ def _parse(where: str, data: bytes, encoding: str | None) -> _Element:
         stack.pop()
 
     def characters(text: str) -> None:
-        if len(stack[-1].text) < 100:  # only short texts mean anything here
-            stack[-1].text += text[:100]
+        if len(stack[-1].text) < longest:  # only short texts mean anything here
+            stack[-1].text += text[:longest]
 
     def doctype(*_: object) -> NoReturn:
         fail("a document type declaration is not allowed: entities in a model file are refused")
@@ -209,8 +209,8 @@ def _parse(where: str, data: bytes, encoding: str | None) -> _Element:
     except (LookupError, ValueError) as error:  # unknown encodings
         raise ModelError(f"{where}: is not well-formed XML ({error})") from None
     root = top.children[0]
-    if root.tag != "robot":
-        raise ModelError(f"{where}:{root.line}: the root element is <{root.tag[:60]}>, expected <robot>")
+    if root.tag != expected:
+        raise ModelError(f"{where}:{root.line}: the root element is <{root.tag[:60]}>, expected <{expected}>")
     return root
 
 

@@ -17,8 +17,9 @@ from .skeleton import leg_points, outline
 
 if TYPE_CHECKING:
     from ..model import Chain, Hexapod
+    from ..model.linkage import Linkage
 
-__all__ = ["draw_chain", "draw_mechanism"]
+__all__ = ["draw_chain", "draw_constraints", "draw_mechanism"]
 
 
 def draw_mechanism(hexapod: Hexapod, r: ArrayLike | None = None, R: ArrayLike | None = None, ax: Any = None) -> Any:
@@ -174,5 +175,63 @@ def draw_chain(chain: Chain, q: ArrayLike | None = None, ax: Any = None, *, fram
         low, high = points[:, i].min(), points[:, i].max()
         half = max(0.5 * (high - low) + 0.14 * size, 0.3 * size)
         bounds(0.5 * (low + high) - half, 0.5 * (low + high) + half)
+    _equal_axes(ax, up, zoom=0.85)
+    return ax
+
+
+_LOOP = "#CC79A7"
+
+
+def draw_constraints(linkage: Linkage, q: Array, t: float, ax: Any) -> Any:
+    """Add to a drawn chain what holds it: from the origins of both links to the joint, rods from end to end.
+
+    Parameters
+    ----------
+    linkage : Linkage
+    q : (n,) array
+    t : float, s
+        Where targets are drawn.
+    ax : Axes3D
+        With the chain in it.
+
+    Returns
+    -------
+    ax : Axes3D
+    """
+    chain = linkage.chain
+    poses = {chain.base_name: np.eye(4), **chain.poses(q)}
+    drawn: list[Array] = []
+    for x in linkage.constraints:
+        if x.a is None or x.b is None:
+            continue  # a relation of coordinates
+        ends, origins = [], []
+        for side, point in ((x.a, x.point_a), (x.b, x.point_b)):
+            if isinstance(side, str):
+                T = poses[side]
+            else:
+                T, given = np.eye(4), side.motion(t)
+                T[:3, :3], T[:3, 3] = given[:9].reshape(3, 3), given[9:12]
+            ends.append(T[:3, 3] + T[:3, :3] @ point)
+            origins.append(T[:3, 3] if isinstance(side, str) and side != chain.base_name else None)
+        for end, origin in zip(ends, origins, strict=True):
+            if origin is not None:
+                ax.plot(*np.array([origin, end]).T, color="#E69F00", lw=4.5, solid_capstyle="round", zorder=1)
+        rod = x.kind == "distance"
+        ax.plot(*np.array(ends).T, color=_LOOP, lw=2.2 if rod else 1.2)
+        for end in ends if rod else ends[1:]:
+            ax.plot(*end[:, None], "D", color=_LOOP, ms=6, mec="white", mew=0.6)
+        drawn += ends
+    if not drawn:
+        return ax
+    points = np.array([T[:3, 3] for T in poses.values()] + drawn)
+    size = max(float(np.ptp(points, axis=0).max()), 1e-3)
+    for i, bounds in enumerate((ax.set_xlim3d, ax.set_ylim3d, ax.set_zlim3d)):
+        low, high = points[:, i].min(), points[:, i].max()
+        half = max(0.5 * (high - low) + 0.14 * size, 0.3 * size)
+        bounds(0.5 * (low + high) - half, 0.5 * (low + high) + half)
+    legend = ax.get_legend()
+    handles = [*legend.legend_handles, Line2D([], [], color=_LOOP, marker="D", label="constraint")] if legend else []
+    ax.legend(handles=handles, loc="upper left", frameon=False, fontsize="small")
+    up = int(np.abs(chain.gravity).argmax()) if chain.gravity.any() else 2
     _equal_axes(ax, up, zoom=0.85)
     return ax

@@ -40,13 +40,14 @@ class Dense:
 class AdaptiveRun:
     """A run of a chain whose steps are made by SciPy, as `_core.ChainRun` is one of constant steps.
 
-    `restart`: loads jump after every so many steps of the record; 0: never.
+    `restart`: loads jump after every so many steps of the record; 0: never. `held`: states are projected back onto
+    constraints after every step of the solver.
     """
 
-    def __init__(self, run: _core.ChainRun, plan: Plan, restart: int) -> None:
+    def __init__(self, run: _core.ChainRun, plan: Plan, restart: int, held: bool = False) -> None:
         integrate = optional("scipy.integrate", f"simulate: method '{plan.method}'", "scipy")
         self._solver_type = getattr(integrate, _SOLVERS[plan.method])
-        self._run, self._plan, self._restart = run, plan, restart
+        self._run, self._plan, self._restart, self._held = run, plan, restart, held
         self.step = 0
         self._solver: Any = None
         self.dense = Dense()
@@ -92,9 +93,12 @@ class AdaptiveRun:
                 self._broken_at, self._ended = float(solver.t), True
                 return False
             self.dense.add(float(solver.t), solver.dense_output())
+            if self._held:
+                solver.y = self._projected(float(solver.t), solver.y)
+                solver.f = solver.fun(solver.t, solver.y)
             if solver.t < target and not self._reach(float(solver.t), self.step, solver.y, False):
                 return False
-        y = solver.y if solver.t == target else self.dense(target)
+        y = solver.y if solver.t == target else self._projected(target, self.dense(target))
         restarts = self.step + 1 == self._bound < self._plan.steps
         recorded = (self.step + 1) % self._plan.every == 0 or self.step + 1 == self._plan.steps
         if not self._reach(target, self.step + 1, y, recorded):
@@ -104,13 +108,19 @@ class AdaptiveRun:
             self._begin(target, y)
         return True
 
+    def _projected(self, t: float, y: Array) -> Array:
+        found = self._run.project(t, y) if self._held else y
+        if found is None:
+            raise _FailedError
+        return found
+
     def _reach(self, t: float, step: int, y: Array, record: bool) -> bool:
         if self._run.reach(t, step, y, record):
             return True
         self._ended = True
         if self._run.failure is None:  # an event ends the motion
             end = max(event[0] for event in self._run.crossings)
-            self._run.reach(end, self.step, self.dense(end), True, False)
+            self._run.reach(end, self.step, self._projected(end, self.dense(end)), True, False)
         return False
 
     def settle(self) -> None:

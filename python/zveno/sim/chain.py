@@ -473,7 +473,7 @@ def simulated(
         )
         if not adaptive:
             return run
-        return AdaptiveRun(run, plan, 1 if own is not None and own.ndim == 2 else held)
+        return AdaptiveRun(run, plan, 1 if own is not None and own.ndim == 2 else held, bool(held_by))
 
     def linear(i: int) -> stability.Linearised | None:
         if not plan.explicit or held_by:

@@ -23,12 +23,13 @@ from .chain import (
     Watched,
     simulated,
 )
-from .plan import EXPLICIT, Plan, refuse
+from .plan import Plan, refuse
 from .words import answering
 
 if TYPE_CHECKING:
     from ..model import Chain
     from ..model.linkage import Linkage
+    from ..results import LinkageDynamics
 
 __all__ = ["LinkageSimulation", "simulate_linkage"]
 
@@ -51,18 +52,32 @@ class LinkageSimulation(ChainSimulation, mechanism="linkage"):
             """The tree."""
             return self.linkage.chain
 
-    def reactions(self) -> Any:
+    def reactions(
+        self, external: Mapping[str, ArrayLike] | None = None, base_motion: ArrayLike | None = None
+    ) -> LinkageDynamics:
         """Forces in all joints at the recorded states: the result of `Linkage.forward_dynamics` with its arrays.
+
+        Parameters
+        ----------
+        external, base_motion
+            What acted besides the efforts, at the recorded states, as `Linkage.forward_dynamics` takes them: the record
+            does not hold it.
 
         Raises
         ------
         ValueError
-            External wrenches acted, which the record does not hold.
+            External wrenches or a moving base acted, and they are not given.
         """
-        found = self.linkage.forward_dynamics(self.q, self.qd, self.tau, self.t)
+        loads = dict(external) if external is not None else None
+        found = self.linkage.forward_dynamics(
+            self.q, self.qd, self.tau, self.t, external=loads, base_motion=base_motion
+        )
         difference = np.abs(found.qdd - self.qdd).max(initial=0.0)
         if difference > 1e-6 * max(1.0, float(np.abs(self.qdd).max(initial=0.0))):
-            raise ValueError("reactions: external wrenches or a moving base acted, which the record does not hold")
+            raise ValueError(
+                "reactions: external wrenches or a moving base acted, which the record does not hold, expected them as"
+                " external= and base_motion="
+            )
         return found
 
     @classmethod
@@ -155,8 +170,14 @@ def simulate_linkage(
     baumgarte : (2,) array, 1/s, optional
         (alpha, beta): f'' + 2 alpha f' + beta^2 f = 0 instead of projection. It leaves a drift of the order of the
         error of a step, and does work. Keep alpha dt below 0.4 ("semi-implicit") or 1.4 ("rk4").
-    tau, laws, external, hold, events, t_start, method, every, record, progress, on_error, check_step, threads
-        See `Chain.simulate`; methods are "rk4" and "semi-implicit", steps are not checked against a limit of stability.
+    base_motion : (..., 9) array, (times, values), or callable
+        See `Chain.simulate`. Constraints are relative to the base, motions of targets too.
+    method : str
+        See `Chain.simulate`. Implicit methods solve for accelerations that meet the constraints at their stages, (L43);
+        states are projected after every step, those of the adaptive methods too, whose states in between, ``at(t)``,
+        are closed to the tolerance.
+    tau, laws, external, hold, events, t_start, rtol, atol, every, record, progress, on_error, check_step, threads
+        See `Chain.simulate`; steps are not checked against a limit of stability.
 
     Returns
     -------
@@ -186,8 +207,6 @@ def simulate_linkage(
         raise TypeError(f"simulate: linkage is {_show(linkage)}, expected a Linkage")
     if q is None:
         refuse("q is missing: linkage.close(guess) finds a closed state to start from")
-    if base_motion is not None:
-        refuse("base_motion is not taken by linkages; give the motion to a Target")
     gains = (0.0, 0.0)
     if baumgarte is not None:
         given = as_list(baumgarte)
@@ -196,9 +215,9 @@ def simulate_linkage(
         gains = tuple(as_amount(x, refuse, "baumgarte") for x in given)  # type: ignore[assignment]
     made: LinkageSimulation | SimulationBatch = simulated(
         LinkageSimulation, linkage, linkage.chain, {"linkage": linkage, "baumgarte": gains}, t_end, dt, q=q, qd=qd,
-        tau=tau, laws=laws, external=external, base_motion=None, hold=hold, events=events, t_start=t_start,
+        tau=tau, laws=laws, external=external, base_motion=base_motion, hold=hold, events=events, t_start=t_start,
         method=method, rtol=rtol, atol=atol, every=every, record=record, progress=progress, on_error=on_error,
-        check_step=check_step, threads=threads, methods=EXPLICIT,
+        check_step=check_step, threads=threads,
     )  # fmt: skip
     return made
 

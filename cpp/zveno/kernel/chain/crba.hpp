@@ -98,7 +98,7 @@ void crba(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& 
 // The same, the wrenches walking from body to body in body axes as (6.2) is printed: every element waits for the one before,
 // but in code written out for one chain most of the steps vanish (docs/generated-code.md).
 template <class T, class P>
-void crba_walk(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& scratch) {
+void crba_walk_lower(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
   const std::ptrdiff_t n = model.size();
   enter_stage<T>(Stage::algorithm);
@@ -117,8 +117,12 @@ void crba_walk(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scra
       row[model.parent(i)] = model.revolute(model.parent(i)) ? m.z() : f.z();
     }
   });
+}
+template <class T, class P>
+void crba_walk(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& scratch) {
+  crba_walk_lower(model, at, M, scratch);
   enter_stage<T>(Stage::assembly);
-  mirror_lower(M, static_cast<int>(n));
+  mirror_lower(M, model.size());
 }
 
 // n runs of RNEA with unit accelerations, no rates, no gravity

@@ -24,9 +24,10 @@ T* take_square(std::ptrdiff_t n, Scratch& scratch) {
   return scratch.take<T>(static_cast<std::size_t>(wide_stride<T>(n) * wide_stride<T>(n)));
 }
 
-// lower triangle of M, from take_square -> D on the diagonal, L (unit diagonal) below; above it anything
+// lower triangle of M, from take_square -> D on the diagonal, L (unit diagonal) below; above it anything. reciprocal: n, D^-1,
+// or null
 template <class T>
-void ltl(const Topology& topology, T* M, std::ptrdiff_t stride) {
+void ltl(const Topology& topology, T* M, std::ptrdiff_t stride, T* reciprocal = nullptr) {
   using V = Wide<T>;
   using W = typename V::type;
   constexpr int kStep = V::kStep;
@@ -34,6 +35,7 @@ void ltl(const Topology& topology, T* M, std::ptrdiff_t stride) {
   for (int k = n; k-- > 0;) {
     T* const Mk = M + k * stride;
     const T inverse = T(1.0) / Mk[k];
+    if (reciprocal) reciprocal[k] = inverse;
     for (int i = topology.parent[k]; i != kWorld; i = topology.parent[i]) {
       T* const Mi = M + i * stride;
       const T a = Mk[i] * inverse;

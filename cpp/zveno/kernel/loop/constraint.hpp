@@ -37,12 +37,12 @@ struct LoopBodies {
 };
 
 // of all bodies, on a base at rest
-template <class T, class P>
-void loop_motions(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>* p_W, const T* qd, LoopOrder order,
-                  LoopMotion<T>* motion) {
+template <LoopOrder order, class T, class P>
+void loop_motions(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>* p_W, const T* qd, LoopMotion<T>* motion) {
   for (int b = 0; b < model.size(); ++b) {
     const int parent = model.parent(b);
-    const bool revolute = model.revolute(b), bent = order == LoopOrder::acceleration;
+    const bool revolute = model.revolute(b);
+    constexpr bool bent = order == LoopOrder::acceleration;
     const Vec3<T> rate = R_WB[b].col(2) * qd[b];
     LoopMotion<T> x{zero3<T>(), zero3<T>(), zero3<T>(), zero3<T>()};
     if (parent != kWorld) {
@@ -64,11 +64,12 @@ void loop_motions(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>*
 }
 
 // (L1); axes: whether R is wanted
-template <class T>
-void loop_frame(const LoopSide& side, const LoopBodies<T>& bodies, const T* given, LoopOrder order, bool axes,
-                LoopFrame<T>& out) {
+template <LoopOrder order, class T>
+ZVENO_INLINE void loop_frame(const LoopSide& side, const LoopBodies<T>& bodies, const T* given, bool axes,
+                             LoopFrame<T>& out) {
   const Vec3<T> zero = zero3<T>();
-  out.w = out.v = out.eps = out.a = zero;
+  if (order != LoopOrder::position) out.w = out.v = zero;
+  if (order == LoopOrder::acceleration) out.eps = out.a = zero;
   Mat3<T> R;
   Vec3<T> p = zero;
   if (side.target >= 0) {
@@ -108,8 +109,8 @@ struct LoopPair {
   Vec3<T> wr, er;  // angular velocity and acceleration of B against A
 };
 
-template <class T>
-void relate(LoopOrder order, LoopPair<T>& x) {
+template <LoopOrder order, class T>
+ZVENO_INLINE void relate(LoopPair<T>& x) {
   x.d = x.b.p - x.a.p;
   if (order == LoopOrder::position) return;
   x.dv = x.b.v - x.a.v;
@@ -129,8 +130,8 @@ struct RowValue {
 };
 
 // (L4)
-template <class T>
-void add_dot(const LoopPair<T>& x, int i, int j, const T& k, LoopOrder order, RowValue<T>& out) {
+template <LoopOrder order, class T>
+void add_dot(const LoopPair<T>& x, int i, int j, const T& k, RowValue<T>& out) {
   const Vec3<T> u = x.a.R.col(i), b = x.b.R.col(j), n = cross<T>(b, u);
   out.f += k * dot(u, b);
   out.moment += n * k;
@@ -148,9 +149,8 @@ T screw_slide(const LoopPair<T>& x) {
 }
 
 // sine, cosine: of slide / h - phase, screws only. given: c, c', c'' of this row or null
-template <class T>
-void loop_row(const LoopRow& row, const LoopPair<T>& x, const T* given, const T* sine, const T* cosine, LoopOrder order,
-              RowValue<T>& out) {
+template <LoopOrder order, class T>
+void loop_row(const LoopRow& row, const LoopPair<T>& x, const T* given, const T* sine, const T* cosine, RowValue<T>& out) {
   const T zero = T(0.0);
   out.f = out.fd = out.gam = zero;
   out.force = out.moment = zero3<T>();
@@ -164,7 +164,7 @@ void loop_row(const LoopRow& row, const LoopPair<T>& x, const T* given, const T*
       break;
     }
     case RowType::dots:
-      for (int k = 0; k < row.terms; ++k) add_dot(x, row.term[k].i, row.term[k].j, T(row.term[k].k), order, out);
+      for (int k = 0; k < row.terms; ++k) add_dot<order>(x, row.term[k].i, row.term[k].j, T(row.term[k].k), out);
       break;
     case RowType::rod: {  // (L8)
       const T s = T(row.scale), l = given ? given[0] : T(row.c);
@@ -181,8 +181,8 @@ void loop_row(const LoopRow& row, const LoopPair<T>& x, const T* given, const T*
     case RowType::screw: {  // (L9)
       const T h = T(row.scale), one = T(1.0), sn = *sine, cs = *cosine;
       RowValue<T> C{zero, zero, zero, zero3<T>(), zero3<T>()}, S = C;
-      add_dot(x, 0, 0, one, order, C);
-      add_dot(x, 1, 0, one, order, S);
+      add_dot<order>(x, 0, 0, one, C);
+      add_dot<order>(x, 1, 0, one, S);
       const T g = C.f * cs + S.f * sn;
       const Vec3<T> z = x.a.R.col(2);
       out.f = h * (C.f * sn - S.f * cs);

@@ -1,0 +1,96 @@
+"""Chains of loops are solved loop by loop, (L32): accelerations are those of all rows at once."""
+
+import numpy as np
+import pytest
+import zveno as zv
+from engines.random_linkages import closing_side, make, rotation
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import loops as ref
+
+
+def chain_of_loops(rng, count, kinds):
+    """Loops of two branches of three joints, each on a link of the one before; closed at q."""
+    links, q, loops = [], [], []
+    carrier = "base"
+    for k in range(count):
+        ends = {}
+        for branch in "ab":
+            parent = carrier
+            for j in range(3):
+                kind = "prismatic" if rng.random() < 0.2 else "revolute"
+                axis = rng.normal(size=3)
+                half = rng.uniform(-0.3, 0.3, (3, 3))
+                at, R = rng.uniform(-0.4, 0.4, 3), rotation(rng)
+                links.append(
+                    zv.Link(f"{branch}{k}{j}", parent=parent, joint=kind, axis=axis, position=at, rotation=R,
+                            mass=rng.uniform(0.5, 2.0), com=rng.uniform(-0.2, 0.2, 3),
+                            inertia=(np.sum(half * half) + 0.05) * np.eye(3) - half @ half.T, friction=0.1,
+                            stiffness=2.0, rotor_inertia=0.02)
+                )  # fmt: skip
+                parent = links[-1].name
+                q.append(rng.uniform(-1, 1))
+            ends[branch] = parent
+        chain = zv.Chain(links)
+        (Ra, pa), (Rb, pb) = ((T[:3, :3], T[:3, 3]) for T in (chain.pose(q, ends[x]) for x in "ab"))
+        kind = kinds[k % len(kinds)]
+        side_a = ref.Side(0, rotation(rng), rng.uniform(-0.3, 0.3, 3))
+        frame = Ra @ side_a.R, pa + Ra @ side_a.p
+        side_b = ref.Side(1, *closing_side(rng, kind, *frame, Rb, pb, {}))
+        loops.append(
+            make(kind, ends["a"], ends["b"], side_a, side_b, **({"length": 0.9} if kind == "distance" else {}))
+        )
+        carrier = f"{rng.choice(['a', 'b'])}{k}{rng.integers(3)}"
+    return zv.Linkage(zv.Chain(links), loops, length=0.8), np.array(q)
+
+
+KINDS = ["spherical", "revolute", "cylindrical", "universal", "distance", "planar"]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.permutations(KINDS))
+def test_loop_by_loop_is_all_at_once(seed, count, kinds):
+    rng = np.random.default_rng(seed)
+    linkage, q = chain_of_loops(rng, count, kinds)
+    qd = linkage.project_velocity(q, rng.normal(size=linkage.n))
+    tau, drive = rng.normal(size=linkage.n), rng.normal(size=(count, 2))
+    whole = linkage.forward_dynamics(q, qd, tau, drive=drive)  # reactions take all rows at once
+    alone = linkage.forward_dynamics(q, qd, tau, drive=drive, outputs=("qdd",)).qdd
+    scale = 1 + np.abs(whole.qdd).max()
+    assert np.abs(alone - whole.qdd).max() < 1e-8 * scale
+    # of the constraints, and of the equations of motion along what they leave free
+    G = linkage.constraint_jacobian(q)
+    assert np.abs(G @ alone + linkage.constraint_bias(q, qd)).max() < 1e-8 * scale
+    many = linkage.forward_dynamics(np.tile(q, (11, 1)), qd, tau, drive=drive, outputs=("qdd",)).qdd
+    assert (many == many[0]).all() and np.abs(many[0] - alone).max() <= 1e-12 * scale
+
+
+def ladder(count):
+    """Four-bars, each on the coupler of the one before."""
+    links, loops, carrier, x = [], [], "base", 0.0
+
+    def bar(name, parent, place, size):
+        return zv.Link(name, parent=parent, position=place, mass=1.0, com=(size / 2, 0, 0), inertia=(0.01, 0.03, 0.03))
+
+    for k in range(count):
+        links += [
+            bar(f"crank{k}", carrier, (x, 0, 0), 0.3),
+            bar(f"coupler{k}", f"crank{k}", (0.3, 0, 0), 0.9),
+            bar(f"rocker{k}", carrier, (0.9, 0.4, 0) if k else (1.0, 0, 0), 0.7),
+        ]
+        at = {"point_a": (0.9, 0, 0), "point_b": (0.7, 0, 0)}
+        loops.append(zv.Loop.revolute(f"coupler{k}", f"rocker{k}", **at))
+        carrier, x = f"coupler{k}", 0.9
+    return zv.Linkage(zv.Chain(links, gravity=(0, -9.81, 0)), loops)
+
+
+@pytest.mark.parametrize("count", [4, 12])
+def test_redundant_planar_loops_in_a_chain(count):
+    linkage = ladder(count)
+    q = linkage.close(np.tile([0.8, -0.2, 1.6], count))
+    qd = linkage.project_velocity(q, np.ones(linkage.n))
+    tau = np.linspace(-1, 1, linkage.n)
+    whole = linkage.forward_dynamics(q, qd, tau).qdd
+    alone = linkage.forward_dynamics(q, qd, tau, outputs=("qdd",)).qdd
+    assert np.abs(alone - whole).max() < 1e-10 * np.abs(whole).max()
+    energy = linkage.simulate(0.1, 1e-4, q=q, qd=qd, record=["energy_error", "kinetic_energy"])
+    assert np.abs(energy.energy_error).max() < 1e-6 * energy.kinetic_energy.max()
