@@ -14,6 +14,7 @@ __all__ = [
     "Derivatives",
     "ForwardDerivatives",
     "HexapodDynamics",
+    "InverseKinematics",
     "LinkageDynamics",
     "RingPose",
     "SecondDerivatives",
@@ -99,6 +100,30 @@ class ForwardDerivatives(NamedTuple):
     def _repr_html_(self) -> str:
         arrays = {name: array for name, array in self._asdict().items() if array is not None}
         return html_table("Derivatives of the joint accelerations", _rows(arrays), _HEADER)
+
+
+class InverseKinematics(NamedTuple):
+    """Result of `Chain.ik`: one solution for each target. Rows that failed (``on_error="nan"``) hold NaN in q."""
+
+    q: NDArray[np.float64]
+    """(..., n), rad or m."""
+    status: NDArray[np.int8]
+    """(...) 0 where it was found, 1 not found, 2 only outside of the joint limits, 3 out of reach by the closed form,
+    4 not finite, 5 not a rotation."""
+    residual: NDArray[np.float64]
+    """(..., 2) what is left of the way to the target, m and rad."""
+    iterations: NDArray[np.int32]
+    """(...) steps of all starts, 0 of a closed form."""
+    starts: NDArray[np.int32]
+    """(...) starts that were made."""
+
+    @property
+    def ok(self) -> NDArray[np.bool_]:
+        """Rows that were solved (...,)."""
+        return np.asarray(self.status == 0)
+
+    def _repr_html_(self) -> str:
+        return html_table("Inverse kinematics", _rows(self._asdict()), _HEADER)
 
 
 class HexapodDynamics(_core.HexapodDynamicsBase):

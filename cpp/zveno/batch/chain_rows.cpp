@@ -240,7 +240,8 @@ const KernelTable& kernel_table() {
                                  &run_motion,
                                  &run_linkage,
                                  &make_inertia_solver,
-                                 &run_steps};
+                                 &run_steps,
+                                 &run_reach};
   return table;
 }
 

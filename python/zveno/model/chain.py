@@ -18,6 +18,7 @@ from ..dynamics.linear import linearise as _linearise
 from ..dynamics.section_loads import load_diagram as _load_diagram
 from ..dynamics.section_loads import load_envelope as _load_envelope
 from ..errors import ModelError
+from ..kinematics.arms import ik as _ik
 from ..opcount import operations as _operations
 from ..sim.chain import simulate_chain
 from . import dh
@@ -93,6 +94,7 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
     linearise = _linearise
     equilibrium = _equilibrium
     holding_torque = _holding_torque
+    ik = _ik
 
     if TYPE_CHECKING:
 
