@@ -41,10 +41,12 @@ from .model.reduced import LinkPoses
 from .model.section import SectionStress
 from .opcount import OpCount
 from .results import (
+    ClosedFormSolutions,
     ConstraintDerivatives,
     Derivatives,
     ForwardDerivatives,
     HexapodDynamics,
+    InverseKinematics,
     LinkageDynamics,
     RingPose,
     SecondDerivatives,
@@ -93,6 +95,7 @@ __all__ = [
     "Body",
     "Chain",
     "ChainSimulation",
+    "ClosedFormSolutions",
     "CompiledFunction",
     "Constraint",
     "ConstraintDerivatives",
@@ -112,6 +115,7 @@ __all__ = [
     "Linkage",
     "LinkageDynamics",
     "LinkageEfforts",
+    "InverseKinematics",
     "LinkageLinearisation",
     "LinkageSimulation",
     "LoadDiagram",

@@ -241,7 +241,8 @@ const KernelTable& kernel_table() {
                                  &run_linkage,
                                  &make_inertia_solver,
                                  &run_steps,
-                                 &run_reach};
+                                 &run_reach,
+                                 &run_arm};
   return table;
 }
 

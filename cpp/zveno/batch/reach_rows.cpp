@@ -1,5 +1,5 @@
 // Rows of wanted poses through the lanes: a lane whose row is done takes the next one. What becomes of a row depends on
-// nothing but the row. docs/inverse-kinematics.md (I4)-(I6).
+// nothing but the row. docs/inverse-kinematics.md (K27)-(K29).
 #include <algorithm>
 #include <cmath>
 #include <limits>

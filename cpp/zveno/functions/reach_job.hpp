@@ -1,4 +1,5 @@
 // Joint coordinates that bring frames of a chain to wanted poses: what is asked, and what is told of each row.
+// docs/inverse-kinematics.md, section 4.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,7 @@ struct ReachJob {
   std::int8_t* status = nullptr;
 };
 
-// (I6) a number in [0, 1) for a row, a sample and a joint, and nothing else
+// (K29) a number in [0, 1) for a row, a sample and a joint, and nothing else
 inline std::uint64_t mixed(std::uint64_t z) {
   z += 0x9E3779B97F4A7C15u;
   z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;

@@ -38,6 +38,9 @@ constexpr int branches_of(Regional r) {
   return r == Regional::ppp ? 1 : r == Regional::rpp || r == Regional::prp || r == Regional::rrp_first_along_second ? 2 : 4;
 }
 
+// of the two equations of (K17), how they are solved: the last or the first of the angles stands alone in the second one
+enum class PlaneRoute : std::uint8_t { second_alone, first_alone, quartic };
+
 struct ArmPlan {
   ArmFamily family = ArmFamily::none;
   int n = 0;
@@ -56,7 +59,7 @@ struct ArmPlan {
   bool back = false;
   bool inverse = false;  // of the pose: the regional problem is for X^-1
   Regional regional = Regional::rrr_general;
-  int route = 0;  // of PlaneRoute
+  PlaneRoute route = PlaneRoute::quartic;
   // swivel
   Vec3<double> shoulder, wrist, elbow, wrist_beside;
 

@@ -212,7 +212,7 @@ template <class T>
 Oriented<T> orient(const Vec3<T>* k, const Vec3<T>& beside, const Mat3<T>& R) {
   Oriented<T> out;
   const Vec3<T> last = times(R, k[2]);
-  const TwoTurns<T> second = turn_to_plane<T>(k[0], k[1], k[2], dot(k[0], last));
+  const TwoTurns<T> second = turn_to_angle<T>(k[0], k[1], k[2], last);
   out.miss = second.miss;
   for (int i = 0; i < 2; ++i) {
     const OneTurn<T> first = turn_to<T>(k[0], turned(k[1], second.turn[i], k[2]), last);
@@ -305,7 +305,22 @@ class ClosedForm {
     const T B[2][2] = {{dot(kb, mp), dot<T>(kb, cross<T>(kd, m))}, {dot(v, mp) * L, dot<T>(v, cross<T>(kd, m)) * L}};
     const T d[2] = {dot(kb, ka) * dot(ka, k) - dot(kb, kd) * dot(kd, m),
                     (dot<T>(k, p - s[0].p) - dot<T>(m, g - s[2].p) - dot(k, ka) * dot(ka, u) - dot(v, kd) * dot(kd, m)) * L};
-    const PlanePair<T> pair = two_planes<T>(A, B, d, static_cast<PlaneRoute>(plan_.route));
+    PlanePair<T> pair;
+    if (plan_.route == PlaneRoute::quartic) {
+      pair = two_planes<T>(A, B, d);
+    } else {  // one of the angles stands alone in the second row
+      const bool second = plan_.route == PlaneRoute::second_alone;
+      const TwoTurns<T> alone = second ? meet<T>(B[1][0], B[1][1], d[1]) : meet<T>(A[1][0], A[1][1], d[1]);
+      for (int i = 0; i < 4; ++i) {
+        const Turn<T>& t = alone.turn[i / 2];
+        const TwoTurns<T> other = second ? turn_to_angle<T>(kb, ka, k, turned(kd, t, m), true)
+                                         : turn_to_angle<T>(kb, kd, m, turned<T>(ka, reversed(t), k));
+        (second ? pair.second : pair.first)[i] = t;
+        (second ? pair.first : pair.second)[i] = other.turn[i % 2];
+        pair.miss[i] = greater(alone.miss, other.miss);
+      }
+      pair.size = magnitude<T>(alone.size - magnitude(d[1]));
+    }
     Vec3<T> at[3];
     for (int j = 0; j < 3; ++j) at[j] = s_[plan_.triple[j]].p;
     for (int i = 0; i < 4; ++i) {

@@ -94,6 +94,21 @@ TwoTurns<T> turn_to_plane(const Vec3<T>& h, const Vec3<T>& k, const Vec3<T>& p, 
   return meet<T>(A, back ? T(-B) : B, C);
 }
 
+// p turned about k so that its angle with h is that of w, all of unit length, (K8): the same as a plane, but with all digits
+// where the angle is nearly 0 or pi
+template <class T>
+TwoTurns<T> turn_to_angle(const Vec3<T>& h, const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& w, bool back = false) {
+  const T a = length_of(cross<T>(k, p)), b = length_of(cross<T>(k, h));
+  const auto half_side = [&](const Vec3<T>& pole) {
+    const T d = length_of(w - pole), along = dot<T>(k, p - pole), D = clipped_root<T>((d - along) * (d + along));
+    return clipped_root<T>((D - a + b) * (D + a - b));
+  };
+  const Turn<T> half = unit_turn(half_side(h), half_side(-h)), g = product(half, half);
+  const Turn<T> f = turn_to(k, p, h).turn, one = product(f, g), two = product(f, reversed(g));
+  const T beyond = magnitude<T>(dot(h, w) - dot(h, k) * dot(k, p)) - a * b;
+  return {{back ? reversed(one) : one, back ? reversed(two) : two}, greater<T>(beyond - T(1e-15), T(0.0)), a * b};
+}
+
 namespace detail {
 
 constexpr double kFifth[2][5] = {
@@ -187,57 +202,36 @@ ZVENO_APART FourTurns<T> four_roots(const T (&f)[5]) {
   return roots;
 }
 
-// how rows of A x1 + B x2 = d, x = (cos, sin), are solved, (K10)
-enum class PlaneRoute { first_of_second, first_of_first, quartic };
-
+// A x1 + B x2 = d, x = (cos, sin), A and B by rows, (K10)
 template <class T>
 struct PlanePair {
   Turn<T> first[4], second[4];
   T miss[4], size;
 };
-
-// A, B: rows (cos, sin); first_of_second: row 1 of A is zero, so that row 1 gives x2; first_of_first: row 1 of B is zero
 template <class T>
-PlanePair<T> two_planes(const T (&A)[2][2], const T (&B)[2][2], const T (&d)[2], PlaneRoute route) {
+PlanePair<T> two_planes(const T (&A)[2][2], const T (&B)[2][2], const T (&d)[2]) {
   PlanePair<T> out;
-  if (route == PlaneRoute::quartic) {
-    T f[5];
-    const T det = A[0][0] * A[1][1] - A[0][1] * A[1][0];
-    const auto first = [&](const Turn<T>& t, T& x, T& y) {  // adj(A) (d - B x2)
-      const T r0 = d[0] - B[0][0] * t.c - B[0][1] * t.s, r1 = d[1] - B[1][0] * t.c - B[1][1] * t.s;
-      x = A[1][1] * r0 - A[0][1] * r1, y = A[0][0] * r1 - A[1][0] * r0;
-    };
-    for (int m = 0; m < 5; ++m) {
-      T x, y;
-      first({T(detail::kFifth[0][m]), T(detail::kFifth[1][m])}, x, y);
-      f[m] = x * x + y * y - det * det;
-    }
-    const FourTurns<T> roots = four_roots(f);
-    const T sign = pick_below(det, T(0.0), T(-1.0), T(1.0));
-    for (int i = 0; i < 4; ++i) {
-      T x, y;
-      first(roots.turn[i], x, y);
-      out.second[i] = roots.turn[i];
-      out.first[i] = unit_turn<T>(y * sign, x * sign);
-      out.miss[i] = roots.miss[i];
-    }
-    out.size = magnitude(det);
-    return out;
+  T f[5];
+  const T det = A[0][0] * A[1][1] - A[0][1] * A[1][0];
+  const auto first = [&](const Turn<T>& t, T& x, T& y) {  // adj(A) (d - B x2)
+    const T r0 = d[0] - B[0][0] * t.c - B[0][1] * t.s, r1 = d[1] - B[1][0] * t.c - B[1][1] * t.s;
+    x = A[1][1] * r0 - A[0][1] * r1, y = A[0][0] * r1 - A[1][0] * r0;
+  };
+  for (int m = 0; m < 5; ++m) {
+    T x, y;
+    first({T(detail::kFifth[0][m]), T(detail::kFifth[1][m])}, x, y);
+    f[m] = x * x + y * y - det * det;
   }
-  const bool second = route == PlaneRoute::first_of_second;
-  const T(&P)[2][2] = second ? B : A;
-  const T(&Q)[2][2] = second ? A : B;
-  const TwoTurns<T> one = meet(P[1][0], P[1][1], d[1]);
-  for (int i = 0; i < 2; ++i) {
-    const Turn<T>& t = one.turn[i];
-    const TwoTurns<T> other = meet<T>(Q[0][0], Q[0][1], d[0] - P[0][0] * t.c - P[0][1] * t.s);
-    for (int j = 0; j < 2; ++j) {
-      (second ? out.second : out.first)[2 * i + j] = t;
-      (second ? out.first : out.second)[2 * i + j] = other.turn[j];
-      out.miss[2 * i + j] = greater(one.miss, other.miss);
-    }
+  const FourTurns<T> roots = four_roots(f);
+  const T sign = pick_below(det, T(0.0), T(-1.0), T(1.0));
+  for (int i = 0; i < 4; ++i) {
+    T x, y;
+    first(roots.turn[i], x, y);
+    out.second[i] = roots.turn[i];
+    out.first[i] = unit_turn<T>(y * sign, x * sign);
+    out.miss[i] = roots.miss[i];
   }
-  out.size = one.size;
+  out.size = magnitude(det);
   return out;
 }
 

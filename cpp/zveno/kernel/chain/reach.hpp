@@ -1,5 +1,5 @@
 // Frames of a chain, how far they are from where they are wanted, and one step of Levenberg's method towards it.
-// docs/inverse-kinematics.md (I1)-(I4). For n joints and one frame: kinematics 33 n mul, the normal matrix 3 n (n + 1) mul,
+// docs/inverse-kinematics.md (K26), (K27). For n joints and one frame: kinematics 33 n mul, the normal matrix 3 n (n + 1) mul,
 // its factors n^3 / 6 mul.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace zveno {
 
-// Vector of a rotation, (I2): through the component of its quaternion that is largest, so that half a turn is no exception
+// Vector of a rotation, (K26): through the component of its quaternion that is largest, so that half a turn is no exception
 template <class T>
 Vec3<T> rotation_vector(const Mat3<T>& R) {
   const T xx = R(0, 0), yy = R(1, 1), zz = R(2, 2), one(1.0);
@@ -36,7 +36,7 @@ Vec3<T> rotation_vector(const Mat3<T>& R) {
   return v * (factor * sign);
 }
 
-// The turn that brings direction a to b, about their normal, (I3): the shortest one
+// The turn that brings direction a to b, about their normal, (K26): the shortest one
 template <class T>
 Vec3<T> swing_vector(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& beside) {
   const Vec3<T> n = cross<T>(a, b);
@@ -79,7 +79,7 @@ ZVENO_INLINE Mat3<T> goal_rotation(const T* goal) {
   return R;
 }
 
-// frames at x.q and the error there, (I1)
+// frames at x.q and the error there, (K26)
 template <class T>
 void reach_error(const ReachModel& model, const T* goal, ReachState<T>& x) {
   const int n = model.size();
@@ -148,7 +148,7 @@ void reach_jacobian(const ReachModel& model, const T* goal, ReachState<T>& x) {
   }
 }
 
-// x.q after one step, (I4); lower, upper: joints stay between them
+// x.q after one step, (K27); lower, upper: joints stay between them
 template <class T>
 void reach_step(const ReachModel& model, const T* goal, const T* lower, const T* upper, const T& damping, ReachState<T>& x,
                 T* next) {
