@@ -33,7 +33,8 @@ GENERAL = [
 
 
 def arm(rows, **options):
-    return zv.Chain.from_dh(rows, **options)
+    """A chain of links with some mass: kinematics do not care, the model does."""
+    return zv.Chain.from_dh(rows, masses=[1.0] * len(rows), inertias=[0.1] * len(rows), **options)
 
 
 def ur5(limit=math.pi):

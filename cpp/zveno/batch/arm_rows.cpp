@@ -12,7 +12,7 @@
 namespace zveno {
 namespace {
 
-constexpr int kPolishing = 3;
+constexpr int kPolishing = 6;
 constexpr double kExact = 1e-13, kHopeless = 1e-2;  // m over max(1, reach) and rad
 
 class ArmLanes {
@@ -56,15 +56,17 @@ class ArmLanes {
     reach_error(model_, goal_, state_);
     const double metre = kExact * std::max(1.0, model_.reach), gap2 = metre * metre, turn2 = kExact * kExact;
     for (int step = 0; step < kPolishing; ++step) {
+      Packed needs(0.0);
       bool any = false;
       for (int l = 0; l < kLanes; ++l)
-        any |= (state_.gap2[l] > gap2 || state_.turn2[l] > turn2) && state_.E[l] < kHopeless * kHopeless;
+        if ((state_.gap2[l] > gap2 || state_.turn2[l] > turn2) && state_.E[l] < kHopeless * kHopeless)
+          needs.v[l] = 1.0, any = true;
       if (!any) return;
       const Packed E = state_.E, g = state_.gap2, t = state_.turn2;
       reach_step(model_, goal_, none_, none_ + n_, Packed(1e-3) * E + Packed(1e-18), state_, next_);
       for (int j = 0; j < n_; ++j) before_[j] = state_.q[j], state_.q[j] = next_[j];
       reach_error(model_, goal_, state_);
-      const auto nearer = below(state_.E, E);
+      const auto nearer = below(state_.E, needs * E);  // a lane does not depend on what others need
       for (int j = 0; j < n_; ++j) state_.q[j] = pick(nearer, state_.q[j], before_[j]);
       state_.E = pick(nearer, state_.E, E);
       state_.gap2 = pick(nearer, state_.gap2, g), state_.turn2 = pick(nearer, state_.turn2, t);

@@ -10,7 +10,7 @@ namespace {
 
 using V = Vec3<double>;
 constexpr double kTurn = 6.283185307179586, kPi = 3.141592653589793;
-constexpr double kVerified = 1e-10, kSame = 1e-6, kSingular = 1e-9, kNoSign = 1e-7, kInside = 1e-9;
+constexpr double kVerified = 1e-11, kSame = 1e-6, kSingular = 1e-9, kNoSign = 1e-7, kInside = 1e-9;
 
 Mat3<double> rotation(const V& k, double q) {
   const double s = std::sin(q), c = std::cos(q);
@@ -146,8 +146,14 @@ void collect_solutions(const ArmPlan& plan, const ReachModel& model, const doubl
     row.missing = std::isfinite(missing) ? missing : std::numeric_limits<double>::quiet_NaN();
     return;
   }
-  std::sort(found, found + count,
-            [n](const ArmSolution& a, const ArmSolution& b) { return std::lexicographical_compare(a.q, a.q + n, b.q, b.q + n); });
+  // by q, what differs by rounding only counted as equal
+  const auto before = [n](const ArmSolution& a, const ArmSolution& b) {
+    for (int j = 0; j < n; ++j)
+      if (std::fabs(a.q[j] - b.q[j]) > kSame) return a.q[j] < b.q[j];
+    return false;
+  };
+  for (int i = 1; i < count; ++i)
+    for (int j = i; j > 0 && before(found[j], found[j - 1]); --j) std::swap(found[j], found[j - 1]);
   for (int i = 0; i < count; ++i) {
     ArmSolution& s = found[i];
     s.branch = i;

@@ -271,7 +271,7 @@ def ik(
         )
     if answer.status.any():
         if on_error == "raise":
-            raise_failure(self, answer)
+            _raise(self, answer)
         answer.q[answer.status != 0] = np.nan
     return answer
 
@@ -293,7 +293,7 @@ def ik_all(
     Known are six joints of which three consecutive axes meet in a point (a spherical wrist, at any place) or are
     parallel (UR), three joints that carry a point, SCARA, five joints with axes 2, 3, 4 parallel, and seven joints with
     spherical shoulder and wrist. What is nearly so, as in files with rounded angles, is solved as if it were and polished
-    on the model itself. Every solution has been put through the forward kinematics: its pose is within 1e-10.
+    on the model itself. Every solution has been put through the forward kinematics: its pose is within 1e-11.
 
     Parameters
     ----------
