@@ -124,7 +124,7 @@ class ReachLanes {
   }
 
   void bound(int l, bool limits) {
-    lane_[l].free = !limits;
+    lane_[l].free = job_.limits && !limits;
     for (int b = 0; b < n_; ++b) {
       lower_[b].v[l] = limits ? inner_[2 * b] : -kInfinite;
       upper_[b].v[l] = limits ? inner_[2 * b + 1] : kInfinite;
