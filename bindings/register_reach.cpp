@@ -40,10 +40,8 @@ std::unique_ptr<Reach> make_reach(const Chain& chain, const std::vector<std::pai
   reach->model_name = chain.name();
   reach->n = chain.n();
   reach->model = make_reach_model(chain, all, lower.data(), upper.data());
-  std::vector<std::string> joints;
-  for (const int place : reach->model.place) joints.push_back(chain.joint_names()[place]);
   if (all.size() == 1)
-    reach->closed = find_arm_family(reach->model, joints);
+    reach->closed = find_arm_family(reach->model);
   else
     reach->closed.what = "several targets have no closed form";
   return reach;

@@ -12,7 +12,7 @@ import pytest
 import zveno as zv
 from engines.pinocchio import Twin
 from scipy.spatial.transform import Rotation
-from zveno.kinematics.arms import _EVERYTHING, _middle, _reach
+from zveno.kinematics.arms import _EVERYTHING, _Known
 
 ARMS = {
     "panda": arms.panda,
@@ -25,9 +25,9 @@ ARMS = {
 
 def numeric(chain, T, q0=None, starts=301, limits=True, tolerance=1e-6, nearest=False, threads=None, seed=0):
     """The numeric method, whether or not the arm has a closed form."""
-    reach = _reach(chain, ((arms.tip(chain), _EVERYTHING),))
-    middle = _middle(chain)
-    return reach.solve([T], q0, middle, limits, nearest, tolerance, tolerance, starts, seed, threads)
+    known = _Known.of(chain)
+    reach = known.reach("ik", chain, ((arms.tip(chain), _EVERYTHING),))
+    return reach.solve([T], q0, known.middle, limits, nearest, tolerance, tolerance, starts, seed, threads)
 
 
 def errors(chain, q, T, link=None):
@@ -155,7 +155,7 @@ def test_a_row_depends_on_nothing_but_its_number():
 def test_shapes_are_those_of_the_targets():
     chain = arms.panda()
     T = chain.pose(arms.uniform(chain, 6, 11), "tool").reshape(2, 3, 4, 4)
-    s = chain.ik(T, q0=np.asarray(_middle(chain)))
+    s = chain.ik(T, q0=_Known.of(chain).middle)
     assert s.q.shape == (2, 3, 7)
     assert s.residual.shape == (2, 3, 2)
     assert s.status.shape == s.iterations.shape == s.ok.shape == (2, 3)
@@ -338,7 +338,7 @@ def test_rows_that_make_no_sense_are_told_and_the_others_computed():
 )
 def test_wrong_arguments_are_named(arguments, words):
     chain = arms.panda()
-    T = arguments.pop("T", chain.pose(np.asarray(_middle(chain)), "tool"))
+    T = arguments.pop("T", chain.pose(_Known.of(chain).middle, "tool"))
     with pytest.raises((ValueError, TypeError), match=words):
         chain.ik(T, **arguments)
 

@@ -44,6 +44,7 @@ class ArmLanes {
       told_[layout_.gap()] = root(state_.gap2), told_[layout_.turn()] = root(state_.turn2);
       told_[layout_.miss()] = b.miss;
       for (int k = 0; k < 3; ++k) told_[layout_.singular(k)] = b.singular[k];
+      configuration_of(*job_.plan, state_.R_WB, state_.p_W, b, told_ + layout_.sign(0));
       const std::ptrdiff_t size = layout_.size();
       double* const first = job_.out + (row * branches + i) * size;
       scatter(told_, layout_.size(), count, [=](int l) { return first + l * branches * size; });

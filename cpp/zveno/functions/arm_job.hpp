@@ -7,14 +7,16 @@
 
 namespace zveno {
 
-// numbers told of a branch: q (n), what is left of the way (m, rad), how far from solvable, the three singular measures
+// numbers told of a branch: q (n), what is left of the way (m, rad), how far from solvable, the three singular
+// measures, the three numbers whose signs name the configuration
 struct BranchLayout {
   int n;
   int gap() const { return n; }
   int turn() const { return n + 1; }
   int miss() const { return n + 2; }
   int singular(int i) const { return n + 3 + i; }
-  int size() const { return n + 6; }
+  int sign(int i) const { return n + 6 + i; }
+  int size() const { return n + 9; }
 };
 
 struct ArmJob {

@@ -60,8 +60,18 @@ struct ArmPlan {
   bool inverse = false;  // of the pose: the regional problem is for X^-1
   Regional regional = Regional::rrr_general;
   PlaneRoute route = PlaneRoute::quartic;
+  // what configurations are named by, (K25): a point of a body of the model
+  int centre_body = 0;
+  Vec3<double> centre_B{0, 0, 0};
   // swivel
   Vec3<double> shoulder, wrist, elbow, wrist_beside;
+
+  // of six joints: whether shoulder, elbow and wrist have a meaning
+  bool named() const {
+    if (prismatic[0] || prismatic[1]) return false;
+    return (family == ArmFamily::point && triple[0] == 3) ||
+           (family == ArmFamily::parallel && triple[0] == 1 && route == PlaneRoute::second_alone);
+  }
 
   int branches() const {
     switch (family) {

@@ -27,8 +27,8 @@ std::string text(const char* format, double a, double b) {
 
 class Finder {
  public:
-  Finder(const ReachModel& model, const std::vector<std::string>& names, double tolerance)
-      : model_(model), names_(names), tolerance_(tolerance), n_(model.size()), plan_(found_.plan) {}
+  Finder(const ReachModel& model, double tolerance)
+      : model_(model), tolerance_(tolerance), n_(model.size()), plan_(found_.plan) {}
 
   ArmFamilyFound run() {
     const ReachFrame& frame = model_.frame[0];
@@ -59,6 +59,7 @@ class Finder {
     std::vector<V> p(n_);
     body_frames(model_.view(), JointPosition<double>{s.data(), c.data(), q.data()}, R.data(), p.data());
     plan_.n = n_;
+    R_ = R, p_ = p;
     for (int b = 0; b < n_; ++b) {
       plan_.prismatic[b] = model_.topology.kind[b] != JointKind::revolute;
       plan_.k[b] = R[b].col(2), plan_.p[b] = p[b];
@@ -78,6 +79,10 @@ class Finder {
   }
   ArmFamilyFound found(ArmFamily family, std::string what) {
     plan_.family = family;
+    if (plan_.named()) {
+      plan_.centre_body = family == ArmFamily::parallel ? 3 : 2;
+      plan_.centre_B = transposed_times(R_[plan_.centre_body], plan_.centre - p_[plan_.centre_body]);
+    }
     found_.what = std::move(what);
     return found_;
   }
@@ -326,19 +331,20 @@ class Finder {
   }
 
   const ReachModel& model_;
-  const std::vector<std::string>& names_;
   const double tolerance_;
   const int n_;
   ArmFamilyFound found_;
   ArmPlan& plan_;
+  std::vector<Mat3<double>> R_;
+  std::vector<V> p_;
   double nearest_point_ = INFINITY, nearest_tilt_ = INFINITY;
   int nearest_place_ = 0, nearest_parallel_ = 0;
 };
 
 }  // namespace
 
-ArmFamilyFound find_arm_family(const ReachModel& model, const std::vector<std::string>& names, double tolerance) {
-  return Finder(model, names, tolerance).run();
+ArmFamilyFound find_arm_family(const ReachModel& model, double tolerance) {
+  return Finder(model, tolerance).run();
 }
 
 }  // namespace zveno

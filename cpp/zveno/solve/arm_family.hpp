@@ -14,7 +14,7 @@ struct ArmFamilyFound {
   double deviation = 0;  // of the arm from its ideal form: rad, or m over the reach
 };
 
-// of a model with one frame; names: of the joints in the order of the model
-ArmFamilyFound find_arm_family(const ReachModel& model, const std::vector<std::string>& names, double tolerance = 1e-5);
+// of a model with one frame
+ArmFamilyFound find_arm_family(const ReachModel& model, double tolerance = 1e-5);
 
 }  // namespace zveno

@@ -22,15 +22,12 @@ Mat3<double> rotation(const V& k, double q) {
 
 // axes and points of the joints at q, base axes
 struct Screws {
-  V z[kMostArmJoints], p[kMostArmJoints], centre, tool;
+  V z[kMostArmJoints], p[kMostArmJoints], tool;
 
   Screws(const ArmPlan& plan, const double* q) {
     Mat3<double> R = diagonal(1.0);
     V t{0, 0, 0};
-    centre = plan.centre;
-    const int before = plan.family == ArmFamily::parallel ? plan.other[0] + 1 : plan.triple[0];  // joints that carry it
     for (int i = 0; i < plan.n; ++i) {
-      if (i == before) centre = times(R, plan.centre) + t;
       z[i] = times(R, plan.k[i]);
       p[i] = times(R, plan.p[i]) + t;
       if (plan.prismatic[i]) {
@@ -46,30 +43,6 @@ struct Screws {
 };
 
 std::int8_t sign_of(double x) { return static_cast<std::int8_t>(std::fabs(x) < kNoSign ? 0 : x > 0 ? 1 : -1); }
-
-// (K25), from q alone
-void name(const ArmPlan& plan, const double* q, std::int8_t* sign) {
-  sign[0] = sign[1] = sign[2] = 0;
-  const Screws s(plan, q);
-  const double L = plan.reach;
-  if (plan.family == ArmFamily::swivel) {
-    for (int i = 0; i < 3; ++i) sign[i] = sign_of(std::sin(q[2 * i + 1]));
-    return;
-  }
-  if (plan.family == ArmFamily::scara) {
-    const V k = plan.direction, a = s.p[plan.triple[1]] - s.p[plan.triple[0]], b = s.p[plan.triple[2]] - s.p[plan.triple[1]];
-    sign[1] = sign_of(dot<double>(k, cross<double>(a, b)) / (L * L));
-    return;
-  }
-  const bool wrist = plan.family == ArmFamily::point && plan.triple[0] == 3 && !plan.prismatic[0] && !plan.prismatic[1];
-  const bool parallel = plan.family == ArmFamily::parallel && plan.triple[0] == 1 && plan.route == PlaneRoute::second_alone;
-  if (!wrist && !parallel) return;
-  sign[0] = sign_of(dot<double>(s.z[1], cross<double>(s.z[0], s.centre - s.p[0])) / L);
-  if (wrist && !plan.prismatic[2])
-    sign[1] = sign_of(dot<double>(s.z[2], cross<double>(s.p[2] - s.p[1], s.centre - s.p[2])) / (L * L));
-  if (parallel) sign[1] = sign_of(dot<double>(s.z[1], cross<double>(s.p[2] - s.p[1], s.p[3] - s.p[2])) / (L * L));
-  sign[2] = sign_of(dot<double>(s.z[3], cross<double>(s.z[4], s.z[5])));
-}
 
 // direction of q that does not move the frame to first order, of the Jacobian with lengths over the reach; false: none
 bool free_direction(const ArmPlan& plan, const double* q, double* free) {
@@ -102,8 +75,12 @@ bool free_direction(const ArmPlan& plan, const double* q, double* free) {
 
 bool same(const ArmPlan& plan, const double* a, const double* b) {
   for (int i = 0; i < plan.n; ++i) {
-    const double d = plan.prismatic[i] ? (a[i] - b[i]) / plan.reach : std::remainder(a[i] - b[i], kTurn);
-    if (std::fabs(d) > kSame) return false;
+    double d = std::fabs(a[i] - b[i]);
+    if (plan.prismatic[i])
+      d /= plan.reach;
+    else if (d > kPi)
+      d = kTurn - d;
+    if (d > kSame) return false;
   }
   return true;
 }
@@ -127,9 +104,11 @@ void collect_solutions(const ArmPlan& plan, const ReachModel& model, const doubl
     }
     ArmSolution s{};
     for (int j = 0; j < n; ++j) {
-      s.q[j] = plan.prismatic[j] ? b[j] : std::remainder(b[j], kTurn);
+      s.q[j] = b[j];
+      if (!plan.prismatic[j] && s.q[j] > kPi) s.q[j] -= kTurn;
       if (!plan.prismatic[j] && s.q[j] <= -kPi) s.q[j] += kTurn;
     }
+    for (int k = 0; k < 3; ++k) s.configuration[k] = sign_of(b[layout.sign(k)]);
     s.gap = b[layout.gap()], s.turn = b[layout.turn()];
     s.multiplicity = 1;
     for (int k = 0; k < 3; ++k) s.singular |= static_cast<std::uint8_t>((b[layout.singular(k)] < kSingular) << k);
@@ -157,7 +136,6 @@ void collect_solutions(const ArmPlan& plan, const ReachModel& model, const doubl
   for (int i = 0; i < count; ++i) {
     ArmSolution& s = found[i];
     s.branch = i;
-    name(plan, s.q, s.configuration);
     if (s.singular || s.multiplicity > 1)
       if (free_direction(plan, s.q, s.free)) s.singular |= 8;
     if (!limits) {

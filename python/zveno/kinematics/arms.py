@@ -22,6 +22,7 @@ __all__ = ["ik", "ik_all"]
 
 _EVERYTHING: Final = (True,) * 6
 _STARTS: Final = 300
+_TOLERANCE: Final = 1e-6  # m and rad
 _BAD_INPUT: Final = 4  # statuses from here on are about the arguments
 _SECOND_LOOK: Final = 20  # starts after a closed form that has found nothing: what is left of the way
 _USED_BY_IK: Final = frozenset(("point", "parallel", "scara", "five", "position"))
@@ -36,24 +37,69 @@ _WORDS: Final = (
 )
 
 
-def _default_link(function: str, chain: Chain) -> str:
-    """The one link that carries no other."""
-    carrying = {link.parent for link in chain.links}
-    tips = [name for name in chain.link_names if name not in carrying]
-    if len(tips) > 1:
-        raise ValueError(
-            f"{function}: model '{chain.name}' has {len(tips)} last links ({', '.join(tips[:6])}"
-            f"{', ...' if len(tips) > 6 else ''}), expected link= to name one"
-        )
-    return tips[0]
+class _Known:
+    """What is asked of a chain again and again, worked out once."""
 
+    __slots__ = ("_tips", "lower", "middle", "names", "reaches", "upper")
 
-def _known_link(function: str, chain: Chain, link: object) -> str:
-    if not isinstance(link, str) or link not in chain.link_names:
-        raise ValueError(
-            f"{function}: no link {_show(link)} in model '{chain.name}'{did_you_mean(link, chain.link_names)}"
-        )
-    return link
+    def __init__(self, chain: Chain) -> None:
+        self.lower, self.upper = low, high = chain.lower, chain.upper
+        both = np.isfinite(low) & np.isfinite(high)
+        centre = 0.5 * (np.where(both, low, 0.0) + np.where(both, high, 0.0))
+        self.middle: Array = np.where(both, centre, np.clip(0.0, low, high))  # or zero
+        carrying = {link.parent for link in chain.links}
+        self.names = frozenset(chain.link_names)
+        self._tips = [name for name in chain.link_names if name not in carrying]
+        self.reaches: dict[Any, _core.Reach] = {}
+
+    @classmethod
+    def of(cls, chain: Chain) -> _Known:
+        found = chain.__dict__.get("_known_for_ik")
+        if found is None:
+            found = chain.__dict__["_known_for_ik"] = cls(chain)
+        return found  # type: ignore[no-any-return]
+
+    def link(self, function: str, chain: Chain, link: object) -> str:
+        """The name of a link; of None the one link that carries no other."""
+        if isinstance(link, str) and link in self.names:
+            return link
+        if link is not None:
+            hint = did_you_mean(link, chain.link_names)
+            raise ValueError(f"{function}: no link {_show(link)} in model '{chain.name}'{hint}")
+        if len(self._tips) > 1:
+            raise ValueError(
+                f"{function}: model '{chain.name}' has {len(self._tips)} last links ({', '.join(self._tips[:6])}"
+                f"{', ...' if len(self._tips) > 6 else ''}), expected link= to name one"
+            )
+        return self._tips[0]
+
+    def reach(self, function: str, chain: Chain, wishes: tuple[tuple[str, tuple[bool, ...]], ...]) -> _core.Reach:
+        """The part of the model that carries the frames."""
+        found = self.reaches.get(wishes)
+        if found is None:
+            listed = [(name, list(held)) for name, held in wishes]
+            try:
+                found = self.reaches[wishes] = _core.Reach(chain, listed, self.lower, self.upper)
+            except ModelError as error:
+                raise ValueError(f"{function}: {error} of model '{chain.name}'") from None
+        return found
+
+    def refuse_start(self, chain: Chain, q0: Any) -> None:
+        """Refuse a start outside of the limits; other faults are left for the core."""
+        try:
+            start = np.asarray(q0, dtype=np.float64)
+        except (TypeError, ValueError):
+            return
+        if start.shape[-1:] != (chain.n,):
+            return
+        outside = (start < self.lower - 1e-9) | (start > self.upper + 1e-9)
+        if outside.any():
+            *row, joint = np.argwhere(outside)[0].tolist()
+            where = f" in row {np.ravel_multi_index(row, start.shape[:-1])}" if row else ""
+            raise ValueError(
+                f"ik: q0 of joint '{chain.joint_names[joint]}' is {start[(*row, joint)]:.6g}{where}, outside of its limits "
+                f"{self.lower[joint]:.6g} to {self.upper[joint]:.6g}; limits=False leaves them out"
+            )
 
 
 def _mask(function: str, mask: object) -> tuple[bool, ...]:
@@ -81,43 +127,9 @@ def _poses(function: str, name: str, value: Any) -> Any:
     return T
 
 
-def _reach(chain: Chain, wishes: tuple[tuple[str, tuple[bool, ...]], ...]) -> _core.Reach:
-    """The part of the model that carries the frames; made once."""
-    known: dict[Any, _core.Reach] = chain.__dict__.setdefault("_reaches", {})
-    found = known.get(wishes)
-    if found is None:
-        listed = [(name, list(held)) for name, held in wishes]
-        found = known[wishes] = _core.Reach(chain, listed, chain.lower, chain.upper)
-    return found
-
-
-def _middle(chain: Chain) -> Array:
-    """Where joints stand that nothing is said about: in the middle of their limits, or at zero."""
-    known = chain.__dict__.get("_middle_of_limits")
-    if known is None:
-        low, high = chain.lower, chain.upper
-        both = np.isfinite(low) & np.isfinite(high)
-        known = np.where(both, 0.5 * (np.where(both, low, 0.0) + np.where(both, high, 0.0)), np.clip(0.0, low, high))
-        chain.__dict__["_middle_of_limits"] = known
-    return np.asarray(known)
-
-
-def _refuse_start(chain: Chain, q0: Any) -> None:
-    start = np.asarray(q0, dtype=np.float64)
-    if start.shape[-1:] != (chain.n,):
-        return  # the core says it
-    outside = (start < chain.lower - 1e-9) | (start > chain.upper + 1e-9)
-    if outside.any():
-        *row, joint = np.argwhere(outside)[0].tolist()
-        value = float(start[(*row, joint)])
-        where = f" in row {np.ravel_multi_index(row, start.shape[:-1])}" if row else ""
-        raise ValueError(
-            f"ik: q0 of joint '{chain.joint_names[joint]}' is {value:.6g}{where}, outside of its limits "
-            f"{chain.lower[joint]:.6g} to {chain.upper[joint]:.6g}; limits=False leaves them out"
-        )
-
-
 def _tolerances(tolerance: object) -> tuple[float, float]:
+    if tolerance == _TOLERANCE:
+        return _TOLERANCE, _TOLERANCE
     fail = failing("ik")
     both = (tolerance, tolerance) if np.ndim(tolerance) == 0 else tuple(tolerance)  # type: ignore[arg-type]
     if len(both) != 2:
@@ -175,7 +187,7 @@ def ik(
     q0: ArrayLike | None = None,
     mask: Iterable[bool] | None = None,
     limits: bool = True,
-    tolerance: float | tuple[float, float] = 1e-6,
+    tolerance: float | tuple[float, float] = _TOLERANCE,
     restarts: SupportsIndex = _STARTS,
     nearest: bool = False,
     *,
@@ -239,17 +251,17 @@ def ik(
     """
     function = "ik"
     fail = failing(function)
+    known = _Known.of(self)
     held = _EVERYTHING if mask is None else _mask(function, mask)
     if isinstance(T, Mapping) and not set(T) <= {"r", "R", "quaternion"}:
         if link is not None:
             fail(f"link is {_show(link)} while T names its links, expected one of the two")
-        wishes = tuple((_known_link(function, self, name), held) for name in T)
+        wishes = tuple((known.link(function, self, name), held) for name in T)
         targets = [_poses(function, f"T[{_show(name)}]", value) for name, value in T.items()]
         if not targets:
             fail("T is empty, expected a pose for at least one link")
     else:
-        name = _default_link(function, self) if link is None else _known_link(function, self, link)
-        wishes = ((name, held),)
+        wishes = ((known.link(function, self, link), held),)
         targets = [_poses(function, "T", T)]
     limits, nearest = as_flag(limits, fail, "limits"), as_flag(nearest, fail, "nearest")
     gap, turn = _tolerances(tolerance)
@@ -257,12 +269,9 @@ def ik(
     as_choice(on_error, fail, "on_error", ("raise", "nan"))
     number = as_integer(function, "seed", seed, 0, 2**62)
     if q0 is not None and limits:
-        _refuse_start(self, q0)
-    try:
-        reach = _reach(self, wishes)
-    except ModelError as error:
-        raise ValueError(f"{function}: {error} of model '{self.name}'") from None
-    middle = _middle(self)
+        known.refuse_start(self, q0)
+    reach = known.reach(function, self, wishes)
+    middle = known.middle
     if reach.family in _USED_BY_IK and min(gap, turn) >= 1e-9:
         answer = _closed_first(reach, targets, q0, middle, limits, gap, turn, min(starts, _SECOND_LOOK), number, threads)
     else:
@@ -342,15 +351,13 @@ def ik_all(
     """
     function = "ik_all"
     fail = failing(function)
-    name = _default_link(function, self) if link is None else _known_link(function, self, link)
+    known = _Known.of(self)
+    name = known.link(function, self, link)
     held = _EVERYTHING if mask is None else _mask(function, mask)
     limits = as_flag(limits, fail, "limits")
     if locked is not None:
         return _with_locked(self, T, name, swivel, locked, mask, limits, q0, threads)
-    try:
-        reach = _reach(self, ((name, held),))
-    except ModelError as error:
-        raise ValueError(f"{function}: {error} of model '{self.name}'") from None
+    reach = known.reach(function, self, ((name, held),))
     if not reach.family:
         fail(f"model '{self.name}' has no closed form for link '{name}': {reach.what}; `ik` finds solutions of any arm")
     angle: Any = None
@@ -370,7 +377,7 @@ def ik_all(
         lead = np.broadcast_shapes(poses.shape[:-2], angle.shape)
         poses = np.ascontiguousarray(np.broadcast_to(poses, (*lead, 4, 4)))
         angle = np.ascontiguousarray(np.broadcast_to(angle, lead))
-    return ClosedFormSolutions(**reach.closed([poses], q0, _middle(self), angle, limits, threads))
+    return ClosedFormSolutions(**reach.closed([poses], q0, known.middle, angle, limits, threads))
 
 
 def _checked(function: str, T: Any) -> Array:

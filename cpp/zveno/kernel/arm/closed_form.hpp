@@ -224,6 +224,28 @@ Oriented<T> orient(const Vec3<T>* k, const Vec3<T>& beside, const Mat3<T>& R) {
   return out;
 }
 
+// Numbers whose signs name a configuration, (K25), from frames of the bodies; 0: has no meaning for this arm
+template <class T>
+void configuration_of(const ArmPlan& plan, const Mat3<T>* R_WB, const Vec3<T>* p_W, const ArmBranch<T>& branch, T* sign) {
+  sign[0] = sign[1] = sign[2] = T(0.0);
+  const T L(1 / plan.reach), L2(1 / (plan.reach * plan.reach));
+  const auto elbow = [&](int axis, const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& c) {
+    return dot<T>(R_WB[axis].col(2), cross<T>(b - a, c - b)) * L2;
+  };
+  if (plan.family == ArmFamily::swivel)
+    for (int i = 0; i < 3; ++i) sign[i] = branch.turn[2 * i + 1].s;
+  if (plan.family == ArmFamily::scara)
+    sign[1] = elbow(plan.triple[0], p_W[plan.triple[0]], p_W[plan.triple[1]], p_W[plan.triple[2]]) * T(plan.sign[0]);
+  if (!plan.named()) return;
+  const Vec3<T> c = p_W[plan.centre_body] + times(R_WB[plan.centre_body], cast<T>(plan.centre_B));
+  sign[0] = dot<T>(R_WB[1].col(2), cross<T>(R_WB[0].col(2), c - p_W[0])) * L;
+  if (plan.family == ArmFamily::parallel)
+    sign[1] = elbow(1, p_W[1], p_W[2], p_W[3]);
+  else if (!plan.prismatic[2])
+    sign[1] = elbow(2, p_W[1], p_W[2], c);
+  sign[2] = dot<T>(R_WB[3].col(2), cross<T>(R_WB[4].col(2), R_WB[5].col(2)));
+}
+
 // Every branch; X = T M^-1. psi: swivel angle of seven joints.
 template <class T>
 class ClosedForm {
