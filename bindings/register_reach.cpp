@@ -116,7 +116,8 @@ struct Asked {
 };
 
 py::tuple solve(const Reach& reach, const py::list& targets, const py::object& q0, const py::array_t<double>& rest,
-                bool limits, bool nearest, double gap, double turn, int starts, std::uint64_t seed, const py::object& threads) {
+                bool limits, bool nearest, double gap, double turn, int starts, std::uint64_t seed,
+                const py::object& threads) {
   const Context context{"ik", reach.model_name};
   const int workers = threads_of(context, threads.ptr());
   const Asked asked(context, reach.names, reach.n, targets, q0);
@@ -124,7 +125,9 @@ py::tuple solve(const Reach& reach, const py::list& targets, const py::object& q
   auto q = asked.array<double>(reach.n), residual = asked.array<double>(2);
   auto iterations = asked.array<std::int32_t>(), started = asked.array<std::int32_t>();
   auto status = asked.array<std::int8_t>();
-  ReachJob job{&reach.model, reach.n, {asked.goal.data(), static_cast<std::ptrdiff_t>(12 * reach.names.size())},
+  ReachJob job{&reach.model,
+               reach.n,
+               {asked.goal.data(), static_cast<std::ptrdiff_t>(12 * reach.names.size())},
                {asked.start, asked.start_stride}};
   job.limits = limits, job.nearest = nearest, job.gap = gap, job.turn = turn, job.starts = starts, job.seed = seed;
   job.q = q.mutable_data(), job.residual = residual.mutable_data();
@@ -165,7 +168,8 @@ void run_closed(const Reach& reach, const Asked& asked, RowData psi, bool limits
         const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(plan.branches()) * BranchLayout{plan.n}.size();
         std::vector<double> branches(static_cast<std::size_t>((end - begin) * size));
         const RowData psi{s.psi.data ? s.psi.row(begin) : nullptr, s.psi.stride};
-        kernels->run_arm({&plan, &s.reach.model, {s.asked.goal.data() + 12 * begin, 12}, psi, branches.data()}, 0, end - begin);
+        kernels->run_arm({&plan, &s.reach.model, {s.asked.goal.data() + 12 * begin, 12}, psi, branches.data()}, 0,
+                         end - begin);
         ArmRow row;
         for (std::ptrdiff_t i = begin; i < end; ++i) {
           const double* first = s.asked.start ? s.asked.start + s.asked.start_stride * i : nullptr;
@@ -293,13 +297,16 @@ const char* family_name(ArmFamily family) {
 void register_reach(py::module_& m) {
   new_class<Reach>(m, "Reach")
       .def(py::init(&make_reach), py::arg("chain"), py::arg("wishes"), py::arg("lower"), py::arg("upper"))
-      .def_property_readonly("length", [](const Reach& r) { return r.model.reach; }, "Length of the arm, m.")
-      .def_property_readonly("family", [](const Reach& r) { return family_name(r.closed.plan.family); },
-                             "Closed form: its name, empty if there is none.")
-      .def_property_readonly("what", [](const Reach& r) { return r.closed.what; },
-                             "The closed form in words, or why there is none.")
-      .def_property_readonly("deviation", [](const Reach& r) { return r.closed.deviation; },
-                             "Of the arm from the ideal form: rad, or m over the length.")
+      .def_property_readonly(
+          "length", [](const Reach& r) { return r.model.reach; }, "Length of the arm, m.")
+      .def_property_readonly(
+          "family", [](const Reach& r) { return family_name(r.closed.plan.family); },
+          "Closed form: its name, empty if there is none.")
+      .def_property_readonly(
+          "what", [](const Reach& r) { return r.closed.what; }, "The closed form in words, or why there is none.")
+      .def_property_readonly(
+          "deviation", [](const Reach& r) { return r.closed.deviation; },
+          "Of the arm from the ideal form: rad, or m over the length.")
       .def("closed", &all_closed, py::arg("targets"), py::arg("q0"), py::arg("rest"), py::arg("swivel"), py::arg("limits"),
            py::arg("threads"), "All solutions of rows of targets, one after another.")
       .def("nearest_closed", &nearest_closed, py::arg("targets"), py::arg("q0"), py::arg("rest"), py::arg("limits"),

@@ -95,7 +95,9 @@ def stanford():
     rows = [(0, 0.4, 0, -RIGHT), (0, 0.15, 0, RIGHT), (0, 0.3, 0, 0)]
     rows += [(0, 0, 0, -RIGHT), (0, 0, 0, RIGHT), (0, 0.26, 0, 0)]
     kinds = ["revolute", "revolute", "prismatic", "revolute", "revolute", "revolute"]
-    return arm(rows, joints=kinds, lower=[-9] * 2 + [-0.5] + [-9] * 3, upper=[9] * 2 + [0.5] + [9] * 3, name="stanford6")
+    return arm(
+        rows, joints=kinds, lower=[-9] * 2 + [-0.5] + [-9] * 3, upper=[9] * 2 + [0.5] + [9] * 3, name="stanford6"
+    )
 
 
 def uniform(chain, count, seed=0):

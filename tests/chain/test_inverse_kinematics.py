@@ -38,7 +38,10 @@ def errors(chain, q, T, link=None):
     for i, (row, target) in enumerate(zip(q, T, strict=True)):
         pin.forwardKinematics(twin.model, twin.data, twin._q(row))
         at = twin.data.oMi[joint] * placement
-        out[i] = np.linalg.norm(at.translation - target[:3, 3]), np.linalg.norm(pin.log3(target[:3, :3] @ at.rotation.T))
+        out[i] = (
+            np.linalg.norm(at.translation - target[:3, 3]),
+            np.linalg.norm(pin.log3(target[:3, :3] @ at.rotation.T)),
+        )
     return out.max(axis=0)
 
 
@@ -80,7 +83,12 @@ def test_generator_has_the_printed_numbers():
 
 @pytest.mark.parametrize(
     ("name", "where"),
-    [("ur5", {4: 0.0}), ("fs020n", {4: 0.0}), ("fs020n", {2: -math.atan2(0.06, 0.7)}), ("panda", {1: 1.7628, 3: -3.0718})],
+    [
+        ("ur5", {4: 0.0}),
+        ("fs020n", {4: 0.0}),
+        ("fs020n", {2: -math.atan2(0.06, 0.7)}),
+        ("panda", {1: 1.7628, 3: -3.0718}),
+    ],
 )
 def test_singular_targets_and_targets_at_limits_are_reached(name, where):
     chain = ARMS[name]()

@@ -20,9 +20,9 @@ constexpr int kSamples = 4, kPatientFrom = 25, kIdleStarts = 5, kStartsWithoutLi
 struct Lane {
   std::ptrdiff_t row = -1;  // none: idle
   int start = 0, step = 0;
-  int total = 0;           // steps of all starts
-  double reference = 0;    // E when last compared
-  bool free = false;       // limits are left out, to see whether they are what is in the way
+  int total = 0;            // steps of all starts
+  double reference = 0;     // E when last compared
+  bool free = false;        // limits are left out, to see whether they are what is in the way
   double best = kInfinite;  // E of the best state seen
   double distance = kInfinite;
   int since = 0;  // starts since something nearer was found

@@ -21,11 +21,11 @@ enum class ReachStatus : std::int8_t {
 
 struct ReachJob {
   const ReachModel* model;
-  int n;                    // joints of the chain, of which the model has some
-  RowData goal;             // 12 a frame: p, R by rows
-  RowData start;            // n; no data: the middle of the limits
+  int n;          // joints of the chain, of which the model has some
+  RowData goal;   // 12 a frame: p, R by rows
+  RowData start;  // n; no data: the middle of the limits
   bool limits = true;
-  bool nearest = false;     // further starts, as long as they bring something nearer to the first
+  bool nearest = false;            // further starts, as long as they bring something nearer to the first
   double gap = 1e-6, turn = 1e-6;  // tolerances, m and rad
   int starts = 300;
   std::uint64_t seed = 0;

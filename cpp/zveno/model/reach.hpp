@@ -26,8 +26,8 @@ struct ReachModel {
   std::vector<BodyParams<double>> body;
   std::vector<double> offset;
   std::vector<Turn<double>> fixed_turn;
-  std::vector<int> place;             // of body b in q
-  std::vector<double> lower, upper;   // of body b; infinite: none
+  std::vector<int> place;            // of body b in q
+  std::vector<double> lower, upper;  // of body b; infinite: none
   std::vector<ReachFrame> frame;
   double reach = 0;   // sum of the distances between joint origins on the longest path, m
   double length = 0;  // that turns metres into radians, m

@@ -109,7 +109,8 @@ class Finder {
     const double gap = std::fabs(dot(d, n)) / std::sqrt(nn);
     if (!(gap < tolerance_ * plan_.reach)) return false;
     found_.deviation = std::max(found_.deviation, gap / plan_.reach);
-    const double ti = dot<double>(cross<double>(d, plan_.k[j]), n) / nn, tj = dot<double>(cross<double>(d, plan_.k[i]), n) / nn;
+    const double ti = dot<double>(cross<double>(d, plan_.k[j]), n) / nn,
+                 tj = dot<double>(cross<double>(d, plan_.k[i]), n) / nn;
     at = (plan_.p[i] + plan_.k[i] * ti + plan_.p[j] + plan_.k[j] * tj) * 0.5;
     return true;
   }
@@ -260,7 +261,8 @@ class Finder {
     for (int i = 0; i < 5; ++i)
       if (plan_.prismatic[i]) return none("five joints have a closed form if all are revolute and axes 2, 3, 4 parallel");
     if (!parallel_triple(1, 2, 3))
-      return none(text("five joints have a closed form if axes 2, 3, 4 are parallel: they differ by %.3g rad", nearest_tilt_, 0));
+      return none(
+          text("five joints have a closed form if axes 2, 3, 4 are parallel: they differ by %.3g rad", nearest_tilt_, 0));
     if (tilt(1, 0) < tolerance_ || tilt(1, 4) < tolerance_) return none("more than three of the five axes are parallel");
     return found(ArmFamily::five, "five joints, axes 2, 3 and 4 parallel");
   }
@@ -294,7 +296,8 @@ class Finder {
       V at;
       if (!point_triple(t, at)) continue;
       constexpr int kOther[4][3] = {{5, 4, 3}, {0, 5, 4}, {1, 0, 5}, {0, 1, 2}};
-      constexpr bool kMoved[4][3] = {{false, false, false}, {false, true, true}, {false, false, true}, {false, false, false}};
+      constexpr bool kMoved[4][3] = {
+          {false, false, false}, {false, true, true}, {false, false, true}, {false, false, false}};
       for (int i = 0; i < 3; ++i) plan_.triple[i] = t + i, plan_.other[i] = kOther[t][i], plan_.moved[i] = kMoved[t][i];
       plan_.back = t != 3, plan_.inverse = t == 0;
       plan_.centre = at;
@@ -309,8 +312,9 @@ class Finder {
     if (!why.empty()) return none(why);
     std::string reason = "no three consecutive axes meet in a point or are parallel";
     if (std::isfinite(nearest_point_))
-      reason += ": " + axes(nearest_place_, 3) +
-                text(" miss a common point by %.4g m, %.2g %% of the reach", nearest_point_, 100 * nearest_point_ / plan_.reach);
+      reason +=
+          ": " + axes(nearest_place_, 3) +
+          text(" miss a common point by %.4g m, %.2g %% of the reach", nearest_point_, 100 * nearest_point_ / plan_.reach);
     if (nearest_tilt_ < 0.1) reason += text("; three others differ by %.3g rad from parallel", nearest_tilt_, 0);
     return none(reason);
   }
@@ -343,8 +347,6 @@ class Finder {
 
 }  // namespace
 
-ArmFamilyFound find_arm_family(const ReachModel& model, double tolerance) {
-  return Finder(model, tolerance).run();
-}
+ArmFamilyFound find_arm_family(const ReachModel& model, double tolerance) { return Finder(model, tolerance).run(); }
 
 }  // namespace zveno

@@ -87,8 +87,8 @@ bool same(const ArmPlan& plan, const double* a, const double* b) {
 
 }  // namespace
 
-void collect_solutions(const ArmPlan& plan, const ReachModel& model, const double* branches, const double* first, bool limits,
-                       ArmRow& row) {
+void collect_solutions(const ArmPlan& plan, const ReachModel& model, const double* branches, const double* first,
+                       bool limits, ArmRow& row) {
   const BranchLayout layout{plan.n};
   const int n = plan.n;
   row.inside.clear(), row.outside.clear();
@@ -155,7 +155,8 @@ void collect_solutions(const ArmPlan& plan, const ReachModel& model, const doubl
         const double slack = kInside;
         if (plan.prismatic[j] ? s.q[j] < low - slack || s.q[j] > high + slack : false) inside = false;
         // one limit only: the turn that is nearest to it inside
-        if (!plan.prismatic[j] && s.q[j] < low - slack) from[j] = to[j] = static_cast<int>(std::ceil((low - slack - s.q[j]) / kTurn));
+        if (!plan.prismatic[j] && s.q[j] < low - slack)
+          from[j] = to[j] = static_cast<int>(std::ceil((low - slack - s.q[j]) / kTurn));
         if (!plan.prismatic[j] && s.q[j] > high + slack)
           from[j] = to[j] = static_cast<int>(std::floor((high + slack - s.q[j]) / kTurn));
       }
@@ -169,8 +170,7 @@ void collect_solutions(const ArmPlan& plan, const ReachModel& model, const doubl
     std::copy_n(from, n, turns);
     for (;;) {
       ArmSolution w = s;
-      for (int j = 0; j < n; ++j)
-        w.q[j] = std::min(std::max(s.q[j] + kTurn * turns[j], model.lower[j]), model.upper[j]);
+      for (int j = 0; j < n; ++j) w.q[j] = std::min(std::max(s.q[j] + kTurn * turns[j], model.lower[j]), model.upper[j]);
       row.inside.push_back(w);
       int j = n - 1;
       while (j >= 0 && turns[j] == to[j]) turns[j] = from[j], --j;
@@ -178,11 +178,14 @@ void collect_solutions(const ArmPlan& plan, const ReachModel& model, const doubl
       ++turns[j];
     }
   }
+  if (!limits || row.inside.size() <= static_cast<std::size_t>(count)) return;  // no branch has two: in order already
   const auto away = [&](const ArmSolution& s) {
     double most = 0;
     for (int j = 0; j < n; ++j) {
       const double low = model.lower[j], high = model.upper[j];
-      const double middle = first ? first[model.place[j]] : std::isfinite(low) && std::isfinite(high) ? 0.5 * (low + high) : 0.0;
+      const double middle = first                                       ? first[model.place[j]]
+                            : std::isfinite(low) && std::isfinite(high) ? 0.5 * (low + high)
+                                                                        : 0.0;
       most = std::max(most, std::fabs(s.q[j] - middle) / (plan.prismatic[j] ? model.length : 1.0));
     }
     return most;

@@ -15,8 +15,8 @@ struct ArmSolution {
   int branch;        // in the order of q without whole turns
   int multiplicity;  // branches that meet in it
   std::int8_t configuration[3];
-  std::uint8_t singular;           // bits: shoulder, elbow, wrist, 8: of the Jacobian
-  double free[kMostArmJoints];     // direction that does not move the frame, zero if there is none
+  std::uint8_t singular;        // bits: shoulder, elbow, wrist, 8: of the Jacobian
+  double free[kMostArmJoints];  // direction that does not move the frame, zero if there is none
 };
 
 struct ArmRow {
@@ -25,7 +25,7 @@ struct ArmRow {
 };
 
 // `branches`: those of one row, see BranchLayout. first: orders solutions by distance, null: the middle of the limits.
-void collect_solutions(const ArmPlan& plan, const ReachModel& model, const double* branches, const double* first, bool limits,
-                       ArmRow& row);
+void collect_solutions(const ArmPlan& plan, const ReachModel& model, const double* branches, const double* first,
+                       bool limits, ArmRow& row);
 
 }  // namespace zveno

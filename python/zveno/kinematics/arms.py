@@ -110,7 +110,9 @@ def _mask(function: str, mask: object) -> tuple[bool, ...]:
     items = list(mask) if isinstance(mask, Iterable) and not isinstance(mask, str | bytes) else []
     if len(items) != 6:
         fail(f"mask is {_show(mask)}, expected six flags: x, y, z along base axes, turns about x, y, z of the target")
-    flags = tuple(as_flag(x.item() if isinstance(x, np.generic) else x, fail, f"mask[{i}]") for i, x in enumerate(items))
+    flags = tuple(
+        as_flag(x.item() if isinstance(x, np.generic) else x, fail, f"mask[{i}]") for i, x in enumerate(items)
+    )
     if not any(flags):
         fail("mask holds no component, expected at least one")
     return flags
@@ -161,8 +163,16 @@ def _raise(chain: Chain, answer: InverseKinematics) -> NoReturn:
 
 
 def _closed_first(
-    reach: _core.Reach, targets: list[Any], q0: Any, middle: Array, limits: bool, gap: float, turn: float,
-    starts: int, seed: int, threads: Any,
+    reach: _core.Reach,
+    targets: list[Any],
+    q0: Any,
+    middle: Array,
+    limits: bool,
+    gap: float,
+    turn: float,
+    starts: int,
+    seed: int,
+    threads: Any,
 ) -> InverseKinematics:
     """The nearest solution of the closed form; where it has none, what the numeric method comes nearest to."""
     q, status, residual = reach.nearest_closed(targets, q0, middle, limits, threads)
@@ -273,7 +283,9 @@ def ik(
     reach = known.reach(function, self, wishes)
     middle = known.middle
     if reach.family in _USED_BY_IK and min(gap, turn) >= 1e-9:
-        answer = _closed_first(reach, targets, q0, middle, limits, gap, turn, min(starts, _SECOND_LOOK), number, threads)
+        answer = _closed_first(
+            reach, targets, q0, middle, limits, gap, turn, min(starts, _SECOND_LOOK), number, threads
+        )
     else:
         answer = InverseKinematics(
             *reach.solve(targets, q0, middle, limits, nearest, gap, turn, starts, number, threads)
@@ -401,9 +413,7 @@ def _with_locked(
             fail(f"no joint {_show(name)} in model '{chain.name}'{did_you_mean(name, chain.joint_names)}")
         i = chain.joint_names.index(name)
         if limits and not chain.lower[i] - 1e-9 <= value <= chain.upper[i] + 1e-9:
-            fail(
-                f"locked['{name}'] is {value:.6g}, outside of its limits {chain.lower[i]:.6g} to {chain.upper[i]:.6g}"
-            )
+            fail(f"locked['{name}'] is {value:.6g}, outside of its limits {chain.lower[i]:.6g} to {chain.upper[i]:.6g}")
     key = tuple(sorted((name, float(value)) for name, value in locked.items()))
     known: dict[Any, Any] = chain.__dict__.setdefault("_locked_arms", {})
     if len(known) > 64:

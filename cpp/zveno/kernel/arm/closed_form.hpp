@@ -59,7 +59,8 @@ void carry(Regional how, const Screw<T>* s, const Vec3<T>& c, const Vec3<T>& w, 
       const TwoTurns<T> q1 = turn_to_plane<T>(k2, k1, a, dot<T>(k2, c - p1), true);
       for (int i = 0; i < 2; ++i) {
         const Vec3<T> y = turned<T>(k1, reversed(q1.turn[i]), a) + p1 - p2;
-        const TwoTurns<T> q3 = turn_to_distance<T>(k3, across<T>(k3, c - p3), across<T>(k3, p2 - p3), length_of(across(k2, y)));
+        const TwoTurns<T> q3 =
+            turn_to_distance<T>(k3, across<T>(k3, c - p3), across<T>(k3, p2 - p3), length_of(across(k2, y)));
         for (int j = 0; j < 2; ++j) {
           Carried<T>& x = out[2 * i + j];
           x.turn[0] = q1.turn[i], x.turn[2] = q3.turn[j];
@@ -112,7 +113,8 @@ void carry(Regional how, const Screw<T>* s, const Vec3<T>& c, const Vec3<T>& w, 
         q3 = turn_to_plane<T>(k1, k3, c - p3, dot<T>(k1, w - p3));
       for (int i = 0; i < (slides ? 1 : 2); ++i) {
         const Vec3<T> y = slides ? c + k3 * slide : swung(k3, p3, q3.turn[i], c);
-        const TwoTurns<T> q2 = turn_to_distance<T>(k2, across<T>(k2, y - p2), across<T>(k2, p1 - p2), length_of(across(k1, a)));
+        const TwoTurns<T> q2 =
+            turn_to_distance<T>(k2, across<T>(k2, y - p2), across<T>(k2, p1 - p2), length_of(across(k1, a)));
         for (int j = 0; j < 2; ++j) {
           Carried<T>& x = out[2 * i + j];
           x.turn[2] = q3.turn[i], x.turn[1] = q2.turn[j];
@@ -323,7 +325,8 @@ class ClosedForm {
     const Vec3<T>&ka = s[0].k, &kb = s[1].k, &kd = s[2].k;
     const Vec3<T> u = s[1].p - s[0].p, v = s[2].p - s[1].p, kp = across(ka, k), mp = across(kd, m);
     const T& L = per_reach_;
-    const T A[2][2] = {{-dot(kb, kp), dot<T>(kb, cross<T>(ka, k))}, {dot<T>(k, across(ka, u)) * L, dot<T>(k, cross<T>(ka, u)) * L}};
+    const T A[2][2] = {{-dot(kb, kp), dot<T>(kb, cross<T>(ka, k))},
+                       {dot<T>(k, across(ka, u)) * L, dot<T>(k, cross<T>(ka, u)) * L}};
     const T B[2][2] = {{dot(kb, mp), dot<T>(kb, cross<T>(kd, m))}, {dot(v, mp) * L, dot<T>(v, cross<T>(kd, m)) * L}};
     const T d[2] = {dot(kb, ka) * dot(ka, k) - dot(kb, kd) * dot(kd, m),
                     (dot<T>(k, p - s[0].p) - dot<T>(m, g - s[2].p) - dot(k, ka) * dot(ka, u) - dot(v, kd) * dot(kd, m)) * L};
@@ -348,12 +351,14 @@ class ClosedForm {
     for (int i = 0; i < 4; ++i) {
       const Vec3<T> from = turned(kd, pair.second[i], m);
       const OneTurn<T> middle = turn_to<T>(kb, from, turned<T>(ka, reversed(pair.first[i]), k));
-      const Motion<T> rest = s[0].turned_by(pair.first[i]) * s[1].turned_by(middle.turn) * s[2].turned_by(pair.second[i]) * G;
+      const Motion<T> rest =
+          s[0].turned_by(pair.first[i]) * s[1].turned_by(middle.turn) * s[2].turned_by(pair.second[i]) * G;
       const Motion<T> plane = rest.inverse();
       const PlanarTriple<T> triple = planar_triple<T>(k, at, plan_.sign, plane.R, plane.t, cast<T>(plan_.beside));
       for (int j = 0; j < 2; ++j) {
         ArmBranch<T>& b = out[2 * i + j];
-        b.turn[plan_.other[0]] = pair.first[i], b.turn[plan_.other[1]] = middle.turn, b.turn[plan_.other[2]] = pair.second[i];
+        b.turn[plan_.other[0]] = pair.first[i], b.turn[plan_.other[1]] = middle.turn,
+        b.turn[plan_.other[2]] = pair.second[i];
         for (int l = 0; l < 3; ++l) b.turn[plan_.triple[l]] = triple.turn[j][l];
         miss(b, T(plan_.reach) * pair.miss[i]), miss(b, triple.miss);
         b.singular[0] = pair.size, b.singular[1] = triple.size * per_reach_, b.singular[2] = root(middle.size);

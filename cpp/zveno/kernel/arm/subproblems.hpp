@@ -1,8 +1,8 @@
 // The steps that closed forms of arms are made of. docs/inverse-kinematics.md (K2), (K4)-(K11).
 //
-// An angle is the pair of its sine and cosine, so that no step needs a transcendental function. Every step has a fixed number
-// of branches; beyond the boundary both are the angle that comes nearest. `miss` says how far beyond, 0 inside; `size` is
-// about zero where the angle is indefinite.
+// An angle is the pair of its sine and cosine, so that no step needs a transcendental function. Every step has a fixed
+// number of branches; beyond the boundary both are the angle that comes nearest. `miss` says how far beyond, 0 inside;
+// `size` is about zero where the angle is indefinite.
 #pragma once
 
 #include <zveno/math/lin.hpp>
@@ -152,8 +152,8 @@ ZVENO_APART FourTurns<T> four_roots(const T (&f)[5]) {
   // by x = tan(t' / 2), divided by the leading coefficient f(t0 + pi), which is not small
   const T lead = h.c0 - a1 + a2;
   const T inverse = T(1.0) / pick_below(T(0.0), magnitude(lead), lead, T(1.0));
-  const T A[4] = {(h.c0 + a1 + a2) * inverse, (T(2.0) * b1 + T(4.0) * b2) * inverse,
-                  (T(2.0) * h.c0 - T(6.0) * a2) * inverse, (T(2.0) * b1 - T(4.0) * b2) * inverse};
+  const T A[4] = {(h.c0 + a1 + a2) * inverse, (T(2.0) * b1 + T(4.0) * b2) * inverse, (T(2.0) * h.c0 - T(6.0) * a2) * inverse,
+                  (T(2.0) * b1 - T(4.0) * b2) * inverse};
   // all four roots at once, by Weierstrass: no root has to be found before another
   struct Complex {
     T re, im;

@@ -1,6 +1,6 @@
 // Frames of a chain, how far they are from where they are wanted, and one step of Levenberg's method towards it.
-// docs/inverse-kinematics.md (K26), (K27). For n joints and one frame: kinematics 33 n mul, the normal matrix 3 n (n + 1) mul,
-// its factors n^3 / 6 mul.
+// docs/inverse-kinematics.md (K26), (K27). For n joints and one frame: kinematics 33 n mul, the normal matrix 3 n (n + 1)
+// mul, its factors n^3 / 6 mul.
 #pragma once
 
 #include <zveno/kernel/chain/kinematics.hpp>
@@ -55,10 +55,10 @@ struct ReachState {
   T *s, *c, *theta, *q;
   Mat3<T>* R_WB;
   Vec3<T>* p_W;
-  T* e;       // 6 for each frame: metres over `length`, radians
-  T* column;  // of the Jacobian: for each joint, 6 for each frame
-  T *H, *g;   // normal matrix, lower triangle by rows; its right side, and the step
-  T E;        // e . e
+  T* e;           // 6 for each frame: metres over `length`, radians
+  T* column;      // of the Jacobian: for each joint, 6 for each frame
+  T *H, *g;       // normal matrix, lower triangle by rows; its right side, and the step
+  T E;            // e . e
   T gap2, turn2;  // largest square of what is missing: m, rad
 
   ReachState(const ReachModel& model, Scratch& scratch) {
