@@ -117,7 +117,7 @@ struct Asked {
 
 py::tuple solve(const Reach& reach, const py::list& targets, const py::object& q0, const py::array_t<double>& rest,
                 bool limits, bool nearest, double gap, double turn, int starts, std::uint64_t seed,
-                const py::object& threads) {
+                const py::object& threads, const py::object& numbers) {
   const Context context{"ik", reach.model_name};
   const int workers = threads_of(context, threads.ptr());
   const Asked asked(context, reach.names, reach.n, targets, q0);
@@ -132,6 +132,12 @@ py::tuple solve(const Reach& reach, const py::list& targets, const py::object& q
   job.limits = limits, job.nearest = nearest, job.gap = gap, job.turn = turn, job.starts = starts, job.seed = seed;
   job.q = q.mutable_data(), job.residual = residual.mutable_data();
   job.iterations = iterations.mutable_data(), job.started = started.mutable_data(), job.status = status.mutable_data();
+  py::array_t<std::int64_t, py::array::c_style> number;
+  if (!numbers.is_none()) {
+    number = numbers.cast<decltype(number)>();
+    if (number.size() != rows) throw py::value_error("Reach.solve: sizes do not match");
+    job.number = number.data();
+  }
   // joints that no target needs keep what they are told
   for (std::ptrdiff_t row = 0; row < rows; ++row)
     std::copy_n(asked.start ? asked.start + asked.start_stride * row : rest.data(), reach.n, job.q + row * reach.n);
@@ -313,6 +319,7 @@ void register_reach(py::module_& m) {
            py::arg("threads"), "(q, status, residual): of the solutions of each row the one nearest to q0.")
       .def("solve", &solve, py::arg("targets"), py::arg("q0"), py::arg("rest"), py::arg("limits"), py::arg("nearest"),
            py::arg("gap"), py::arg("turn"), py::arg("starts"), py::arg("seed"), py::arg("threads"),
+           py::arg("numbers") = py::none(),
            "(q, status, residual, iterations, starts) of rows of targets, one (..., 4, 4) array for each frame.");
 }
 

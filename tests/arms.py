@@ -70,7 +70,7 @@ def iiwa():
 
 
 def panda():
-    """Franka Panda with its limits, modified Denavit-Hartenberg rows of the maker, flange turned and lifted to the hand."""
+    """Franka Panda: the maker's modified Denavit-Hartenberg rows and limits, the frame of the hand."""
     a = (0, 0, 0, 0.0825, -0.0825, 0, 0.088)
     d = (0.333, 0, 0.316, 0, 0.384, 0, 0)
     alpha = (0, -RIGHT, RIGHT, RIGHT, -RIGHT, RIGHT, RIGHT)

@@ -929,7 +929,6 @@ def linkage_close(
 ) -> tuple[_Array, _Array, bool, int, float]: ...
 def linkage_rank(linkage: Linkage, G: _Array, f: _Array) -> tuple[int, _Array]: ...
 def linkage_choose(linkage: Linkage, G: _Array) -> None: ...
-
 class Reach:
     def __init__(
         self, chain: Chain, wishes: list[tuple[str, list[bool]]], lower: ArrayLike, upper: ArrayLike
@@ -954,6 +953,7 @@ class Reach:
         starts: int,
         seed: int,
         threads: SupportsIndex | None,
+        numbers: NDArray[np.int64] | None = None,
     ) -> tuple[_Array, NDArray[np.int8], _Array, NDArray[np.int32], NDArray[np.int32]]: ...
     def closed(
         self,

@@ -145,9 +145,18 @@ class ClosedFormSolutions(NamedTuple):
         """The solutions of one pose of a batch, by its number in the flattened leading shape."""
         i = as_integer("of", "pose", pose, 0, self.missing.size - 1)
         part = slice(int(self.first[i]), int(self.first[i + 1]))
-        arrays = (array[part] for array in self[:7])
-        ends = np.array([0, part.stop - part.start])
-        return ClosedFormSolutions(*arrays, ends, self.missing.reshape(-1)[i], self.outside.reshape(-1)[i])
+        return ClosedFormSolutions(
+            q=self.q[part],
+            configuration=self.configuration[part],
+            singular=self.singular[part],
+            free=self.free[part],
+            branch=self.branch[part],
+            multiplicity=self.multiplicity[part],
+            residual=self.residual[part],
+            first=np.array([0, part.stop - part.start]),
+            missing=np.asarray(self.missing.reshape(-1)[i]),
+            outside=np.asarray(self.outside.reshape(-1)[i]),
+        )
 
     def _repr_html_(self) -> str:
         rows = [

@@ -126,7 +126,7 @@ def test_fs020n_has_the_branches_of_the_book():
 def test_indices_of_the_book_are_those_of_q():
     chain = zv.robots.kawasaki_fs020n()
     s = round_trip(chain, 200)
-    q1, q2, q3, q4, q5, q6 = s.q.T
+    _, q2, q3, _, q5, _ = s.q.T
     elbow = q2 - q3
     rho = 0.15 + 0.8 * np.sin(q2) + 0.7 * np.sin(elbow) - 0.06 * np.cos(elbow)
     want = np.sign(np.stack([rho, -np.sin(q3 + math.atan2(0.06, 0.7)), -np.sin(q5)], axis=1))

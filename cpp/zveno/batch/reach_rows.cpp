@@ -191,7 +191,8 @@ class ReachLanes {
       for (int b = 0; b < n_; ++b) state_.q[b].v[l] = first_[l * n_ + b];
       return Next::again;
     }
-    const std::uint64_t row = static_cast<std::uint64_t>(lane.row) + job_.seed;
+    const std::ptrdiff_t number = job_.number ? job_.number[lane.row] : lane.row;
+    const std::uint64_t row = static_cast<std::uint64_t>(number) + job_.seed;
     // the best of a few, which fill the lanes of another state
     for (int i = 0; i < goals_; ++i) sample_goal_[i] = goal_[i][l];
     double best = kInfinite;

@@ -29,6 +29,7 @@ struct ReachJob {
   double gap = 1e-6, turn = 1e-6;  // tolerances, m and rad
   int starts = 300;
   std::uint64_t seed = 0;
+  const std::int64_t* number = nullptr;  // of the rows, for their starts; null: 0, 1, ...
 
   double* q = nullptr;         // n a row
   double* residual = nullptr;  // 2 a row: m, rad

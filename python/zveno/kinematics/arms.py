@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from .._check import Array, _show, as_amount, as_choice, as_flag, as_integer, did_you_mean, failing
@@ -54,10 +54,10 @@ class _Known:
 
     @classmethod
     def of(cls, chain: Chain) -> _Known:
-        found = chain.__dict__.get("_known_for_ik")
+        found: _Known | None = chain.__dict__.get("_known_for_ik")
         if found is None:
             found = chain.__dict__["_known_for_ik"] = cls(chain)
-        return found  # type: ignore[no-any-return]
+        return found
 
     def link(self, function: str, chain: Chain, link: object) -> str:
         """The name of a link; of None the one link that carries no other."""
@@ -97,8 +97,8 @@ class _Known:
             *row, joint = np.argwhere(outside)[0].tolist()
             where = f" in row {np.ravel_multi_index(row, start.shape[:-1])}" if row else ""
             raise ValueError(
-                f"ik: q0 of joint '{chain.joint_names[joint]}' is {start[(*row, joint)]:.6g}{where}, outside of its limits "
-                f"{self.lower[joint]:.6g} to {self.upper[joint]:.6g}; limits=False leaves them out"
+                f"ik: q0 of joint '{chain.joint_names[joint]}' is {start[(*row, joint)]:.6g}{where}, outside of its "
+                f"limits {self.lower[joint]:.6g} to {self.upper[joint]:.6g}; limits=False leaves them out"
             )
 
 
@@ -182,9 +182,12 @@ def _closed_first(
     if failed.any():
         T = np.broadcast_to(targets[0], (*status.shape, 4, 4))[failed]
         start = None if q0 is None else np.broadcast_to(q0, (*status.shape, q.shape[-1]))[failed]
-        again = reach.solve([T], start, middle, limits, False, gap, turn, starts, seed, threads)
+        again = reach.solve(
+            [T], start, middle, limits, False, gap, turn, starts, seed, threads, np.flatnonzero(failed)
+        )
         first = status[failed]
-        for array, values in zip(answer, again, strict=True):
+        arrays: tuple[NDArray[Any], ...] = answer
+        for array, values in zip(arrays, again, strict=True):
             array[failed] = values
         status[failed] = np.where(again[1] == 1, first, again[1])
     return answer
@@ -313,8 +316,8 @@ def ik_all(
 
     Known are six joints of which three consecutive axes meet in a point (a spherical wrist, at any place) or are
     parallel (UR), three joints that carry a point, SCARA, five joints with axes 2, 3, 4 parallel, and seven joints with
-    spherical shoulder and wrist. What is nearly so, as in files with rounded angles, is solved as if it were and polished
-    on the model itself. Every solution has been put through the forward kinematics: its pose is within 1e-11.
+    spherical shoulder and wrist. What is nearly so, as in files with rounded angles, is solved as if it were and
+    polished on the model itself. Every solution has been put through the forward kinematics: its pose is within 1e-11.
 
     Parameters
     ----------
@@ -338,8 +341,8 @@ def ik_all(
     Returns
     -------
     ClosedFormSolutions
-        q (k, n), configuration (k, 3), singular (k,), free (k, n), branch (k,) ...; perhaps none, then ``missing`` tells
-        how far away the pose is.
+        q (k, n), configuration (k, 3), singular (k,), free (k, n), branch (k,) ...; perhaps none, then ``missing``
+        tells how far away the pose is.
 
     Raises
     ------
@@ -359,7 +362,7 @@ def ik_all(
     >>> T[0, 3] += 3.0
     >>> far = arm.ik_all(T)
     >>> len(far.q), float(far.missing.round(3))
-    (0, 2.034)
+    (0, 2.142)
     """
     function = "ik_all"
     fail = failing(function)
