@@ -3,7 +3,7 @@
 python bench/ik_table.py [--targets N] [--cpp] [--peers PYTHON]
 
 Targets are poses of random configurations inside of the limits, first starts are other random ones. Times are means
-over the targets, in one run, the engines one after another on one thread; on a shared machine compare ratios. Success:
+over the targets, of the processor, in one run, the engines one after another on one thread; on a shared machine compare ratios. Success:
 1e-6 m and 1e-6 rad, inside of the limits. --cpp builds bench/cpp/ik_pinocchio.cpp (damped least squares with restarts,
 Pinocchio's usual form). --peers: an interpreter that has roboticstoolbox; it is not needed.
 """
@@ -37,10 +37,10 @@ SINGLES = 2000
 
 
 def mean_time(work: Callable[[], Any], count: int) -> float:
-    """Microseconds of one of `count` targets."""
-    began = time.perf_counter()
+    """Microseconds of the processor for one of `count` targets."""
+    began = time.process_time()
     work()
-    return 1e6 * (time.perf_counter() - began) / count
+    return 1e6 * (time.process_time() - began) / count
 
 
 def numeric(chain: zv.Chain) -> Callable[..., Any]:
@@ -142,9 +142,9 @@ data = json.load(open(sys.argv[1]))
 T, q0 = np.array(data["T"]), np.array(data["q0"])
 def show(name, version, work):
     work(T[0], q0[0])
-    began = time.perf_counter()
+    began = time.process_time()
     good = sum(bool(work(a, b)) for a, b in zip(T, q0))
-    print(json.dumps([name + " " + version, 1e6 * (time.perf_counter() - began) / len(T), good / len(T)]))
+    print(json.dumps([name + " " + version, 1e6 * (time.process_time() - began) / len(T), good / len(T)]))
 try:
     import roboticstoolbox as rtb
     from spatialmath import SE3

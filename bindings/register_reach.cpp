@@ -7,6 +7,7 @@
 #include <zveno/functions/reach_job.hpp>
 #include <zveno/solve/arm_family.hpp>
 #include <zveno/solve/arm_solutions.hpp>
+#include <zveno/support/finite.hpp>
 
 #include "arrays.hpp"
 #include "classes.hpp"
@@ -243,6 +244,9 @@ py::dict all_closed(const Reach& reach, const py::list& targets, const py::objec
   const int workers = threads_of(context, threads.ptr());
   const Asked asked(context, reach.names, reach.n, targets, q0);
   const std::ptrdiff_t rows = asked.lead.count();
+  for (std::ptrdiff_t row = 0; row < rows; ++row)
+    if (!all_finite(asked.goal.data() + 12 * row, 12) || !is_rotation(asked.goal.data() + 12 * row + 3))
+      throw py::value_error("ik_all: T is not a pose in row " + std::to_string(row));
   RowData swivel{};
   py::array_t<double, py::array::c_style> given;
   if (!psi.is_none()) {

@@ -131,15 +131,6 @@ class ReachLanes {
     }
   }
 
-  static bool is_rotation(const double* R) {
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j <= i; ++j) {
-        const double g = R[i] * R[j] + R[3 + i] * R[3 + j] + R[6 + i] * R[6 + j];
-        if (!(std::fabs(g - (i == j)) < 1e-6)) return false;
-      }
-    return R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]) > 0;
-  }
-
   // what comes next for a lane whose state has been evaluated
   Next judge(int l) {
     Lane& lane = lane_[l];

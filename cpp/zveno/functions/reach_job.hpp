@@ -2,6 +2,7 @@
 // docs/inverse-kinematics.md, section 4.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -47,6 +48,16 @@ inline std::uint64_t mixed(std::uint64_t z) {
 }
 inline double uniform(std::uint64_t row, std::uint64_t sample, std::uint64_t joint) {
   return static_cast<double>(mixed(mixed(row) + 64 * sample + joint) >> 11) * 0x1p-53;
+}
+
+// 3 x 3 by rows, to 1e-6
+inline bool is_rotation(const double* R) {
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j <= i; ++j) {
+      const double g = R[i] * R[j] + R[3 + i] * R[3 + j] + R[6 + i] * R[6 + j];
+      if (!(std::fabs(g - (i == j)) < 1e-6)) return false;
+    }
+  return R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]) > 0;
 }
 
 }  // namespace zveno

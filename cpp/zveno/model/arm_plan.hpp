@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include <zveno/math/lin.hpp>
-#include <zveno/math/turn.hpp>
 
 namespace zveno {
 

@@ -1,6 +1,8 @@
 // Choices by value without a branch, for scalars with a value: a mask is a bool, or one for each lane.
 #pragma once
 
+#include <initializer_list>
+
 #include <zveno/math/turn.hpp>
 #include <zveno/scalar/angle.hpp>
 

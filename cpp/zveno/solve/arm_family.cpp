@@ -1,3 +1,4 @@
+// docs/inverse-kinematics.md, section 3
 #include <zveno/solve/arm_family.hpp>
 
 #include <algorithm>

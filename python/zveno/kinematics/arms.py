@@ -387,21 +387,19 @@ def ik_all(
             fail(f"swivel is {_show(swivel)}, expected finite angles")
     elif swivel is not None:
         fail(f"swivel is {_show(swivel)}, but model '{self.name}' has no swivel: {reach.what}")
-    poses = _checked(function, T)
+    poses = _poses(function, "T", T)
     if angle is not None and angle.ndim:
-        lead = np.broadcast_shapes(poses.shape[:-2], angle.shape)
+        try:
+            lead = np.broadcast_shapes(poses.shape[:-2], angle.shape)
+        except ValueError:
+            fail(f"swivel has shape {angle.shape}, which does not broadcast with {poses.shape[:-2]} poses")
         poses = np.ascontiguousarray(np.broadcast_to(poses, (*lead, 4, 4)))
         angle = np.ascontiguousarray(np.broadcast_to(angle, lead))
-    return ClosedFormSolutions(**reach.closed([poses], q0, known.middle, angle, limits, threads))
-
-
-def _checked(function: str, T: Any) -> Array:
-    """Poses (..., 4, 4): finite, rotations."""
-    r, R = as_pose(T, failing(function), "T", lead=True)
-    lead = np.broadcast_shapes(r.shape[:-1], R.shape[:-2])
-    poses = np.zeros((*lead, 4, 4))
-    poses[..., :3, :3], poses[..., :3, 3], poses[..., 3, 3] = R, r, 1.0
-    return poses
+    try:
+        return ClosedFormSolutions(**reach.closed([poses], q0, known.middle, angle, limits, threads))
+    except ValueError:
+        as_pose(T, fail, "T", lead=True)  # says what is wrong with it
+        raise
 
 
 def _with_locked(

@@ -79,7 +79,7 @@ TwoTurns<T> turn_to_distance(const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& 
   const T a = length_of(cross<T>(k, p)), b = length_of(cross<T>(k, w)), h = dot<T>(k, p - w);
   const T D = clipped_root<T>((d - h) * (d + h));
   const T far = D - (a + b), near = magnitude<T>(a - b) - D;
-  const T u = clipped_root<T>((D - a + b) * (D + a - b)), v = clipped_root<T>((a + b - D) * (a + b + D));
+  const T u = clipped_root<T>((D - (a - b)) * (D + (a - b))), v = clipped_root<T>((a + b - D) * (a + b + D));
   const Turn<T> half = unit_turn(u, v), g = product(half, half), f = turn_to(k, p, w).turn;
   const T short_of = greater<T>(magnitude<T>(h) - d, T(0.0));
   return {{product(f, g), product(f, reversed(g))},
@@ -101,7 +101,7 @@ TwoTurns<T> turn_to_angle(const Vec3<T>& h, const Vec3<T>& k, const Vec3<T>& p, 
   const T a = length_of(cross<T>(k, p)), b = length_of(cross<T>(k, h));
   const auto half_side = [&](const Vec3<T>& pole) {
     const T d = length_of(w - pole), along = dot<T>(k, p - pole), D = clipped_root<T>((d - along) * (d + along));
-    return clipped_root<T>((D - a + b) * (D + a - b));
+    return clipped_root<T>((D - (a - b)) * (D + (a - b)));
   };
   const Turn<T> half = unit_turn(half_side(h), half_side(-h)), g = product(half, half);
   const Turn<T> f = turn_to(k, p, h).turn, one = product(f, g), two = product(f, reversed(g));
