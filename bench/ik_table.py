@@ -3,9 +3,9 @@
 python bench/ik_table.py [--targets N] [--cpp] [--peers PYTHON]
 
 Targets are poses of random configurations inside of the limits, first starts are other random ones. Times are means
-over the targets, of the processor, in one run, the engines one after another on one thread; on a shared machine compare ratios. Success:
-1e-6 m and 1e-6 rad, inside of the limits. --cpp builds bench/cpp/ik_pinocchio.cpp (damped least squares with restarts,
-Pinocchio's usual form). --peers: an interpreter that has roboticstoolbox; it is not needed.
+over the targets, of the processor, in one run, the engines one after another on one thread; on a shared machine compare
+ratios. Success: 1e-6 m and 1e-6 rad, inside of the limits. --cpp builds bench/cpp/ik_pinocchio.cpp (damped least
+squares with restarts, Pinocchio's usual form). --peers: an interpreter that has roboticstoolbox; it is not needed.
 """
 
 from __future__ import annotations

@@ -388,6 +388,10 @@ def test_no_poses_have_no_solutions():
         (arms.panda, {"locked": {"nobody": 0.0}}, "no joint 'nobody'"),
         (arms.panda, {"locked": {"link7_joint": 3.0}}, "outside of its limits"),
         (arms.panda, {"locked": {}}, "expected a dict"),
+        (arms.panda, {"locked": {"link7_joint": "far"}}, "expected a number"),
+        (arms.iiwa, {"swivel": "up"}, "expected angles"),
+        (arms.iiwa, {"swivel": math.nan}, "expected finite angles"),
+        (arms.puma, {"q0": [1, 2]}, "q0 has shape"),
     ],
 )
 def test_what_has_no_closed_form_is_told_why(make, options, words):

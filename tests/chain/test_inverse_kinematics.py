@@ -307,6 +307,18 @@ def test_closed_forms_tell_limits_from_reach():
     assert s.residual[1, 0] > 4
 
 
+def test_one_pose_out_of_reach_of_a_closed_form():
+    chain = arms.ur5()
+    s = chain.ik(arms.shifted(5, 0, 0), on_error="nan")
+    assert s.status.shape == ()
+    assert int(s.status) == 3
+    assert s.residual[0] > 3
+    with pytest.raises(zv.UnreachableError, match="cannot reach the target") as caught:
+        chain.ik(arms.shifted(5, 0, 0))
+    assert caught.value.cause == "out of reach"
+    assert caught.value.row is None
+
+
 def test_rows_that_make_no_sense_are_told_and_the_others_computed():
     chain = arms.panda()
     T = chain.pose(arms.uniform(chain, 4, 17), "tool")

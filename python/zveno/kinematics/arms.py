@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Array, _show, as_amount, as_choice, as_flag, as_integer, did_you_mean, failing
+from .._check import Array, _show, as_amount, as_choice, as_flag, as_integer, as_number, did_you_mean, failing
 from .._rotation import as_pose
 from ..errors import ModelError, ModelWarning, UnreachableError
 from ..results import ClosedFormSolutions, InverseKinematics
@@ -176,15 +176,13 @@ def _closed_first(
 ) -> InverseKinematics:
     """The nearest solution of the closed form; where it has none, what the numeric method comes nearest to."""
     q, status, residual = reach.nearest_closed(targets, q0, middle, limits, threads)
-    zero = np.zeros(status.shape, np.int32)
-    answer = InverseKinematics(q, status, residual, zero, zero + 1)
+    none, one = np.zeros(status.shape, np.int32), np.ones(status.shape, np.int32)
+    answer = InverseKinematics(q, status, residual, none, one)
     failed = status != 0
     if failed.any():
         T = np.broadcast_to(targets[0], (*status.shape, 4, 4))[failed]
         start = None if q0 is None else np.broadcast_to(q0, (*status.shape, q.shape[-1]))[failed]
-        again = reach.solve(
-            [T], start, middle, limits, False, gap, turn, starts, seed, threads, np.flatnonzero(failed)
-        )
+        again = reach.solve([T], start, middle, limits, False, gap, turn, starts, seed, threads, np.flatnonzero(failed))
         first = status[failed]
         arrays: tuple[NDArray[Any], ...] = answer
         for array, values in zip(arrays, again, strict=True):
@@ -382,7 +380,10 @@ def ik_all(
                 f"model '{self.name}' has seven joints, expected swivel=, the angle of its elbow about the line from "
                 "shoulder to wrist, or locked={joint: value}"
             )
-        angle = np.ascontiguousarray(swivel, dtype=np.float64)
+        try:
+            angle = np.asarray(swivel, dtype=np.float64, order="C")
+        except (TypeError, ValueError):
+            fail(f"swivel is {_show(swivel)}, expected angles")
         if not np.isfinite(angle).all():
             fail(f"swivel is {_show(swivel)}, expected finite angles")
     elif swivel is not None:
@@ -412,7 +413,7 @@ def _with_locked(
     for name, value in locked.items():
         if name not in chain.joint_names:
             fail(f"no joint {_show(name)} in model '{chain.name}'{did_you_mean(name, chain.joint_names)}")
-        i = chain.joint_names.index(name)
+        i, value = chain.joint_names.index(name), as_number(value, fail, f"locked['{name}']")
         if limits and not chain.lower[i] - 1e-9 <= value <= chain.upper[i] + 1e-9:
             fail(f"locked['{name}'] is {value:.6g}, outside of its limits {chain.lower[i]:.6g} to {chain.upper[i]:.6g}")
     key = tuple(sorted((name, float(value)) for name, value in locked.items()))
