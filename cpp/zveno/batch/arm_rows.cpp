@@ -39,12 +39,14 @@ class ArmLanes {
       const ArmBranch<Packed>& b = branch_[i];
       for (int j = 0; j < n_; ++j)
         state_.q[j] = job_.plan->prismatic[j] ? b.slide[j] : joint_angle(b.turn[j].s, b.turn[j].c);
+      reach_error(model_, goal_, state_);
+      // before a polish, whose frames in a lane depend on what other lanes need
+      configuration_of(*job_.plan, state_.R_WB, state_.p_W, b, told_ + layout_.sign(0));
       polish();
       for (int j = 0; j < n_; ++j) told_[j] = state_.q[j];
       told_[layout_.gap()] = root(state_.gap2), told_[layout_.turn()] = root(state_.turn2);
       told_[layout_.miss()] = b.miss;
       for (int k = 0; k < 3; ++k) told_[layout_.singular(k)] = b.singular[k];
-      configuration_of(*job_.plan, state_.R_WB, state_.p_W, b, told_ + layout_.sign(0));
       const std::ptrdiff_t size = layout_.size();
       double* const first = job_.out + (row * branches + i) * size;
       scatter(told_, layout_.size(), count, [=](int l) { return first + l * branches * size; });
@@ -54,7 +56,6 @@ class ArmLanes {
  private:
   // Newton's method on the model, which may differ from its ideal form; only what is nearer is taken
   void polish() {
-    reach_error(model_, goal_, state_);
     const double metre = kExact * std::max(1.0, model_.reach), gap2 = metre * metre, turn2 = kExact * kExact;
     for (int step = 0; step < kPolishing; ++step) {
       Packed needs(0.0);
