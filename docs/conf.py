@@ -134,6 +134,8 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
             "ConstraintDerivatives",
             "HexapodDynamics",
             "RingPose",
+            "InverseKinematics",
+            "ClosedFormSolutions",
             "Singularity",
             "OpCount",
         ],

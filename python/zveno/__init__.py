@@ -57,10 +57,12 @@ from .model.reduced import LinkPoses
 from .model.section import SectionStress
 from .opcount import OpCount
 from .results import (
+    ClosedFormSolutions,
     ConstraintDerivatives,
     Derivatives,
     ForwardDerivatives,
     HexapodDynamics,
+    InverseKinematics,
     LinkageDynamics,
     RingPose,
     SecondDerivatives,
@@ -109,6 +111,7 @@ __all__ = [
     "Body",
     "Chain",
     "ChainSimulation",
+    "ClosedFormSolutions",
     "CompiledFunction",
     "Constraint",
     "ConstraintDerivatives",
@@ -123,6 +126,7 @@ __all__ = [
     "HexapodDynamics",
     "HexapodSimulation",
     "InfeasibleError",
+    "InverseKinematics",
     "Leg",
     "Linearisation",
     "Link",

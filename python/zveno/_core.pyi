@@ -933,6 +933,46 @@ def linkage_close(
 ) -> tuple[_Array, _Array, bool, int, float]: ...
 def linkage_rank(linkage: Linkage, G: _Array, f: _Array) -> tuple[int, _Array]: ...
 def linkage_choose(linkage: Linkage, G: _Array) -> None: ...
+
+class Reach:
+    def __init__(
+        self, chain: Chain, wishes: list[tuple[str, list[bool]]], lower: ArrayLike, upper: ArrayLike
+    ) -> None: ...
+    @property
+    def length(self) -> float: ...
+    @property
+    def family(self) -> str: ...
+    @property
+    def what(self) -> str: ...
+    @property
+    def deviation(self) -> float: ...
+    def solve(
+        self,
+        targets: list[Any],
+        q0: ArrayLike | None,
+        rest: ArrayLike,
+        limits: bool,
+        nearest: bool,
+        gap: float,
+        turn: float,
+        starts: int,
+        seed: int,
+        threads: SupportsIndex | None,
+        numbers: NDArray[np.int64] | None = None,
+    ) -> tuple[_Array, NDArray[np.int8], _Array, NDArray[np.int32], NDArray[np.int32]]: ...
+    def closed(
+        self,
+        targets: list[Any],
+        q0: ArrayLike | None,
+        rest: ArrayLike,
+        swivel: ArrayLike | None,
+        limits: bool,
+        threads: SupportsIndex | None,
+    ) -> dict[str, Any]: ...
+    def nearest_closed(
+        self, targets: list[Any], q0: ArrayLike | None, rest: ArrayLike, limits: bool, threads: SupportsIndex | None
+    ) -> tuple[_Array, NDArray[np.int8], _Array]: ...
+
 def hexapod_forward_kinematics(
     hexapod: Hexapod, strokes: _Array, r: _Array, R: _Array, threads: int = 1
 ) -> tuple[_Array, NDArray[np.int32], NDArray[np.int16], _Array]: ...

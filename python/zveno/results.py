@@ -1,19 +1,22 @@
 """Named results of calls that return several arrays."""
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._check import as_integer
 from ._html import html_table
 
 __all__ = [
+    "ClosedFormSolutions",
     "ConstraintDerivatives",
     "Derivatives",
     "ForwardDerivatives",
     "HexapodDynamics",
+    "InverseKinematics",
     "LinkageDynamics",
     "RingPose",
     "SecondDerivatives",
@@ -99,6 +102,92 @@ class ForwardDerivatives(NamedTuple):
     def _repr_html_(self) -> str:
         arrays = {name: array for name, array in self._asdict().items() if array is not None}
         return html_table("Derivatives of the joint accelerations", _rows(arrays), _HEADER)
+
+
+class ClosedFormSolutions(NamedTuple):
+    """Result of `Chain.ik_all`: every solution of one pose, or those of many poses one after another.
+
+    Solutions of a pose are in the order of their branches; ``s.of(i)`` are those of pose i of a batch.
+    """
+
+    q: NDArray[np.float64]
+    """(k, n), rad or m."""
+    configuration: NDArray[np.int8]
+    """(k, 3) signs of shoulder, elbow and wrist; 0 where one is singular, or has no meaning for the arm."""
+    singular: NDArray[np.int8]
+    """(k,) bits: 1 shoulder, 2 elbow, 4 wrist, 8 the Jacobian."""
+    free: NDArray[np.float64]
+    """(k, n) direction in which a singular solution may be moved, zero for the others."""
+    branch: NDArray[np.int32]
+    """(k,) number of the branch of its pose; those that differ by whole turns have the same."""
+    multiplicity: NDArray[np.int32]
+    """(k,) branches that meet in the solution."""
+    residual: NDArray[np.float64]
+    """(k, 2) difference of its pose from the wanted one, m and rad."""
+    first: NDArray[np.int64]
+    """(poses + 1,) where the solutions of a pose begin."""
+    missing: NDArray[np.float64]
+    """(...) how far a pose without solution is from reach, m or rad; 0 for the others, nan where it is not known."""
+    outside: NDArray[np.int32]
+    """(...) branches that no whole turns bring inside of the limits."""
+
+    @property
+    def names(self) -> list[str]:
+        """Configurations in words, as ``"+ - +"``; a singular part is ``0``."""
+        return [" ".join("0+-"[int(sign)] for sign in row) for row in self.configuration]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Solutions of each pose (...,)."""
+        return np.diff(self.first).reshape(self.missing.shape)
+
+    def of(self, pose: SupportsIndex) -> "ClosedFormSolutions":
+        """The solutions of one pose of a batch, by its number in the flattened leading shape."""
+        i = as_integer("of", "pose", pose, 0, self.missing.size - 1)
+        part = slice(int(self.first[i]), int(self.first[i + 1]))
+        return ClosedFormSolutions(
+            q=self.q[part],
+            configuration=self.configuration[part],
+            singular=self.singular[part],
+            free=self.free[part],
+            branch=self.branch[part],
+            multiplicity=self.multiplicity[part],
+            residual=self.residual[part],
+            first=np.array([0, part.stop - part.start]),
+            missing=np.asarray(self.missing.reshape(-1)[i]),
+            outside=np.asarray(self.outside.reshape(-1)[i]),
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, ", ".join(f"{x:.6g}" for x in q))
+            for name, q in zip(self.names[:40], self.q[:40].tolist(), strict=True)
+        ]
+        return html_table(f"{len(self.q)} solutions", rows, ("configuration", "q"))
+
+
+class InverseKinematics(NamedTuple):
+    """Result of `Chain.ik`: one solution for each target. Rows that failed (``on_error="nan"``) hold NaN in q."""
+
+    q: NDArray[np.float64]
+    """(..., n), rad or m."""
+    status: NDArray[np.int8]
+    """(...) 0 where it was found, 1 not found, 2 only outside of the joint limits, 3 out of reach by the closed form,
+    4 not finite, 5 not a rotation."""
+    residual: NDArray[np.float64]
+    """(..., 2) what is left of the way to the target, m and rad."""
+    iterations: NDArray[np.int32]
+    """(...) steps of all starts, 0 of a closed form."""
+    starts: NDArray[np.int32]
+    """(...) starts that were made."""
+
+    @property
+    def ok(self) -> NDArray[np.bool_]:
+        """Rows that were solved (...,)."""
+        return np.asarray(self.status == 0)
+
+    def _repr_html_(self) -> str:
+        return html_table("Inverse kinematics", _rows(self._asdict()), _HEADER)
 
 
 class HexapodDynamics(_core.HexapodDynamicsBase):

@@ -31,10 +31,13 @@ def touches(cls):
 ARGUMENTS = {
     "advance": (1,),
     "apply": (2, 0, 0),
+    "closed": ([], None, np.zeros(1), None, True, None),
     "constant": (1.0,),
     "force": (np.zeros(1),) * 3,
     "input": (0, 0),
+    "nearest_closed": ([], None, np.zeros(1), True, None),
     "set_outputs": ([],),
+    "solve": ([], None, np.zeros(1), True, False, 1.0, 1.0, 1, 0, None),
     "rates": (0.0, 0, np.zeros(6)),
     "project": (0.0, np.zeros(6)),
     "reach": (0.0, 0, np.zeros(6), False),

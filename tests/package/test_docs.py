@@ -44,9 +44,10 @@ def test_page_states_every_equation_once(name, letter):
         assert stated == list(range(1, len(stated) + 1)), f"section {section}"
 
 
-def test_constraints_page_states_every_equation_once():
-    numbers = [int(number) for number in re.findall(r" \(L(\d+)\)$", page("docs/constraints.md"), re.MULTILINE)]
-    assert len(numbers) > 25
+@pytest.mark.parametrize(("name", "letter"), [("docs/constraints.md", "L"), ("docs/inverse-kinematics.md", "K")])
+def test_page_states_equations_once_and_in_order(name, letter):
+    numbers = [int(number) for number in re.findall(rf" \({letter}(\d+)\)$", page(name), re.MULTILINE)]
+    assert len(numbers) > 20
     assert numbers == sorted(set(numbers))
 
 
@@ -57,6 +58,7 @@ CITATION = {
     "docs/hexapods.md": r"\((\d\d)\)",
     "docs/simulation.md": r"\((S\d+\.\d+)\)",
     "docs/constraints.md": r"\((L\d+)\)",
+    "docs/inverse-kinematics.md": r"\((K\d+)\)",
 }
 CITING = [*(ROOT / "cpp").rglob("*.?pp"), *(ROOT / "tests" / "reference").glob("*.py")]
 

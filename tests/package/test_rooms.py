@@ -26,7 +26,13 @@ SEES = {
 }
 SPECIAL = {("scalar/trace.hpp", "graph/graph.hpp")}
 # what kernels may know of scalars: none of them by name
-SCALARS_OF_KERNELS = {"scalar/contract.hpp", "scalar/angle.hpp", "scalar/block.hpp", "scalar/neighbours.hpp"}
+SCALARS_OF_KERNELS = {
+    "scalar/contract.hpp",
+    "scalar/angle.hpp",
+    "scalar/block.hpp",
+    "scalar/neighbours.hpp",
+    "scalar/select.hpp",
+}
 
 
 def may_include(file, header):

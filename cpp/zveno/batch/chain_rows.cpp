@@ -250,7 +250,9 @@ const KernelTable& kernel_table() {
                                  &run_motion,
                                  &run_linkage,
                                  &make_inertia_solver,
-                                 &run_steps};
+                                 &run_steps,
+                                 &run_reach,
+                                 &run_arm};
   return table;
 }
 

@@ -11,6 +11,8 @@ Failure run_motion(const MotionJob& job, const Rows& rows, std::ptrdiff_t begin,
 Failure run_linkage(const LinkageJob& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end);
 std::unique_ptr<InertiaSolver> make_inertia_solver(const Chain& chain);
 void run_steps(const StepsJob& job, std::ptrdiff_t begin, std::ptrdiff_t end);
+void run_reach(const ReachJob& job, std::ptrdiff_t begin, std::ptrdiff_t end);
+void run_arm(const ArmJob& job, std::ptrdiff_t begin, std::ptrdiff_t end);
 const KernelTable& kernel_table();
 
 }  // namespace zveno

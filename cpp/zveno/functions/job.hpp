@@ -206,6 +206,8 @@ class InertiaSolver;
 struct MotionJob;
 struct LinkageJob;
 struct StepsJob;
+struct ReachJob;
+struct ArmJob;
 
 // one instruction set's build of the computation
 struct KernelTable {
@@ -221,6 +223,8 @@ struct KernelTable {
   Failure (*run_linkage)(const LinkageJob&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
   std::unique_ptr<InertiaSolver> (*make_inertia_solver)(const Chain&);
   void (*run_steps)(const StepsJob&, std::ptrdiff_t begin, std::ptrdiff_t end);
+  void (*run_reach)(const ReachJob&, std::ptrdiff_t begin, std::ptrdiff_t end);
+  void (*run_arm)(const ArmJob&, std::ptrdiff_t begin, std::ptrdiff_t end);
 
   Failure run(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) const {
     return run_chain(job, rows, begin, end);

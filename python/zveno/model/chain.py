@@ -31,6 +31,8 @@ from ..dynamics.linear import linearise as _linearise
 from ..dynamics.section_loads import load_diagram as _load_diagram
 from ..dynamics.section_loads import load_envelope as _load_envelope
 from ..errors import ModelError
+from ..kinematics.arms import ik as _ik
+from ..kinematics.arms import ik_all as _ik_all
 from ..opcount import operations as _operations
 from ..sim.chain import simulate_chain
 from . import dh
@@ -106,6 +108,8 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
     linearise = _linearise
     equilibrium = _equilibrium
     holding_torque = _holding_torque
+    ik = _ik
+    ik_all = _ik_all
 
     if TYPE_CHECKING:
 

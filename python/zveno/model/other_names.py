@@ -57,6 +57,7 @@ OTHER_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "rne": _ID, "accel": _FD, "inertia": _M, "coriolis": ("coriolis_matrix(q, qd)",), "gravload": _GRAVITY,
     "qlim": ("lower, upper",), "islimit": ("within_limits(q)",), "payload": ("with_payload(link, mass)",),
     "teach": ("plot(q)",), "tool": ("with_tool(T)",), "addTool": ("with_tool(T)",), "dhparams": ("to_dh()",),
+    "ikine_LM": ("ik(T)",), "ik_LM": ("ik(T)",), "ikine_a": ("ik_all(T)",),
     # Drake
     "CalcMassMatrix": _M, "CalcMassMatrixViaInverseDynamics": _M, "CalcInverseDynamics": _ID, "CalcBiasTerm": _BIAS,
     "CalcGravityGeneralizedForces": _GRAVITY, "CalcJacobianSpatialVelocity": _J, "CalcTotalMass": ("total_mass",),
@@ -69,7 +70,7 @@ OTHER_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "CalcSpatialMomentumInWorldAboutPoint": ("momentum(q, qd)", "momentum"),
     # anybody
     "dof": _COUNT, "ndof": _COUNT, "dofs": _COUNT, "M": _M, "H": _M, "C": ("coriolis_matrix(q, qd)",),
-    "G": _GRAVITY, "fk": _FK, "ik": ("closure(r, R)",), "inverse_kinematics": ("closure(r, R)",),
+    "G": _GRAVITY, "fk": _FK, "ik": ("closure(r, R)",), "inverse_kinematics": ("ik(T)", "closure(r, R)"),
     "forward_kinematics": _FK, "mass": ("total_mass", "platform"), "bodies": ("links", "legs"),
     "linearize": ("linearise(q)",), "g": ("gravity",), "torque": _ID, "dump": _SAVE, "to_json": _SAVE, "write": _SAVE,
 }  # fmt: skip

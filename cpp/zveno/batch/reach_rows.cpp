@@ -1,0 +1,262 @@
+// Rows of wanted poses through the lanes: a lane whose row is done takes the next one. What becomes of a row depends on
+// nothing but the row. docs/inverse-kinematics.md (K27)-(K29).
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <zveno/batch/rows.hpp>
+#include <zveno/functions/reach_job.hpp>
+#include <zveno/kernel/chain/reach.hpp>
+#include <zveno/scalar/scalars.hpp>
+#include <zveno/support/finite.hpp>
+
+namespace zveno {
+namespace {
+
+constexpr double kPi = 3.141592653589793, kTurn = 2 * kPi, kInfinite = std::numeric_limits<double>::infinity();
+constexpr int kSamples = 4, kPatientFrom = 25, kIdleStarts = 5, kStartsWithoutLimits = 40;
+
+// what a lane is doing
+struct Lane {
+  std::ptrdiff_t row = -1;  // none: idle
+  int start = 0, step = 0;
+  int total = 0;            // steps of all starts
+  double reference = 0;     // E when last compared
+  bool free = false;        // limits are left out, to see whether they are what is in the way
+  double best = kInfinite;  // E of the best state seen
+  double distance = kInfinite;
+  int since = 0;  // starts since something nearer was found
+  bool found = false;
+};
+
+class ReachLanes {
+ public:
+  ReachLanes(const ReachJob& job, Scratch& scratch)
+      : job_(job),
+        model_(*job.model),
+        n_(model_.size()),
+        goals_(12 * static_cast<int>(model_.frame.size())),
+        state_(model_, scratch),
+        sample_(model_, scratch) {
+    const auto packs = [&](int count) { return scratch.take<Packed>(count); };
+    goal_ = packs(goals_), sample_goal_ = packs(goals_), next_ = packs(n_);
+    lower_ = packs(n_), upper_ = packs(n_);
+    first_ = scratch.take<double>(static_cast<std::size_t>(kLanes) * n_);
+    answer_ = scratch.take<double>(static_cast<std::size_t>(kLanes) * n_);
+    // bounds inside of which q is kept; one that leaves a whole turn does not bind, it is met by turns at the end
+    inner_ = scratch.take<double>(2 * static_cast<std::size_t>(n_));
+    for (int b = 0; b < n_; ++b) {
+      const bool wide = revolute(b) && model_.upper[b] - model_.lower[b] >= kTurn;
+      inner_[2 * b] = wide ? -kInfinite : model_.lower[b];
+      inner_[2 * b + 1] = wide ? kInfinite : model_.upper[b];
+    }
+  }
+
+  void run(std::ptrdiff_t begin, std::ptrdiff_t end) {
+    next_row_ = begin, end_ = end;
+    int busy = 0;
+    for (int b = 0; b < n_; ++b) state_.q[b] = 0.0;
+    for (int i = 0; i < goals_; ++i) goal_[i] = 0.0;
+    for (int l = 0; l < kLanes; ++l) {
+      for (int b = 0; b < n_; ++b) lower_[b].v[l] = -kInfinite, upper_[b].v[l] = kInfinite;
+      busy += take_row(l);
+    }
+    while (busy > 0) {
+      reach_error(model_, goal_, state_);
+      Packed moves(0.0);
+      bool any = false;
+      for (int l = 0; l < kLanes; ++l) {
+        if (lane_[l].row < 0) continue;
+        const Next what = judge(l);
+        if (what == Next::step) moves.v[l] = 1.0, any = true;
+        if (what == Next::row && !take_row(l)) --busy;
+      }
+      if (!any) continue;
+      reach_step(model_, goal_, lower_, upper_, Packed(0.05) * state_.E + Packed(1e-12), state_, next_);
+      const auto move = below(Packed(0.5), moves);
+      for (int b = 0; b < n_; ++b) state_.q[b] = pick(move, next_[b], state_.q[b]);
+    }
+  }
+
+ private:
+  enum class Next { step, again, row };
+
+  bool revolute(int b) const { return model_.topology.kind[b] == JointKind::revolute; }
+  double low(int b) const { return std::isfinite(model_.lower[b]) ? model_.lower[b] : open(b, -1); }
+  double high(int b) const { return std::isfinite(model_.upper[b]) ? model_.upper[b] : open(b, 1); }
+  // where a limit is missing: half a turn or the reach, from the other limit or from zero
+  double open(int b, int side) const {
+    const double other = side < 0 ? model_.upper[b] : model_.lower[b];
+    const double room = revolute(b) ? kPi : model_.reach;
+    return std::isfinite(other) ? other + 2 * side * room : side * room;
+  }
+
+  // false: no row is left
+  bool take_row(int l) {
+    lane_[l] = {};
+    for (; next_row_ < end_; ++next_row_) {
+      const std::ptrdiff_t row = next_row_;
+      const double *goal = job_.goal.row(row), *start = job_.start.data ? job_.start.row(row) : nullptr;
+      ReachStatus bad = ReachStatus::found;
+      if (!all_finite(goal, goals_) || (start && !all_finite(start, job_.n))) bad = ReachStatus::input;
+      for (int k = 0; bad == ReachStatus::found && k < goals_; k += 12)
+        if (!is_rotation(goal + k + 3)) bad = ReachStatus::rotation;
+      if (bad != ReachStatus::found) {
+        std::fill_n(job_.q + row * job_.n, job_.n, std::numeric_limits<double>::quiet_NaN());
+        job_.residual[2 * row] = job_.residual[2 * row + 1] = std::numeric_limits<double>::quiet_NaN();
+        job_.iterations[row] = job_.started[row] = 0;
+        job_.status[row] = static_cast<std::int8_t>(bad);
+        continue;
+      }
+      ++next_row_;
+      lane_[l].row = row;
+      for (int i = 0; i < goals_; ++i) goal_[i].v[l] = goal[i];
+      for (int b = 0; b < n_; ++b) {
+        double q = start ? start[model_.place[b]] : 0.5 * (low(b) + high(b));
+        if (job_.limits) q = std::min(std::max(q, inner_[2 * b]), inner_[2 * b + 1]);
+        first_[l * n_ + b] = answer_[l * n_ + b] = q;
+        state_.q[b].v[l] = q;
+      }
+      bound(l, job_.limits);
+      return true;
+    }
+    return false;
+  }
+
+  void bound(int l, bool limits) {
+    lane_[l].free = job_.limits && !limits;
+    for (int b = 0; b < n_; ++b) {
+      lower_[b].v[l] = limits ? inner_[2 * b] : -kInfinite;
+      upper_[b].v[l] = limits ? inner_[2 * b + 1] : kInfinite;
+    }
+  }
+
+  // what comes next for a lane whose state has been evaluated
+  Next judge(int l) {
+    Lane& lane = lane_[l];
+    const double E = state_.E[l], gap2 = state_.gap2[l], turn2 = state_.turn2[l];
+    if (E < lane.best && !lane.free && !lane.found) {
+      lane.best = E;
+      keep(l, gap2, turn2);
+    }
+    if (gap2 < 0.25 * job_.gap * job_.gap && turn2 < 0.25 * job_.turn * job_.turn) {
+      if (lane.free) return finish(l, ReachStatus::limits);
+      if (wind(l)) {
+        const double distance = distance_of(l);
+        if (distance < lane.distance) {
+          lane.distance = distance, lane.since = 0;
+          keep(l, gap2, turn2);
+        }
+        lane.found = true;
+        if (!job_.nearest || lane.since >= kIdleStarts) return finish(l, ReachStatus::found);
+      }
+      return start_again(l);
+    }
+    if (lane.step == 0) {
+      lane.reference = E;
+    } else {
+      const bool patient = lane.start >= kPatientFrom;
+      const int period = patient ? 8 : 2, most = patient ? 60 : 20;
+      bool hopeless = !std::isfinite(E) || lane.step >= most || (!patient && lane.step >= 8 && E > 0.1);
+      if (lane.step % period == 0) {
+        hopeless |= E > (patient ? 0.9 : 0.5) * lane.reference;
+        lane.reference = E;
+      }
+      if (hopeless) return start_again(l);
+    }
+    ++lane.step, ++lane.total;
+    return Next::step;
+  }
+
+  Next start_again(int l) {
+    Lane& lane = lane_[l];
+    ++lane.start, ++lane.since;
+    lane.step = 0;
+    if (lane.found && (lane.since > kIdleStarts || lane.start >= job_.starts)) return finish(l, ReachStatus::found);
+    const int most = lane.free ? std::min(job_.starts, kStartsWithoutLimits) : job_.starts;
+    if (lane.start >= most) {
+      if (lane.free || !job_.limits) return finish(l, ReachStatus::not_found);
+      const int total = lane.total;
+      bound(l, false);
+      lane.start = 0, lane.total = total;
+      for (int b = 0; b < n_; ++b) state_.q[b].v[l] = first_[l * n_ + b];
+      return Next::again;
+    }
+    const std::ptrdiff_t number = job_.number ? job_.number[lane.row] : lane.row;
+    const std::uint64_t row = static_cast<std::uint64_t>(number) + job_.seed;
+    // the best of a few, which fill the lanes of another state
+    for (int i = 0; i < goals_; ++i) sample_goal_[i] = goal_[i][l];
+    double best = kInfinite;
+    for (int from = 0; from < kSamples; from += kLanes) {
+      for (int k = 0; k < kLanes; ++k)
+        for (int b = 0; b < n_; ++b) {
+          const double u = uniform(row, 64 * static_cast<std::uint64_t>(lane.start) + std::min(from + k, kSamples - 1), b);
+          sample_.q[b].v[k] = low(b) + u * (high(b) - low(b));
+        }
+      reach_error(model_, sample_goal_, sample_);
+      for (int k = 0; k < kLanes && from + k < kSamples; ++k) {
+        if (!(sample_.E[k] < best)) continue;
+        best = sample_.E[k];
+        for (int b = 0; b < n_; ++b) state_.q[b].v[l] = sample_.q[b][k];
+      }
+    }
+    return Next::again;
+  }
+
+  // whole turns that bring q inside of the limits and nearest to the start; false: there are none
+  bool wind(int l) {
+    for (int b = 0; b < n_; ++b) {
+      double q = state_.q[b][l];
+      const double low = job_.limits ? model_.lower[b] : -kInfinite, high = job_.limits ? model_.upper[b] : kInfinite;
+      if (revolute(b) && !(q >= low && q <= high && std::fabs(q - first_[l * n_ + b]) <= kPi)) {
+        q += kTurn * std::nearbyint((first_[l * n_ + b] - q) / kTurn);
+        if (q < low) q += kTurn * std::ceil((low - 1e-9 - q) / kTurn);
+        if (q > high) q -= kTurn * std::ceil((q - high - 1e-9) / kTurn);
+      }
+      if (q < low - 1e-9 || q > high + 1e-9) return false;
+      state_.q[b].v[l] = std::min(std::max(q, low), high);
+    }
+    return true;
+  }
+
+  double distance_of(int l) const {
+    double most = 0;
+    for (int b = 0; b < n_; ++b)
+      most = std::max(most, std::fabs(state_.q[b][l] - first_[l * n_ + b]) / (revolute(b) ? 1.0 : model_.length));
+    return most;
+  }
+
+  void keep(int l, double gap2, double turn2) {
+    for (int b = 0; b < n_; ++b) answer_[l * n_ + b] = state_.q[b][l];
+    job_.residual[2 * lane_[l].row] = std::sqrt(gap2), job_.residual[2 * lane_[l].row + 1] = std::sqrt(turn2);
+  }
+
+  Next finish(int l, ReachStatus status) {
+    const Lane& lane = lane_[l];
+    double* q = job_.q + lane.row * job_.n;
+    for (int b = 0; b < n_; ++b) q[model_.place[b]] = answer_[l * n_ + b];
+    job_.iterations[lane.row] = lane.total;
+    job_.started[lane.row] = lane.start + 1 - (status != ReachStatus::found);
+    job_.status[lane.row] = static_cast<std::int8_t>(status);
+    return Next::row;
+  }
+
+  const ReachJob& job_;
+  const ReachModel& model_;
+  const int n_, goals_;
+  ReachState<Packed> state_, sample_;
+  Packed *goal_, *sample_goal_, *next_, *lower_, *upper_;
+  double *first_, *answer_, *inner_;
+  Lane lane_[kLanes];
+  std::ptrdiff_t next_row_ = 0, end_ = 0;
+};
+
+}  // namespace
+
+void run_reach(const ReachJob& job, std::ptrdiff_t begin, std::ptrdiff_t end) {
+  Scratch& scratch = Scratch::of_this_thread();
+  const Scratch::Frame frame(scratch);
+  ReachLanes(job, scratch).run(begin, end);
+}
+
+}  // namespace zveno

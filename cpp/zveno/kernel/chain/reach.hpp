@@ -1,0 +1,206 @@
+// Frames of a chain, how far they are from where they are wanted, and one step of Levenberg's method towards it.
+// docs/inverse-kinematics.md (K26), (K27). For n joints and one frame: kinematics 33 n mul, the normal matrix 3 n (n + 1)
+// mul, its factors n^3 / 6 mul.
+#pragma once
+
+#include <zveno/kernel/chain/kinematics.hpp>
+#include <zveno/model/reach.hpp>
+#include <zveno/scalar/select.hpp>
+#include <zveno/support/scratch.hpp>
+
+namespace zveno {
+
+// Vector of a rotation, (K26): through the component of its quaternion that is largest, so that half a turn is no exception
+template <class T>
+Vec3<T> rotation_vector(const Mat3<T>& R) {
+  const T xx = R(0, 0), yy = R(1, 1), zz = R(2, 2), one(1.0);
+  const Vec3<T> odd{R(2, 1) - R(1, 2), R(0, 2) - R(2, 0), R(1, 0) - R(0, 1)};
+  const T xy = R(0, 1) + R(1, 0), xz = R(0, 2) + R(2, 0), yz = R(1, 2) + R(2, 1);
+  T w = one + (xx + yy + zz), most = w;
+  Vec3<T> v = odd;
+  const T square[3] = {one + (xx - yy - zz), one + (yy - xx - zz), one + (zz - xx - yy)};
+  const Vec3<T> column[3] = {{square[0], xy, xz}, {xy, square[1], yz}, {xz, yz, square[2]}};
+  for (int i = 0; i < 3; ++i) {
+    const auto larger = below(most, square[i]);
+    w = pick(larger, odd[i], w);
+    for (int j = 0; j < 3; ++j) v[j] = pick(larger, column[i][j], v[j]);
+    most = pick(larger, square[i], most);
+  }
+  const T sign = pick_below(w, T(0.0), T(-1.0), T(1.0));
+  w = w * sign;
+  const T vv = dot(v, v), size = root(vv), all = root(vv + w * w);
+  const T angle = T(2.0) * joint_angle(size / all, w / all);
+  // of small turns 2 v / w
+  const auto small = below(size, T(1e-9) * all);
+  const T factor = pick(small, T(2.0), angle) / pick(small, w, size);
+  return v * (factor * sign);
+}
+
+// The turn that brings direction a to b, about their normal, (K26): the shortest one
+template <class T>
+Vec3<T> swing_vector(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& beside) {
+  const Vec3<T> n = cross<T>(a, b);
+  const T s = root(dot(n, n)), c = dot(a, b);
+  const auto some = below(T(1e-12), s);
+  const Turn<T> t = unit_turn(s, c);
+  const T factor = pick(some, joint_angle(t.s, t.c), T(1.0)) / pick(some, s, T(1.0));
+  // opposite directions: any normal
+  const T half = pick(some, T(0.0), pick_below(c, T(0.0), T(3.141592653589793), T(0.0)));
+  return n * factor + beside * half;
+}
+
+// Memory of one state
+template <class T>
+struct ReachState {
+  T *s, *c, *theta, *q;
+  Mat3<T>* R_WB;
+  Vec3<T>* p_W;
+  T* e;           // 6 for each frame: metres over `length`, radians
+  T* column;      // of the Jacobian: for each joint, 6 for each frame
+  T *H, *g;       // normal matrix, lower triangle by rows; its right side, and the step
+  T E;            // e . e
+  T gap2, turn2;  // largest square of what is missing: m, rad
+
+  ReachState(const ReachModel& model, Scratch& scratch) {
+    const int n = model.size(), rows = 6 * static_cast<int>(model.frame.size());
+    s = scratch.take<T>(padded(n)), c = scratch.take<T>(padded(n));
+    theta = scratch.take<T>(n), q = scratch.take<T>(n);
+    R_WB = scratch.take<Mat3<T>>(n), p_W = scratch.take<Vec3<T>>(n);
+    e = scratch.take<T>(rows), column = scratch.take<T>(static_cast<std::size_t>(n) * rows);
+    H = scratch.take<T>(static_cast<std::size_t>(n) * n), g = scratch.take<T>(n);
+  }
+};
+
+// A wanted pose: p (3), R (9, by rows) for each frame
+template <class T>
+ZVENO_INLINE Mat3<T> goal_rotation(const T* goal) {
+  Mat3<T> R;
+  for (int i = 0; i < 9; ++i) R(i / 3, i % 3) = goal[3 + i];
+  return R;
+}
+
+// frames at x.q and the error there, (K26)
+template <class T>
+void reach_error(const ReachModel& model, const T* goal, ReachState<T>& x) {
+  const int n = model.size();
+  int turning = 0;
+  for (int b = 0; b < n; ++b)
+    if (model.topology.kind[b] == JointKind::revolute) x.theta[turning++] = x.q[b] + T(model.offset[b]);
+  joint_trig(x.theta, x.s, x.c, turning);
+  for (int b = n; turning != n && b-- > 0;) {
+    const bool revolute = model.topology.kind[b] == JointKind::revolute;
+    x.s[b] = revolute ? x.s[--turning] : T(model.fixed_turn[b].s);
+    x.c[b] = revolute ? x.c[turning] : T(model.fixed_turn[b].c);
+  }
+  body_frames(model.view(), JointPosition<T>{x.s, x.c, x.q}, x.R_WB, x.p_W);
+  x.E = x.gap2 = x.turn2 = T(0.0);
+  const T per_metre(1.0 / model.length);
+  for (std::size_t k = 0; k < model.frame.size(); ++k) {
+    const ReachFrame& f = model.frame[k];
+    const T* to = goal + 12 * k;
+    T* e = x.e + 6 * k;
+    const Mat3<T>& R = x.R_WB[f.body];
+    const Vec3<T> dp = Vec3<T>(to[0], to[1], to[2]) - (x.p_W[f.body] + times(R, cast<T>(f.p_BoUo_B)));
+    Vec3<T> dr = zero3<T>();
+    if (f.held[3] || f.held[4] || f.held[5]) {
+      const Mat3<T> wanted = goal_rotation(to), R_WU = times(R, cast<T>(f.R_BU));
+      if (f.swing)
+        dr = swing_vector(R_WU.col(f.spin), wanted.col(f.spin), wanted.col((f.spin + 1) % 3));
+      else
+        dr = rotation_vector(times(wanted, R_WU.transposed()));
+      if (f.turned) dr = transposed_times(wanted, dr);
+    }
+    T gap2(0.0), turn2(0.0);
+    for (int i = 0; i < 3; ++i) {
+      e[i] = f.held[i] ? dp[i] * per_metre : T(0.0);
+      e[3 + i] = f.held[3 + i] ? dr[i] : T(0.0);
+      if (f.held[i]) gap2 += dp[i] * dp[i];
+      if (f.held[3 + i]) turn2 += dr[i] * dr[i];
+    }
+    for (int i = 0; i < 6; ++i) x.E += e[i] * e[i];
+    x.gap2 = greater(x.gap2, gap2);
+    x.turn2 = greater(x.turn2, turn2);
+  }
+}
+
+// columns of the Jacobian of all frames, units of the error by units of the unknowns
+template <class T>
+void reach_jacobian(const ReachModel& model, const T* goal, ReachState<T>& x) {
+  const int n = model.size(), frames = static_cast<int>(model.frame.size()), rows = 6 * frames;
+  for (int k = 0; k < frames; ++k) {
+    const ReachFrame& f = model.frame[k];
+    const Vec3<T> at = x.p_W[f.body] + times(x.R_WB[f.body], cast<T>(f.p_BoUo_B));
+    for (int b = 0; b < n; ++b) {
+      T* column = x.column + b * rows + 6 * k;
+      if (!f.moved_by[b]) {
+        for (int i = 0; i < 6; ++i) column[i] = T(0.0);
+        continue;
+      }
+      Vec3<T> v, w;
+      jacobian_column(model.view(), b, x.R_WB, x.p_W, at, v, w);
+      if (f.turned) w = transposed_times(goal_rotation(goal + 12 * k), w);
+      const T by_metre(model.scale(b) / model.length), by_radian(model.scale(b));
+      for (int i = 0; i < 3; ++i) {
+        column[i] = f.held[i] ? v[i] * by_metre : T(0.0);
+        column[3 + i] = f.held[3 + i] ? w[i] * by_radian : T(0.0);
+      }
+    }
+  }
+}
+
+// x.q after one step, (K27); lower, upper: joints stay between them
+template <class T>
+void reach_step(const ReachModel& model, const T* goal, const T* lower, const T* upper, const T& damping, ReachState<T>& x,
+                T* next) {
+  const int n = model.size(), rows = 6 * static_cast<int>(model.frame.size());
+  reach_jacobian(model, goal, x);
+  for (int b = 0; b < n; ++b) {
+    T* column = x.column + b * rows;
+    T g(0.0);
+    for (int i = 0; i < rows; ++i) g += column[i] * x.e[i];
+    // at a limit and driven outwards: frozen
+    const T zero(0.0), one(1.0);
+    const T low = pick_below(lower[b], x.q[b], one, pick_below(g, zero, zero, one));
+    const T high = pick_below(x.q[b], upper[b], one, pick_below(zero, g, zero, one));
+    const T free = low * high;
+    for (int i = 0; i < rows; ++i) column[i] = column[i] * free;
+    x.g[b] = g * free;
+  }
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j <= i; ++j) {
+      const T *a = x.column + i * rows, *b = x.column + j * rows;
+      T sum = i == j ? damping : T(0.0);
+      for (int k = 0; k < rows; ++k) sum += a[k] * b[k];
+      x.H[i * n + j] = sum;
+    }
+  // L D L', in place: 1 / d on the diagonal
+  for (int j = 0; j < n; ++j) {
+    T* row = x.H + j * n;
+    T d = row[j];
+    for (int k = 0; k < j; ++k) {
+      const T l = row[k];
+      row[k] = l * x.H[k * n + k];
+      d -= l * row[k];
+    }
+    const T inverse = T(1.0) / d;
+    row[j] = inverse;
+    T y = x.g[j];
+    for (int k = 0; k < j; ++k) y -= row[k] * x.g[k];
+    x.g[j] = y;
+    for (int i = j + 1; i < n; ++i) {
+      T* below_row = x.H + i * n;
+      T sum = below_row[j];
+      for (int k = 0; k < j; ++k) sum -= below_row[k] * row[k];
+      below_row[j] = sum;  // l times d
+    }
+  }
+  for (int j = n; j-- > 0;) {
+    T y = x.g[j] * x.H[j * n + j];
+    for (int i = j + 1; i < n; ++i) y -= x.H[i * n + j] * x.g[i];
+    x.g[j] = y;
+    const T moved = x.q[j] + y * T(model.scale(j));
+    next[j] = greater(lower[j], lesser(upper[j], moved));
+  }
+}
+
+}  // namespace zveno

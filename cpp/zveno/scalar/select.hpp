@@ -1,0 +1,72 @@
+// Choices by value without a branch, for scalars with a value: a mask is a bool, or one for each lane.
+#pragma once
+
+#include <initializer_list>
+
+#include <zveno/math/turn.hpp>
+#include <zveno/scalar/angle.hpp>
+
+namespace zveno {
+
+ZVENO_INLINE bool below(double a, double b) { return a < b; }
+inline bool below(const Counted& a, const Counted& b) { return a.value() < b.value(); }
+template <int N>
+ZVENO_INLINE typename detail::Chooser<N>::I below(const Pack<N>& a, const Pack<N>& b) {
+  return detail::Chooser<N>::less(a, b);
+}
+
+// a where the mask holds, else b
+ZVENO_INLINE double pick(bool m, double a, double b) { return m ? a : b; }
+inline Counted pick(bool m, const Counted& a, const Counted& b) { return m ? a : b; }
+template <int N>
+ZVENO_INLINE Pack<N> pick(const typename detail::Chooser<N>::I& m, const Pack<N>& a, const Pack<N>& b) {
+  return detail::Chooser<N>::choose(m, a, b);
+}
+
+// a if x < y, else b
+template <class T>
+ZVENO_INLINE T pick_below(const T& x, const T& y, const T& a, const T& b) {
+  return pick(below(x, y), a, b);
+}
+template <class T>
+ZVENO_INLINE T lesser(const T& a, const T& b) {
+  return pick_below(b, a, b, a);
+}
+template <class T>
+ZVENO_INLINE T greater(const T& a, const T& b) {
+  return pick_below(a, b, b, a);
+}
+template <class T>
+ZVENO_INLINE T magnitude(const T& a) {
+  return pick_below(a, T(0.0), T(-a), a);
+}
+// root of what may be negative by rounding, or because there is no solution
+template <class T>
+ZVENO_INLINE T clipped_root(const T& x) {
+  return root(greater(x, T(0.0)));
+}
+
+// Sine and cosine of the angle of (x, y), which may have any length; of nothing: the angle zero.
+template <class T>
+ZVENO_INLINE Turn<T> unit_turn(const T& y, const T& x) {
+  const T size = root(x * x + y * y);
+  const auto some = below(T(0.0), size);
+  const T inverse = T(1.0) / pick(some, size, T(1.0));
+  return {y * inverse, pick(some, x * inverse, T(1.0))};
+}
+
+template <class T>
+ZVENO_INLINE Turn<T> product(const Turn<T>& a, const Turn<T>& b) {
+  return {a.s * b.c + a.c * b.s, a.c * b.c - a.s * b.s};
+}
+template <class T>
+ZVENO_INLINE Turn<T> reversed(const Turn<T>& a) {
+  return {-a.s, a.c};
+}
+template <class T>
+ZVENO_INLINE Turn<T> pick_below(const T& x, const T& y, const Turn<T>& a, const Turn<T>& b) {
+  const auto m = below(x, y);
+  return {pick(m, a.s, b.s), pick(m, a.c, b.c)};
+}
+
+}  // namespace zveno

@@ -1,0 +1,435 @@
+"""Inverse kinematics of chains: numeric for any chain or tree, closed forms for the arms that have one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _core
+from .._check import Array, _show, as_amount, as_choice, as_flag, as_integer, as_number, did_you_mean, failing
+from .._rotation import as_pose
+from ..errors import ModelError, ModelWarning, UnreachableError
+from ..results import ClosedFormSolutions, InverseKinematics
+
+if TYPE_CHECKING:
+    from ..model import Chain
+
+__all__ = ["ik", "ik_all"]
+
+_EVERYTHING: Final = (True,) * 6
+_STARTS: Final = 300
+_TOLERANCE: Final = 1e-6  # m and rad
+_BAD_INPUT: Final = 4  # statuses from here on are about the arguments
+_SECOND_LOOK: Final = 20  # starts after a closed form that has found nothing: what is left of the way
+_USED_BY_IK: Final = frozenset(("point", "parallel", "scara", "five", "position"))
+# what a status says, after the name of the model
+_WORDS: Final = (
+    "found",
+    "was not brought to the target from any start",
+    "reaches the target only outside of the joint limits",
+    "cannot reach the target",
+    "has a target or a start that is not finite",
+    "has a target whose R is not a rotation",
+)
+
+
+class _Known:
+    """What is asked of a chain again and again, worked out once."""
+
+    __slots__ = ("_tips", "lower", "middle", "names", "reaches", "upper")
+
+    def __init__(self, chain: Chain) -> None:
+        self.lower, self.upper = low, high = chain.lower, chain.upper
+        both = np.isfinite(low) & np.isfinite(high)
+        centre = 0.5 * (np.where(both, low, 0.0) + np.where(both, high, 0.0))
+        self.middle: Array = np.where(both, centre, np.clip(0.0, low, high))  # or zero
+        carrying = {link.parent for link in chain.links}
+        self.names = frozenset(chain.link_names)
+        self._tips = [name for name in chain.link_names if name not in carrying]
+        self.reaches: dict[Any, _core.Reach] = {}
+
+    @classmethod
+    def of(cls, chain: Chain) -> _Known:
+        found: _Known | None = chain.__dict__.get("_known_for_ik")
+        if found is None:
+            found = chain.__dict__["_known_for_ik"] = cls(chain)
+        return found
+
+    def link(self, function: str, chain: Chain, link: object) -> str:
+        """The name of a link; of None the one link that carries no other."""
+        if isinstance(link, str) and link in self.names:
+            return link
+        if link is not None:
+            hint = did_you_mean(link, chain.link_names)
+            raise ValueError(f"{function}: no link {_show(link)} in model '{chain.name}'{hint}")
+        if len(self._tips) > 1:
+            raise ValueError(
+                f"{function}: model '{chain.name}' has {len(self._tips)} last links ({', '.join(self._tips[:6])}"
+                f"{', ...' if len(self._tips) > 6 else ''}), expected link= to name one"
+            )
+        return self._tips[0]
+
+    def reach(self, function: str, chain: Chain, wishes: tuple[tuple[str, tuple[bool, ...]], ...]) -> _core.Reach:
+        """The part of the model that carries the frames."""
+        found = self.reaches.get(wishes)
+        if found is None:
+            listed = [(name, list(held)) for name, held in wishes]
+            try:
+                found = self.reaches[wishes] = _core.Reach(chain, listed, self.lower, self.upper)
+            except ModelError as error:
+                raise ValueError(f"{function}: {error} of model '{chain.name}'") from None
+        return found
+
+    def refuse_start(self, chain: Chain, q0: Any) -> None:
+        """Refuse a start outside of the limits; other faults are left for the core."""
+        try:
+            start = np.asarray(q0, dtype=np.float64)
+        except (TypeError, ValueError):
+            return
+        if start.shape[-1:] != (chain.n,):
+            return
+        outside = (start < self.lower - 1e-9) | (start > self.upper + 1e-9)
+        if outside.any():
+            *row, joint = np.argwhere(outside)[0].tolist()
+            where = f" in row {np.ravel_multi_index(row, start.shape[:-1])}" if row else ""
+            raise ValueError(
+                f"ik: q0 of joint '{chain.joint_names[joint]}' is {start[(*row, joint)]:.6g}{where}, outside of its "
+                f"limits {self.lower[joint]:.6g} to {self.upper[joint]:.6g}; limits=False leaves them out"
+            )
+
+
+def _mask(function: str, mask: object) -> tuple[bool, ...]:
+    """Six flags: which components are held."""
+    if mask is None:
+        return _EVERYTHING
+    fail = failing(function)
+    items = list(mask) if isinstance(mask, Iterable) and not isinstance(mask, str | bytes) else []
+    if len(items) != 6:
+        fail(f"mask is {_show(mask)}, expected six flags: x, y, z along base axes, turns about x, y, z of the target")
+    flags = tuple(
+        as_flag(x.item() if isinstance(x, np.generic) else x, fail, f"mask[{i}]") for i, x in enumerate(items)
+    )
+    if not any(flags):
+        fail("mask holds no component, expected at least one")
+    return flags
+
+
+def _poses(function: str, name: str, value: Any) -> Any:
+    """A pose in any of its forms as a (..., 4, 4) array; arrays are left for the core to check."""
+    if isinstance(value, np.ndarray):
+        return value
+    r, R = as_pose(value, failing(function), name, lead=True, exact=False)
+    lead = np.broadcast_shapes(r.shape[:-1], R.shape[:-2])
+    T = np.zeros((*lead, 4, 4))
+    T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = R, r, 1.0
+    return T
+
+
+def _tolerances(tolerance: object) -> tuple[float, float]:
+    if tolerance == _TOLERANCE:
+        return _TOLERANCE, _TOLERANCE
+    fail = failing("ik")
+    both = (tolerance, tolerance) if np.ndim(tolerance) == 0 else tuple(tolerance)  # type: ignore[arg-type]
+    if len(both) != 2:
+        fail(f"tolerance is {_show(tolerance)}, expected a number or two: m, rad")
+    gap, turn = (as_amount(x, fail, "tolerance", positive=True) for x in both)
+    if min(gap, turn) < 1e-12:
+        fail(f"tolerance is {_show(tolerance)}, expected at least 1e-12: rounding is larger")
+    return gap, turn
+
+
+def _raise(chain: Chain, answer: InverseKinematics) -> NoReturn:
+    """The error of the first row that was not solved."""
+    status = np.ravel(answer.status)
+    row = int(np.flatnonzero(status)[0])
+    code = int(status[row])
+    batch = np.ndim(answer.status) > 0
+    text = f"ik: model '{chain.name}' {_WORDS[code]}{f' in row {row}' if batch else ''}"
+    if code >= _BAD_INPUT:
+        raise ValueError(text)
+    gap, turn = np.reshape(answer.residual, (-1, 2))[row].tolist()
+    error = UnreachableError(
+        f"{text}: {gap:.3g} m and {turn:.3g} rad are left",
+        row=row if batch else None,
+        cause=("not found", "limits", "out of reach")[code - 1],
+        margin=gap,
+    )
+    error.gap, error.angle, error.q = gap, float(np.degrees(turn)), np.reshape(answer.q, (-1, chain.n))[row].copy()
+    raise error
+
+
+def _closed_first(
+    reach: _core.Reach,
+    targets: list[Any],
+    q0: Any,
+    middle: Array,
+    limits: bool,
+    gap: float,
+    turn: float,
+    starts: int,
+    seed: int,
+    threads: Any,
+) -> InverseKinematics:
+    """The nearest solution of the closed form; where it has none, what the numeric method comes nearest to."""
+    q, status, residual = reach.nearest_closed(targets, q0, middle, limits, threads)
+    none, one = np.zeros(status.shape, np.int32), np.ones(status.shape, np.int32)
+    answer = InverseKinematics(q, status, residual, none, one)
+    failed = status != 0
+    if failed.any():
+        T = np.broadcast_to(targets[0], (*status.shape, 4, 4))[failed]
+        start = None if q0 is None else np.broadcast_to(q0, (*status.shape, q.shape[-1]))[failed]
+        again = reach.solve([T], start, middle, limits, False, gap, turn, starts, seed, threads, np.flatnonzero(failed))
+        first = status[failed]
+        arrays: tuple[NDArray[Any], ...] = answer
+        for array, values in zip(arrays, again, strict=True):
+            array[failed] = values
+        status[failed] = np.where(again[1] == 1, first, again[1])
+    return answer
+
+
+def ik(
+    self: Chain,
+    T: Any,
+    link: str | None = None,
+    q0: ArrayLike | None = None,
+    mask: Iterable[bool] | None = None,
+    limits: bool = True,
+    tolerance: float | tuple[float, float] = _TOLERANCE,
+    restarts: SupportsIndex = _STARTS,
+    nearest: bool = False,
+    *,
+    seed: SupportsIndex = 0,
+    on_error: str = "raise",
+    threads: SupportsIndex | None = None,
+) -> InverseKinematics:
+    """Joint coordinates that bring a link, or several, to wanted poses.
+
+    The nearest solution of the closed form where the arm has one, see `ik_all`; else Levenberg's method on
+    ``e = [(p* - p)/Ls; log(R* R')]``, with limits inside and restarts that depend on nothing but the row. Nothing that
+    misses the tolerance is returned.
+
+    Parameters
+    ----------
+    T : pose, or dict of str to pose
+        Of `link` in the base frame: (..., 4, 4), a pair (r, R) or another form of a pose. A dict names several links,
+        which are brought to their poses at once.
+    link : str, optional
+        Default: the one last link of the chain.
+    q0 : (..., n) array, rad or m, optional
+        First start; joints that carry no target stay there. Default: the middle of the limits, or zero.
+    mask : six flags, optional
+        Components that are held: places along base axes x, y, z, turns about axes x, y, z of the target.
+    limits : bool
+        Stay inside of `lower` and `upper`; the limits themselves are inside.
+    tolerance : float or (float, float), m and rad
+    restarts : int
+        Starts after the first one.
+    nearest : bool
+        Continue until five further starts bring nothing nearer to q0 (numeric method; a closed form always gives the
+        nearest).
+    seed : int
+        Added to the number of the row that seeds its starts.
+    on_error : {"raise", "nan"}
+    threads : int, optional
+
+    Returns
+    -------
+    InverseKinematics
+        q (..., n), status (...), residual (..., 2) in m and rad, iterations (...), starts (...).
+
+    Raises
+    ------
+    UnreachableError
+        A target that is not reached, with what is left of the way (``gap`` in m, ``angle`` in degrees) and the best q.
+    ValueError
+        A matrix that is no rotation, an unknown link, a start outside of the limits, numbers that are not finite.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> arm = zv.robots.puma560()
+    >>> T = arm.pose([0.1, -0.6, 0.4, 0.3, 0.5, -0.2], "link6")
+    >>> arm.ik(T, q0=np.zeros(6)).q.round(6)
+    array([ 0.1, -0.6,  0.4,  0.3,  0.5, -0.2])
+    >>> two = zv.robots.two_link()
+    >>> s = two.ik(np.eye(4), q0=[0.3, 0.3], mask=(1, 0, 1, 0, 0, 0), on_error="nan")  # the tip at the base
+    >>> bool(s.ok), two.pose(s.q, "tip")[:3, 3].round(5) + 0.0
+    (True, array([0., 0., 0.]))
+    """
+    function = "ik"
+    fail = failing(function)
+    known = _Known.of(self)
+    held = _EVERYTHING if mask is None else _mask(function, mask)
+    if isinstance(T, Mapping) and not set(T) <= {"r", "R", "quaternion"}:
+        if link is not None:
+            fail(f"link is {_show(link)} while T names its links, expected one of the two")
+        wishes = tuple((known.link(function, self, name), held) for name in T)
+        targets = [_poses(function, f"T[{_show(name)}]", value) for name, value in T.items()]
+        if not targets:
+            fail("T is empty, expected a pose for at least one link")
+    else:
+        wishes = ((known.link(function, self, link), held),)
+        targets = [_poses(function, "T", T)]
+    limits, nearest = as_flag(limits, fail, "limits"), as_flag(nearest, fail, "nearest")
+    gap, turn = _tolerances(tolerance)
+    starts = as_integer(function, "restarts", restarts, 0, 10**6) + 1
+    as_choice(on_error, fail, "on_error", ("raise", "nan"))
+    number = as_integer(function, "seed", seed, 0, 2**62)
+    if q0 is not None and limits:
+        known.refuse_start(self, q0)
+    reach = known.reach(function, self, wishes)
+    middle = known.middle
+    if reach.family in _USED_BY_IK and min(gap, turn) >= 1e-9:
+        answer = _closed_first(
+            reach, targets, q0, middle, limits, gap, turn, min(starts, _SECOND_LOOK), number, threads
+        )
+    else:
+        answer = InverseKinematics(
+            *reach.solve(targets, q0, middle, limits, nearest, gap, turn, starts, number, threads)
+        )
+    if answer.status.any():
+        if on_error == "raise":
+            _raise(self, answer)
+        answer.q[answer.status != 0] = np.nan
+    return answer
+
+
+def ik_all(
+    self: Chain,
+    T: Any,
+    link: str | None = None,
+    swivel: ArrayLike | None = None,
+    locked: Mapping[str, float] | None = None,
+    mask: Iterable[bool] | None = None,
+    *,
+    limits: bool = True,
+    q0: ArrayLike | None = None,
+    threads: SupportsIndex | None = None,
+) -> ClosedFormSolutions:
+    """Every solution of an arm with a closed form: all branches, all whole turns inside of the limits.
+
+    Known are six joints of which three consecutive axes meet in a point (a spherical wrist, at any place) or are
+    parallel (UR), three joints that carry a point, SCARA, five joints with axes 2, 3, 4 parallel, and seven joints with
+    spherical shoulder and wrist. What is nearly so, as in files with rounded angles, is solved as if it were and
+    polished on the model itself. Every solution has been put through the forward kinematics: its pose is within 1e-11.
+
+    Parameters
+    ----------
+    T : pose
+        Of `link` in the base frame: (..., 4, 4), a pair (r, R) or another form of a pose.
+    link : str, optional
+        Default: the one last link of the chain.
+    swivel : float or (...) array, rad, optional
+        Of seven joints with spherical shoulder and wrist: turn of the elbow about the line from shoulder to wrist, from
+        the plane of this line and the first axis.
+    locked : dict of str to float, rad or m, optional
+        Joints that are held, so that the others have a closed form.
+    mask : six flags, optional
+        ``(1, 1, 1, 0, 0, 0)`` for three joints that carry a point.
+    limits : bool
+        Inside of the limits, with all whole turns; else every branch once, angles in (-pi, pi].
+    q0 : (..., n) array, rad or m, optional
+        Whole turns of a branch are in order of the distance from it. Default: the middle of the limits.
+    threads : int, optional
+
+    Returns
+    -------
+    ClosedFormSolutions
+        q (k, n), configuration (k, 3), singular (k,), free (k, n), branch (k,) ...; perhaps none, then ``missing``
+        tells how far away the pose is.
+
+    Raises
+    ------
+    ValueError
+        An arm without closed form, with the reason; a matrix that is no rotation; an unknown link.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> arm = zv.robots.kawasaki_fs020n()
+    >>> T = arm.pose(np.radians([25, 40, -70, 35, -50, 120]), "tool")
+    >>> s = arm.ik_all(T)
+    >>> bool(np.allclose(arm.pose(s.q, "tool"), T, atol=1e-12))
+    True
+    >>> sorted(set(s.names))
+    ['- + +', '- + -', '- - +', '- - -']
+    >>> T[0, 3] += 3.0
+    >>> far = arm.ik_all(T)
+    >>> len(far.q), float(far.missing.round(3))
+    (0, 2.142)
+    """
+    function = "ik_all"
+    fail = failing(function)
+    known = _Known.of(self)
+    name = known.link(function, self, link)
+    held = _EVERYTHING if mask is None else _mask(function, mask)
+    limits = as_flag(limits, fail, "limits")
+    if locked is not None:
+        return _with_locked(self, T, name, swivel, locked, mask, limits, q0, threads)
+    reach = known.reach(function, self, ((name, held),))
+    if not reach.family:
+        fail(f"model '{self.name}' has no closed form for link '{name}': {reach.what}; `ik` finds solutions of any arm")
+    angle: Any = None
+    if reach.family == "swivel":
+        if swivel is None:
+            fail(
+                f"model '{self.name}' has seven joints, expected swivel=, the angle of its elbow about the line from "
+                "shoulder to wrist, or locked={joint: value}"
+            )
+        try:
+            angle = np.asarray(swivel, dtype=np.float64, order="C")
+        except (TypeError, ValueError):
+            fail(f"swivel is {_show(swivel)}, expected angles")
+        if not np.isfinite(angle).all():
+            fail(f"swivel is {_show(swivel)}, expected finite angles")
+    elif swivel is not None:
+        fail(f"swivel is {_show(swivel)}, but model '{self.name}' has no swivel: {reach.what}")
+    poses = _poses(function, "T", T)
+    if angle is not None and angle.ndim:
+        try:
+            lead = np.broadcast_shapes(poses.shape[:-2], angle.shape)
+        except ValueError:
+            fail(f"swivel has shape {angle.shape}, which does not broadcast with {poses.shape[:-2]} poses")
+        poses = np.ascontiguousarray(np.broadcast_to(poses, (*lead, 4, 4)))
+        angle = np.ascontiguousarray(np.broadcast_to(angle, lead))
+    try:
+        return ClosedFormSolutions(**reach.closed([poses], q0, known.middle, angle, limits, threads))
+    except ValueError:
+        as_pose(T, fail, "T", lead=True)  # says what is wrong with it
+        raise
+
+
+def _with_locked(
+    chain: Chain, T: Any, link: str, swivel: Any, locked: Any, mask: Any, limits: bool, q0: Any, threads: Any
+) -> ClosedFormSolutions:
+    """Solutions with some joints held: those of a chain without them."""
+    fail = failing("ik_all")
+    if not isinstance(locked, Mapping) or not locked:
+        fail(f"locked is {_show(locked)}, expected a dict of joint names and values")
+    for name, value in locked.items():
+        if name not in chain.joint_names:
+            fail(f"no joint {_show(name)} in model '{chain.name}'{did_you_mean(name, chain.joint_names)}")
+        i, value = chain.joint_names.index(name), as_number(value, fail, f"locked['{name}']")
+        if limits and not chain.lower[i] - 1e-9 <= value <= chain.upper[i] + 1e-9:
+            fail(f"locked['{name}'] is {value:.6g}, outside of its limits {chain.lower[i]:.6g} to {chain.upper[i]:.6g}")
+    key = tuple(sorted((name, float(value)) for name, value in locked.items()))
+    known: dict[Any, Any] = chain.__dict__.setdefault("_locked_arms", {})
+    if len(known) > 64:
+        known.clear()
+    if key not in known:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            known[key] = chain.with_locked(dict(key))
+    rest = known[key]
+    moving = [i for i, name in enumerate(chain.joint_names) if name not in locked]
+    held = [i for i, name in enumerate(chain.joint_names) if name in locked]
+    start = None if q0 is None else np.asarray(q0, dtype=np.float64)[..., moving]
+    found = ik_all(rest, T, link, swivel, None, mask, limits=limits, q0=start, threads=threads)
+    q, free = np.empty((len(found.q), chain.n)), np.zeros((len(found.q), chain.n))
+    q[:, moving], free[:, moving] = found.q, found.free
+    q[:, held] = [locked[chain.joint_names[i]] for i in held]
+    return found._replace(q=q, free=free)

@@ -1,0 +1,419 @@
+"""`Chain.ik_all`: reference numbers, every family on random geometry, singular and unreachable poses, whole turns."""
+
+import math
+
+import arms
+import numpy as np
+import pinocchio as pin
+import pytest
+import zveno as zv
+from engines.pinocchio import Twin
+from helpers import assert_close
+
+EXACT = 1e-11  # of a pose, m and its matrix
+PRINTED = 1e-11
+
+
+def turned(difference, chain):
+    """Differences of q without whole turns."""
+    revolute = np.array([kind == "revolute" for kind in chain.joint_types])
+    wrapped = (difference + math.pi) % (2 * math.pi) - math.pi
+    return np.where(revolute, wrapped, difference)
+
+
+def round_trip(chain, count=400, seed=0, lost=0.0, **options):
+    """Solutions of the poses of random configurations: they have these poses, and the configuration is among them."""
+    q, link = arms.uniform(chain, count, seed), arms.tip(chain)
+    T = chain.pose(q, link)
+    s = chain.ik_all(T, link, limits=False, **options)
+    row = np.repeat(np.arange(count), s.counts)
+    assert np.abs(chain.pose(s.q, link) - T[row]).max() < EXACT
+    same = np.abs(turned(s.q - q[row], chain)).max(axis=1) < 1e-6
+    found = np.zeros(count, bool)
+    found[row[same]] = True
+    assert (~found).mean() <= lost
+    return s
+
+
+def pinocchio_poses(chain, q, link):
+    twin = Twin(chain)
+    out = np.empty((len(q), 4, 4))
+    for i, row in enumerate(q):
+        joint, placement = twin.frame(link)
+        pin.forwardKinematics(twin.model, twin.data, twin._q(row))
+        out[i] = (twin.data.oMi[joint] * placement).homogeneous
+    return out
+
+
+# ---- numbers of the literature ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "want", "p"),
+    [
+        (arms.ur5, arms.UR5_SOLUTIONS, (-0.557858410082, -0.409906401578, 0.327920605563)),
+        (arms.puma, arms.PUMA_SOLUTIONS, (0.178145043107, -0.087591433301, 0.042402397652)),
+    ],
+)
+def test_eight_solutions_have_the_printed_digits(make, want, p):
+    chain = make()
+    T = chain.pose(arms.Q_STAR, "tool")
+    assert np.abs(T[:3, 3] - p).max() < PRINTED
+    s = chain.ik_all(T)
+    assert s.q.shape == (8, 6)
+    assert np.abs(s.q - want).max() < PRINTED
+    assert len(set(s.names)) == 8
+
+
+def test_scara_has_two_solutions_and_four_with_whole_turns():
+    chain = arms.scara()
+    T = chain.pose([0.5, -0.9, 0.12, 0.7], "tool")
+    assert np.abs(T[:3, 3] - (0.538506105965, 0.048723255911, 0.22)).max() < PRINTED
+    two = chain.ik_all(T, limits=False)
+    want = [(-0.319534266713, 0.9, 0.12, 1.680465733287), (0.5, -0.9, 0.12, 0.7)]
+    assert np.abs(two.q - want).max() < PRINTED
+    four = chain.ik_all(T)
+    assert sorted(four.branch.tolist()) == [0, 0, 1, 1]
+    for q, branch in zip(four.q, four.branch, strict=True):
+        assert np.abs(turned(q - two.q[branch], chain)).max() < PRINTED
+    assert np.abs(chain.pose(four.q, "tool") - T).max() < EXACT
+
+
+def test_swivel_of_seven_joints():
+    chain = arms.iiwa()
+    q = np.array([0.3, 0.5, -0.2, 1.1, 0.4, -0.7, 0.6])
+    T = chain.pose(q, "tool")
+    assert np.abs(T[:3, 3] - (-0.150450834803, 0.020078441594, 1.094500875580)).max() < PRINTED
+    own = chain.ik_all(T, swivel=1.144456009418)
+    assert np.abs(own.q - q).max(axis=1).min() < 1e-10
+    s = chain.ik_all(T, swivel=0.5, limits=False)
+    assert len(s.q) == 8
+    first = {tuple(row) for row in s.q[:, :4].round(9) + 0.0}
+    a, b = (-0.415426979169, 0.445641693249), (2.726165674420, -0.445641693249)
+    want = {
+        (*a, -0.116619330214, 1.1),
+        (*a, 3.024973323375, -1.1),
+        (*b, -0.116619330214, -1.1),
+        (*b, 3.024973323375, 1.1),
+    }
+    assert first == {tuple(np.round(row, 9) + 0.0) for row in want}
+    hand = {
+        1: [(-1.965913713406, 0.944229568197, -2.869553045983), (1.175678940184, -0.944229568197, 0.272039607606)],
+        -1: [(-1.965913713406, -0.944229568197, 0.272039607606), (1.175678940184, 0.944229568197, -2.869553045983)],
+    }
+    for row in s.q:
+        assert min(np.abs(row[4:] - other).max() for other in hand[int(np.sign(row[3]))]) < 1e-10
+
+
+def test_fs020n_has_the_branches_of_the_book():
+    chain = zv.robots.kawasaki_fs020n()
+    q = np.radians([25, 40, -70, 35, -50, 120])
+    T = chain.pose(q, "tool")
+    assert np.abs(T[:3, 3] - (0.539342363, 1.281384260, 0.332661825)).max() < 1e-9
+    s = chain.ik_all(T, limits=False)
+    want = {
+        (1, 1, 1): (25, 40, -70, 35, -50, 120),
+        (1, 1, -1): (25, 40, -70, -145, 50, -60),
+        (1, -1, 1): (25, 100.360570, 60.201815, 28.193750, -111.564448, 155.377759),
+        (1, -1, -1): (25, 100.360570, 60.201815, -151.806250, 111.564448, -24.622241),
+    }
+    kci = s.configuration * (-1, -1, 1)
+    assert {tuple(row) for row in kci.tolist()} == set(want)
+    for row, index in zip(np.degrees(s.q), kci.tolist(), strict=True):
+        assert np.abs(row - want[tuple(index)]).max() < 1e-6
+
+
+def test_indices_of_the_book_are_those_of_q():
+    chain = zv.robots.kawasaki_fs020n()
+    s = round_trip(chain, 200)
+    _, q2, q3, _, q5, _ = s.q.T
+    elbow = q2 - q3
+    rho = 0.15 + 0.8 * np.sin(q2) + 0.7 * np.sin(elbow) - 0.06 * np.cos(elbow)
+    want = np.sign(np.stack([rho, -np.sin(q3 + math.atan2(0.06, 0.7)), -np.sin(q5)], axis=1))
+    assert (s.configuration * (-1, -1, 1) == want).all()
+
+
+def test_whole_turns_of_the_fs020n():
+    chain = zv.robots.kawasaki_fs020n()
+    q = np.array([0.1, 0.2, 0.3, 0.0, 0.5, 0.0])  # J4 may turn +-270, J6 +-360 degrees: its ends count
+    s = chain.ik_all(chain.pose(q, "tool"))
+    mine = s.q[np.abs(turned(s.q - q, chain)).max(axis=1) < 1e-9]
+    assert len(mine) == 3
+    assert sorted(mine[:, 5].round(9)) == [-round(2 * math.pi, 9), 0.0, round(2 * math.pi, 9)]
+    assert chain.within_limits(s.q).all()
+
+
+# ---- families -----------------------------------------------------------------------------------------------------
+
+FAMILIES = {
+    "ur5": (arms.ur5, 0.0),
+    "puma": (arms.puma, 0.0),
+    "fs020n": (zv.robots.kawasaki_fs020n, 0.0),
+    "scara": (arms.scara, 0.0),
+    "stanford": (arms.stanford, 0.0),
+    "five": (arms.five, 0.0),
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_round_trips(name):
+    make, lost = FAMILIES[name]
+    round_trip(make(), 2000, lost=lost)
+
+
+def random_frames(rng):
+    """A rotation and a shift."""
+    q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    return q * np.sign(np.linalg.det(q)), rng.uniform(-0.5, 0.5, 3)
+
+
+def of_screws(axes, points, kinds, rng):
+    """A chain with these axes at q = 0; frames of the links stand anywhere."""
+    links, before_R, before_p = [], np.eye(3), np.zeros(3)
+    for i, (k, p, kind) in enumerate(zip(axes, points, kinds, strict=True)):
+        R, _ = random_frames(rng)
+        k = np.asarray(k, float) / np.linalg.norm(k)
+        at = p + rng.uniform(-0.3, 0.3) * k
+        local_R, local_p = before_R.T @ R, before_R.T @ (at - before_p)
+        links.append(zv.Link(f"l{i}", joint=kind, axis=R.T @ k, position=local_p, rotation=local_R))
+        before_R, before_p = R, at
+    R, p = random_frames(rng)
+    links.append(zv.Link("tool", joint="fixed", position=p, rotation=R))
+    return zv.Chain(links, name="random")
+
+
+def unit(rng):
+    k = rng.normal(size=3)
+    return k / np.linalg.norm(k)
+
+
+@pytest.mark.filterwarnings("ignore::zveno.ModelWarning")
+@pytest.mark.parametrize("place", [0, 1, 2, 3])
+@pytest.mark.parametrize("others", ["general", "along", "first meets", "last meets", "first along"])
+def test_three_axes_that_meet_at_any_place(place, others):
+    for seed in range(6):
+        rng = np.random.default_rng((place, seed))
+        axes = [unit(rng) for _ in range(6)]
+        points = [rng.uniform(-1, 1, 3) for _ in range(6)]
+        for i in range(place, place + 3):
+            points[i] = points[place]
+        # pairs of the other joints in the order of the equations, where no seam is between
+        order = {0: (5, 4, 3), 1: (0, 5, 4), 2: (1, 0, 5), 3: (0, 1, 2)}[place]
+        first, last = place in (0, 2, 3), place in (0, 1, 3)
+        if others == "along" and last:
+            axes[order[2]] = -axes[order[1]]
+        if others == "first meets" and first:
+            points[order[1]] = points[order[0]]
+        if others == "last meets" and last:
+            points[order[2]] = points[order[1]]
+        if others == "first along" and first:
+            axes[order[1]] = axes[order[0]]
+        chain = of_screws(axes, points, ["revolute"] * 6, rng)
+        round_trip(chain, 60, seed, lost=0.02 if others == "general" or not (first and last) else 0.0)
+
+
+@pytest.mark.filterwarnings("ignore::zveno.ModelWarning")
+@pytest.mark.parametrize("place", [0, 1, 2, 3])
+@pytest.mark.parametrize("meets", [True, False])
+def test_three_parallel_axes_at_any_place(place, meets):
+    for seed in range(6):
+        rng = np.random.default_rng((place, seed, 7))
+        axes = [unit(rng) for _ in range(6)]
+        points = [rng.uniform(-1, 1, 3) for _ in range(6)]
+        for i, sign in zip(range(place, place + 3), (1, -1, 1), strict=True):
+            axes[i] = sign * axes[place]
+        a, b, d = ((place + 3 + i) % 6 for i in range(3))
+        if meets:
+            points[b] = points[a] if (a < b) else points[d]
+        chain = of_screws(axes, points, ["revolute"] * 6, rng)
+        round_trip(chain, 60, seed, lost=0.0 if meets else 0.02)
+
+
+@pytest.mark.filterwarnings("ignore::zveno.ModelWarning")
+@pytest.mark.parametrize("kinds", ["RRP", "RPP", "PRP", "PPP"])
+def test_slides_before_a_wrist(kinds):
+    for seed in range(6):
+        rng = np.random.default_rng((seed, len(kinds)))
+        axes = [unit(rng) for _ in range(6)]
+        points = [rng.uniform(-1, 1, 3) for _ in range(6)]
+        points[4] = points[5] = points[3]
+        if kinds == "RRP":
+            if seed % 2:
+                points[1] = points[0]
+            else:
+                axes[1] = axes[0]
+        if kinds == "PRP":
+            axes[1] = -axes[0]
+        names = [{"R": "revolute", "P": "prismatic"}[kind] for kind in kinds + "RRR"]
+        round_trip(of_screws(axes, points, names, rng), 60, seed)
+
+
+@pytest.mark.parametrize("rows", [arms.PUMA[:3], arms.UR5[:3], arms.GENERAL[:3]])
+def test_three_joints_carry_a_point(rows):
+    chain = arms.arm([*rows[:2], (0, 0.2, 0.3, 0.4)])
+    q = arms.uniform(chain, 300)
+    T = chain.pose(q, "tool")
+    s = chain.ik_all(T, mask=(1, 1, 1, 0, 0, 0))
+    row = np.repeat(np.arange(len(q)), s.counts)
+    assert np.abs(chain.pose(s.q, "tool")[:, :3, 3] - T[row, :3, 3]).max() < EXACT
+    found = np.zeros(len(q), bool)
+    found[row[np.abs(turned(s.q - q[row], chain)).max(axis=1) < 1e-6]] = True
+    assert found.mean() > 0.98
+
+
+def test_seven_joints_with_one_locked():
+    chain = arms.panda()
+    last = chain.joint_names[6]
+    for q in arms.uniform(chain, 20):
+        T = chain.pose(q, "tool")
+        s = chain.ik_all(T, locked={last: q[6]}, limits=False)
+        assert len(s.q) >= 2
+        assert np.abs(chain.pose(s.q, "tool") - T).max() < EXACT
+        assert np.abs(turned(s.q - q, chain)).max(axis=1).min() < 1e-6
+
+
+def test_random_swivels_of_seven_joints():
+    chain = arms.iiwa()
+    q = arms.uniform(chain, 500)
+    psi = np.linspace(-3, 3, 500)
+    T = chain.pose(q, "tool")
+    s = chain.ik_all(T, swivel=psi, limits=False)
+    assert (s.counts == 8).all()
+    assert np.abs(chain.pose(s.q, "tool") - np.repeat(T, 8, axis=0)).max() < EXACT
+
+
+def test_poses_are_those_of_pinocchio():
+    chain = arms.ur5()
+    q = arms.uniform(chain, 50)
+    T = chain.pose(q, "tool")
+    s = chain.ik_all(T)
+    row = np.repeat(np.arange(50), s.counts)
+    assert_close(pinocchio_poses(chain, s.q, "tool"), T[row], 6, ulps=1000)
+
+
+def test_rounded_files_are_solved_on_the_true_model():
+    rows = [(0, d, a, round(alpha, 4) if alpha else 0) for _, d, a, alpha in arms.UR5]  # 1.5708: 3.7e-6 off
+    chain = arms.arm(rows)
+    s = round_trip(chain, 500, lost=0.01)
+    assert s.residual.max() < 1e-10
+
+
+# ---- singular and unreachable -------------------------------------------------------------------------------------
+
+
+def test_wrist_singular_pose_is_named_with_its_free_direction():
+    chain = arms.puma()
+    q = np.array([0.2, 0.4, -1.2, 0.3, 0.0, 0.5])
+    s = chain.ik_all(chain.pose(q, "tool"))
+    assert len(s.q) == 7
+    (singular,) = np.flatnonzero(s.singular & 4)
+    assert s.multiplicity[singular] == 2
+    assert_close(s.q[singular, 3] + s.q[singular, 5], 0.8, 6, ulps=1000)
+    free = np.array([0, 0, 0, 1, 0, -1]) / math.sqrt(2)
+    assert np.abs(s.free[singular] - free).max() < 1e-6
+    assert s.configuration[singular, 2] == 0
+    assert not (np.delete(s.singular, singular) & 4).any()
+
+
+def test_stretched_elbow_is_one_solution_where_two_meet():
+    chain = arms.puma()
+    q = np.array([0.3, 0.5, -math.atan2(0.4318, 0.0203), 0.4, 0.6, 0.1])
+    s = chain.ik_all(chain.pose(q, "tool"))
+    near = np.abs(turned(s.q - q, chain)).max(axis=1) < 1e-6
+    assert near.sum() == 1
+    assert s.singular[near][0] & 2
+    assert np.abs(chain.pose(s.q, "tool") - chain.pose(q, "tool")).max() < EXACT
+
+
+def test_singular_wrist_of_three_parallel_axes():
+    chain = arms.ur5()
+    q = np.array([0.3, -1.0, 1.1, 0.4, 0.0, 0.7])
+    s = chain.ik_all(chain.pose(q, "tool"))
+    assert (s.singular & 4).any()
+    assert np.abs(chain.pose(s.q, "tool") - chain.pose(q, "tool")).max() < EXACT
+    assert not np.isnan(s.q).any()
+
+
+def test_missing_distance_of_an_unreachable_pose():
+    chain = zv.robots.kawasaki_fs020n()
+    q = np.array([0.0, math.pi / 2, -math.atan2(0.06, 0.7), 0.3, 0.7, 0.2])  # stretched forwards
+    T = chain.pose(q, "tool")
+    T[:3, 3] += np.array([0, 0.25, 0])
+    s = chain.ik_all(T)
+    assert len(s.q) == 0
+    assert float(s.missing) == pytest.approx(0.25, rel=1e-6)
+
+
+def test_a_pose_outside_of_the_limits_is_counted():
+    chain = arms.arm(arms.PUMA, lower=[-0.5] * 6, upper=[0.5] * 6)
+    s = chain.ik_all(chain.pose([1.0, 0.2, 0.1, 0.1, 0.2, 0.1], "tool"))
+    assert len(s.q) == 0
+    assert s.outside == 8
+    assert s.missing == 0
+
+
+def test_a_batch_is_its_poses_one_by_one():
+    chain = zv.robots.kawasaki_fs020n()
+    T = chain.pose(arms.uniform(chain, 23), "tool")
+    batch = chain.ik_all(T.reshape(23, 4, 4))
+    for i in range(23):
+        one, part = chain.ik_all(T[i]), batch.of(i)
+        for a, b in zip(one, part, strict=True):
+            assert np.array_equal(a, b)
+    threaded = chain.ik_all(T, threads=2)
+    assert all(np.array_equal(a, b) for a, b in zip(batch, threaded, strict=True))
+    assert batch.counts.sum() == len(batch.q)
+
+
+def test_no_poses_have_no_solutions():
+    s = arms.ur5().ik_all(np.empty((0, 4, 4)))
+    assert s.q.shape == (0, 6)
+    assert s.counts.shape == (0,)
+
+
+# ---- refusals -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "words"),
+    [
+        (lambda: arms.arm(arms.GENERAL), {}, "no three consecutive axes"),
+        (arms.iiwa, {}, "swivel="),
+        (arms.panda, {"swivel": 0.1}, "lock a joint"),
+        (arms.puma, {"swivel": 0.1}, "has no swivel"),
+        (arms.puma, {"mask": (1, 1, 1, 0, 0, 0)}, "whole poses"),
+        (arms.planar, {}, "mask=\\(1, 1, 1, 0, 0, 0\\)"),
+        (arms.puma, {"link": "hand"}, "no link 'hand'"),
+        (arms.puma, {"mask": (1, 1)}, "six flags"),
+        (arms.panda, {"locked": {"nobody": 0.0}}, "no joint 'nobody'"),
+        (arms.panda, {"locked": {"link7_joint": 3.0}}, "outside of its limits"),
+        (arms.panda, {"locked": {}}, "expected a dict"),
+        (arms.panda, {"locked": {"link7_joint": "far"}}, "expected a number"),
+        (arms.iiwa, {"swivel": "up"}, "expected angles"),
+        (arms.iiwa, {"swivel": math.nan}, "expected finite angles"),
+        (arms.puma, {"q0": [1, 2]}, "q0 has shape"),
+    ],
+)
+def test_what_has_no_closed_form_is_told_why(make, options, words):
+    with pytest.raises(ValueError, match=words):
+        make().ik_all(np.eye(4), **options)
+
+
+def test_axes_that_nearly_meet_are_told_with_the_distance():
+    rows = [*arms.PUMA[:4], (0, 0, 0.05, -arms.RIGHT), (0, 0, 0, 0)]
+    with pytest.raises(ValueError, match=r"axes \d, \d and \d miss a common point by 0\.0\d+ m"):
+        arms.arm(rows).ik_all(np.eye(4))
+
+
+@pytest.mark.parametrize(
+    ("T", "words"),
+    [
+        (np.diag([1.0, 1, 1.1, 1]), "not orthonormal"),
+        (np.diag([1.0, 1, -1, 1]), "left-handed"),
+        (np.full((4, 4), np.nan), "finite"),
+        (np.eye(3), r"shape \(3, 3\)"),
+    ],
+)
+def test_bad_poses_are_refused(T, words):
+    with pytest.raises(ValueError, match=words):
+        arms.puma().ik_all(T)
