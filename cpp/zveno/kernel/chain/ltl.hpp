@@ -24,8 +24,8 @@ T* take_square(std::ptrdiff_t n, Scratch& scratch) {
   return scratch.take<T>(static_cast<std::size_t>(wide_stride<T>(n) * wide_stride<T>(n)));
 }
 
-// lower triangle of M, from take_square -> D on the diagonal, L (unit diagonal) below; above it anything. reciprocal: n, D^-1,
-// or null
+// lower triangle of M, from take_square -> D on the diagonal, L (unit diagonal) below; above it anything. reciprocal: n,
+// D^-1, or null
 template <class T>
 void ltl(const Topology& topology, T* M, std::ptrdiff_t stride, T* reciprocal = nullptr) {
   using V = Wide<T>;
