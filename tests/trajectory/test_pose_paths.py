@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import zveno as zv
+from engines.pinocchio import Twin
 from scipy.spatial.transform import Rotation
 from zveno.trajectory import arc, joint_path, line, time_optimal
 
@@ -170,3 +171,19 @@ def test_wrong_solutions_and_limits_are_named():
 
     with pytest.raises(RuntimeError, match="mine"):
         joint_path(way, broken, [0.0, 0.5, 0.0])
+
+
+def test_inverse_kinematics_of_an_arm_leads_its_tool_along_a_line():
+    arm = zv.robots.kawasaki_fs020n()
+    twin = Twin(arm)
+    q0 = np.array([0.2, 0.3, -0.9, 0.1, 0.6, 0.2])
+    start = arm.pose(q0, arm.link_names[-1])
+    way = np.array([0.1, -0.15, 0.05])
+    poses = line(start, (start[:3, 3] + way, start[:3, :3]))
+    path = joint_path(poses, lambda T, q: arm.ik(T, q0=q), q0, arm=arm)
+    move = time_optimal(arm, path, velocity=2.0, acceleration=8.0)
+    for q in move.at(np.linspace(0.0, move.duration, 9)).q:
+        T = twin.pose(q, arm.link_names[-1])
+        off = T[:3, 3] - start[:3, 3]
+        np.testing.assert_allclose(off, way * (off @ way) / (way @ way), rtol=0, atol=1e-8)
+        np.testing.assert_allclose(T[:3, :3], start[:3, :3], rtol=0, atol=1e-8)
