@@ -101,8 +101,9 @@ struct Asked {
       for (int k = 0; k < frames; ++k) {
         const double* T = poses[k].data + poses[k].stride * row;
         if (T[12] != 0 || T[13] != 0 || T[14] != 0 || T[15] != 1)
-          throw py::value_error(std::string(context.function) + ": the last row of " + keys[k].text() +
-                                " is not [0, 0, 0, 1]" + (rows > 1 ? " in row " + std::to_string(row) : ""));
+          throw py::value_error(std::string(context.function) + ": the last row of " + keys[k].text() + " is " +
+                                std::string(py::str(py::cast(std::vector<double>(T + 12, T + 16)))) +
+                                (rows > 1 ? " in row " + std::to_string(row) : "") + ", expected [0, 0, 0, 1]");
         copy_pose(T, goal.data() + (row * frames + k) * 12);
       }
     if (!q0.is_none()) start = poses.back().data, start_stride = poses.back().stride;

@@ -343,7 +343,10 @@ def test_rows_that_make_no_sense_are_told_and_the_others_computed():
         ({"T": {}}, "T is"),
         ({"T": {"hand": np.eye(4)}}, "no link 'hand'"),
         ({"T": {"tool": np.eye(4)}, "link": "tool"}, "T names its links"),
-        ({"T": np.vstack([np.eye(4)[:3], [[0, 0, 1, 1]]])}, r"last row of T is not \[0, 0, 0, 1\]"),
+        (
+            {"T": np.vstack([np.eye(4)[:3], [[0, 0, 1, 1]]])},
+            r"last row of T is \[0\.0, 0\.0, 1\.0, 1\.0\], expected \[0, 0, 0, 1\]",
+        ),
         ({"q0": np.zeros(6)}, "q0 has shape"),
         ({"q0": np.full(7, 0.5)}, "q0 of joint 'link4_joint' is 0.5, outside of its limits -3.0718 to -0.0698"),
         ({"mask": (1, 1, 1)}, "expected six flags"),
