@@ -71,7 +71,8 @@ void run_lanes(const LegCalls& calls, const double* params, const Input& in, con
   }
   std::vector<CacheLine> held(calls.lines);
   leg::Outcome<Packed> outcome;
-  calls.first(params, ring, t, held.data(), share, measure);
+  calls.first(params, ring, held.data(), share, measure);
+  calls.drive(t, held.data(), share + leg::kRight);
   calls.second(params, held.data(), x, outcome, true);
   for (int l = 0; l < lanes; ++l) {
     for (int i = 0; i < (free ? leg::kFreeShare : leg::kFixedShare); ++i) out[l].share[i] = share[i][l];

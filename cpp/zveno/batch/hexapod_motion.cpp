@@ -108,7 +108,7 @@ class LanesMotion : public HexMotion {
     for (LegPack& pack : packs_) {
       Packed measure[4], way, rates[kPlaces];
       Packed* share = place_of(share_, pack);
-      pack.calls.close(pack.params, wide_, pack.held.data(), share, measure);
+      pack.calls.first(pack.params, wide_, pack.held.data(), share, measure);
       fine &= all_above(measure, 4, kTinySquare);
       keep(share_, pack);
       pack.calls.driven(pack.held.data(), way, rates);

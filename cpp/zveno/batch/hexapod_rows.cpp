@@ -280,7 +280,8 @@ class HexapodRows {
       for (int l = 0; l < kLanes; ++l) lane[l] = s.tau[legs[l < lanes ? l : 0]];
       Packed tau[4], measure[4], own[kKept];
       for (int j = 0; j < 4; ++j) tau[j] = Packed::across(lane, j);
-      calls_[g].first(params, wide, tau, held[pack], own, measure);
+      calls_[g].first(params, wide, held[pack], own, measure);
+      calls_[g].drive(tau, held[pack], own + leg::kRight);
       judge(measure, group, legs, lanes, failure);
       scatter(own, padded(count), lanes, [&](int l) { return kept_of(legs[l]); });
     });

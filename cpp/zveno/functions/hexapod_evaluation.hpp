@@ -421,7 +421,9 @@ bool evaluate_legs(const HexJob& job, const LegPlan& plan, const OneLeg<T>* legs
   Sums<T> sums;
   for (int k = 0; k < kLegs; ++k) {
     T own[leg::kFreeShare];
-    legs[k].calls.first(legs[k].params, s.input(), s.tau[k], legs[k].held, k ? own : sums.total, measure[k]);
+    T* const share = k ? own : sums.total;
+    legs[k].calls.first(legs[k].params, s.input(), legs[k].held, share, measure[k]);
+    legs[k].calls.drive(s.tau[k], legs[k].held, share + leg::kRight);
     for (int i = 0; k && i < count; ++i) sums.total[i] += own[i];
   }
   if (!fine(measure[0])) return false;
@@ -432,11 +434,18 @@ bool evaluate_legs(const HexJob& job, const LegPlan& plan, const OneLeg<T>* legs
   write_head(layout, ring, x, out);
   if (!plan.second) return true;
   const int load = layout.base_wrench();
-  for (int k = 0; k < kLegs; ++k) {
+  T base[kLegs][6];
+  for (int i = 0; i < kLegs; ++i) {
+    // in lanes the last leg first: what the first half left of it is still in the fastest cache
+    const int k = std::is_same_v<T, Packed> ? kLegs - 1 - i : i;
     leg::Outcome<T> o;
     legs[k].calls.second(legs[k].params, legs[k].held, x, o, plan.whole);
     write_leg(layout, o.position, out + layout.head() + k * layout.per_leg());
-    for (int i = 0; load >= 0 && i < 6; ++i) out[load + i] = k ? out[load + i] + o.base[i] : o.base[i];
+    if (load >= 0) std::copy_n(o.base, 6, base[k]);
+  }
+  for (int i = 0; load >= 0 && i < 6; ++i) {
+    out[load + i] = base[0][i];
+    for (int k = 1; k < kLegs; ++k) out[load + i] += base[k][i];
   }
   return true;
 }

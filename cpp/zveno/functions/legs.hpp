@@ -20,10 +20,9 @@ struct alignas(64) CacheLine {
 
 template <class T>
 struct LegFunctions {
-  // params: kSlots apart; held: `lines` of memory from the first half to the second
-  void (*first)(const double* params, const T* input, const T* tau, void* held, T* share, T* measure);
-  // without forces; what they may answer to; the forces: leg::driven, leg::drive. nullptr: not for this scalar and base
-  void (*close)(const double* params, const T* input, void* held, T* share, T* measure);
+  // params: kSlots apart; held: `lines` of memory from the first half to the second; share: without kRight
+  void (*first)(const double* params, const T* input, void* held, T* share, T* measure);
+  // what forces may answer to; the forces: kRight of the share
   void (*driven)(const void* held, T& position, T* rate);
   void (*drive)(const T* tau, void* held, T* right);
   // x: [v'; w'] in base axes, after [a_0; Omega'] of a free base

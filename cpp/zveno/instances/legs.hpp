@@ -21,8 +21,8 @@ struct MovingRing {
 template <class T, class S, class MakeRing, bool kFree>
 struct LegCode {
   using Of = leg::LegEvaluation<S, T, decltype(MakeRing()(nullptr))>;
-  using Flow = decltype(std::declval<const Of&>().template first<kFree>(nullptr, nullptr, nullptr,
-                                                                        std::declval<leg::FirstHalf<S, T>&>()));
+  using Flow =
+      decltype(std::declval<const Of&>().template first<kFree>(nullptr, nullptr, std::declval<leg::FirstHalf<S, T>&>()));
   struct Memory {
     Flow flow;
     leg::FirstHalf<S, T> own;
@@ -30,18 +30,12 @@ struct LegCode {
 
   static constexpr std::size_t kLines = (sizeof(Memory) + sizeof(CacheLine) - 1) / sizeof(CacheLine);
 
-  static void first(const double* params, const T* input, const T* tau, void* memory, T* share, T* measure) {
+  static void first(const double* params, const T* input, void* memory, T* share, T* measure) {
     // made again for every leg: cheaper than reading it back when the legs are in lanes
     const auto ring = MakeRing()(input);
     const Of evaluation{{params}, ring};
     Memory& held = *static_cast<Memory*>(memory);
-    ::new (&held.flow) Flow(evaluation.template first<kFree>(tau, share, measure, held.own));
-  }
-  static void close(const double* params, const T* input, void* memory, T* share, T* measure) {
-    const auto ring = MakeRing()(input);
-    const Of evaluation{{params}, ring};
-    Memory& held = *static_cast<Memory*>(memory);
-    ::new (&held.flow) Flow(evaluation.template first<kFree, true>(nullptr, share, measure, held.own));
+    ::new (&held.flow) Flow(evaluation.template first<kFree>(share, measure, held.own));
   }
   static void driven(const void* memory, T& position, T* rate) {
     leg::driven(static_cast<const Memory*>(memory)->own, position, rate);
@@ -60,9 +54,9 @@ struct LegCode {
   }
   static LegFunctions<T> calls() {
     if constexpr (!kFree && std::is_same_v<T, Packed>)
-      return {&first, &close, &driven, &drive, &second, &momenta, kLines};
+      return {&first, &driven, &drive, &second, &momenta, kLines};
     else
-      return {&first, nullptr, nullptr, nullptr, &second, nullptr, kLines};
+      return {&first, nullptr, &drive, &second, nullptr, kLines};
   }
 };
 

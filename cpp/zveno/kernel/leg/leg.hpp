@@ -120,18 +120,9 @@ struct FirstHalf {
   Pose<S, T> pose;
   T H[4][6];  // that of a missing coordinate is not written
   T h[4], rate[4];
-  T tau[4];     // where it comes later: the bias till then
-  T forced[4];  // right-hand side: (tau - bias) - forced; only where tau comes later
+  T tau[4];     // the bias, till `drive` comes
+  T forced[4];  // right-hand side: (tau - bias) - forced
 };
-
-// element i of H' r
-template <class S, class T>
-ZVENO_INLINE T reduced(const T (&H)[4][6], const T (&r)[4], int i) {
-  T sum = H[0][i] * r[0];
-  ZVENO_UNROLL
-  for (int k = 1; k < S::kCoordinates; ++k) sum += H[S::place(k)][i] * r[S::place(k)];
-  return sum;
-}
 
 // axes of the last body, spin included, in base axes
 template <class T, class P>
@@ -269,11 +260,10 @@ struct LegEvaluation {
     for (int i = 0; i < 4; ++i) measure[i] = closing.measure[i];
   }
 
-  // first half: the leg's share of the reduced system (44), or of (51)
-  // Fills `held` (raw memory); returns the rates of momentum of the flow. kLater: the forces are not known yet, `drive`
-  // makes kRight of the share.
-  template <bool kFree, bool kLater = false>
-  ZVENO_INLINE auto first(const T* tau, T* share, T* measure, FirstHalf<S, T>& held) const {
+  // first half: the leg's share of the reduced system (44), or of (51); forces may answer to what is known then, so that
+  // kRight of the share is left to `drive`. Fills `held` (raw memory); returns the rates of momentum of the flow.
+  template <bool kFree>
+  ZVENO_INLINE auto first(T* share, T* measure, FirstHalf<S, T>& held) const {
     enter_stage<T>(Stage::closure);
     Closing<T, S::kSymmetric> closing;
     const Pose<S, T>& pose = *::new (&held.pose) Pose<S, T>(p, ring, closing);
@@ -288,8 +278,6 @@ struct LegEvaluation {
     if constexpr (S::has(3)) write(H.d, x[3]);
     held.rate[0] = value<T>(rate.a), held.rate[1] = value<T>(rate.b);
     held.rate[2] = value<T>(rate.c), held.rate[3] = value<T>(rate.d);
-    if constexpr (!kLater)
-      for (int k = 0; k < S::kCoordinates; ++k) held.tau[S::place(k)] = tau[k];
     enter_stage<T>(Stage::drift);
     T(&h_)[4] = held.h;
     const auto flow = flows(pose, bodies, rate, [&](const auto& f, const auto& k) {
@@ -298,18 +286,10 @@ struct LegEvaluation {
     });
     enter_stage<T>(Stage::bias);
     const auto l = gathered<1>(pose, flow);
-    // tau - bias, or the bias where tau comes later
-    const auto driven_by = [&](const auto& tau, const auto& bias) {
-      if constexpr (kLater)
-        return bias;
-      else
-        return tau - bias;
-    };
-    const T(&t)[4] = held.tau;
-    const auto ba = driven_by(t[0], pose.template along<0>(l.l1, l.l2, l.l3));
-    const auto bb = driven_by(t[1], pose.template along<1>(l.l1, l.l2, l.l3));
-    const auto bc = driven_by(kept<2>(t[2]), pose.template along<2>(l.l1, l.l2, l.l3));
-    const auto bd = driven_by(kept<3>(t[3]), pose.template along<3>(l.l1, l.l2, l.l3));
+    held.tau[0] = value<T>(pose.template along<0>(l.l1, l.l2, l.l3));
+    held.tau[1] = value<T>(pose.template along<1>(l.l1, l.l2, l.l3));
+    held.tau[2] = value<T>(pose.template along<2>(l.l1, l.l2, l.l3));
+    held.tau[3] = value<T>(pose.template along<3>(l.l1, l.l2, l.l3));
 
     enter_stage<T>(Stage::inertia);
     const auto A0 = inertia_column<0>(pose, bodies);
@@ -323,19 +303,11 @@ struct LegEvaluation {
     const auto ha = h_[0], hb = h_[1];
     const auto hc = kept<2>(h_[2]);
     const auto hd = kept<3>(h_[3]);
-    const auto fa = a00 * ha + A0.b * hb + A0.c * hc + A0.d * hd;
-    const auto fb = A0.b * ha + A1.b * hb + A1.c * hc + A1.d * hd;
-    const auto fc = A0.c * ha + A1.c * hb + A2.c * hc + A2.d * hd;
-    const auto fd = A0.d * ha + A1.d * hb + A2.d * hc + a33 * hd;
+    held.forced[0] = value<T>(a00 * ha + A0.b * hb + A0.c * hc + A0.d * hd);
+    held.forced[1] = value<T>(A0.b * ha + A1.b * hb + A1.c * hc + A1.d * hd);
+    held.forced[2] = value<T>(A0.c * ha + A1.c * hb + A2.c * hc + A2.d * hd);
+    held.forced[3] = value<T>(A0.d * ha + A1.d * hb + A2.d * hc + a33 * hd);
     constexpr int count = S::kCoordinates;
-    T r[4];
-    if constexpr (kLater) {
-      held.tau[0] = value<T>(ba), held.tau[1] = value<T>(bb), held.tau[2] = value<T>(bc), held.tau[3] = value<T>(bd);
-      held.forced[0] = value<T>(fa), held.forced[1] = value<T>(fb);
-      held.forced[2] = value<T>(fc), held.forced[3] = value<T>(fd);
-    } else {
-      r[0] = value<T>(ba - fa), r[1] = value<T>(bb - fb), r[2] = value<T>(bc - fc), r[3] = value<T>(bd - fd);
-    }
     // column by column: A H as a whole would not stay in registers
     ZVENO_UNROLL
     for (int i = 0; i < 6; ++i) {
@@ -352,7 +324,6 @@ struct LegEvaluation {
         for (int k = 1; k < count; ++k) sum += g[S::place(k)] * x[S::place(k)][j];
         share[kMatrix + upper6(i, j)] = sum;
       }
-      if constexpr (!kLater) share[kRight + i] = reduced<S>(x, r, i);
     }
     if constexpr (kFree) {
       T column[4][6], flow_0[6];
@@ -422,17 +393,24 @@ ZVENO_INLINE void driven(const FirstHalf<S, T>& held, T& position, T* rate) {
   in_order<S>(held.rate, rate);
 }
 
-// the forces that `first` waits for: kRight of the share
+// the forces that `first` waits for: kRight of the share, H' (tau - bias - forced)
 template <class S, class T>
 ZVENO_INLINE void drive(const T* tau, FirstHalf<S, T>& held, T* right) {
   T r[4];
+  enter_stage<T>(Stage::bias);
   for (int k = 0; k < S::kCoordinates; ++k) {
     const int i = S::place(k);
-    r[i] = tau[k] - held.tau[i] - held.forced[i];
+    r[i] = tau[k] - held.tau[i];
     held.tau[i] = tau[k];
   }
+  enter_stage<T>(Stage::reduction);
+  for (int k = 0; k < S::kCoordinates; ++k) r[S::place(k)] -= held.forced[S::place(k)];
   ZVENO_UNROLL
-  for (int i = 0; i < 6; ++i) right[i] = reduced<S>(held.H, r, i);
+  for (int i = 0; i < 6; ++i) {
+    right[i] = held.H[0][i] * r[0];
+    ZVENO_UNROLL
+    for (int k = 1; k < S::kCoordinates; ++k) right[i] += held.H[S::place(k)][i] * r[S::place(k)];
+  }
 }
 
 // momentum of the leg, linear and about O_0 in base axes (6), and its first moment of mass (3)
