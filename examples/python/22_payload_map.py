@@ -11,7 +11,7 @@ import numpy as np
 import zveno as zv
 
 arm = zv.robots.kawasaki_fs020n()
-effort = np.array([1800.0, 1800.0, 1100.0, 160.0, 120.0, 60.0])  # N m, made up like the masses
+effort = np.array([900.0, 1100.0, 480.0, 90.0, 70.0, 40.0])  # N m, made up like the masses
 q = np.radians([0, 60, -50, 0, 70, 0])
 
 # ---- 20 kg, 0.15 m before the flange, and somebody leans on the forearm
@@ -19,7 +19,7 @@ part = zv.PointLoad("tool", mass=20.0, point=(0, 0, 0.15))
 push = zv.PointLoad("link4", force=(0, 0, -150.0))
 for name, loads in (("empty", []), ("with the part", [part]), ("and a push", [part, push])):
     held = arm.statics(q, loads)
-    print(f"{name:14} drives", held.tau.round(1), "N m")
+    print(f"{name:14} drives", held.tau.round(1) + 0.0, "N m")
 held = arm.statics(q, [part, push], frame="world")
 print("bearing of joint 2 carries", np.linalg.norm(held.force[1]).round(0), "N")
 

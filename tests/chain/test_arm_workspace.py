@@ -38,7 +38,13 @@ def test_the_volume_of_a_part_of_a_shell():
 
 
 def test_the_area_of_a_planar_arm():
-    arm = zv.Chain([zv.Link("a", mass=1), zv.Link("b", position=(1, 0, 0), mass=1), zv.Link("t", joint="fixed", position=(0.6, 0, 0))])
+    arm = zv.Chain(
+        [
+            zv.Link("a", mass=1),
+            zv.Link("b", position=(1, 0, 0), mass=1),
+            zv.Link("t", joint="fixed", position=(0.6, 0, 0)),
+        ]
+    )
     exact = np.pi * (1.6**2 - 0.4**2)
     flat = arm.workspace(points=70, samples=4000)
     assert flat.reachable.shape == (70, 70, 1)
@@ -78,8 +84,7 @@ def test_a_box_and_its_surface():
 
 
 def test_the_dexterous_part_of_an_arm_with_a_spherical_wrist():
-    """Without limits a wrist at the end of a planar arm turns every way: dexterous where the wrist can be, for a hand of
-    length h everywhere in the sphere of places whose ball of radius h the wrist reaches."""
+    """A wrist without limits turns every way: dexterous are places that have all points a hand away in its reach."""
     arm = zv.Chain(
         [
             zv.Link("base1", mass=1),

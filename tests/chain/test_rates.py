@@ -94,7 +94,13 @@ def test_limits_are_the_bounded_least_squares_of_scipy(rng):
 
 def test_a_joint_at_its_limit_does_not_move_on():
     link = zv.Link("a", axis=(0, 0, 1), lower=-1, upper=1, mass=1)
-    arm = zv.Chain([link, zv.Link("b", axis=(0, 0, 1), position=(1, 0, 0), mass=1), zv.Link("t", joint="fixed", position=(1, 0, 0))])
+    arm = zv.Chain(
+        [
+            link,
+            zv.Link("b", axis=(0, 0, 1), position=(1, 0, 0), mass=1),
+            zv.Link("t", joint="fixed", position=(1, 0, 0)),
+        ]
+    )
     r = arm.inverse_velocity([1.0, 0.5], [0, 0, 0, 0, 0, 2.0], mask=(0, 0, 0, 0, 0, 1), limits=True)
     np.testing.assert_allclose(r.qd, [0, 2])
     assert r.ok
@@ -120,12 +126,18 @@ def test_gradients_of_measures_are_their_derivatives(frame, mask, rng):
     for chain in (random_chain(rng, 7), random_chain(rng, 8, branching=True, fixed=True)):
         tip = chain.link_names[-1]
         q = random_state(rng, chain, (4,))[0]
-        held = mask if mask is not None or np.abs(chain.jacobian(q[0], tip)).any(axis=0).sum() > 5 else (1, 0, 0, 0, 0, 0)
+        held = (
+            mask if mask is not None or np.abs(chain.jacobian(q[0], tip)).any(axis=0).sum() > 5 else (1, 0, 0, 0, 0, 0)
+        )
         options = {"link": tip, "mask": held, "frame": frame, "length": 0.6, "point": (0.1, 0.2, -0.1)}
         m = chain.manipulability(q, gradient=True, **options)
         for name in ("manipulability", "distance", "condition"):
             steps = [
-                (getattr(chain.manipulability(q + 1e-6 * e, **options), name) - getattr(chain.manipulability(q - 1e-6 * e, **options), name)) / 2e-6
+                (
+                    getattr(chain.manipulability(q + 1e-6 * e, **options), name)
+                    - getattr(chain.manipulability(q - 1e-6 * e, **options), name)
+                )
+                / 2e-6
                 for e in np.eye(chain.n)
             ]
             slope = getattr(m, f"d_{name}")

@@ -277,7 +277,7 @@ def payload_capacity(
             fail(f"effort is {_show(effort)}, expected {n} positive numbers, infinite where there is no limit")
     if not np.isfinite(most).any():
         fail(f"model '{self.name}' has no limits of efforts, expected effort=")
-    motion = tuple(state.values())
+    motion = state["q"], state["qd"], state["qdd"]
     tau = self.inverse_dynamics(*motion, threads=threads)
     J = self.jacobian(state["q"], name, at, threads=threads)[..., :3, :]
     a = self.acceleration(*motion, name, at, threads=threads)[..., :3] - self.gravity

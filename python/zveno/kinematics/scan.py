@@ -46,8 +46,8 @@ class ArmWorkspace:
     cell : tuple of float, m
         Sizes of a cell; 0 along a direction in which the link does not move.
     reachable : (...) bool array
-        Over the grid: the link reaches the centre of the cell within the limits of the joints, in some orientation or in
-        the one that was asked for.
+        Over the grid: the link reaches the centre of the cell within the limits of the joints, in some orientation or
+        in the one that was asked for.
     q : (..., n) array, rad or m
         A configuration for each place, nan where there is none.
     manipulability : (...) array
@@ -302,6 +302,20 @@ class _Starts:
         return index
 
 
+def _beside(
+    fresh: NDArray[np.int64], reachable: NDArray[np.bool_], shape: tuple[int, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Cells beside fresh ones that are not reached, and for each of them the fresh one."""
+    source = np.full(shape, -1, np.int64)
+    source.ravel()[fresh] = fresh
+    padded = np.pad(source, 1, constant_values=-1)
+    best = np.full(shape, -1, np.int64)
+    for shift in product((-1, 0, 1), repeat=len(shape)):
+        best = np.maximum(best, padded[tuple(slice(1 + s, 1 + s + size) for s, size in zip(shift, shape, strict=True))])
+    doubtful = np.flatnonzero((best.ravel() >= 0) & ~reachable)
+    return doubtful, best.ravel()[doubtful]
+
+
 def workspace(
     self: Chain,
     link: str | None = None,
@@ -322,8 +336,8 @@ def workspace(
     """Scan the places that a link can reach within the limits of the joints: in space, or in a section.
 
     Configurations spread over the whole joint space tell roughly where the link may come; at the centre of each cell of
-    the grid inverse kinematics that starts from the nearest of them decides. Volumes are those of the cells whose
-    centres are reached.
+    the grid inverse kinematics decides, started from the nearest of them or from that of a cell beside. Volumes are
+    those of the cells whose centres are reached.
 
     Parameters
     ----------
@@ -342,7 +356,7 @@ def workspace(
     orientations : int or (k, 3, 3) array
         Orientations that are tried at each place, for `dexterity`; a number: so many, spread evenly over all rotations.
     mask : six flags, optional
-        Components that orientations hold, as in `Chain.ik`: ``(1, 1, 1, 1, 1, 0)`` for a tool that may turn about its z.
+        Components that orientations hold, as in `Chain.ik`: ``(1, 1, 1, 1, 1, 0)`` for a tool that may spin about z.
     payload : bool
         Also what the drives can carry there, see `payload_capacity`.
     effort : (n,) array, N m or N, optional
@@ -447,8 +461,15 @@ def workspace(
     ok, found_q = solved(asked, turn, q[near[asked]], held)
     reached = asked[ok]
     found[reached] = found_q[ok]
-    reachable = np.zeros(len(flat), np.bool_)
-    reachable[reached] = True
+    # from place to place: what one start has missed a neighbour's configuration often reaches
+    while len(reached):
+        reachable = ~np.isnan(found[:, 0])
+        doubtful, beside = _beside(reached, reachable, shape)
+        ok, found_q = solved(doubtful, turn, found[beside], held)
+        reached = doubtful[ok]
+        found[reached] = found_q[ok]
+    reachable = ~np.isnan(found[:, 0])
+    reached = np.flatnonzero(reachable)
 
     measure = np.full(len(flat), np.nan)
     carried = np.full(len(flat), np.nan) if weighed else None

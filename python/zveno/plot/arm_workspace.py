@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import LightSource, Normalize
+from matplotlib.colors import LightSource, ListedColormap, Normalize, to_rgb
 from matplotlib.patches import Patch
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ def _scale(values: Any, what: str) -> Normalize:
 
 
 def _bar(figure: Any, ax: Any, norm: Normalize, values: Any, what: str) -> None:
-    above = bool(values.count()) and float(values.max()) > norm.vmax * (1 + 1e-12)
+    above = bool(values.count()) and float(values.max()) > (norm.vmax or 0.0) * (1 + 1e-12)
     mappable = plt.cm.ScalarMappable(norm, "viridis")
     figure.colorbar(mappable, ax=ax, label=_WORDS[what], extend="max" if above else "neither", shrink=0.85)
 
@@ -68,7 +68,7 @@ def _section(workspace: ArmWorkspace, what: str, ax: Any, _: bool) -> Figure:
     values = _values(workspace, what).T
     axes.set_facecolor("0.93")
     if what == "reach":
-        axes.pcolormesh(first, second, values, cmap=plt.matplotlib.colors.ListedColormap([_PLAIN]), shading="nearest")
+        axes.pcolormesh(first, second, values, cmap=ListedColormap([_PLAIN]), shading="nearest")
     else:
         norm = _scale(values, what)
         axes.pcolormesh(first, second, values, norm=norm, cmap="viridis", shading="nearest")
@@ -108,7 +108,7 @@ def _solid(workspace: ArmWorkspace, what: str, ax: Any, cut: bool) -> Figure:
         normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
         shade = 0.55 + 0.45 * np.clip(normal @ light.direction, 0.0, 1.0)
         if what == "reach":
-            colours = np.tile(plt.matplotlib.colors.to_rgb(_PLAIN), (len(faces), 1))
+            colours = np.tile(to_rgb(_PLAIN), (len(faces), 1))
         else:
             norm = _scale(values, what)
             colours = plt.get_cmap("viridis")(norm(np.ma.filled(values, 0.0).ravel()[cells]))[:, :3]
@@ -118,6 +118,8 @@ def _solid(workspace: ArmWorkspace, what: str, ax: Any, cut: bool) -> Figure:
         ax.add_collection3d(surface)
     ends = [(float(g[0]), float(g[-1])) for g in workspace.grid]
     ax.set(xlim=ends[0], ylim=ends[1], zlim=ends[2], xlabel="x, m", ylabel="y, m", zlabel="z, m")
-    ax.set_box_aspect([max(b - a, 1e-9) for a, b in ends])
+    ax.zaxis.labelpad = 8
+    ax.set_box_aspect([max(b - a, 1e-9) for a, b in ends], zoom=0.88)
+    ax.locator_params(nbins=5)
     ax.set_title(f"{workspace.name}: {workspace.volume:.3g} m³ reachable")
     return cast("Figure", ax.figure)
