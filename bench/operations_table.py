@@ -13,6 +13,8 @@ OTHERS = (
     ("inverse_dynamics", None),
     ("bias", "rnea"),
     ("bias", "kane"),
+    ("bias", "leskov"),
+    ("bias", "leskov-link"),
     ("forward_dynamics", "aba"),
     ("forward_dynamics", "cholesky"),
     ("forward_dynamics", "cholesky-walk"),
@@ -37,6 +39,9 @@ is z, and because `crba` moves the wrench of a unit acceleration once to the bas
 body; `crba-walk` walks, which takes fewer operations up to N = 8. The claim of Yaskevich that the recurrent algorithm
 is the most efficient does not hold: `kane-triangular`, `kane-collapsed` and `crba` need fewer operations for every
 N >= 3.
+
+The sums of Leskov et al. over bodies, with Jacobians of the centres of mass, need no inertia in base axes in their link
+form, but columns that are turned from body to body.
 """
 
 

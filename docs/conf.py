@@ -120,6 +120,11 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
         "use them: [](../../section-loads.md). Cross-sections: [](sections.md).",
         ["Section", "LoadDiagram", "LoadEnvelope", "SectionStress"],
     ),
+    "arms": (
+        "Arms",
+        "Loads for `Chain.statics`, and what functions of arms return; how to use them: [](../../manipulators.md).",
+        ["PointLoad", "JointForces", "JointRates", "JacobianMeasures", "PayloadCapacity", "ArmWorkspace"],
+    ),
     "simulation": (
         "Motion in time",
         "Records that `Chain.simulate` and `Hexapod.simulate` return. Force laws: [](laws.md).",

@@ -19,6 +19,7 @@ from zveno import _core
 from zveno.graph import OPS
 
 METHODS = tuple(next(row for row in _core.functions("chain") if row["name"] == "mass_matrix")["methods"])
+BIAS_METHODS = tuple(next(row for row in _core.functions("chain") if row["name"] == "bias")["methods"])
 SERIAL_ONLY = ("kane-recurrent", "kosynka")
 TREE_METHODS = tuple(m for m in METHODS if m not in SERIAL_ONLY)
 

@@ -39,6 +39,7 @@ from .dynamics.linkage_linear import LinkageLinearisation
 from .dynamics.modes import Modes
 from .dynamics.section_loads import LoadDiagram, LoadEnvelope
 from .dynamics.state_space import StateSpace
+from .dynamics.statics import PointLoad
 from .errors import (
     Error,
     GraphSizeError,
@@ -50,6 +51,7 @@ from .errors import (
     StepError,
     UnreachableError,
 )
+from .kinematics.scan import ArmWorkspace
 from .model import Body, Chain, Constraint, Hexapod, Leg, Link, Linkage, Loop, Section
 from .model.dh import DHParameters, TextbookParameters
 from .model.linkage import CutJoint, LinkageEfforts, Mobility, SingularConfiguration
@@ -63,7 +65,11 @@ from .results import (
     ForwardDerivatives,
     HexapodDynamics,
     InverseKinematics,
+    JacobianMeasures,
+    JointForces,
+    JointRates,
     LinkageDynamics,
+    PayloadCapacity,
     RingPose,
     SecondDerivatives,
     Singularity,
@@ -108,6 +114,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "ArmWorkspace",
     "Body",
     "Chain",
     "ChainSimulation",
@@ -127,6 +134,9 @@ __all__ = [
     "HexapodSimulation",
     "InfeasibleError",
     "InverseKinematics",
+    "JacobianMeasures",
+    "JointForces",
+    "JointRates",
     "Leg",
     "Linearisation",
     "Link",
@@ -144,6 +154,8 @@ __all__ = [
     "ModelWarning",
     "Modes",
     "OpCount",
+    "PayloadCapacity",
+    "PointLoad",
     "RingPose",
     "SecondDerivatives",
     "Section",

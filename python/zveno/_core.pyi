@@ -32,6 +32,8 @@ _MassMatrixMethod: TypeAlias = Literal[
     "kane-recurrent",
     "kane-collapsed",
     "kosynka",
+    "leskov",
+    "leskov-link",
 ]
 _DerivativesOutput: TypeAlias = Literal[
     "dtau_dq",
@@ -166,7 +168,7 @@ class Chain:
         q: ArrayLike,
         qd: ArrayLike,
         external: _External = None,
-        method: Literal["rnea", "kane"] = "rnea",
+        method: Literal["rnea", "kane", "leskov", "leskov-link"] = "rnea",
         base_motion: ArrayLike | None = None,
         external_frame: Literal["world", "link"] = "world",
         *,
@@ -933,6 +935,20 @@ def linkage_close(
 ) -> tuple[_Array, _Array, bool, int, float]: ...
 def linkage_rank(linkage: Linkage, G: _Array, f: _Array) -> tuple[int, _Array]: ...
 def linkage_choose(linkage: Linkage, G: _Array) -> None: ...
+def joint_rates(
+    J: _Array,
+    twist: _Array,
+    scale: _Array,
+    wish: _Array | None,
+    lower: _Array | None,
+    upper: _Array | None,
+    damping: float,
+    region: float,
+    threads: SupportsIndex | None,
+) -> tuple[_Array, NDArray[np.int8], _Array, _Array, _Array]: ...
+def jacobian_measures(
+    J: _Array, scale: _Array, link_axes: bool, gradients: bool, threads: SupportsIndex | None
+) -> dict[str, _Array]: ...
 
 class Reach:
     def __init__(

@@ -17,7 +17,11 @@ __all__ = [
     "ForwardDerivatives",
     "HexapodDynamics",
     "InverseKinematics",
+    "JacobianMeasures",
+    "JointForces",
+    "JointRates",
     "LinkageDynamics",
+    "PayloadCapacity",
     "RingPose",
     "SecondDerivatives",
     "Singularity",
@@ -188,6 +192,94 @@ class InverseKinematics(NamedTuple):
 
     def _repr_html_(self) -> str:
         return html_table("Inverse kinematics", _rows(self._asdict()), _HEADER)
+
+
+class JacobianMeasures(NamedTuple):
+    """Result of `Chain.manipulability`: singular values of a Jacobian and what follows from them."""
+
+    singular_values: NDArray[np.float64]
+    """(..., k), descending."""
+    manipulability: NDArray[np.float64]
+    """(...) their product, sqrt(det J J') for no fewer joints than components."""
+    condition: NDArray[np.float64]
+    """(...) the largest over the smallest, infinite at a singularity."""
+    distance: NDArray[np.float64]
+    """(...) the smallest: distance of the Jacobian from the nearest singular matrix."""
+    direction: NDArray[np.float64]
+    """(..., 6) motion that is the hardest to make, lost at a singularity: unit length, scaled components [v; w]."""
+    d_manipulability: NDArray[np.float64] | None
+    """(..., n) derivatives by q; None unless they were asked for."""
+    d_condition: NDArray[np.float64] | None
+    """(..., n)"""
+    d_distance: NDArray[np.float64] | None
+    """(..., n)"""
+
+    def _repr_html_(self) -> str:
+        arrays = {name: array for name, array in self._asdict().items() if array is not None}
+        return html_table("Manipulability", _rows(arrays), _HEADER)
+
+
+class JointForces(NamedTuple):
+    """Result of `Chain.joint_forces` and `Chain.statics`: what passes through the joints."""
+
+    force: NDArray[np.float64]
+    """(..., n, 3), N: of the parent on the child."""
+    moment: NDArray[np.float64]
+    """(..., n, 3), N m."""
+    tau: NDArray[np.float64]
+    """(..., n), N m or N: efforts of the drives."""
+    base_wrench: NDArray[np.float64]
+    """(..., 6), N and N m: of the mechanism on its base, about the base origin, world axes."""
+
+    def _repr_html_(self) -> str:
+        return html_table("Forces in the joints", _rows(self._asdict()), _HEADER)
+
+
+class JointRates(NamedTuple):
+    """Result of `Chain.inverse_velocity` and `Chain.inverse_acceleration`.
+
+    Rows that failed (``on_error="nan"``) hold NaN in qd.
+    """
+
+    qd: NDArray[np.float64]
+    """(..., n), rad/s or m/s; accelerations, if those were asked for."""
+    status: NDArray[np.int8]
+    """(...) 0 where they were found, 1 where limits take away a part of the motion, 2 singular, 3 not decided."""
+    residual: NDArray[np.float64]
+    """(..., 6) wanted motion less the motion that is made, m/s and rad/s; 0 for components that are not held."""
+    distance: NDArray[np.float64]
+    """(...) smallest singular value of the scaled Jacobian."""
+    damping: NDArray[np.float64]
+    """(...) mu that was used, 0 away from singularities."""
+
+    @property
+    def qdd(self) -> NDArray[np.float64]:
+        """The same as qd, of `Chain.inverse_acceleration`."""
+        return self.qd
+
+    @property
+    def ok(self) -> NDArray[np.bool_]:
+        """Rows whose motion is made, but for damping (...,)."""
+        return np.asarray(self.status == 0)
+
+    def _repr_html_(self) -> str:
+        return html_table("Joint rates", _rows(self._asdict()), _HEADER)
+
+
+class PayloadCapacity(NamedTuple):
+    """Result of `Chain.payload_capacity`: the heaviest point mass that the drives can carry."""
+
+    mass: NDArray[np.float64]
+    """(...), kg; 0 where the arm does not even carry itself, infinite where no drive feels the payload."""
+    joint: NDArray[np.int64]
+    """(...) index of the joint whose drive sets the limit, -1 where none does."""
+    tau: NDArray[np.float64]
+    """(..., n), N m or N: efforts without payload."""
+    slope: NDArray[np.float64]
+    """(..., n), N m/kg or N/kg: efforts by mass of the payload."""
+
+    def _repr_html_(self) -> str:
+        return html_table("Payload", _rows(self._asdict()), _HEADER)
 
 
 class HexapodDynamics(_core.HexapodDynamicsBase):

@@ -17,6 +17,8 @@ PUBLISHED = {
     ("mass_matrix", "kane-recurrent"): ((0, -8, 18, 2), (-15, 7 * HALF, 35 * HALF, 2)),
     ("mass_matrix", "kane-collapsed"): ((-21, 69 * HALF, 9 * HALF), (-43, 50, 4)),
     ("mass_matrix", "kosynka"): ((0, 2, 39, 1), (0, 3 * HALF, 65 * HALF, 1)),
+    ("mass_matrix", "leskov"): ((0, 11, 12, 1), (-3, 15 * HALF, 17 * HALF, 1)),
+    ("mass_matrix", "leskov-link"): ((0, 3, 20, 1), (0, -1, 14, 1)),  # turns about z and x: 8 mul 4 add
     ("bias", "kane"): ((-51, 87), (-66, 80)),
 }
 MEASURED = {
@@ -25,6 +27,8 @@ MEASURED = {
     ("mass_matrix", "crba-columns"): 2,
     ("inverse_dynamics", None): 1,
     ("bias", "rnea"): 1,
+    ("bias", "leskov"): 2,
+    ("bias", "leskov-link"): 2,
     ("forward_dynamics", "aba"): 1,
     ("forward_dynamics", "cholesky"): 3,
     ("forward_dynamics", "cholesky-walk"): 3,

@@ -14,6 +14,7 @@
 #include <zveno/kernel/chain/kane.hpp>
 #include <zveno/kernel/chain/kane_bias.hpp>
 #include <zveno/kernel/chain/kosynka.hpp>
+#include <zveno/kernel/chain/leskov.hpp>
 #include <zveno/kernel/chain/ltl.hpp>
 #include <zveno/kernel/chain/recurrent.hpp>
 #include <zveno/kernel/chain/regressor.hpp>
@@ -45,6 +46,8 @@ void mass_matrix_of_bodies(const Chain& chain, const ModelView<P>& model, Method
     case Method::kane_recurrent: kane_recurrent(model, at, M, scratch); break;
     case Method::kane_collapsed: kane_collapsed(model, at, M, scratch); break;
     case Method::kosynka: kosynka(model, at, M, scratch); break;
+    case Method::leskov: leskov<false>(model, at, M, scratch); break;
+    case Method::leskov_link: leskov<true>(model, at, M, scratch); break;
     default: crba(model, at, M, scratch);
   }
   enter_stage<T>(Stage::assembly);
@@ -237,6 +240,10 @@ class ChainEvaluation {
     T* tau = unordered(out);
     if (job_.method == Method::kane_bias)
       kane_bias(model_, at_, qd, base(), external(false), tau, scratch_);
+    else if (job_.method == Method::leskov_bias)
+      leskov_bias<false>(model_, at_, qd, base(), external(false), tau, scratch_);
+    else if (job_.method == Method::leskov_link_bias)
+      leskov_bias<true>(model_, at_, qd, base(), external(true), tau, scratch_);
     else
       newton_euler(qd, nullptr, tau);
     forces_.add_efforts(at_.q, qd, nullptr, tau);

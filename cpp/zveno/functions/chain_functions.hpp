@@ -49,8 +49,12 @@ enum class Method {
   kane_recurrent,
   kane_collapsed,
   kosynka,
+  leskov,
+  leskov_link,
   rnea,
   kane_bias,
+  leskov_bias,
+  leskov_link_bias,
   aba,
   cholesky,
   cholesky_walk,
@@ -61,6 +65,10 @@ enum class Method {
   zaremba,
 };
 
+// divides by the masses of the bodies, which must be those of the model
+constexpr bool central_only(Method m) {
+  return m == Method::leskov || m == Method::leskov_link || m == Method::leskov_bias || m == Method::leskov_link_bias;
+}
 constexpr bool serial_only(Method m) { return m == Method::kane_recurrent || m == Method::kosynka; }
 
 namespace chain_table {
@@ -82,7 +90,7 @@ inline constexpr FunctionRow kRows[] = {
      {named("crba", Method::crba), named("crba-walk", Method::crba_walk), named("crba-columns", Method::crba_columns),
       named("kane", Method::kane), named("kane-triangular", Method::kane_triangular),
       named("kane-recurrent", Method::kane_recurrent), named("kane-collapsed", Method::kane_collapsed),
-      named("kosynka", Method::kosynka)},
+      named("kosynka", Method::kosynka), named("leskov", Method::leskov), named("leskov-link", Method::leskov_link)},
      {{"M", {kN, kN}, "kg m^2, kg m or kg", "Mass matrix."}},
      Cost::quadratic,
      kRegroups,
@@ -91,20 +99,23 @@ inline constexpr FunctionRow kRows[] = {
      "'crba' composite rigid bodies, O(n^2), in base axes; 'crba-walk' from body to body, faster for n <= 8; "
      "'crba-columns' unit accelerations; 'kane' and 'kane-triangular' Kane's matrix form, Yaskevich, eq. (2), dense "
      "or with its zero columns skipped; 'kane-recurrent' the recurrent algorithm of Yaskevich, O(n^3), serial chains; "
-     "'kane-collapsed' its O(n^2) form; 'kosynka' block-triangular form, a reconstruction, serial chains. The same matrix "
-     "to round-off.",
+     "'kane-collapsed' its O(n^2) form; 'kosynka' block-triangular form, a reconstruction, serial chains; 'leskov' and "
+     "'leskov-link' sums over bodies with Jacobians of their centres of mass, Leskov et al. (2017), (9.3), in base axes or "
+     "in the axes of each link. The same matrix to round-off.",
      examples::kChainMassMatrix},
     {"bias",
      code(Function::bias),
      {q, qd, external, method, base_motion, external_frame},
      2,
-     {named("rnea", Method::rnea), named("kane", Method::kane_bias)},
+     {named("rnea", Method::rnea), named("kane", Method::kane_bias), named("leskov", Method::leskov_bias),
+      named("leskov-link", Method::leskov_link_bias)},
      {{"bias", {kN}, "N m or N", "Bias forces."}},
      Cost::linear,
      kRegroups,
      "Joint efforts at zero acceleration: M qdd + bias = tau.",
      "Coriolis, centrifugal, gravity, spring and viscous friction terms, minus the external wrenches.",
-     "'rnea' body axes; 'kane' the base-axes recursion of Yaskevich.",
+     "'rnea' body axes; 'kane' the base-axes recursion of Yaskevich; 'leskov' and 'leskov-link' sums over bodies, Leskov et "
+     "al. (2017), (9.1), in base axes or in the axes of each link.",
      examples::kChainBias},
     {"inverse_dynamics",
      code(Function::inverse_dynamics),

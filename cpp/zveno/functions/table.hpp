@@ -272,7 +272,7 @@ struct FunctionRow {
   int code;  // of the mechanism's enum
   Params params;
   int required;
-  List<MethodName, 8> methods;
+  List<MethodName, 10> methods;
   List<Slot, 7> outputs;
   Cost cost;
   unsigned traits;

@@ -33,7 +33,8 @@ class Tracer {
     std::vector<Traced> inertial;
     if (!options.symbolic.empty()) read(argument++, kInertial * static_cast<int>(options.symbolic.size()), inertial);
 
-    const std::vector<BodyParams<double>> bodies = options.regroup ? regrouped(chain_) : own_bodies();
+    const std::vector<BodyParams<double>> bodies =
+        options.regroup && !central_only(job.method) ? regrouped(chain_) : own_bodies();
     for (const BodyParams<double>& b : bodies) bodies_.push_back(traced(b));
     for (std::size_t k = 0; k < options.symbolic.size(); ++k) {
       const int b = options.symbolic[k];

@@ -63,4 +63,13 @@ PUBLISHED: Final[Mapping[str, Published]] = {
     "kosynka": Published(
         _descending(1, 39, 2, 0), _descending(1, 32.5, 1.5, 0), **_BASE_AXES, printed=_descending(14, 129, -59, 0)
     ),
+    "leskov": Published(
+        _descending(1, 12, 11, 0),
+        _descending(1, 8.5, 7.5, -3),
+        common_mul=_descending(144, 0),
+        common_add=_descending(102, -3),
+    ),
+    "leskov-link": Published(
+        _descending(1, 21, 2, 0), _descending(1, 16, -3, 0), common_mul=_descending(0), common_add=_descending(0)
+    ),
 }

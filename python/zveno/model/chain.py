@@ -30,9 +30,16 @@ from ..dynamics.equilibrium import holding_torque as _holding_torque
 from ..dynamics.linear import linearise as _linearise
 from ..dynamics.section_loads import load_diagram as _load_diagram
 from ..dynamics.section_loads import load_envelope as _load_envelope
+from ..dynamics.statics import joint_forces as _joint_forces
+from ..dynamics.statics import payload_capacity as _payload_capacity
+from ..dynamics.statics import statics as _statics
 from ..errors import ModelError
 from ..kinematics.arms import ik as _ik
 from ..kinematics.arms import ik_all as _ik_all
+from ..kinematics.rates import inverse_acceleration as _inverse_acceleration
+from ..kinematics.rates import inverse_velocity as _inverse_velocity
+from ..kinematics.rates import manipulability as _manipulability
+from ..kinematics.scan import workspace as _workspace
 from ..opcount import operations as _operations
 from ..sim.chain import simulate_chain
 from . import dh
@@ -110,6 +117,13 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
     holding_torque = _holding_torque
     ik = _ik
     ik_all = _ik_all
+    inverse_velocity = _inverse_velocity
+    inverse_acceleration = _inverse_acceleration
+    manipulability = _manipulability
+    workspace = _workspace
+    joint_forces = _joint_forces
+    statics = _statics
+    payload_capacity = _payload_capacity
 
     if TYPE_CHECKING:
 
