@@ -21,6 +21,7 @@ from . import (  # noqa: F401
     constraints,
     errors,
     graph,
+    inertial,
     laws,
     mechanisms,
     model,
@@ -48,8 +49,10 @@ from .errors import (
     SimulationWarning,
     SingularityError,
     StepError,
+    UndecidedError,
     UnreachableError,
 )
+from .identification.base_parameters import BaseParameters
 from .model import Body, Chain, Constraint, Hexapod, Leg, Link, Linkage, Loop, Section
 from .model.dh import DHParameters, TextbookParameters
 from .model.linkage import CutJoint, LinkageEfforts, Mobility, SingularConfiguration
@@ -108,6 +111,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "BaseParameters",
     "Body",
     "Chain",
     "ChainSimulation",
@@ -159,6 +163,7 @@ __all__ = [
     "StopEvent",
     "TextbookParameters",
     "TracedFunction",
+    "UndecidedError",
     "UnreachableError",
     "__version__",
     "constraints",
@@ -168,6 +173,7 @@ __all__ = [
     "files",
     "flexible",
     "graph",
+    "inertial",
     "laws",
     "load",
     "mechanisms",
@@ -184,6 +190,7 @@ for _module in (
     constraints,
     errors,
     graph,
+    inertial,
     laws,
     mechanisms,
     model,
