@@ -111,7 +111,7 @@ class _ChainKind:
 
     @staticmethod
     def sizes(model: Chain) -> dict[str, int]:
-        return {"n": model.n, "N": len(model.links)}
+        return {"n": model.n, "N": len(model.links), "P": len(model.regressor_pattern[0]) // 10}
 
     @staticmethod
     def options(who: str, model: Chain, given: Mapping[str, Any]) -> dict[str, Any]:
