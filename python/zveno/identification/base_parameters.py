@@ -31,6 +31,7 @@ __all__ = ["BaseParameters", "Column", "Gap", "base_parameters"]
 
 TOLERANCE: Final = 1e-9
 DIRECT: Final = 6  # joints up to which the matrix of the basis set is kept as it is
+_NOISE: Final = 1e-14  # of rounding
 GREY: Final = 1e3  # remainders closer to the tolerance than this factor are not decided upon
 EXTRAS: Final = ("rotor_inertia", "friction", "coulomb", "offset", "stiffness")
 _EXTRA_SYMBOLS: Final = {"rotor_inertia": "Ia", "friction": "Fv", "coulomb": "Fc", "offset": "F0", "stiffness": "k"}
@@ -62,7 +63,8 @@ class _Doubles:
 
     def decide(self, value: float, where: str) -> bool:
         """Whether a remainder is something."""
-        if self.tolerance / GREY < value < self.tolerance * GREY:
+        low, high = max(self.tolerance / GREY, _NOISE), min(self.tolerance * GREY, float(np.sqrt(self.tolerance)))
+        if low < value < high:
             raise UndecidedError(
                 f"{self.who}: at {where} a direction has the relative size {value:.2g}, too near to the tolerance "
                 f"{self.tolerance:g} to say whether it is there; geometry that is only nearly special does this. Make "
@@ -229,9 +231,10 @@ class BaseParameters:
         """
         if full is None:
             return self.values
-        p = as_array(full, self._fail("minimal"), "full", (len(self.columns),), *self._table, lead=True)
-        if p.ndim >= 2 and p.shape[-2:] == (len(self.columns) // 10, 10) and self._table:
-            p = p.reshape(*p.shape[:-2], -1)
+        shape = np.shape(full)
+        if self._table and shape[-2:] == self._table[0]:
+            full = np.reshape(full, (*shape[:-2], -1))
+        p = as_array(full, self._fail("minimal"), "full", (len(self.columns),), lead=True)
         return np.asarray(p @ self.Y.T)
 
     def full(self, base: ArrayLike, near: ArrayLike | None = None) -> Array:
@@ -494,7 +497,7 @@ class _Plan:
             M[:3, :3] = link.rotation
             M[:3, 3] = link.position / length
             axis = link.axis / np.sqrt(link.axis @ link.axis)
-            out.append(Joint(self.place[self.up[i]] if self.up[i] >= 0 else -1, link.joint, M, axis))
+            out.append(Joint(self.place[self.up[i]] if self.up[i] >= 0 else -1, link.joint, M, axis, link.name))
         return out
 
     def column_order(self) -> list[int]:
