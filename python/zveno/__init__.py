@@ -21,6 +21,7 @@ from . import (  # noqa: F401
     constraints,
     errors,
     graph,
+    inertial,
     laws,
     mechanisms,
     model,
@@ -49,9 +50,11 @@ from .errors import (
     SimulationWarning,
     SingularityError,
     StepError,
+    UndecidedError,
     UnreachableError,
 )
 from .kinematics.scan import ArmWorkspace
+from .identification.base_parameters import BaseParameters
 from .model import Body, Chain, Constraint, Hexapod, Leg, Link, Linkage, Loop, Section
 from .model.dh import DHParameters, TextbookParameters
 from .model.linkage import CutJoint, LinkageEfforts, Mobility, SingularConfiguration
@@ -115,6 +118,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "ArmWorkspace",
+    "BaseParameters",
     "Body",
     "Chain",
     "ChainSimulation",
@@ -171,6 +175,7 @@ __all__ = [
     "StopEvent",
     "TextbookParameters",
     "TracedFunction",
+    "UndecidedError",
     "UnreachableError",
     "__version__",
     "constraints",
@@ -180,6 +185,7 @@ __all__ = [
     "files",
     "flexible",
     "graph",
+    "inertial",
     "laws",
     "load",
     "mechanisms",
@@ -196,6 +202,7 @@ for _module in (
     constraints,
     errors,
     graph,
+    inertial,
     laws,
     mechanisms,
     model,

@@ -1,5 +1,6 @@
 #include <zveno/instruments/trace.hpp>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <zveno/functions/chain_analysis.hpp>
@@ -30,8 +31,7 @@ class Tracer {
     for (const Param p : row_of(job.function).params)
       if (is_array(p) && (options.given >> index_of(p) & 1)) read(argument++, input_size(job, p), x_[index_of(p)]);
     for (int k = 0; k < job.external_count; ++k) read(argument++, 6, external_);
-    std::vector<Traced> inertial;
-    if (!options.symbolic.empty()) read(argument++, kInertial * static_cast<int>(options.symbolic.size()), inertial);
+    const std::vector<Traced> inertial = parameters(options, argument);
 
     const std::vector<BodyParams<double>> bodies =
         options.regroup && !central_only(job.method) ? regrouped(chain_) : own_bodies();
@@ -64,6 +64,23 @@ class Tracer {
     std::vector<BodyParams<double>> bodies;
     for (int b = 0; b < n_; ++b) bodies.push_back(chain_.body(b));
     return bodies;
+  }
+  // kInertial numbers of each of the symbolic bodies
+  std::vector<Traced> parameters(const TraceOptions& options, int argument) {
+    const int count = kInertial * static_cast<int>(options.symbolic.size());
+    if (!options.numbers.empty()) return {options.numbers.begin(), options.numbers.end()};
+    std::vector<Traced> given;
+    if (options.pattern.empty()) {
+      read(argument, count, given);
+      return given;
+    }
+    int most = 0;
+    for (const int place : options.pattern) most = std::max(most, place + 1);
+    read(argument, most, given);
+    std::vector<Traced> all(count, Traced(0.0));
+    for (int i = 0; i < count; ++i)
+      if (options.pattern[i] >= 0) all[i] = given[options.pattern[i]];
+    return all;
   }
   void read(int argument, int count, std::vector<Traced>& to) {
     for (int i = 0; i < count; ++i) to.push_back(Traced::node(graph_.input(argument, i)));
