@@ -21,6 +21,7 @@ from . import (  # noqa: F401
     constraints,
     errors,
     graph,
+    inertial,
     laws,
     mechanisms,
     model,
@@ -48,8 +49,10 @@ from .errors import (
     SimulationWarning,
     SingularityError,
     StepError,
+    UndecidedError,
     UnreachableError,
 )
+from .identification.base_parameters import BaseParameters
 from .model import Body, Chain, Constraint, Hexapod, Leg, Link, Linkage, Loop, Section
 from .model.dh import DHParameters, TextbookParameters
 from .model.linkage import CutJoint, LinkageEfforts, Mobility, SingularConfiguration
@@ -78,11 +81,11 @@ from .wrenches import wrench_at
 if _TYPE_CHECKING:
     from . import control, files, flexible, identification, trajectory
     from .files import load
-    from .identification import identify
+    from .identification import excitation, identify
 
     __version__: str
 else:
-    _LAZY = {"identify": "identification", "load": "files"}
+    _LAZY = {"excitation": "identification", "identify": "identification", "load": "files"}
 
     def __getattr__(name: str) -> object:
         """What not everybody needs, when somebody asks: the version, files, beams, controllers, trajectories."""
@@ -113,6 +116,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "BaseParameters",
     "Body",
     "Chain",
     "ChainSimulation",
@@ -164,17 +168,20 @@ __all__ = [
     "StopEvent",
     "TextbookParameters",
     "TracedFunction",
+    "UndecidedError",
     "UnreachableError",
     "__version__",
     "constraints",
     "control",
     "cpu_features",
     "errors",
+    "excitation",
     "files",
     "flexible",
     "graph",
     "identification",
     "identify",
+    "inertial",
     "laws",
     "load",
     "mechanisms",
@@ -191,6 +198,7 @@ for _module in (
     constraints,
     errors,
     graph,
+    inertial,
     laws,
     mechanisms,
     model,

@@ -14,6 +14,7 @@ __all__ = [
     "SimulationWarning",
     "SingularityError",
     "StepError",
+    "UndecidedError",
     "UnreachableError",
 ]
 
@@ -107,6 +108,25 @@ class UnreachableError(_StateError, ValueError):
     q : array or None
         The best configuration that was found.
     """
+
+
+class UndecidedError(Error, ValueError):
+    """A rank that is neither clear nor to be guessed: a remainder lies in the grey zone about the tolerance.
+
+    Attributes
+    ----------
+    where : str
+        What was being decided.
+    value : float
+        The remainder, relative to 1.
+    tolerance : float
+    """
+
+    def __init__(
+        self, message: str = "", where: str = "", value: float = math.nan, tolerance: float = math.nan
+    ) -> None:
+        super().__init__(message)
+        self.where, self.value, self.tolerance = where, value, tolerance
 
 
 class GraphSizeError(Error, ValueError):

@@ -31,7 +31,7 @@ from .log import Finding, Log, LogError, Signals, prepare, read_log
 from .model import LinearModel, combination_text
 from .physical import PhysicalFit, fit_physical
 from .residuals import Residuals, look_at_residuals
-from .solve import Chunk, Factors, Solution, factorise, joint_rows, solve, student
+from .solve import Chunk, Factors, Solution, factorise, predicted, solve, student
 from .terms import Coulomb, DriveInertia, Offset, Stribeck, Viscous, as_terms
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class Fit:
             rows.append(
                 Parameter(
                     model.base_names[i],
-                    model.combination(model.Y[i]),
+                    model.combinations[i],
                     value,
                     d,
                     value - half if seen else -math.inf,
@@ -249,8 +249,7 @@ class Fit:
         lead = full[0].shape[:-1]
         flat = [np.ascontiguousarray(x.reshape(-1, n)) for x in full]
         load = self._rigid(*flat) if self._model.needs_load else None
-        W = self._model.base_columns(*flat, load)
-        tau = W @ self._solution.any + self._model.known(*flat)
+        tau = self._model.efforts(self._solution.any, *flat, load) + self._model.known(*flat)
         return np.asarray(tau.reshape(*lead, n))
 
     def _rigid(self, q: Array, qd: Array, qdd: Array) -> Array:
@@ -569,9 +568,9 @@ def _huber(
         for chunk in signals.chunks():
             if chunk.part:
                 continue
-            blocks, y = joint_rows(model, chunk, load)
+            residual = chunk.tau - predicted(model, p, chunk, load)
             for j in range(n):
-                e = y[:, j] - blocks[j] @ p[model.active[j]]
+                e = residual[:, j]
                 samples[j].append(e if chunk.use is None else e[chunk.use[:, j]])
         s = np.array([1.4826 * np.median(np.abs(np.concatenate(e))) if e else 1.0 for e in samples])
         s = np.maximum(s, 1e-14 * np.maximum(np.sqrt(train.signal() / np.maximum(train.rows, 1)), 1e-250))

@@ -690,7 +690,7 @@ def prepare(
     if not 0 <= share <= 0.9:
         fail(f"validation is {share:g}, expected the part of the log that is kept for it: 0 to 0.9")
     first = long[-1].end if share == 0 else _at_share(long, 1 - share)
-    size = 4096 if stride == 1 else max(256, 16384 // stride)
+    size = 2048 if stride == 1 else max(256, 16384 // stride)
     return Signals(log, chain, long, step, stride, cutoff or 0.0, kernels, use, first, size, quiet)
 
 

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from .._check import Array
-from ..errors import ModelError
-from .terms import DriveInertia, Term, Viscous
+from .terms import Coulomb, DriveInertia, Offset, Term, Viscous
 
 if TYPE_CHECKING:
     from ..model import Chain
+    from .base_parameters import BaseParameters
 
 __all__ = ["LinearModel", "Reduction"]
 
-_SYMBOLS: Final = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
-_UNITS: Final = ("kg", *3 * ("kg m",), *6 * ("kg m^2",))
+_EXTRA: Final = {DriveInertia: "rotor_inertia", Viscous: "friction", Coulomb: "coulomb", Offset: "offset"}
 _DEPENDENT: Final = 1e-9  # part of a column that others do not give, below which it depends on them
 
 
@@ -54,22 +53,27 @@ class LinearModel:
         self.chain, self.terms = chain, tuple(terms)
         n, joints = chain.n, chain.joint_names
         self.links = 10 * len(chain.links)
-        names = [f"{symbol}({link.name})" for link in chain.links for symbol in _SYMBOLS]
-        units = list(_UNITS * len(chain.links))
+        extra: dict[str, list[str]] = {}
+        for term in self.terms:
+            if type(term) in _EXTRA:
+                extra[_EXTRA[type(term)]] = list(joints if term.joints is None else term.joints)
+        self.base = chain.base_parameters(extra=extra)
+        names = [column.name for column in self.base.columns[: self.links]]
+        units = [column.unit for column in self.base.columns[: self.links]]
         kinds = [0 if kind == "revolute" else 1 for kind in chain.joint_types]
         self.extra: list[tuple[Term, int]] = []  # term and joint of each column behind those of links
         for term in self.terms:
             for j in range(n):
                 if term.joints is None or joints[j] in term.joints:
                     self.extra.append((term, j))
-                    names.append(f"{getattr(term, 'name', term.symbol)}({joints[j]})")
+                    names.append(f"{getattr(term, 'name', term.symbol)}{j + 1}")
                     units.append(getattr(term, "unit", term.units[kinds[j]]))
         self.names, self.units = tuple(names), tuple(units)
         self._known = _remainder(chain, self.terms)
         self._reduce()
 
     def _reduce(self) -> None:
-        reduction = independent_columns(self)
+        reduction = independent_columns(self, self.base)
         self.pivots, self.Y = reduction.pivots.astype(np.intp), reduction.Y
         self._inertial = self.pivots[self.pivots < self.links]
         self._added = [self.extra[k - self.links] for k in self.pivots[self.pivots >= self.links].tolist()]
@@ -77,6 +81,8 @@ class LinearModel:
         q, qd, qdd = _states(self.chain, 8)
         W = self.base_columns(q, qd, qdd, np.ones_like(q))
         self.active = [np.flatnonzero((W[:, j] != 0).any(axis=0)) for j in range(self.chain.n)]
+        sentences = dict(zip(self.base.names, self.base.combinations(), strict=True))
+        self.combinations = tuple(sentences.get(self.names[k], self.names[k]) for k in self.pivots.tolist())
         self.base_names = tuple(self.names[k] for k in self.pivots.tolist())
         self.base_units = tuple(self.units[k] for k in self.pivots.tolist())
 
@@ -113,12 +119,23 @@ class LinearModel:
         for j, active in enumerate(self.active):
             block = np.empty((len(Y), len(active)))
             links = active[active < k]
-            block[:, : len(links)] = Y[:, j, self._inertial[links]]
+            block[:, : len(links)] = np.take(Y[:, j], self._inertial[links], axis=1)
             for i, column in enumerate(active[active >= k].tolist(), len(links)):
                 term, joint = self._added[column - k]
                 block[:, i] = added[term][:, joint]
             blocks.append(block)
         return blocks
+
+    def efforts(self, base: Array, q: Array, qd: Array, qdd: Array, load: Array | None = None) -> Array:
+        """Efforts (m, n) of base parameters, without those that are known."""
+        k = len(self._inertial)
+        theta = np.zeros(self.links)
+        theta[self._inertial] = base[:k]
+        tau = np.asarray(self.chain.regressor(q, qd, qdd) @ theta)
+        values = self._term_values(self._added, q, qd, qdd, load)
+        for (term, j), value in zip(self._added, base[k:].tolist(), strict=True):
+            tau[:, j] += value * values[term][:, j]
+        return tau
 
     def known(self, q: Array, qd: Array, qdd: Array) -> Array | float:
         """Efforts that nothing unknown takes part in: springs, and rotors and friction that are not asked for."""
@@ -153,10 +170,6 @@ class LinearModel:
         ]
         return np.concatenate([chain.inertial_parameters.ravel(), extra])
 
-    def combination(self, row: Array, digits: int = 4, most: int = 12) -> str:
-        """A linear combination of all columns in words: 'Ixx(arm) + 0.16 m(arm)'."""
-        return combination_text(row, self.names, digits, most)
-
 
 def combination_text(row: Array, names: Sequence[str], digits: int = 4, most: int = 12) -> str:
     """Names with their factors; small ones are left out, the rest after `most` counted."""
@@ -189,35 +202,27 @@ def _states(chain: Chain, count: int, seed: int = 5) -> tuple[Array, Array, Arra
     return q, 1.5 * qd, 2.0 * qdd
 
 
-def independent_columns(model: LinearModel) -> Reduction:
-    """The leftmost independent columns, seen in random states: each is kept if those before it do not give it."""
-    chain = model.chain
-    count = max(12, -(-3 * len(model.names) // chain.n))
-    q, qd, qdd = _states(chain, count)
-    W = model.columns(q, qd, qdd, np.random.default_rng(6).normal(size=q.shape)).reshape(-1, len(model.names))
-    size = np.linalg.norm(W, axis=0)
-    order = [10 * k + i for k in range(model.links // 10) for i in (4, 5, 6, 7, 8, 9, 1, 2, 3, 0)]
-    order += range(model.links, len(model.names))
-    basis = np.empty((len(W), 0))
-    kept: list[int] = []
-    largest = size.max(initial=0.0)
-    for k in order:
-        if size[k] <= 1e-13 * largest:
-            continue
-        v = W[:, k] / size[k]
-        for _ in range(2):
-            v = v - basis @ (basis.T @ v)
-        rest = float(np.linalg.norm(v))
-        if rest > _DEPENDENT:
-            basis = np.column_stack([basis, v / rest])
-            kept.append(k)
-    if not kept:
-        raise ModelError(f"chain '{chain.name}' has no parameter that its joint efforts depend on")
-    pivots = np.array(sorted(kept), dtype=np.intp)
-    scale = np.where(size > 0, size, 1.0)
-    Y = np.linalg.lstsq(W[:, pivots] / scale[pivots], W / scale, rcond=None)[0]
-    Y[np.abs(Y) < 1e-10] = 0.0
-    Y = Y / scale[pivots][:, None] * scale
-    Y[:, pivots] = np.eye(len(pivots))
-    near = np.abs(Y - np.round(Y, 9)) < 1e-11 * np.maximum(1.0, np.abs(Y))
-    return Reduction(pivots, np.where(near, np.round(Y, 9), Y))
+def independent_columns(model: LinearModel, base: BaseParameters) -> Reduction:
+    """Base parameters of links and of terms that they know, and what is independent of them among the other terms."""
+    width = len(model.names)
+    places = [model.names.index(column.name) for column in base.columns]
+    pivots = [places[k] for k in base.pivots.tolist()]
+    Y = np.zeros((len(pivots), width))
+    Y[:, places] = base.Y
+    rest = [k for k in range(model.links, width) if k not in places]
+    if rest:
+        q, qd, qdd = _states(model.chain, max(12, -(-3 * width // model.chain.n)))
+        W = model.columns(q, qd, qdd, np.random.default_rng(6).normal(size=q.shape)).reshape(-1, width)
+        size = np.linalg.norm(W, axis=0)
+        size[size == 0] = 1.0
+        W /= size
+        for k in rest:
+            x = np.linalg.lstsq(W[:, pivots], W[:, k], rcond=None)[0]
+            if np.linalg.norm(W[:, k] - W[:, pivots] @ x) > _DEPENDENT:
+                pivots.append(k)
+                Y = np.concatenate([Y, np.eye(1, width, k)])
+            else:
+                x[np.abs(x) < 1e-9] = 0.0
+                Y[:, k] = x / size[pivots] * size[k]
+    order = np.argsort(pivots)
+    return Reduction(np.array(pivots, dtype=np.intp)[order], Y[order])

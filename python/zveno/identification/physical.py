@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._check import Array
 from .._extras import optional
+from ..inertial import from_pseudo_inertia, to_pseudo_inertia
 from .log import Finding
 from .terms import Coulomb, DriveInertia, Viscous
 
@@ -18,49 +19,28 @@ if TYPE_CHECKING:
     from .model import LinearModel
     from .solve import Factors
 
-__all__ = ["PhysicalFit", "is_physical", "parameters_of", "pseudo_inertia"]
+__all__ = ["PhysicalFit", "is_physical"]
 
-_INDEX: Final = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+def is_physical(parameters: Any, tolerance: float = 0.0) -> Array:
+    """Whether bodies have these parameters: no eigenvalue of the pseudo-inertia is below -tolerance.
 
+    Parameters
+    ----------
+    parameters : (..., 10) array
+        Rows as in `Chain.inertial_parameters`.
+    tolerance : float, kg m^2 or kg
 
-def pseudo_inertia(parameters: Any) -> Array:
-    """Pseudo-inertias (..., 4, 4) of rows as in `Chain.inertial_parameters`.
-
-    H = int [r; 1][r; 1]' dm: second moments, first moments and the mass. A body with this mass distribution exists if
-    and only if H is positive definite (semidefinite for bodies without extent).
+    Returns
+    -------
+    physical : (...) array of bool
 
     Examples
     --------
-    >>> import numpy as np, zveno as zv
-    >>> H = zv.identification.pseudo_inertia(zv.robots.puma560().inertial_parameters)
-    >>> H.shape, H[2, 3, 3]
-    ((7, 4, 4), np.float64(17.4))
+    >>> import zveno as zv
+    >>> zv.identification.is_physical(zv.robots.ur5e().inertial_parameters).all()
+    np.True_
     """
-    p = np.asarray(parameters, dtype=np.float64)
-    H = np.empty((*p.shape[:-1], 4, 4))
-    J = np.empty((*p.shape[:-1], 3, 3))
-    for k, (a, b) in enumerate(_INDEX):
-        J[..., a, b] = J[..., b, a] = p[..., 4 + k]
-    half = 0.5 * np.trace(J, axis1=-2, axis2=-1)
-    H[..., :3, :3] = half[..., None, None] * np.eye(3) - J
-    H[..., :3, 3] = H[..., 3, :3] = p[..., 1:4]
-    H[..., 3, 3] = p[..., 0]
-    return H
-
-
-def parameters_of(H: Any) -> Array:
-    """Rows (..., 10) as in `Chain.inertial_parameters` of pseudo-inertias (..., 4, 4); see `pseudo_inertia`."""
-    H = np.asarray(H, dtype=np.float64)
-    S = H[..., :3, :3]
-    J = np.trace(S, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - S
-    return np.concatenate(
-        [H[..., 3:4, 3], H[..., :3, 3], np.stack([J[..., a, b] for a, b in _INDEX], axis=-1)], axis=-1
-    )
-
-
-def is_physical(parameters: Any, tolerance: float = 0.0) -> Array:
-    """Whether a body has each row (..., 10) of parameters: the pseudo-inertia has no eigenvalue below -tolerance."""
-    return np.asarray(np.linalg.eigvalsh(pseudo_inertia(parameters)).min(axis=-1) >= -tolerance)
+    return np.asarray(np.linalg.eigvalsh(to_pseudo_inertia(parameters)).min(axis=-1) >= -tolerance)
 
 
 @dataclass(frozen=True)
@@ -138,7 +118,7 @@ def usable_prior(
 
     What no body has is replaced by the nearest that one could have; links without mass stay without unless all are.
     """
-    H = pseudo_inertia(theta)
+    H = to_pseudo_inertia(theta)
     reach = max(1e-3, float(sum(np.linalg.norm(link.position) for link in chain.links)) / max(1, len(chain.links)))
     empty = np.abs(theta).max(axis=1) == 0
     estimated = moving & ~empty
@@ -202,7 +182,7 @@ def fit_physical(
     start = model.full_values()
     start[: model.links] = prior.ravel()
     for k in links:
-        start[10 * k : 10 * k + 10] = parameters_of(H0[k])
+        start[10 * k : 10 * k + 10] = from_pseudo_inertia(H0[k])
     free = [k for k in model.pivots.tolist() if k >= model.links]  # terms of joints that the data can tell
     signed = {
         k for k in free if isinstance(model.extra[k - model.links][0], Viscous | Coulomb | DriveInertia)
@@ -224,7 +204,7 @@ def fit_physical(
     least = float(np.linalg.norm(R[:, : model.count] @ best - z) ** 2)
     total = float(rows.sum())
     fitted = _written(model, values)
-    H = pseudo_inertia(fitted.inertial_parameters)[links]
+    H = to_pseudo_inertia(fitted.inertial_parameters)[links]
     w = np.linalg.eigvalsh(H)
     checks = validation.rows > 0
     return PhysicalFit(
@@ -276,11 +256,11 @@ def _log_cholesky(
         grads, factors_, divergence = [], [], 0.0
         for i, k in enumerate(links):
             H, D = body_of(x[10 * i : 10 * i + 10])
-            p[10 * k : 10 * k + 10] = parameters_of(H)
+            p[10 * k : 10 * k + 10] = from_pseudo_inertia(H)
             sign, logdet = np.linalg.slogdet(H)
             divergence += float(np.trace(inverse0[i] @ H) - (logdet - logdet0[i]) - 4)
             if derivatives:
-                dp[10 * k : 10 * k + 10, 10 * i : 10 * i + 10] = parameters_of(D).T
+                dp[10 * k : 10 * k + 10, 10 * i : 10 * i + 10] = from_pseudo_inertia(D).T
                 inverse = np.linalg.inv(H)
                 grads.append(np.einsum("ab,kba->k", inverse0[i] - inverse, D))
                 X = np.einsum("ab,kbc->kac", inverse, D)
@@ -352,7 +332,7 @@ def _semidefinite(
     pairs = [(a, b) for a in range(4) for b in range(a, 4)]
     for i, (a, b) in enumerate(pairs):
         basis[i, a, b] = basis[i, b, a] = 1.0
-    to_parameters = parameters_of(basis).T  # (10, 10): parameters of the entries H[a, b], a <= b
+    to_parameters = from_pseudo_inertia(basis).T  # (10, 10): parameters of the entries H[a, b], a <= b
     constraints, divergence = [], 0.0
     for k, H in zip(links, bodies, strict=True):
         scale = np.diag(1 / np.sqrt(np.diag(H0[k])))
@@ -370,7 +350,7 @@ def _semidefinite(
         raise RuntimeError(f"Fit.physical: the semidefinite program ends as {problem.status}")
     values = start.copy()
     for k, H in zip(links, bodies, strict=True):
-        values[10 * k : 10 * k + 10] = parameters_of(0.5 * (H.value + H.value.T))
+        values[10 * k : 10 * k + 10] = from_pseudo_inertia(0.5 * (H.value + H.value.T))
     if free:
         values[free] = [max(0.0, v) if k in signed else v for k, v in zip(free, terms.value.tolist(), strict=True)]
     return values, int(problem.solver_stats.num_iters or 0)

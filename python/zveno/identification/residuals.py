@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from .._check import Array
-from .solve import Chunk, in_order, joint_rows
+from .solve import Chunk, in_order, predicted as efforts_of
 
 if TYPE_CHECKING:
     from .log import Signals
@@ -72,7 +72,6 @@ def look_at_residuals(
 ) -> Residuals:
     """One more pass over the samples."""
     arm, n = model.chain, model.chain.n
-    p = [solution.any[active] for active in model.active]
     total = max(1, signals.count)
     # a stretch around the place where validation begins, if not all can be drawn
     until = signals.first_validated
@@ -80,10 +79,7 @@ def look_at_residuals(
     window = (0, 1 << 62) if total <= _DRAWN else (until - margin, until + margin)
 
     def work(chunk: Chunk) -> tuple[Chunk, Array]:
-        blocks, y = joint_rows(model, chunk, load)
-        known = chunk.tau - y
-        tau = np.column_stack([block @ x for block, x in zip(blocks, p, strict=True)]) + known
-        return chunk, tau
+        return chunk, efforts_of(model, solution.any, chunk, load)
 
     sums = _Sums(n)
     drawn: list[tuple[Array, Array, Array, Chunk]] = []

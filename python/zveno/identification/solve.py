@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
 
+from .. import _core
 from .._check import Array
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Chunk", "Factors", "Solution", "factorise", "in_order", "solve"]
 
-_BATCH: Final = 16  # chunks whose factors are merged at once
 _UNSEEN: Final = 1e-9  # singular value of columns of unit size, below which the data do not show a combination
 
 T = TypeVar("T")
@@ -62,27 +62,17 @@ class Factors:
 
     R: list[Array]
     rows: Array  # samples of each joint
-    waiting: list[list[Array]] = field(default_factory=list)
 
     @classmethod
     def empty(cls, model: LinearModel) -> Factors:
         sizes = [len(active) + 1 for active in model.active]
-        return cls([np.zeros((0, size)) for size in sizes], np.zeros(len(sizes), dtype=int), [[] for _ in sizes])
+        return cls([np.zeros((size, size)) for size in sizes], np.zeros(len(sizes), dtype=int))
 
     def add(self, parts: list[Array], rows: Array) -> None:
         """Add factors of further samples."""
-        for waiting, part in zip(self.waiting, parts, strict=True):
-            waiting.append(part)
+        for R, part in zip(self.R, parts, strict=True):
+            _core.add_rows(R, part)
         self.rows = self.rows + rows
-        if len(self.waiting[0]) >= _BATCH:
-            self.close()
-
-    def close(self) -> Factors:
-        for j, waiting in enumerate(self.waiting):
-            if waiting:
-                self.R[j] = triangular(np.concatenate([self.R[j], *waiting]))
-                waiting.clear()
-        return self
 
     def squares(self, model: LinearModel, p: Array) -> Array:
         """Sums of squared residuals (n,)."""
@@ -109,8 +99,10 @@ class Factors:
 
 
 def triangular(rows: Array) -> Array:
-    """R of rows = Q R; shorter where there are fewer rows than columns."""
-    return np.linalg.qr(rows, mode="r") if rows.size else rows
+    """R (k, k) of rows (m, k) = Q R. Not by LAPACK, whose threads would get into the way of ours."""
+    R = np.zeros((rows.shape[1],) * 2)
+    _core.add_rows(R, np.ascontiguousarray(rows))
+    return R
 
 
 def factorise(
@@ -147,7 +139,7 @@ def factorise(
         both[part].add(parts, rows)
         done += count
         tick(done)
-    return both[0].close(), both[1].close()
+    return both
 
 
 def joint_rows(
@@ -157,6 +149,14 @@ def joint_rows(
     carried = load(chunk) if load is not None else None
     blocks = model.joint_blocks(chunk.q, chunk.qd, chunk.qdd, carried)
     return blocks, chunk.tau - model.known(chunk.q, chunk.qd, chunk.qdd)
+
+
+def predicted(
+    model: LinearModel, base: Array, chunk: Chunk, load: Callable[[Chunk], Array] | None = None
+) -> Array:
+    """Efforts (m, n) of base parameters, with those that are known."""
+    carried = load(chunk) if load is not None else None
+    return model.efforts(base, chunk.q, chunk.qd, chunk.qdd, carried) + model.known(chunk.q, chunk.qd, chunk.qdd)
 
 
 @dataclass(frozen=True)

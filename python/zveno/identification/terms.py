@@ -43,7 +43,7 @@ class Term:
 class Viscous(Term):
     """Viscous friction: the effort b qd."""
 
-    symbol = "b"
+    symbol = "Fv"
     units = ("N m s/rad", "N s/m")
 
     def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
@@ -54,7 +54,7 @@ class Viscous(Term):
 class Coulomb(Term):
     """Dry friction: the effort c sign(qd), or c tanh(qd / smooth)."""
 
-    symbol = "c"
+    symbol = "Fc"
     units = ("N m", "N")
 
     smooth: float = 0.0
@@ -71,7 +71,7 @@ class Coulomb(Term):
 class Stribeck(Term):
     """What dry friction has more at low rates: the effort s sign(qd) exp(-(qd / rate)^2)."""
 
-    symbol = "s"
+    symbol = "Fs"
     units = ("N m", "N")
 
     rate: float = 0.1
@@ -89,7 +89,7 @@ class Stribeck(Term):
 class LoadFriction(Term):
     """Friction that grows with the load of the gear: the effort l |tau| sign(qd), tau that of the rigid links."""
 
-    symbol = "l"
+    symbol = "Fl"
     units = ("1", "1")
 
     smooth: float = 0.0
@@ -112,7 +112,7 @@ class LoadFriction(Term):
 class Offset(Term):
     """A constant effort: the zero of the sensor, or friction that differs with the direction."""
 
-    symbol = "o"
+    symbol = "F0"
     units = ("N m", "N")
 
     def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
@@ -123,7 +123,7 @@ class Offset(Term):
 class DriveInertia(Term):
     """Reflected inertia of the drive: the effort J qdd; what it shares with links is told apart by the analysis."""
 
-    symbol = "J"
+    symbol = "Ia"
     units = ("kg m^2", "kg")
 
     def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
@@ -159,7 +159,8 @@ _WORDS: Final[dict[str, Callable[[], Term]]] = {
 
 def as_terms(value: Any, fail: Fail, joints: tuple[str, ...]) -> tuple[Term, ...]:
     """Terms given as objects or words; what names a joint that is not there is refused."""
-    items: Iterable[Any] | None = value.split(",") if isinstance(value, str) else as_list(() if value is None else value)
+    given: Iterable[Any] = value.split(",") if isinstance(value, str) else () if value is None else value
+    items = as_list(given)
     if items is None:
         fail(f"friction is {_show(value)}, expected words or terms: {', '.join(_WORDS)}")
     terms = []

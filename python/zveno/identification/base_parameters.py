@@ -1,0 +1,793 @@
+"""Base parameters: the combinations of inertial parameters that motion and efforts reveal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._check import Array, Fail, _show, as_amount, as_array, as_choice, as_list, did_you_mean, frozen
+from ..errors import UndecidedError
+from ..inertial import (
+    COLUMN,
+    MOMENTS_OF_TENSOR,
+    ORDERS,
+    POWERS,
+    ROW,
+    SYMBOLS,
+    TENSOR_OF_MOMENTS,
+    UNITS,
+    frame_change,
+)
+from .span import Joint, Rows, row_space
+
+if TYPE_CHECKING:
+    from ..model import Chain
+
+__all__ = ["BaseParameters", "Column", "Gap", "base_parameters"]
+
+TOLERANCE: Final = 1e-9
+GREY: Final = 1e3  # remainders closer to the tolerance than this factor are not decided upon
+EXTRAS: Final = ("rotor_inertia", "friction", "coulomb", "offset", "stiffness")
+_EXTRA_SYMBOLS: Final = {"rotor_inertia": "Ia", "friction": "Fv", "coulomb": "Fc", "offset": "F0", "stiffness": "k"}
+_EXTRA_UNITS: Final = {
+    "rotor_inertia": ("kg m^2", "kg"),
+    "friction": ("N m s/rad", "N s/m"),
+    "coulomb": ("N m", "N"),
+    "offset": ("N m", "N"),
+    "stiffness": ("N m/rad", "N/m"),
+}
+# in which order columns of a link are tried: inertias, first moments, mass
+_PRIORITY: Final = {"tensor": (4, 5, 6, 7, 8, 9, 1, 2, 3, 0), "moments": tuple(range(10))}
+_DOUBLE: Final = np.where(ROW == COLUMN, 1.0, 2.0)
+
+
+class Gap(NamedTuple):
+    """How clear the rank is: the smallest number taken for something and the largest taken for zero, relative to 1."""
+
+    kept: float
+    dropped: float
+
+
+class _Doubles:
+    """Spans by singular values, with a record of what was kept and dropped."""
+
+    def __init__(self, tolerance: float, who: str) -> None:
+        self.tolerance, self.who = tolerance, who
+        self.kept, self.dropped = 1.0, 0.0
+
+    def decide(self, value: float, where: str) -> bool:
+        """Whether a remainder is something."""
+        if self.tolerance / GREY < value < self.tolerance * GREY:
+            raise UndecidedError(
+                f"{self.who}: at {where} a direction has the relative size {value:.2g}, too near to the tolerance "
+                f"{self.tolerance:g} to say whether it is there; geometry that is only nearly special does this. Make "
+                f"it exact, or set tolerance below {value / GREY:.0e} to count such directions, above "
+                f"{value * GREY:.0e} to leave them out",
+                where,
+                value,
+                self.tolerance,
+            )
+        if value >= self.tolerance:
+            self.kept = min(self.kept, value)
+            return True
+        self.dropped = max(self.dropped, value)
+        return False
+
+    def span(self, rows: Array, what: str) -> Array:
+        if not len(rows):
+            return rows
+        _, sizes, basis = np.linalg.svd(rows, full_matrices=False)
+        if not sizes[0] > 0:
+            return rows[:0]
+        ratios = (sizes / sizes[0]).tolist()
+        rank = 0
+        for ratio in ratios:  # they descend
+            if not self.decide(ratio, what):
+                break
+            rank += 1
+        return np.asarray(basis[:rank])
+
+    def pivots(self, columns: Array, rank: int) -> list[int]:
+        """The first independent columns of a matrix of this rank; columns that are hardly so come after all others."""
+        found: list[int] = []
+        basis = np.zeros((rank, len(columns)))
+        sizes = np.sqrt((columns * columns).sum(axis=0))
+        smallest = self.tolerance * GREY * float(sizes.max(initial=0.0))
+        units = columns / np.where(sizes > 0, sizes, 1.0)
+        for c in range(columns.shape[1]):
+            if len(found) == rank:
+                return found
+            if sizes[c] <= smallest:
+                continue
+            left = units[:, c]
+            known = basis[: len(found)]
+            for _ in range(2):
+                left = left - (known @ left) @ known
+            remainder = float(np.sqrt(left @ left))
+            if remainder > self.tolerance * GREY:
+                self.kept = min(self.kept, remainder)
+                basis[len(found)] = left / remainder
+                found.append(c)
+        while len(found) < rank:  # the rank is known: take what stands out most
+            known = basis[: len(found)]
+            left = columns - known.T @ (known @ columns)
+            c = int(np.argmax((left * left).sum(axis=0)))
+            basis[len(found)] = left[:, c] / np.sqrt(left[:, c] @ left[:, c])
+            found.append(c)
+        return found
+
+
+class Column(NamedTuple):
+    """A column of Y: a parameter of a link or of a joint."""
+
+    name: str
+    symbol: str
+    of: str  # link, or joint
+    unit: str
+
+
+class BaseParameters:
+    """The combinations ``Y p`` of parameters p that efforts depend on, as few as possible.
+
+    With the regressor W of all parameters, tau = W p = W[:, pivots] (Y p): the columns of the pivots are independent,
+    the others are combinations of them, W = W[:, pivots] Y.
+
+    Attributes
+    ----------
+    chain : Chain
+    parameters : {"tensor", "moments"}
+        What p is: ten numbers for each link, in the order of `Chain.links`, then those of `extra`.
+    columns : tuple of Column
+        Of each element of p: name, symbol, link or joint, unit.
+    pivots : (count,) array of int
+        Columns of Y that are the identity.
+    Y : (count, len(columns)) array
+    per_link : tuple of int
+        How many each moving link adds, in the order of joints.
+    gap : Gap
+        How clear the rank is.
+    tolerance : float
+    """
+
+    chain: Chain
+    parameters: str
+    columns: tuple[Column, ...]
+    pivots: Any
+    Y: Array
+    per_link: tuple[int, ...]
+    gap: Gap
+    tolerance: float
+
+    def __init__(self, chain: Chain, plan: _Plan, pivots: Any, Y: Array, gap: Gap, tolerance: float) -> None:
+        self.chain, self.parameters, self.tolerance, self.gap = chain, plan.parameters, tolerance, gap
+        self.columns = plan.columns
+        self._plan = plan
+        pivots.setflags(write=False)
+        self.pivots, self.Y = pivots, frozen(Y)
+        inertial = pivots[pivots < plan.width] // 10
+        counts = np.bincount(inertial, minlength=len(chain.links))
+        per = dict.fromkeys((link.name for link in chain.links if link.joint != "fixed"), 0)
+        for index, count in enumerate(counts.tolist()):
+            mover = plan.movers[index]
+            if mover is not None:
+                per[mover] += count
+        self.per_link = tuple(per.values())
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.pivots)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the pivots: what base parameters are called."""
+        return tuple(self.columns[i].name for i in self.pivots.tolist())
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Units of the base parameters."""
+        return tuple(self.columns[i].unit for i in self.pivots.tolist())
+
+    @cached_property
+    def standard(self) -> Array:
+        """The parameters p of the model itself, (len(columns),)."""
+        return frozen(self._plan.values(self.chain))
+
+    @property
+    def values(self) -> Array:
+        """Base parameters of the model itself, (count,)."""
+        return np.asarray(self.Y @ self.standard)
+
+    def minimal(self, full: ArrayLike | None = None) -> Array:
+        """Base parameters of all parameters: ``Y @ full``.
+
+        Parameters
+        ----------
+        full : (..., len(columns)) array, or (N, 10) without extra columns
+            Default: those of the model.
+
+        Returns
+        -------
+        base : (..., count) array
+        """
+        if full is None:
+            return self.values
+        p = as_array(full, self._fail("minimal"), "full", (len(self.columns),), *self._table, lead=True)
+        if p.ndim >= 2 and p.shape[-2:] == (len(self.columns) // 10, 10) and self._table:
+            p = p.reshape(*p.shape[:-2], -1)
+        return np.asarray(p @ self.Y.T)
+
+    def full(self, base: ArrayLike, near: ArrayLike | None = None) -> Array:
+        """All parameters with these base parameters: the same efforts in every motion.
+
+        Parameters
+        ----------
+        base : (count,) array
+        near : (len(columns),) array, or (N, 10) without extra columns, optional
+            Of all such parameters those nearest to these, lengths measured in the size of the mechanism. Default:
+            zero but for the pivots, which are the base parameters; no body need have such parameters.
+
+        Returns
+        -------
+        full : (len(columns),) array
+        """
+        fail = self._fail("full")
+        b = as_array(base, fail, "base", (self.count,))
+        if near is None:
+            p = np.zeros(len(self.columns))
+            p[self.pivots] = b
+            return p
+        start = as_array(near, fail, "near", (len(self.columns),), *self._table).reshape(-1)
+        scale = self._plan.scale  # parameters are measured in these
+        Y = self.Y * scale
+        step, *_ = np.linalg.lstsq(Y, b - self.Y @ start, rcond=None)
+        return np.asarray(start + step * scale)
+
+    def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, velocity: float = 0.0) -> Array:
+        """Regressor of the base parameters: efforts are ``regressor(q, qd, qdd) @ base``.
+
+        Parameters
+        ----------
+        q, qd, qdd : (..., n) array
+        velocity : float, rad/s or m/s
+            Coulomb columns are ``tanh(qd / velocity)``; 0: the sign of qd.
+
+        Returns
+        -------
+        W : (..., n, count) array
+            With a measured wrench on the base its six rows come after those of the joints.
+        """
+        return self._plan.regressor(self.chain, q, qd, qdd, velocity, self.pivots)
+
+    def full_regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, velocity: float = 0.0) -> Array:
+        """Regressor of all parameters, those of `columns`: `regressor` is its columns `pivots`."""
+        return self._plan.regressor(self.chain, q, qd, qdd, velocity, None)
+
+    @cached_property
+    def null_space(self) -> Array:
+        """Directions of p that change no effort, (len(columns) - count, len(columns)); one per dependent column."""
+        others = np.setdiff1d(np.arange(len(self.columns)), self.pivots)
+        N = np.zeros((len(others), len(self.columns)))
+        N[np.arange(len(others)), others] = 1.0
+        N[:, self.pivots] = -self.Y[:, others].T
+        return frozen(N)
+
+    def identifiable(self) -> dict[str, str]:
+        """Of every column: "alone", "combined" with others, or "none", it has no effect."""
+        effect = np.abs(self.Y) > 0
+        alone = effect.sum(axis=1) == 1
+        words = {}
+        for i, column in enumerate(self.columns):
+            rows = np.flatnonzero(effect[:, i])
+            words[column.name] = "none" if not len(rows) else "alone" if alone[rows].all() else "combined"
+        return words
+
+    def equivalent(self, other: BaseParameters, tolerance: float = 1e-9) -> bool:
+        """Whether another set is a combination of this one and the other way round."""
+        if other.Y.shape != self.Y.shape:
+            return False
+        back = other.Y[:, self.pivots] @ self.Y
+        return bool(np.abs(back - other.Y).max(initial=0.0) <= tolerance * max(1.0, np.abs(other.Y).max(initial=0.0)))
+
+    def combinations(self, digits: int = 6) -> tuple[str, ...]:
+        """Each base parameter as one writes it: ``"Ixx1 + Izz1 + 0.2 Sx1"``."""
+        return tuple(_sentence(row, self.columns, digits) for row in self._ordered)
+
+    def latex(self, digits: int = 6) -> str:
+        """The combinations as an ``align*`` environment."""
+        lines = []
+        for pivot, row in zip(self.pivots.tolist(), self._ordered, strict=True):
+            text = _sentence(row, self.columns, digits, latex=True)
+            lines.append(rf"\tilde{{{_latex_name(self.columns[pivot].name)}}} &= {text}")
+        return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
+
+    @property
+    def _ordered(self) -> list[list[tuple[int, float]]]:
+        """The elements of each row, the pivot first; without massless welded links, mere frames."""
+        rows = []
+        for pivot, row in zip(self.pivots.tolist(), self.Y, strict=True):
+            rest = [i for i in np.flatnonzero(row).tolist() if i != pivot and i // 10 not in self._plan.frames_only]
+            rows.append([(i, float(row[i])) for i in (pivot, *rest)])
+        return rows
+
+    @property
+    def _table(self) -> tuple[tuple[int, int], ...]:
+        return ((len(self.columns) // 10, 10),) if len(self.columns) == self._plan.width else ()
+
+    def _fail(self, method: str) -> Any:
+        def fail(text: str) -> NoReturn:
+            raise ValueError(f"BaseParameters.{method}: {text} for model '{self.chain.name}'")
+
+        return fail
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __str__(self) -> str:
+        width = max((len(name) for name in self.names), default=0)
+        lines = [f"{name:>{width}}: {text}" for name, text in zip(self.names, self.combinations(), strict=True)]
+        used = sorted({i // 10 for row in self._ordered for i, _ in row if i < self._plan.width})
+        legend = ", ".join(f"{i + 1} {self.chain.links[i].name}" for i in used)
+        return "\n".join([*lines, f"links: {legend}"])
+
+    def __repr__(self) -> str:
+        per = ", ".join(map(str, self.per_link))
+        more = self.count - sum(self.per_link)
+        text = f"{self.count} of {len(self.columns)}, per link {per}" + (f", and {more} others" if more else "")
+        return f"BaseParameters of '{self.chain.name}': {text}"
+
+    def _repr_html_(self) -> str:
+        from .._html import html_table
+
+        rows = list(zip(self.names, self.combinations(), self.units, strict=True))
+        return html_table(repr(self), rows, ("", "combination", "unit"))
+
+
+def _sentence(row: Sequence[tuple[int, float]], columns: Sequence[Column], digits: int, latex: bool = False) -> str:
+    """Elements with the same factor and symbol are put in brackets: 0.0225 (m3 + m4)."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for i, factor in row:
+        column = columns[i]
+        name = _latex_name(column.name) if latex else column.name
+        groups.setdefault((f"{factor:.{digits}g}", column.symbol), []).append(name)
+    text = ""
+    for (number, _), names in groups.items():
+        size, minus = number.lstrip("-"), number.startswith("-")
+        sign = ("-" if minus else "") if not text else (" - " if minus else " + ")
+        inner = " + ".join(names)
+        if len(names) > 1 and (size != "1" or minus):
+            inner = f"({inner})"
+        if latex and "e" in size:
+            mantissa, _, power = size.partition("e")
+            size = rf"{mantissa} \cdot 10^{{{int(power)}}}"
+        gap = r"\, " if latex else " "
+        text += sign + (inner if size == "1" else f"{size}{gap}{inner}")
+    return text
+
+
+def _latex_name(name: str) -> str:
+    head = name.rstrip("0123456789,")
+    tail = name[len(head) :]
+    letter, rest = head[:1], head[1:]
+    return f"{letter}_{{{rest}{',' if rest and tail else ''}{tail}}}" if rest or tail else letter
+
+
+class _Plan:
+    """Columns, their order and scale, frames and options of one analysis."""
+
+    def __init__(
+        self, chain: Chain, parameters: str, frames: Any, extra: Any, coupled: Any, wrench: bool, efforts: bool
+    ) -> None:
+        links = chain.links
+        self.parameters, self.efforts, self.wrench = parameters, efforts, wrench
+        self.width = 10 * len(links)
+        index = {link.name: i for i, link in enumerate(links)}
+        self.order = _parents_first([index.get(link.parent or "", -1) for link in links])
+        self.place = {i: k for k, i in enumerate(self.order)}
+        self.movers: list[str | None] = [None] * len(links)
+        for i in self.order:
+            up = index.get(links[i].parent or "", -1)
+            self.movers[i] = links[i].name if links[i].joint != "fixed" else self.movers[up] if up >= 0 else None
+        self.frames_only = {
+            i for i, link in enumerate(links) if link.joint == "fixed" and not link.mass and not link.inertia.any()
+        }
+        self.up = [index.get(link.parent or "", -1) for link in links]
+        offsets = np.sort([float(np.sqrt(link.position @ link.position)) for link in links])
+        offsets = offsets[offsets > 0]
+        self.length = float(offsets[len(offsets) // 2]) if len(offsets) else 1.0
+        self.frames = frames
+        names = [
+            Column(f"{symbol}{i + 1}", symbol, link.name, unit)
+            for i, link in enumerate(links)
+            for symbol, unit in zip(SYMBOLS[parameters], UNITS[parameters], strict=True)
+        ]
+        scale = [self.length**power for power in POWERS[parameters]] * len(links)
+        gravity = float(np.sqrt(chain.gravity @ chain.gravity)) or 1.0
+        # (what, joint or pair of joints) of each extra column
+        self.extras: list[tuple[str, tuple[int, ...]]] = []
+        joints = {name: j for j, name in enumerate(chain.joint_names)}
+        self.link_of = [i for i, link in enumerate(links) if link.joint != "fixed"]
+        for what, chosen in extra.items():
+            for j in sorted(joints[name] for name in chosen):
+                turns = links[self.link_of[j]].joint == "revolute"
+                names.append(
+                    Column(
+                        f"{_EXTRA_SYMBOLS[what]}{j + 1}",
+                        _EXTRA_SYMBOLS[what],
+                        chain.joint_names[j],
+                        _EXTRA_UNITS[what][0 if turns else 1],
+                    )
+                )
+                scale.append(
+                    {"rotor_inertia": self.length**2 if turns else 1.0, "offset": 1.0 if turns else gravity}.get(
+                        what, 1.0
+                    )
+                )
+                self.extras.append((what, (j,)))
+        for pair in coupled:
+            i, j = (joints[name] for name in pair)
+            turning = sum(links[self.link_of[k]].joint == "revolute" for k in (i, j))
+            for what in ("rotor_inertia", "friction", "coulomb"):
+                unit = _EXTRA_UNITS[what][0 if turning == 2 else 1]
+                symbol = _EXTRA_SYMBOLS[what]
+                names.append(Column(f"{symbol}{i + 1},{j + 1}", symbol, f"{pair[0]}, {pair[1]}", unit))
+                scale.append(self.length**turning if what == "rotor_inertia" else 1.0)
+                self.extras.append((what, (i, j)))
+        self.columns = tuple(names)
+        self.scale = np.array(scale)
+
+    def geometry(self, chain: Chain, length: Any = None) -> list[Joint]:
+        """The links, parents first, lengths divided by `length`."""
+        length = self.length if length is None else length
+        out = []
+        for i in self.order:
+            link = chain.links[i]
+            M = np.identity(4)
+            M[:3, :3] = link.rotation
+            M[:3, 3] = link.position / length
+            axis = link.axis / np.sqrt(link.axis @ link.axis)
+            out.append(Joint(self.place[self.up[i]] if self.up[i] >= 0 else -1, link.joint, M, axis))
+        return out
+
+    def tracked(self) -> list[list[tuple[str, int]]]:
+        """Extra columns that inertial parameters may depend upon, of each link in `order`."""
+        out: list[list[tuple[str, int]]] = [[] for _ in self.order]
+        self.at: dict[tuple[int, int], int] = {}  # (place of the link, its column): extra column
+        for e, (what, joints) in enumerate(self.extras):
+            places = sorted(self.place[self.link_of[j]] for j in joints)
+            if len(joints) == 2 and what == "rotor_inertia":
+                if not self._carries(*places):
+                    continue
+                item = ("coupled", places[0])
+            elif len(joints) == 1 and what == "rotor_inertia":
+                item = ("inertia", 0)
+            elif what == "offset" and self._prismatic(joints[0]):
+                item = ("force", 0)
+            else:
+                continue
+            k = places[-1]
+            self.at[k, len(out[k])] = e
+            out[k].append(item)
+        return out
+
+    def _carries(self, inner: int, outer: int) -> bool:
+        while outer > inner:
+            up = self.up[self.order[outer]]
+            outer = self.place[up] if up >= 0 else -1
+        return outer == inner
+
+    def _prismatic(self, joint: int) -> bool:
+        return self.prismatic[joint]
+
+    prismatic: tuple[bool, ...] = ()
+
+    def change(self, i: int) -> Array:
+        """Parameters of link i of the user, lengths divided, to "moments" in its own frame."""
+        X = MOMENTS_OF_TENSOR if self.parameters == "tensor" else np.identity(10)
+        if self.frames is not None:
+            F = np.array(self.frames[i])
+            F[:3, 3] /= self.length
+            X = frame_change(F) @ X
+        return X
+
+    def values(self, chain: Chain) -> Array:
+        """The parameters of a model."""
+        p = chain.inertial_parameters
+        if self.parameters == "moments" or self.frames is not None:
+            p = p @ MOMENTS_OF_TENSOR.T
+            if self.frames is not None:
+                p = np.array([np.linalg.solve(frame_change(F), row) for F, row in zip(self.frames, p, strict=True)])
+            if self.parameters == "tensor":
+                p = p @ TENSOR_OF_MOMENTS.T
+        extra = []
+        for what, joints in self.extras:
+            known = len(joints) == 1 and what in ("rotor_inertia", "friction", "stiffness")
+            if what == "offset" and len(joints) == 1:
+                extra.append(-chain.stiffness[joints[0]] * chain.rest[joints[0]])
+            else:
+                extra.append(getattr(chain, what)[joints[0]] if known else 0.0)
+        return np.concatenate([p.ravel(), extra])
+
+    def regressor(self, chain: Chain, q: Any, qd: Any, qdd: Any, velocity: float, chosen: Any) -> Array:
+        parts = []
+        if self.efforts:
+            parts.append(chain.regressor(q, qd, qdd))
+        if self.wrench:
+            parts.append(chain.base_wrench_regressor(q, qd, qdd))
+        W = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-2)
+        lead = W.shape[:-2]
+        if self.parameters == "moments" or self.frames is not None:
+            blocks = W.reshape(*W.shape[:-1], -1, 10)
+            if self.frames is None:
+                blocks = blocks @ TENSOR_OF_MOMENTS
+            else:
+                first = MOMENTS_OF_TENSOR if self.parameters == "tensor" else np.identity(10)
+                changes = np.array([TENSOR_OF_MOMENTS @ frame_change(F) @ first for F in self.frames])
+                blocks = np.einsum("...lk,lkj->...lj", blocks, changes)
+            W = blocks.reshape(W.shape)
+        if self.extras:
+            q, qd, qdd = (np.broadcast_to(np.asarray(x, float), (*lead, chain.n)) for x in (q, qd, qdd))
+            E = np.zeros((*W.shape[:-1], len(self.extras)))
+            sign = np.tanh(qd / velocity) if velocity else np.sign(qd)
+            for e, (what, joints) in enumerate(self.extras):
+                if not self.efforts:
+                    break
+                if len(joints) == 1:
+                    j = joints[0]
+                    of = {"rotor_inertia": qdd, "friction": qd, "coulomb": sign, "stiffness": q}.get(what)
+                    E[..., j, e] = 1.0 if of is None else of[..., j]
+                else:
+                    i, j = joints
+                    if what == "coulomb":
+                        both = qd[..., i] + qd[..., j]
+                        E[..., i, e] = E[..., j, e] = np.tanh(both / velocity) if velocity else np.sign(both)
+                    else:
+                        of = qdd if what == "rotor_inertia" else qd
+                        E[..., i, e], E[..., j, e] = of[..., j], of[..., i]
+            W = np.concatenate([W, E], axis=-1)
+        return W if chosen is None else W[..., chosen]
+
+
+def _parents_first(up: Sequence[int]) -> list[int]:
+    order: list[int] = []
+    done = [False] * len(up)
+    for start in range(len(up)):
+        way = []
+        i = start
+        while i >= 0 and not done[i]:
+            done[i] = True
+            way.append(i)
+            i = up[i]
+        order += reversed(way)
+    return order
+
+
+def base_parameters(
+    self: Chain,
+    *,
+    parameters: str = "tensor",
+    frames: Any = "link",
+    extra: str | Iterable[str] | Mapping[str, Iterable[str]] = (),
+    coupled: Iterable[tuple[str, str]] = (),
+    measured: str | Iterable[str] = "efforts",
+    gravity: ArrayLike | None = None,
+    tolerance: float = TOLERANCE,
+) -> BaseParameters:
+    """Base parameters: which combinations of the inertial parameters the efforts depend on.
+
+    For chains and trees of any number of joints: the row space of the equations of motion is found link by link.
+
+    Parameters
+    ----------
+    parameters : {"tensor", "moments"}
+        Ten numbers for each link: as `inertial_parameters`, the columns of `regressor`; or second moments Ixx ... Izz,
+        Sx Sy Sz, m.
+    frames : {"link", "dh"} or (N, 4, 4) array
+        Frames of the parameters: those of the links, the distal standard Denavit-Hartenberg frames of a serial chain with
+        the tool's as the last one, or poses in the links' frames.
+    extra : some of "rotor_inertia", "friction", "coulomb", "offset", "stiffness"
+        Columns for each joint: qdd, qd, sign(qd), 1, q. A mapping has the names of joints for each.
+    coupled : pairs of joint names
+        Joints whose drives are coupled, as wrists are: three columns for each pair (i, j), with qdd_j, qd_j and
+        sign(qd_i + qd_j) in the effort of i and qdd_i, qd_i and the same sign in that of j.
+    measured : "efforts", "base_wrench" or both
+        Whether the efforts of the joints or the wrench on the base are known, as from a force plate.
+    gravity : (3,) or (k, 3) array, m/s^2
+        Default: that of the model. Several where the base stands in several ways during the measurement.
+    tolerance : float
+        Directions smaller than this, relative to 1, do not count.
+
+    Returns
+    -------
+    base : BaseParameters
+
+    Raises
+    ------
+    UndecidedError
+        A direction within a factor of 1000 of the tolerance.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> arm = zv.robots.puma560()
+    >>> bp = arm.base_parameters()
+    >>> bp.count, bp.per_link
+    (36, (1, 7, 7, 7, 7, 7))
+    >>> q, qd, qdd = np.ones((3, 6))
+    >>> tau = arm.regressor(q, qd, qdd)[:, bp.pivots] @ bp.minimal()
+    >>> bool(np.allclose(tau, bp.regressor(q, qd, qdd) @ (bp.Y @ arm.inertial_parameters.ravel())))
+    True
+    >>> print(zv.robots.two_link().base_parameters(parameters="moments"))
+    Ixx1: Ixx1 + Izz1 + m2
+     Sx1: Sx1 + m2
+     Sz1: Sz1
+    Ixx2: Ixx2 + Izz2
+     Sx2: Sx2
+     Sz2: Sz2
+    links: 1 upper, 2 lower
+    """
+
+    def fail(text: str) -> NoReturn:
+        raise ValueError(f"base_parameters: {text} for model '{self.name}'")
+
+    as_choice(parameters, fail, "parameters", ORDERS)
+    tolerance = as_amount(tolerance, fail, "tolerance", positive=True)
+    sources = [measured] if isinstance(measured, str) else as_list(measured)
+    if not sources or any(word not in ("efforts", "base_wrench") for word in sources):
+        fail(f"measured is {_show(measured)}, expected 'efforts', 'base_wrench' or both")
+    plan = _Plan(
+        self,
+        parameters,
+        _frames(self, frames, fail),
+        _extra(self, extra, fail),
+        _coupled(self, coupled, fail),
+        "base_wrench" in sources,
+        "efforts" in sources,
+    )
+    plan.prismatic = tuple(kind == "prismatic" for kind in self.joint_types)
+    if plan.extras and not plan.efforts:
+        fail("extra columns are in the efforts of the joints, and measured is only 'base_wrench'")
+    gravities = self.gravity[None] if gravity is None else np.atleast_2d(_gravity(gravity, fail))
+    sizes = np.sqrt((gravities * gravities).sum(axis=1))
+    gravities = gravities / np.where(sizes > 0, sizes, 1.0)[:, None]
+    numbers = _Doubles(tolerance, f"base_parameters of '{self.name}'")
+    pivots, Y = _solve(self, plan, gravities, numbers)
+    return BaseParameters(self, plan, pivots, Y, Gap(numbers.kept, numbers.dropped), tolerance)
+
+
+def _solve(chain: Chain, plan: _Plan, gravities: Array, numbers: _Doubles) -> tuple[Any, Array]:
+    tracked = plan.tracked()
+    rows = row_space(
+        plan.geometry(chain),
+        gravities,
+        numbers,
+        extras=tracked if plan.extras else None,
+        efforts=plan.efforts,
+        wrench=plan.wrench,
+    )
+    R = assembled(plan, rows)
+    if plan.wrench:
+        R = numbers.span(R, "all rows")
+        order = [10 * i + c for i in plan.order for c in _PRIORITY[plan.parameters]]
+        order += range(plan.width, R.shape[1])
+        pivots = [order[c] for c in numbers.pivots(R[:, order], len(R))]
+    else:
+        pivots = []
+        start = 0
+        for k, i in enumerate(plan.order):
+            born = len(rows.born[k])
+            if not born:
+                continue
+            own = [10 * i + c for c in _PRIORITY[plan.parameters]]
+            own += [plan.width + plan.at[k, c] for c in range(len(tracked[k]))]
+            block = R[start : start + born][:, own]
+            pivots += [own[c] for c in numbers.pivots(block, born)]
+            start += born
+    P = R[:, pivots]
+    Y = np.linalg.solve(P, R) if len(pivots) else R
+    free = [e for e in range(len(plan.extras)) if e not in set(plan.at.values())]
+    if free:  # columns that nothing else depends on
+        more = np.zeros((len(free), R.shape[1]))
+        more[np.arange(len(free)), [plan.width + e for e in free]] = 1.0
+        Y = np.concatenate([Y, more])
+        pivots += [plan.width + e for e in free]
+    listed = np.array(pivots, dtype=np.intp)
+    by_column = np.argsort(listed)
+    listed, Y = listed[by_column], Y[by_column]
+    Y[np.abs(Y) < 1e-11] = 0.0
+    Y[:, listed] = np.identity(len(listed))
+    return listed, Y * plan.scale[listed][:, None] / plan.scale
+
+
+def assembled(plan: _Plan, rows: Rows) -> Array:
+    """All rows, with the columns of the user, lengths divided."""
+    R = np.zeros((rows.count, len(plan.columns)))
+    for k, i in enumerate(plan.order):
+        passing = rows.passing[k]
+        if len(passing):
+            R[rows.where[k], 10 * i : 10 * i + 10] = (passing[:, ROW, COLUMN] * _DOUBLE) @ plan.change(i)
+        for c in range(rows.extra[k].shape[1]):
+            born = len(rows.born[k])
+            R[rows.where[k][len(rows.where[k]) - born :], plan.width + plan.at[k, c]] = rows.extra[k][:, c]
+    return R
+
+
+def _gravity(gravity: Any, fail: Fail) -> Array:
+    given = as_array(gravity, fail, "gravity", (3,), lead=True)
+    if given.ndim > 2 or not len(given):
+        fail(f"gravity has shape {given.shape}, expected (3,) or (k, 3)")
+    return given
+
+
+def _frames(chain: Chain, frames: Any, fail: Fail) -> Array | None:
+    if isinstance(frames, str):
+        as_choice(frames, fail, "frames", ("link", "dh"))
+        return None if frames == "link" else _dh_frames(chain, fail)
+    given = as_array(frames, fail, "frames", (len(chain.links), 4, 4))
+    for link, F in zip(chain.links, given, strict=True):
+        R = F[:3, :3]
+        if np.abs(R.T @ R - np.identity(3)).max() > 1e-9 or np.linalg.det(R) < 0 or (F[3] != (0, 0, 0, 1)).any():
+            fail(f"frames of link '{link.name}' is no pose [R p; 0 1]")
+    return given
+
+
+def _dh_frames(chain: Chain, fail: Fail) -> Array:
+    """Frames i of the standard convention in the links' frames, the last that of the tool; welded links: their own."""
+    table = chain.to_dh()
+    frames = np.tile(np.identity(4), (len(chain.links), 1, 1))
+    T = np.array(table.base_pose)
+    q = np.zeros(chain.n)
+    moving = [i for i, link in enumerate(chain.links) if link.joint != "fixed"]
+    for i, (theta, d, a, alpha) in zip(moving, table.rows.tolist(), strict=True):
+        ct, st, ca, sa = np.cos(theta), np.sin(theta), np.cos(alpha), np.sin(alpha)
+        T = T @ np.array(
+            [[ct, -st * ca, st * sa, a * ct], [st, ct * ca, -ct * sa, a * st], [0, sa, ca, d], [0, 0, 0, 1]]
+        )
+        if i == moving[-1]:
+            T = T @ table.tool_pose
+        F = np.linalg.inv(chain.pose(q, chain.links[i].name)) @ T
+        plain = F.round(12)  # exact zeros and lengths as they were given
+        frames[i] = np.where(np.abs(F - plain) < 1e-13, plain, F) + 0.0
+    return frames
+
+
+def _extra(chain: Chain, extra: Any, fail: Fail) -> dict[str, list[str]]:
+    if isinstance(extra, Mapping):
+        items = {key: as_list(value) for key, value in extra.items()}
+    else:
+        listed = [extra] if isinstance(extra, str) else as_list(extra)
+        if listed is None:
+            fail(f"extra is {_show(extra)}, expected names of columns")
+        items = {key: list(chain.joint_names) for key in listed}
+    for key, joints in items.items():
+        if key not in EXTRAS:
+            fail(f"extra has {_show(key)}, expected some of {', '.join(map(repr, EXTRAS))}{did_you_mean(key, EXTRAS)}")
+        for name in joints if joints is not None else fail(f"extra[{key!r}] is no list of joints"):
+            _joint(chain, name, f"extra[{key!r}]", fail)
+    return {key: [*dict.fromkeys(items[key])] for key in EXTRAS if key in items}  # type: ignore[arg-type]
+
+
+def _joint(chain: Chain, name: Any, what: str, fail: Fail) -> None:
+    if not isinstance(name, str) or name not in chain.joint_names:
+        fail(f"{what} names the joint {_show(name)}, which is not in the model{did_you_mean(name, chain.joint_names)}")
+
+
+def _coupled(chain: Chain, coupled: Any, fail: Fail) -> list[tuple[str, str]]:
+    pairs = as_list(coupled)
+    if pairs is None:
+        fail(f"coupled is {_show(coupled)}, expected pairs of joint names")
+    out = []
+    for pair in pairs:
+        two = as_list(pair) if not isinstance(pair, str) else None
+        if two is None or len(two) != 2 or two[0] == two[1]:
+            fail(f"coupled has {_show(pair)}, expected the names of two joints")
+        for name in two:
+            _joint(chain, name, "coupled", fail)
+        out.append((two[0], two[1]))
+    if len({frozenset(pair) for pair in out}) < len(out):
+        fail("coupled has a pair twice")
+    return out
