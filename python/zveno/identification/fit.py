@@ -391,15 +391,15 @@ def identify(
         Least squares with a noise for each joint, with one noise for all, with outliers weighed down, with the commanded
         coordinates ``q_ref`` as instruments, or total least squares for noisy coordinates (`position_noise`).
     cutoff : float, Hz, optional
-        Of the low-pass filter without phase for coordinates and efforts alike; by default five times the highest
-        frequency of the motion, and none if accelerations are in the log. Behind it only independent samples are kept.
+        Of the low-pass filter without phase for efforts and for everything that explains them; by default five times the
+        highest frequency of the motion, and none if accelerations are in the log. Behind it only independent samples are
+        kept. Coordinates are differentiated behind a filter twice as wide.
     period : float, s, optional
         The motion repeats itself: periods are averaged, and differentiated exactly.
     validation : float
         Part of the log, its end, that is not fitted but predicted.
     quiet : float or (n,) array, rad/s or m/s, optional
-        Efforts of a joint slower than this are left out, because dry friction is undetermined there. By default 2 % of its
-        highest rate if there is dry friction and rates are not in the log.
+        Efforts of a joint slower than this are left out, because dry friction is undetermined there.
     columns, units, rate
         Of a table; see `read_log`.
     position_noise : float, rad or m, optional
@@ -451,7 +451,7 @@ def identify(
     words = ("identifying", "samples", "identify: progress=True")
     with progress_bar(progress, max(1, 3 * len(data)), words) as bar:
         signals = prepare(data, arm, cutoff=cutoff, period=period, validation=validation)
-        signals.quiet = _quiet(quiet, signals, terms, fail)
+        signals.quiet = _quiet(quiet, signals, fail)
         model = LinearModel(arm, terms)
         ticks = _Ticks(bar, signals, len(data))
         fit = _run(arm, model, signals, method, threads, position_noise, ticks)
@@ -487,16 +487,9 @@ class _Ticks:
         self._base = min(self._base + self._samples, 2 * self._samples)
 
 
-def _quiet(quiet: Any, signals: Signals, terms: Sequence[Any], fail: Any) -> Any:
+def _quiet(quiet: Any, signals: Signals, fail: Any) -> Any:
     if quiet is None:
-        if signals.kernels is None or not any(term.discontinuous for term in terms):
-            return 0.0
-        peak = np.zeros(signals.chain.n)
-        for k, chunk in enumerate(signals.chunks()):
-            peak = np.maximum(peak, np.abs(chunk.qd).max(axis=0))
-            if k >= 20:
-                break
-        return 0.02 * peak
+        return 0.0
     if np.ndim(quiet) == 0:
         return as_amount(as_number(quiet, fail, "quiet"), fail, "quiet")
     return as_array(quiet, fail, "quiet", (signals.chain.n,))

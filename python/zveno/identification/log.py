@@ -488,7 +488,8 @@ class Signals:
     step: float
     stride: int
     cutoff: float
-    kernels: Array | None  # (length, 3): the low-pass filter, and with it the first and second derivative
+    kernels: Array | None  # (length, 3) of coordinates: a wide low-pass filter, and with it two derivatives
+    kernel: Array | None  # of efforts, and of everything computed from the motion to explain them
     use: Callable[[int, int], Array | None]
     first_validated: int
     size: int = 4096
@@ -503,7 +504,8 @@ class Signals:
 
     @property
     def half(self) -> int:
-        return 0 if self.kernels is None else len(self.kernels) // 2
+        """Samples that filters need on each side."""
+        return sum(0 if x is None else len(x) // 2 for x in (self.kernels, self.kernel))
 
     def chunks(self, noise: float = 0.0, seed: int = 0) -> Iterator[Chunk]:
         """All samples in order; with `noise`, of coordinates with so much more of it."""
@@ -515,47 +517,53 @@ class Signals:
                 if part:  # on the same raster
                     low += (first - low) % self.stride
                 for begin in range(low, high, self.size * self.stride):
-                    end = min(high, begin + self.size * self.stride)
-                    if chunk := self._chunk(begin, end, part, noise, seed):
-                        yield chunk
+                    yield self._chunk(begin, min(high, begin + self.size * self.stride), part, noise, seed)
 
-    def _chunk(self, begin: int, end: int, part: int, noise: float, seed: int) -> Chunk | None:
-        log, half, stride = self.log, self.half, self.stride
-        at = slice(begin, end, stride)
+    def _chunk(self, begin: int, end: int, part: int, noise: float, seed: int) -> Chunk:
+        log, stride = self.log, self.stride
+        last = begin + (end - 1 - begin) // stride * stride  # of the samples that are kept
+        inner = 0 if self.kernel is None else len(self.kernel) // 2
+        outer = 0 if self.kernels is None else len(self.kernels) // 2
+        near = slice(begin - inner, last + inner + 1)
+        wide = slice(near.start - outer, near.stop + outer)
+        q = np.array(log.q[wide])
+        if noise:
+            q = q + noise * np.random.default_rng((seed, begin)).normal(size=q.shape)
+        reference: tuple[Array, Array, Array] | None = None
         if self.kernels is None:
-            q, tau = (np.array(x[at]) for x in (log.q, log.tau))
-            if noise:
-                q = q + noise * np.random.default_rng((seed, begin)).normal(size=q.shape)
             assert log.qd is not None and log.qdd is not None
-            qd, qdd = np.array(log.qd[at]), np.array(log.qdd[at])
-            reference = None if log.q_ref is None else (np.array(log.q_ref[at]), qd, qdd)
-        else:
-            wide = slice(begin - half, end + half)
-            raw = np.array(log.q[wide])
-            if noise:
-                raw = raw + noise * np.random.default_rng((seed, begin)).normal(size=raw.shape)
-            q, qd, qdd = self._filtered(raw, (0, 1, 2), stride)
-            if log.qd is not None:
-                qd, qdd = self._filtered(np.array(log.qd[wide]), (0, 1), stride)
-            if log.qdd is not None:
-                (qdd,) = self._filtered(np.array(log.qdd[wide]), (0,), stride)
-            (tau,) = self._filtered(np.array(log.tau[wide]), (0,), stride)
-            reference = None
+            qd, qdd = np.array(log.qd[near]), np.array(log.qdd[near])
             if log.q_ref is not None:
-                a, b, c = self._filtered(np.array(log.q_ref[wide]), (0, 1, 2), stride)
+                reference = np.array(log.q_ref[near]), qd, qdd
+        else:
+            raw = q
+            q, qd, qdd = self._filtered(raw, (0, 1, 2))
+            if log.qd is not None:
+                qd, qdd = self._filtered(np.array(log.qd[wide]), (0, 1))
+            if log.qdd is not None:
+                (qdd,) = self._filtered(np.array(log.qdd[wide]), (0,))
+            if log.q_ref is not None:
+                a, b, c = self._filtered(np.array(log.q_ref[wide]), (0, 1, 2))
                 reference = a, b, c
-        use = self.use(begin, end)
-        if use is not None:
-            use = use[::stride]
+        chunk = Chunk(
+            np.array(log.t[begin : last + 1 : stride]), q, qd, qdd, q, None, part, reference, self.kernel, stride
+        )
+        use = self.use(near.start, near.stop)
+        if use is not None and self.kernel is not None:
+            use = chunk.reduce(np.where(use, 0.0, 1.0)) == 0
         if np.any(self.quiet):
-            moving = np.abs(qd) > self.quiet
+            moving = np.abs(chunk.reduce(qd)) > self.quiet
             use = moving if use is None else use & moving
-        return Chunk(np.array(log.t[at]), q, qd, qdd, tau, use, part, reference)
+        return chunk._replace(tau=chunk.reduce(np.array(log.tau[near])), use=use)
 
-    def _filtered(self, raw: Array, orders: Sequence[int], stride: int) -> list[Array]:
+    def _filtered(self, raw: Array, orders: Sequence[int]) -> list[Array]:
+        """Convolutions by Fourier transforms, without the ends that lack neighbours."""
         assert self.kernels is not None
-        windows = np.lib.stride_tricks.sliding_window_view(raw, len(self.kernels), axis=0)[::stride]
-        return [windows @ self.kernels[:, k] for k in orders]
+        length = len(self.kernels)
+        size = 1 << (len(raw) + length - 2).bit_length()
+        F = np.fft.rfft(raw, size, axis=0)
+        mirrored = np.fft.rfft(self.kernels[::-1], size, axis=0)
+        return [np.fft.irfft(F * mirrored[:, k, None], size, axis=0)[length - 1 : len(raw)] for k in orders]
 
 
 @dataclass
@@ -568,7 +576,7 @@ class FoldedSignals(Signals):
         for begin in range(0, len(t), self.size):
             at = slice(begin, begin + self.size)
             use = np.abs(qd[at]) > self.quiet if np.any(self.quiet) else None
-            yield Chunk(t[at], q[at], qd[at], qdd[at], tau[at], use, 0)
+            yield Chunk(t[at], q[at], qd[at], qdd[at], tau[at], use, 0)  # not filtered
 
     @property
     def count(self) -> int:
@@ -659,7 +667,9 @@ def prepare(
 
     if period is not None:
         return _fold(log, chain, spans, step, period, cutoff, quiet, use, findings, fail)
-    kernels, stride = None, 1
+    kernels: Array | None = None
+    kernel: Array | None = None
+    stride = 1
     if cutoff is None and (log.qd is None or log.qdd is None):
         longest = max(spans, key=lambda s: s.end - s.begin)
         some = np.array(log.q[longest.begin : min(longest.end, longest.begin + (1 << 17))])
@@ -677,9 +687,11 @@ def prepare(
         cutoff = as_amount(cutoff, fail, "cutoff", positive=True)
         if cutoff > 0.25 / step:
             fail(f"cutoff is {cutoff:g} Hz, expected at most a quarter of the sampling rate: {0.25 / step:.4g} Hz")
-        kernels = low_pass(cutoff, step)
+        if log.qd is None or log.qdd is None:
+            kernels = low_pass(min(2 * cutoff, 0.25 / step), step)
+        kernel = low_pass(cutoff, step)[4:-4, 0]
         stride = max(1, int(0.5 / (cutoff * step)))
-    half = 0 if kernels is None else len(kernels) // 2
+    half = sum(0 if x is None else len(x) // 2 for x in (kernels, kernel))
     long = [span for span in spans if span.end - span.begin > 2 * half]
     if not long:
         fail(
@@ -690,8 +702,8 @@ def prepare(
     if not 0 <= share <= 0.9:
         fail(f"validation is {share:g}, expected the part of the log that is kept for it: 0 to 0.9")
     first = long[-1].end if share == 0 else _at_share(long, 1 - share)
-    size = 2048 if stride == 1 else max(256, 16384 // stride)
-    return Signals(log, chain, long, step, stride, cutoff or 0.0, kernels, use, first, size, quiet)
+    size = max(1, 4096 // stride) if kernel is not None else 2048
+    return Signals(log, chain, long, step, stride, cutoff or 0.0, kernels, kernel, use, first, size, quiet)
 
 
 def _at_share(spans: Sequence[Span], share: float) -> int:
@@ -947,5 +959,5 @@ def _fold(
     )
     folded = (np.arange(P) * step, q, qd, qdd, tau)
     return FoldedSignals(
-        log, chain, [Span(0, P)], step, 1, cutoff or 0.0, None, use, P, 4096, quiet, folded
+        log, chain, [Span(0, P)], step, 1, cutoff or 0.0, None, None, use, P, 4096, quiet, folded
     )

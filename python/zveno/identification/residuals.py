@@ -109,7 +109,7 @@ def look_at_residuals(
         parts = []
         for t, _, _, chunk in drawn:
             keep = (chunk.t >= t[0]) & (chunk.t <= t[-1])
-            parts.append(arm.inverse_dynamics(chunk.q[keep], chunk.qd[keep], chunk.qdd[keep]))
+            parts.append(chunk.reduce(arm.inverse_dynamics(chunk.q, chunk.qd, chunk.qdd))[keep])
         known_model = np.concatenate(parts)
         similar = _correlations(known_model, measured)
     deviation, spread, correlation, white, inflation, frequency, spectrum = sums.results(

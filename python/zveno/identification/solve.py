@@ -25,16 +25,30 @@ U = TypeVar("U")
 
 
 class Chunk(NamedTuple):
-    """Some samples: arrays (m, n); `use` tells which efforts count; `part` is 0 to fit, 1 to validate."""
+    """Some samples: arrays (M, n) of the motion, and m rows of times and efforts for them.
 
-    t: Array
-    q: Array
+    Where efforts are filtered, columns must be too: `reduce` takes what was computed of the motion to the m rows.
+    """
+
+    t: Array  # (m,)
+    q: Array  # (M, n)
     qd: Array
     qdd: Array
-    tau: Array
-    use: Array | None
-    part: int
+    tau: Array  # (m, n)
+    use: Array | None  # (m, n) of bool: which efforts count
+    part: int  # 0 to fit, 1 to validate
     reference: tuple[Array, Array, Array] | None = None  # instruments: coordinates that no sensor has disturbed
+    kernel: Array | None = None  # of the filter, as long as M is larger than the stretch of the m rows
+    stride: int = 1
+
+    def reduce(self, values: Array) -> Array:
+        """Filtered values (M, ...) at the m rows."""
+        if self.kernel is None:
+            return values
+        columns = np.ascontiguousarray(values.reshape(len(values), -1).T)
+        windows = np.lib.stride_tricks.sliding_window_view(columns, len(self.kernel), axis=1)[:, :: self.stride]
+        found = np.einsum("ckl,l->kc", windows, self.kernel)
+        return np.ascontiguousarray(found).reshape(len(found), *values.shape[1:])
 
 
 def in_order(work: Callable[[T], U], items: Iterable[T], threads: int) -> Iterator[U]:
@@ -147,8 +161,9 @@ def joint_rows(
 ) -> tuple[list[Array], Array]:
     """Columns (m, k) of each joint, and efforts (m, n) without those that are known."""
     carried = load(chunk) if load is not None else None
-    blocks = model.joint_blocks(chunk.q, chunk.qd, chunk.qdd, carried)
-    return blocks, chunk.tau - model.known(chunk.q, chunk.qd, chunk.qdd)
+    blocks = [chunk.reduce(x) for x in model.joint_blocks(chunk.q, chunk.qd, chunk.qdd, carried)]
+    known = model.known(chunk.q, chunk.qd, chunk.qdd)
+    return blocks, chunk.tau - (chunk.reduce(known) if isinstance(known, np.ndarray) else known)
 
 
 def predicted(
@@ -156,7 +171,8 @@ def predicted(
 ) -> Array:
     """Efforts (m, n) of base parameters, with those that are known."""
     carried = load(chunk) if load is not None else None
-    return model.efforts(base, chunk.q, chunk.qd, chunk.qdd, carried) + model.known(chunk.q, chunk.qd, chunk.qdd)
+    tau = model.efforts(base, chunk.q, chunk.qd, chunk.qdd, carried) + model.known(chunk.q, chunk.qd, chunk.qdd)
+    return chunk.reduce(tau)
 
 
 @dataclass(frozen=True)
