@@ -621,35 +621,31 @@ def _doubts(
     for j in range(arm.n):
         if train.rows[j] == 0:
             continue
-        if residuals.spread[j] > 0 and residuals.deviation[j] > 0.5 * residuals.spread[j]:
+        part = residuals.deviation[j] / residuals.spread[j] if residuals.spread[j] > 0 else 0.0
+        if part > 0.5 and residuals.whiteness[j] > 0.01:
+            findings.append(Finding("note", names[j], f"{100 * min(part, 1.0):.0f} % of the effort is noise"))
+        elif part > 0.5:
             findings.append(
-                Finding(
-                    "doubt",
-                    names[j],
-                    f"residuals are {100 * residuals.deviation[j] / residuals.spread[j]:.0f} % of the effort: the model "
-                    "does not explain it",
-                )
+                Finding("doubt", names[j], f"residuals are {100 * part:.0f} % of the effort: the model does not explain it")
             )
     _columns_of_efforts(arm, residuals, findings)
 
 
 def _columns_of_efforts(arm: Chain, residuals: Residuals, findings: list[Finding]) -> None:
     """Compare measured efforts with those of the model that was given: signs and order of columns."""
-    C = residuals.with_model
-    if C is None:
+    if residuals.with_model is None:
         return
+    alike, apart = residuals.with_model
     names = arm.joint_names
     for j in range(arm.n):
-        if C[j, j] < -0.8:
-            findings.append(
-                Finding("fault", names[j], f"the effort has the opposite sign of the model's (correlation {C[j, j]:.2f})")
-            )
-        k = int(C[:, j].argmax())
-        if k != j and C[k, j] > 0.9 and C[j, j] < 0.5 and C[j, k] > 0.8:
+        if alike[j, j] < -0.8:
             findings.append(
                 Finding(
-                    "fault",
-                    names[j],
-                    f"its effort looks like that of {names[k]} (correlation {C[k, j]:.2f}): columns are swapped?",
+                    "fault", names[j], f"the effort has the opposite sign of the model's (correlation {alike[j, j]:.2f})"
                 )
+            )
+        k = int(apart[:, j].argmin())
+        if k != j and apart[k, j] < 0.3 and apart[j, j] > 3 * apart[k, j] and apart[j, k] < 0.5 * apart[k, k]:
+            findings.append(
+                Finding("fault", names[j], f"its effort is that of {names[k]} in the model: are columns swapped?")
             )

@@ -674,7 +674,7 @@ def prepare(
         longest = max(spans, key=lambda s: s.end - s.begin)
         some = np.array(log.q[longest.begin : min(longest.end, longest.begin + (1 << 17))])
         top = highest_frequency(some, step)
-        cutoff = min(max(5 * top, 4 / max(1, len(some)) / step), 0.2 / step)
+        cutoff = min(max(5 * top, 25 / len(some) / step), 0.2 / step)  # filters of a third of the log at most
         findings.append(
             Finding(
                 "note",
@@ -719,7 +719,6 @@ def _at_share(spans: Sequence[Span], share: float) -> int:
 def _clock(log: Log, bad: Array, findings: list[Finding], fail: Fail) -> tuple[float, list[Span]]:
     """Step of the clock, and stretches without gaps."""
     t = np.asarray(log.t)
-    good = np.flatnonzero(~bad)
     steps = np.diff(t)
     known = steps[np.isfinite(steps) & (steps > 0)]
     if not known.size:
@@ -752,13 +751,11 @@ def _clock(log: Log, bad: Array, findings: list[Finding], fail: Fail) -> tuple[f
     cuts = np.ones(len(t), dtype=bool)
     cuts[1:] = ~even
     cuts |= bad
-    begins = np.flatnonzero(cuts & ~bad)
     after = np.flatnonzero(np.concatenate([cuts[1:], [True]]) & ~bad) + 1
     starts = np.flatnonzero(~bad & (cuts | np.concatenate([[True], bad[:-1]])))
-    del begins
     spans = [Span(int(a), int(b)) for a, b in zip(starts, after, strict=True) if b - a >= 2]
     if not spans:
-        fail(f"no two of {len(good):,} samples follow each other by one step of {step:.4g} s")
+        fail(f"no two of {int((~bad).sum()):,} samples follow each other by one step of {step:.4g} s")
     mean = float(regular.mean()) if regular.size else step
     return (mean if jitter > 1e-9 else step), spans
 
@@ -841,12 +838,10 @@ def _rates(log: Log, chain: Chain, spans: Sequence[Span], step: float, findings:
             1e-3: "times are in milliseconds",
             1e-6: "times are in microseconds",
             1e-9: "times are in nanoseconds",
-            math.pi / 180: "coordinates are in degrees, rates in radians",
-            180 / math.pi: "coordinates are in radians, rates in degrees",
+            math.pi / 180: "rates are in degrees, coordinates in radians",
+            180 / math.pi: "coordinates are in degrees, rates in radians",
         }
         near = [text for value, text in guesses.items() if abs(1 / factor / value - 1) < 0.05]
-        near += [f"{text} (inverse)" for value, text in guesses.items() if abs(factor / value - 1) < 0.05 and not near]
-        text = near[0] if near else f"the sampling rate is {1 / step / factor:.4g} Hz, not {1 / step:.4g} Hz" if 0 else ""
         text = near[0] if near else f"the sampling rate may be {factor / step:.4g} Hz, not {1 / step:.4g} Hz"
         findings.append(Finding("fault", "t", f"rates are {factor:.4g} times the changes of coordinates: {text}"))
     else:

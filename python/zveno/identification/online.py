@@ -54,14 +54,14 @@ class OnlineEstimator:
     --------
     >>> import numpy as np, zveno as zv
     >>> arm = zv.robots.two_link()
-    >>> heavy = arm.with_payload("lower", 0.5, com=(0.5, 0.0, 0.0))
+    >>> heavy = arm.with_inertial_parameters(1.2 * arm.inertial_parameters)
     >>> estimator = zv.identification.OnlineEstimator(arm, friction=None, noise=0.01)
     >>> state = estimator.start()
     >>> rng = np.random.default_rng(0)
     >>> for _ in range(200):
     ...     q, qd, qdd = rng.uniform(-2, 2, (3, 2))
     ...     state = estimator.update(state, q, qd, qdd, heavy.inverse_dynamics(q, qd, qdd))
-    >>> bool(np.allclose(estimator.values(state), arm.base_parameters().minimal(heavy.inertial_parameters), atol=1e-4))
+    >>> bool(np.allclose(estimator.values(state), arm.base_parameters().minimal(heavy.inertial_parameters.ravel()), atol=1e-4))
     True
     """
 
@@ -182,8 +182,8 @@ class OnlineEstimator:
                 length = np.sqrt(x * x + b * b)
                 c, s = x / length, b / length
                 row, left = rows[i], a
-                rows[i] = c * row + s * left
-                a = (c * left - s * row)[1:]
+                rows[i] = row * c + left * s
+                a = (left * c - row * s)[1:]
         p: list[Any] = [0.0] * r
         for i in reversed(range(r)):
             total = rows[i][-1]

@@ -89,8 +89,8 @@ def coordinates_of(H: Array) -> Array:
     return np.array([math.log(a), *d, V[0, 1], V[1, 2], V[0, 2], *V[:3, 3]])
 
 
-def body_of(x: Array) -> tuple[Array, Array]:
-    """H (4, 4) of log-Cholesky coordinates, and its derivatives (10, 4, 4): H = e^(2 alpha) V V'."""
+def factor_of(x: Array) -> Array:
+    """U of log-Cholesky coordinates; H = U U'."""
     V = np.array(
         [
             [math.exp(x[1]), x[4], x[6], x[7]],
@@ -99,16 +99,24 @@ def body_of(x: Array) -> tuple[Array, Array]:
             [0.0, 0.0, 0.0, 1.0],
         ]
     )
-    e = math.exp(2 * x[0])
-    H = e * V @ V.T
+    return math.exp(x[0]) * V
+
+
+def derivatives_of(x: Array) -> Array:
+    """Derivatives (10, 4, 4) of U."""
+    U = factor_of(x)
     D = np.zeros((10, 4, 4))
-    D[0] = 2 * H
+    D[0] = U
     places = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))
     for k, (a, b) in enumerate(places, 1):
-        dV = np.zeros((4, 4))
-        dV[a, b] = V[a, a] if a == b else 1.0
-        D[k] = e * (dV @ V.T + V @ dV.T)
-    return H, D
+        D[k, a, b] = U[a, a] if a == b else U[3, 3]
+    return D
+
+
+def body_of(x: Array) -> tuple[Array, Array]:
+    """H (4, 4) of log-Cholesky coordinates, and its derivatives (10, 4, 4)."""
+    U, D = factor_of(x), derivatives_of(x)
+    return U @ U.T, D @ U.T + U @ np.swapaxes(D, 1, 2)
 
 
 def usable_prior(
@@ -242,68 +250,66 @@ def _written(model: LinearModel, values: Array) -> Chain:
 def _log_cholesky(
     A: Array, z: Array, start: Array, links: list[int], free: list[int], H0: Array, weight: float
 ) -> tuple[Array, int]:
-    """Gauss-Newton with damping in log-Cholesky coordinates: every step is a set of bodies."""
+    """Gauss-Newton with damping in log-Cholesky coordinates: every step is a set of bodies.
+
+    With H = U U' and X = U^-1 dH U^-T, the divergence has the gradient tr((U' H0^-1 U - 1) X) and, near its minimum, the
+    second derivative tr(X X): rows vec(X) with the right-hand side vec(1 - U' H0^-1 U) are its part of the equations.
+    """
     x = np.concatenate([*(coordinates_of(H0[k]) for k in links), start[free]])
     inverse0 = [np.linalg.inv(H0[k]) for k in links]
-    logdet0 = [np.linalg.slogdet(H0[k])[1] for k in links]
-    values = start.copy()
-    root = math.sqrt(weight)
-    damping, iterations = 1e-4, 0
+    logdet0 = [float(np.linalg.slogdet(H0[k])[1]) for k in links]
+    bodies, root = 10 * len(links), math.sqrt(weight)
 
-    def unpack(x: Array, derivatives: bool) -> tuple[float, Array, Array, list[Array], list[Array]]:
-        p = values.copy()
-        dp = np.zeros((len(p), len(x)))
-        grads, factors_, divergence = [], [], 0.0
+    def parameters(x: Array) -> tuple[float, Array, Array]:
+        """Cost, parameters, residuals."""
+        p, divergence = start.copy(), 0.0
         for i, k in enumerate(links):
-            H, D = body_of(x[10 * i : 10 * i + 10])
+            y = x[10 * i : 10 * i + 10]
+            U = factor_of(y)
+            H = U @ U.T
             p[10 * k : 10 * k + 10] = from_pseudo_inertia(H)
-            sign, logdet = np.linalg.slogdet(H)
-            divergence += float(np.trace(inverse0[i] @ H) - (logdet - logdet0[i]) - 4)
-            if derivatives:
-                dp[10 * k : 10 * k + 10, 10 * i : 10 * i + 10] = from_pseudo_inertia(D).T
-                inverse = np.linalg.inv(H)
-                grads.append(np.einsum("ab,kba->k", inverse0[i] - inverse, D))
-                X = np.einsum("ab,kbc->kac", inverse, D)
-                F = np.einsum("iab,jba->ij", X, X)
-                factors_.append(np.linalg.cholesky(F + 1e-12 * np.trace(F) * np.eye(10)))
-        p[free] = x[10 * len(links) :]
-        if derivatives:
-            dp[free, np.arange(10 * len(links), len(x))] = 1.0
+            logdet = 8 * y[0] + 2 * (y[1] + y[2] + y[3])
+            divergence += float((inverse0[i] * H).sum()) - (logdet - logdet0[i]) - 4
+        p[free] = x[bodies:]
         r = A @ p - z
-        return 0.5 * float(r @ r) + weight * divergence, p, dp, grads, factors_
+        return 0.5 * float(r @ r) + weight * divergence, p, r
 
-    cost, p, dp, grads, cholesky = unpack(x, True)
-    for iterations in range(1, 101):
-        J = A @ dp
-        r = A @ p - z
-        blocks, right = [J], [-r]
-        P = np.zeros((10 * len(links), len(x)))
-        pr = np.zeros(10 * len(links))
-        for i, (g, L) in enumerate(zip(grads, cholesky, strict=True)):
+    def equations(x: Array, r: Array) -> tuple[Array, Array]:
+        dp = np.zeros((len(start), len(x)))
+        P, right = np.zeros((16 * len(links), len(x))), np.zeros(16 * len(links))
+        for i, k in enumerate(links):
             at = slice(10 * i, 10 * i + 10)
-            P[at, at] = root * L.T
-            pr[at] = -root * np.linalg.solve(L, g)
-        size = np.sqrt((J * J).sum(axis=0) + (P * P).sum(axis=0))
-        size = np.maximum(size, 1e-12 * size.max())
+            U, D = factor_of(x[at]), derivatives_of(x[at])
+            dp[10 * k : 10 * k + 10, at] = from_pseudo_inertia(D @ U.T + U @ np.swapaxes(D, 1, 2)).T
+            M = np.linalg.solve(U, D)
+            P[16 * i : 16 * i + 16, at] = root * (M + np.swapaxes(M, 1, 2)).reshape(10, 16).T
+            right[16 * i : 16 * i + 16] = root * (np.eye(4) - U.T @ inverse0[i] @ U).ravel()
+        dp[free, np.arange(bodies, len(x))] = 1.0
+        return np.concatenate([A @ dp, P]), np.concatenate([-r, right])
+
+    damping, iterations = 1e-4, 0
+    cost, p, r = parameters(x)
+    for iterations in range(1, 201):
+        J, b = equations(x, r)
+        size = np.linalg.norm(J, axis=0)
+        size = np.maximum(size, 1e-9 * size.max())
         better = False
         for _ in range(12):
-            M = np.concatenate([*blocks, P, np.diag(math.sqrt(damping) * size)]) / size
-            b = np.concatenate([*right, pr, np.zeros(len(x))])
-            step = np.linalg.lstsq(M, b, rcond=None)[0] / size
-            turn = np.abs(step[: 10 * len(links)]).max(initial=0.0)
-            step = step * min(1.0, 2.0 / max(turn, 1e-300))
-            new_cost = unpack(x + step, False)[0]
-            if math.isfinite(new_cost) and new_cost <= cost:
+            M = np.concatenate([J / size, math.sqrt(damping) * np.eye(len(x))])
+            step = np.linalg.lstsq(M, np.concatenate([b, np.zeros(len(x))]), rcond=None)[0] / size
+            largest = float(np.abs(step[:bodies]).max(initial=0.0))
+            new = x + step * min(1.0, 2.0 / max(largest, 1e-300))
+            found = parameters(new) if np.abs(new[:bodies]).max(initial=0.0) < 60 else (math.inf, p, r)
+            if math.isfinite(found[0]) and found[0] <= cost:
                 better = True
                 break
             damping = max(1e-10, damping) * 8
         if not better:
             break
-        gain = cost - new_cost
-        x = x + step
-        cost, p, dp, grads, cholesky = unpack(x, True)
+        gain = cost - found[0]
+        x, (cost, p, r) = new, found
         damping *= 0.15
-        if gain <= 1e-10 * (abs(cost) + 1e-12):
+        if gain <= 1e-9 * (abs(cost) + 1e-9):
             break
     return p, iterations
 

@@ -195,9 +195,12 @@ def _chi_square_tail(x: float, degrees: int) -> float:
     return 0.5 * math.erfc(z / math.sqrt(2))
 
 
-def _correlations(model: Array, measured: Array) -> Array | None:
+def _correlations(model: Array, measured: Array) -> Array:
+    """Correlation of the effort j as measured with that of joint k in the model, [0, k, j], and the relative difference."""
     a, b = model - model.mean(axis=0), measured - measured.mean(axis=0)
     na, nb = np.linalg.norm(a, axis=0), np.linalg.norm(b, axis=0)
     size: Any = np.outer(na, nb)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(size > 1e-12 * size.max(initial=0.0), (a.T @ b) / size, 0.0)
+        alike = np.where(size > 1e-12 * size.max(initial=0.0), (a.T @ b) / size, 0.0)
+        apart = np.linalg.norm(model[:, :, None] - measured[:, None, :], axis=0) / np.linalg.norm(measured, axis=0)
+    return np.stack([alike, np.where(np.isfinite(apart), apart, np.inf)])
