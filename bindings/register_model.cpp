@@ -1,4 +1,5 @@
 #include <zveno/model/inertial.hpp>
+#include <zveno/solve/row_factor.hpp>
 
 #include "classes.hpp"
 #include "convert.hpp"
@@ -106,6 +107,21 @@ void register_model(py::module_& m) {
         return py::make_tuple(body.mass, py::make_tuple(body.com.x(), body.com.y(), body.com.z()), inertia);
       },
       py::arg("parameters"), "Mass, centre of mass and inertia about it from a row of Chain.inertial_parameters.");
+  m.def(
+      "add_rows",
+      [](py::array_t<double, py::array::c_style>& R, const py::array_t<double, py::array::c_style>& rows) {
+        if (R.ndim() != 2 || rows.ndim() != 2 || R.shape(0) != R.shape(1) || rows.shape(1) != R.shape(1) ||
+            R.shape(0) > 100000)
+          throw py::value_error("add_rows: expected R (k, k) and rows (m, k)");
+        double* factor = R.mutable_data();
+        const double* data = rows.data();
+        const int k = static_cast<int>(R.shape(0));
+        const std::int64_t count = rows.shape(0);
+        const py::gil_scoped_release release;
+        add_rows(factor, k, data, count);
+      },
+      py::arg("R").noconvert(), py::arg("rows").noconvert(),
+      "Update the upper triangular factor R (k, k) of rows by further rows (m, k): R'R grows by rows'rows.");
 }
 
 }  // namespace zveno::bindings

@@ -85,11 +85,13 @@ from .versions import show_versions
 from .wrenches import wrench_at
 
 if _TYPE_CHECKING:
-    from . import control, files, flexible, trajectory
+    from . import control, files, flexible, identification, trajectory
     from .files import load
+    from .identification import excitation, identify
 
     __version__: str
 else:
+    _LAZY = {"excitation": "identification", "identify": "identification", "load": "files"}
 
     def __getattr__(name: str) -> object:
         """What not everybody needs, when somebody asks: the version, files, beams, controllers, trajectories."""
@@ -97,11 +99,14 @@ else:
             from importlib.metadata import version
 
             found: object = version("zveno")
-        elif name in ("control", "files", "flexible", "load", "trajectory"):
+        elif name in ("control", "files", "flexible", "identification", "trajectory"):
             from importlib import import_module
 
-            module = import_module(".files" if name == "load" else f".{name}", __name__)
-            found = module.load if name == "load" else module
+            found = import_module(f".{name}", __name__)
+        elif name in _LAZY:
+            from importlib import import_module
+
+            found = getattr(import_module(f".{_LAZY[name]}", __name__), name)
         else:
             from ._check import did_you_mean
 
@@ -182,9 +187,12 @@ __all__ = [
     "control",
     "cpu_features",
     "errors",
+    "excitation",
     "files",
     "flexible",
     "graph",
+    "identification",
+    "identify",
     "inertial",
     "laws",
     "load",

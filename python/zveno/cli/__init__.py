@@ -1,4 +1,4 @@
-"""Command line: ``zveno demo``, ``info``, ``export``, ``bench``, ``doctor``. Needs typer and rich (``zveno[cli]``)."""
+"""Command line: ``zveno demo``, ``info``, ``export``, ``identify``, ``bench``, ``doctor``. Needs typer and rich (``zveno[cli]``)."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ try:
     from .demo import demo
     from .doctor import doctor
     from .export import export
+    from .identify import identify
     from .info import info
     from .output import MODELS, complain
 except ModuleNotFoundError as error:
@@ -37,7 +38,7 @@ app = typer.Typer(
     epilog="Completion of commands and options with Tab: zveno --install-completion, then a new shell.",
     pretty_exceptions_enable=False,
 )
-for _command in (demo, info, export, bench, doctor):
+for _command in (demo, info, export, identify, bench, doctor):
     app.command()(_command)
 app.command(hidden=True)(cpu)  # part of doctor
 
@@ -110,6 +111,8 @@ Start here
   zveno info arm.urdf            joints, links, masses, warnings of your model
   zveno export arm.urdf -f inverse_dynamics -f mass_matrix -o arm_c
                                  C code for a controller, with its self-test
+  zveno identify arm.urdf log.csv -o report
+                                 masses and friction from a measured motion
   zveno bench                    which mass-matrix algorithm is fastest here
   zveno doctor                   what is installed, what is missing
 

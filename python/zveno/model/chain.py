@@ -19,6 +19,7 @@ from .._check import (
     as_choice,
     as_flag,
     as_list,
+    as_path,
     called,
     did_you_mean,
     frozen,
@@ -597,6 +598,51 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         chain = cls._read(data)
         report([text for _, text in chain.suspicions], f"Chain '{chain.name}'", strict)
         return chain
+
+    def to_urdf(
+        self, path: str | os.PathLike[str] | None = None, *, coulomb: Mapping[str, float] | None = None
+    ) -> str:
+        """Return the chain as URDF, and write it to a file.
+
+        Frames, axes, limits, bodies and viscous friction (as damping) are written with all digits. URDF has no springs, no
+        inertias of drives and no infinite limits: the former are left out, 1e9 stands for the latter.
+
+        Parameters
+        ----------
+        path : path, optional
+            File to write.
+        coulomb : mapping of joint names to N m or N, optional
+            Dry friction, the ``friction`` of ``<dynamics>``.
+
+        Returns
+        -------
+        text : str
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> arm = zv.robots.ur5e()
+        >>> text = arm.to_urdf()
+        >>> again = zv.Chain.from_urdf(text)
+        >>> bool(abs(again.inertial_parameters - arm.inertial_parameters).max() < 1e-12)
+        True
+        """
+        from ..sim.output import whole_file
+        from .urdf_writer import urdf_text
+
+        def fail(text: str) -> NoReturn:
+            raise ValueError(f"to_urdf: {text}")
+
+        dry: dict[str, float] = {}
+        for name, value in (coulomb or {}).items():
+            if name not in self.joint_names:
+                fail(f"coulomb has {_show(name)}, no joint{did_you_mean(name, self.joint_names)}")
+            dry[name] = as_amount(value, fail, f"coulomb of {name!r}")
+        text = urdf_text(self, dry)
+        if path is not None:
+            with whole_file(as_path("to_urdf", path), "w", encoding="utf-8") as file:
+                file.write(text)
+        return text
 
     def constrained_dynamics(
         self,

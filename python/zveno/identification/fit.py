@@ -1,0 +1,651 @@
+"""From a log to parameters with honest intervals: `identify` and what it returns."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _core
+from .._check import (
+    Array,
+    _show,
+    as_amount,
+    as_array,
+    as_choice,
+    as_integer,
+    as_number,
+    as_path,
+    failing,
+)
+from .._html import html_table
+from ..sim.plan import progress_bar
+from .log import Finding, Log, LogError, Signals, prepare, read_log
+from .model import LinearModel, combination_text
+from .physical import PhysicalFit, fit_physical
+from .residuals import Residuals, look_at_residuals
+from .solve import Chunk, Factors, Solution, factorise, predicted, solve, student
+from .terms import Coulomb, DriveInertia, Offset, Stribeck, Viscous, as_terms
+
+if TYPE_CHECKING:
+    from ..model import Chain
+
+__all__ = ["Fit", "IdentificationWarning", "Parameter", "Parameters", "identify"]
+
+METHODS: Final = ("wls", "ols", "huber", "iv", "tls")
+_HUBER: Final = 1.345
+WELL, POOR, NOT = "well known", "poor", "not identifiable"
+
+
+class IdentificationWarning(UserWarning):
+    """Something in a log or a fit that a person should look at."""
+
+
+class Parameter(NamedTuple):
+    """A base parameter: what it is made of, its value, standard deviation and 95 % interval, and a verdict.
+
+    `verdict` is 'well known' (the deviation is below 5 % of its size, or of the size that the links would give it),
+    'poor' (below 50 %) or 'not identifiable' (more, or the motion does not show it: then the value is NaN).
+    """
+
+    name: str
+    combination: str
+    value: float
+    deviation: float
+    low: float
+    high: float
+    unit: str
+    verdict: str
+    model: float
+
+    @property
+    def relative(self) -> float:
+        """Standard deviation over the size of the value."""
+        return self.deviation / abs(self.value) if self.value else math.inf
+
+
+class Parameters(tuple[Parameter, ...]):
+    """Base parameters of a fit, a tuple of `Parameter`; prints as a table."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns of the table by name."""
+        return {name: [getattr(row, name) for row in self] for name in Parameter._fields}
+
+    def to_pandas(self) -> Any:
+        """Return a pandas.DataFrame. Needs pandas."""
+        from .._extras import optional
+
+        return optional("pandas", "Parameters.to_pandas").DataFrame(self.to_dict())
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        head = ("parameter", "value", "deviation", "95 % from", "to", "unit", "verdict")
+        rows = [
+            (row.name, *(f"{x:.5g}" for x in (row.value, row.deviation, row.low, row.high)), row.unit, row.verdict)
+            for row in self
+        ]
+        return [head, *rows]
+
+    def __repr__(self) -> str:
+        cells = self._cells()
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = ("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in cells)
+        return "\n".join(line.rstrip() for line in lines)
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._cells()
+        return html_table("base parameters", rows, head)
+
+
+class Fit:
+    """What `identify` has found.
+
+    Attributes
+    ----------
+    parameters : Parameters
+        Base parameters with deviation, interval and verdict.
+    values : (r,) array
+        Their values; NaN where the motion does not show them.
+    covariance : (r, r) array
+        Infinite on the diagonal there.
+    missing : tuple of str
+        Combinations of base parameters that the motion does not show.
+    noise : (n,) array, N m or N
+        Standard deviation of the residuals of each joint.
+    rms, validation_rms, relative_rms : (n,) array
+        Residuals of the part that was fitted and of the part kept back, and the former over the deviation of the effort.
+    condition : float
+        Condition number of the weighted rows with columns of unit size.
+    whiteness : (n,) array
+        Probability of residuals as correlated as these if they were white noise (Ljung and Box); small is bad.
+    inflation : (n,) array
+        By how much variances were enlarged because residuals are correlated in time.
+    findings : tuple of Finding
+        What was noticed about log and fit.
+    chain : Chain
+        The model with bodies that can exist; see `physical`.
+    samples : int
+        Rows of time that took part.
+    """
+
+    def __init__(
+        self,
+        chain: Chain,
+        model: LinearModel,
+        solution: Solution,
+        train: Factors,
+        validation: Factors,
+        residuals: Residuals,
+        findings: Sequence[Finding],
+        options: Mapping[str, Any],
+        source: str,
+    ) -> None:
+        self._given, self._model, self._solution = chain, model, solution
+        self._train, self._validation, self.residuals = train, validation, residuals
+        self.findings: tuple[Finding, ...] = tuple(findings)
+        self.options, self.source = dict(options), source
+        self.noise = solution.noise
+        self.condition = solution.condition
+        self.values = solution.values
+        rows = np.maximum(train.rows, 1)
+        self.rms: Array = np.sqrt(train.squares(model, solution.any) / rows)
+        checked = np.maximum(validation.rows, 1)
+        squares = validation.squares(model, solution.any)
+        self.validation_rms: Array = np.where(validation.rows > 0, np.sqrt(squares / checked), np.nan)
+        self.whiteness, self.inflation = residuals.whiteness, residuals.inflation
+        self.samples = int(train.rows.max(initial=0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.relative_rms: Array = np.where(residuals.spread > 0, self.rms / residuals.spread, np.nan)
+        self.covariance = self._covariance()
+        self.missing = tuple(combination_text(row, model.base_names) for row in solution.missing)
+
+    def _covariance(self) -> Array:
+        """Of white noise; enlarged where residuals are correlated in time: C (sum f_j R_j' R_j / s_j^2) C."""
+        C = self._solution.covariance
+        if (self.inflation <= 1.0).all():
+            return C
+        model, r = self._model, self._model.count
+        finite = np.where(np.isfinite(C), C, 0.0)
+        middle = np.zeros((r, r))
+        for R, active, s, f in zip(self._train.R, model.active, self.noise, self.inflation, strict=True):
+            W = R[:, :-1] / s
+            middle[np.ix_(active, active)] += f * (W.T @ W)
+        wide = finite @ middle @ finite
+        np.fill_diagonal(wide, np.where(np.isfinite(np.diag(C)), np.diag(wide), np.inf))
+        return wide
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        model, solution = self._model, self._solution
+        degrees = float(self._train.rows.sum() - solution.leverage.sum())
+        factor = student(degrees)
+        deviation = np.sqrt(np.diag(self.covariance))
+        given = model.Y @ model.full_values()
+        scale = np.maximum(np.abs(np.nan_to_num(self.values)), 0.2 * self._sizes())
+        rows = []
+        for i, (value, d) in enumerate(zip(self.values.tolist(), deviation.tolist(), strict=True)):
+            seen = math.isfinite(value) and math.isfinite(d)
+            verdict = NOT if not seen or d > 0.5 * scale[i] else POOR if d > 0.05 * scale[i] else WELL
+            half = factor * d
+            rows.append(
+                Parameter(
+                    model.base_names[i],
+                    model.combinations[i],
+                    value,
+                    d,
+                    value - half if seen else -math.inf,
+                    value + half if seen else math.inf,
+                    model.base_units[i],
+                    verdict,
+                    float(given[i]),
+                )
+            )
+        return Parameters(rows)
+
+    def _sizes(self) -> Array:
+        """Sizes (r,) that the links of the model, or the efforts of the joints, would give to base parameters."""
+        model = self._model
+        theta = np.abs(model.chain.inertial_parameters)
+        mass = theta[:, 0]
+        inertia = theta[:, [4, 7, 9]].max(axis=1)
+        length = np.sqrt(inertia / np.where(mass > 0, mass, 1.0))
+        sizes = np.column_stack([mass, *3 * [mass * length], *6 * [inertia]]).ravel()
+        peak = self.residuals.peaks  # effort, rate, acceleration of each joint
+        extra = []
+        for term, j in model.extra:
+            unit = {Viscous: peak["qd"][j], DriveInertia: peak["qdd"][j]}.get(type(term), 1.0)
+            known = isinstance(term, Viscous | DriveInertia | Coulomb | Stribeck | Offset)
+            extra.append(0.02 * peak["tau"][j] / unit if known and unit > 0 else 0.0)
+        return np.abs(model.Y) @ np.concatenate([sizes, extra])
+
+    @property
+    def base(self) -> tuple[Array, Array]:
+        """Columns of `Chain.inertial_parameters` and terms that base parameters stand for, and Y: base = Y p."""
+        return self._model.pivots, self._model.Y
+
+    def predict(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+        """Joint efforts (..., n) of base parameters and terms of joints, N m or N.
+
+        Parameters
+        ----------
+        q, qd, qdd : (..., n) array
+
+        Returns
+        -------
+        tau : (..., n) array
+        """
+        fail = failing("Fit.predict")
+        n = self._given.n
+        arrays = [as_array(x, fail, name, (n,), lead=True) for x, name in ((q, "q"), (qd, "qd"), (qdd, "qdd"))]
+        full = np.broadcast_arrays(*arrays)
+        lead = full[0].shape[:-1]
+        flat = [np.ascontiguousarray(x.reshape(-1, n)) for x in full]
+        load = self._rigid(*flat) if self._model.needs_load else None
+        tau = self._model.efforts(self._solution.any, *flat, load) + self._model.known(*flat)
+        return np.asarray(tau.reshape(*lead, n))
+
+    def _rigid(self, q: Array, qd: Array, qdd: Array) -> Array:
+        load = self.options.get("_load")
+        return np.asarray(load(Chunk(q[:, 0], q, qd, qdd, q, None, 0)))
+
+    def physical(
+        self, *, method: str = "log-cholesky", prior: ArrayLike | Chain | None = None, weight: float = 1.0
+    ) -> PhysicalFit:
+        """Full parameters of bodies that can exist, as near to the data as these can be.
+
+        Minimises ``|W p - tau|^2 / (2 s^2) + weight * sum_k D(H_k, prior_k)`` over all parameters p with positive
+        definite pseudo-inertias H; D(H, P) = tr(H P^-1) - log det(H P^-1) - 4. The second term decides what the data
+        leave open and keeps bodies from shrinking to rods.
+
+        Parameters
+        ----------
+        method : {'log-cholesky', 'sdp'}
+            Gauss-Newton steps in coordinates in which every point is a body, or a semidefinite program (needs cvxpy and
+            clarabel).
+        prior : (N, 10) array or Chain, optional
+            Parameters to be pulled to, by default those of the model that was given.
+        weight : float
+            How much the prior is believed: at 1 a body that is off by a factor of e costs as much as a residual of about
+            one standard deviation.
+
+        Returns
+        -------
+        physical : PhysicalFit
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> t = np.arange(0.0, 4.0, 0.01)
+        >>> q = np.sin(np.outer(t, [3.0, 5.0])); qd = [3.0, 5.0] * np.cos(np.outer(t, [3.0, 5.0])); qdd = -q * [9.0, 25.0]
+        >>> log = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": arm.inverse_dynamics(q, qd, qdd)}
+        >>> found = zv.identify(arm, log, friction=None).physical()
+        >>> bool(zv.identification.is_physical(found.chain.inertial_parameters).all())
+        True
+        """
+        fail = failing("Fit.physical")
+        as_choice(method, fail, "method", ("log-cholesky", "sdp"))
+        weight = as_amount(weight, fail, "weight", positive=True)
+        theta = self._given.inertial_parameters
+        if isinstance(prior, _core.Chain):
+            prior = prior.inertial_parameters
+        if prior is not None:
+            theta = as_array(prior, fail, "prior", theta.shape)
+        found: list[Finding] = []
+        result = fit_physical(
+            self._model,
+            self._train,
+            self._validation,
+            self.noise,
+            self._solution.any,
+            prior=theta,
+            weight=weight,
+            method=method,
+            findings=found,
+        )
+        self.findings = tuple(dict.fromkeys((*self.findings, *found)))
+        return result
+
+    @cached_property
+    def _bodies(self) -> PhysicalFit:
+        return self.physical()
+
+    @property
+    def chain(self) -> Chain:
+        return self._bodies.chain
+
+    def friction(self) -> dict[str, dict[str, float]]:
+        """Values of the terms of joints by joint and symbol; NaN where the motion does not show them."""
+        found: dict[str, dict[str, float]] = {}
+        model = self._model
+        for k, (term, j) in enumerate(model.extra, model.links):
+            at = np.flatnonzero(model.pivots == k)
+            value = float(self.values[at[0]]) if at.size else math.nan
+            found.setdefault(model.chain.joint_names[j], {})[getattr(term, "name", term.symbol)] = value
+        return found
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a page to read: efforts measured and predicted, parameters, residuals, what to measure next.
+
+        Parameters
+        ----------
+        path : path
+            One HTML file that needs nothing else.
+        """
+        from .report import write_report
+
+        as_path("Fit.report", path)
+        write_report(path, self)
+
+    def __repr__(self) -> str:
+        known = sum(row.verdict == WELL for row in self.parameters)
+        worst = np.nanmax(self.relative_rms) if np.isfinite(self.relative_rms).any() else math.nan
+        lines = [
+            f"Fit of chain '{self._given.name}': {self._model.count} base parameters, {known} well known; "
+            f"{self.samples:,} samples; residuals at most {100 * worst:.2g} % of the efforts"
+        ]
+        lines += [f"  {finding.level}: {finding}" for finding in self.findings if finding.level != "note"]
+        return "\n".join(lines)
+
+
+def identify(
+    arm: Chain,
+    log: Any,
+    *,
+    friction: Any = ("viscous", "coulomb"),
+    method: str = "wls",
+    cutoff: float | None = None,
+    period: float | None = None,
+    validation: float = 0.25,
+    quiet: ArrayLike | None = None,
+    columns: Mapping[str, Any] | None = None,
+    units: Mapping[str, str] | None = None,
+    rate: float | None = None,
+    position_noise: float | None = None,
+    threads: int = 0,
+    progress: bool | None = None,
+) -> Fit:
+    """Identify the dynamics of an arm from a log of its motion.
+
+    Joint efforts are linear in the inertial parameters, tau = W(q, qd, qdd) p; only the combinations Y p of them, the base
+    parameters, can be found. Samples are read once, in pieces, into triangular factors: memory does not grow with them.
+
+    Parameters
+    ----------
+    arm : Chain
+        Geometry, and the inertial parameters as they are known: the prior of the full model.
+    log : mapping of arrays, Log, table or path
+        Times, coordinates and efforts, and rates and accelerations where they are known; see `read_log`.
+    friction : words or terms, optional
+        ``viscous``, ``coulomb``, ``stribeck``, ``load``, ``offset``, ``drive_inertia``, or objects of
+        `zveno.identification`. What is not asked for is taken from the chain.
+    method : {'wls', 'ols', 'huber', 'iv', 'tls'}
+        Least squares with a noise for each joint, with one noise for all, with outliers weighed down, with the commanded
+        coordinates ``q_ref`` as instruments, or total least squares for noisy coordinates (`position_noise`).
+    cutoff : float, Hz, optional
+        Of the low-pass filter without phase for efforts and for everything that explains them; by default five times the
+        highest frequency of the motion, and none if accelerations are in the log. Behind it only independent samples are
+        kept. Coordinates are differentiated behind a filter twice as wide.
+    period : float, s, optional
+        The motion repeats itself: periods are averaged, and differentiated exactly.
+    validation : float
+        Part of the log, its end, that is not fitted but predicted.
+    quiet : float or (n,) array, rad/s or m/s, optional
+        Efforts of a joint slower than this are left out, because dry friction is undetermined there.
+    columns, units, rate
+        Of a table; see `read_log`.
+    position_noise : float, rad or m, optional
+        Standard deviation of the noise of coordinates, for ``tls``.
+    threads : int
+        0: as many as this process may use. Results do not depend on it.
+    progress : bool, optional
+        A bar on stderr; by default where somebody looks and it takes long.
+
+    Returns
+    -------
+    fit : Fit
+
+    Warns
+    -----
+    IdentificationWarning
+        About the log, or about combinations that the motion does not show.
+
+    Raises
+    ------
+    LogError
+        Nothing can be made of the log; its `findings` say what was seen.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> arm = zv.robots.two_link()
+    >>> t = np.arange(0.0, 8.0, 0.01)
+    >>> w = np.array([2.0, 3.1])
+    >>> q, qd, qdd = np.sin(np.outer(t, w)), w * np.cos(np.outer(t, w)), -w * w * np.sin(np.outer(t, w))
+    >>> tau = arm.inverse_dynamics(q, qd, qdd) + np.random.default_rng(0).normal(scale=0.1, size=q.shape)
+    >>> fit = zv.identify(arm, {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": tau}, friction=None)
+    >>> print(len(fit.parameters), fit.noise.round(2))
+    6 [0.1 0.1]
+    """
+    fail = failing("identify")
+    begin = time.perf_counter()
+    if not isinstance(arm, _core.Chain):
+        raise TypeError(f"identify: arm is {_show(arm)}, expected a Chain")
+    as_choice(method, fail, "method", METHODS)
+    terms = as_terms(friction, fail, arm.joint_names)
+    threads = as_integer("identify", "threads", threads, 0, 256) or _processors()
+    if method == "tls":
+        position_noise = as_amount(position_noise, fail, "position_noise", positive=True)
+    data = read_log(log, arm, columns=columns, units=units, rate=rate)
+    data = Log(data.t, data.q, data.tau, data.qd, data.qdd, data.q_ref, data.source, list(data.findings))
+    if method == "iv" and data.q_ref is None:
+        fail("method is 'iv', but the log has no commanded coordinates q_ref")
+    words = ("identifying", "samples", "identify: progress=True")
+    with progress_bar(progress, max(1, 3 * len(data)), words) as bar:
+        signals = prepare(data, arm, cutoff=cutoff, period=period, validation=validation)
+        signals.quiet = _quiet(quiet, signals, fail)
+        model = LinearModel(arm, terms)
+        ticks = _Ticks(bar, signals, len(data))
+        fit = _run(arm, model, signals, method, threads, position_noise, ticks)
+    fit.options |= {
+        "method": method,
+        "friction": [getattr(t, "name", type(t).__name__) for t in terms],
+        "cutoff": signals.cutoff,
+        "step": signals.step,
+        "stride": signals.stride,
+        "seconds": time.perf_counter() - begin,
+    }
+    texts = [str(finding) for finding in fit.findings if finding.level != "note"]
+    if texts:
+        warnings.warn("identify: " + "; ".join(texts[:6]), IdentificationWarning, stacklevel=2)
+    return fit
+
+
+def _processors() -> int:
+    return min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+class _Ticks:
+    """Progress over several passes, in samples of the log."""
+
+    def __init__(self, bar: Callable[[int], None], signals: Signals, samples: int) -> None:
+        self._bar, self._factor, self._base = bar, samples / max(1, signals.count), samples
+        self._samples = samples
+
+    def __call__(self, done: int) -> None:
+        self._bar(min(3 * self._samples, int(self._base + self._factor * done)))
+
+    def next(self) -> None:
+        self._base = min(self._base + self._samples, 2 * self._samples)
+
+
+def _quiet(quiet: Any, signals: Signals, fail: Any) -> Any:
+    if quiet is None:
+        return 0.0
+    if np.ndim(quiet) == 0:
+        return as_amount(as_number(quiet, fail, "quiet"), fail, "quiet")
+    return as_array(quiet, fail, "quiet", (signals.chain.n,))
+
+
+def _run(
+    arm: Chain,
+    model: LinearModel,
+    signals: Signals,
+    method: str,
+    threads: int,
+    position_noise: float | None,
+    ticks: _Ticks,
+) -> Fit:
+    findings = signals.log.findings
+    load: Callable[[Chunk], Array] | None = None
+    if model.needs_load:
+        load = _load_of(arm, model, signals, threads)
+    train, validation = factorise(model, signals.chunks(), threads=threads, load=load, tick=ticks)
+    ticks.next()
+    if not train.rows.any():
+        raise LogError("identify: no sample is left to fit", findings)
+    solution = solve(model, train, weighted=method != "ols")
+    if method == "huber":
+        train, solution = _huber(model, signals, train, solution, threads, load)
+    elif method == "iv":
+        from .estimators import instrumental
+
+        solution = instrumental(model, signals, train, solution, threads, load)
+    elif method == "tls":
+        from .estimators import total
+
+        assert position_noise is not None
+        solution = total(model, signals, train, solution, position_noise, threads, load)
+    residuals = look_at_residuals(model, signals, solution, threads, load, ticks)
+    _doubts(arm, model, train, solution, residuals, signals, findings)
+    return Fit(
+        arm, model, solution, train, validation, residuals, findings, {"_load": load}, signals.log.source
+    )
+
+
+def _load_of(arm: Chain, model: LinearModel, signals: Signals, threads: int) -> Callable[[Chunk], Array]:
+    """Efforts of the links, from a first fit without the friction that needs them."""
+    simple = LinearModel(arm, [term for term in model.terms if not term.needs_load])
+    train, _ = factorise(simple, signals.chunks(), threads=threads)
+    values = solve(simple, train).any
+    links = np.flatnonzero(simple.pivots < simple.links)
+
+    def load(chunk: Chunk) -> Array:
+        W = arm.regressor(chunk.q, chunk.qd, chunk.qdd)[..., simple.pivots[links]]
+        return np.asarray(W @ values[links] + simple.known(chunk.q, chunk.qd, chunk.qdd))
+
+    return load
+
+
+def _huber(
+    model: LinearModel,
+    signals: Signals,
+    train: Factors,
+    solution: Solution,
+    threads: int,
+    load: Callable[[Chunk], Array] | None,
+) -> tuple[Factors, Solution]:
+    """Residuals beyond 1.345 robust deviations weigh less, until nothing changes."""
+    n = model.chain.n
+    for _ in range(20):
+        p = solution.any
+        samples: list[list[Array]] = [[] for _ in range(n)]
+        for chunk in signals.chunks():
+            if chunk.part:
+                continue
+            residual = chunk.tau - predicted(model, p, chunk, load)
+            for j in range(n):
+                e = residual[:, j]
+                samples[j].append(e if chunk.use is None else e[chunk.use[:, j]])
+        s = np.array([1.4826 * np.median(np.abs(np.concatenate(e))) if e else 1.0 for e in samples])
+        s = np.maximum(s, 1e-14 * np.maximum(np.sqrt(train.signal() / np.maximum(train.rows, 1)), 1e-250))
+
+        def weigh(chunk: Chunk, blocks: list[Array], y: Array, p: Array = p, s: Array = s) -> list[Array]:
+            found = []
+            for j, block in enumerate(blocks):
+                size = np.abs(y[:, j] - block @ p[model.active[j]]) / s[j]
+                found.append(_HUBER / np.maximum(size, _HUBER))
+            return found
+
+        robust, _ = factorise(model, signals.chunks(), threads=threads, load=load, weigh=weigh)
+        new = solve(model, robust, noise=s)
+        change = np.abs(new.any - p) / np.maximum(np.sqrt(np.diag(np.nan_to_num(new.covariance, posinf=0.0))), 1e-300)
+        solution = new
+        if np.nanmax(np.where(solution.seen, change, 0.0)) < 1e-3:
+            break
+    # variance of an estimate with bounded influence: tau^2 = E[psi^2] / E[psi']^2
+    factor = np.ones(n)
+    for j in range(n):
+        u = np.concatenate(samples[j]) / s[j]
+        psi = np.clip(u, -_HUBER, _HUBER)
+        inside = max(0.05, float((np.abs(u) <= _HUBER).mean()))
+        mean_weight = float((_HUBER / np.maximum(np.abs(u), _HUBER)).mean())
+        factor[j] = float((psi * psi).mean()) / inside**2 * mean_weight
+    return robust, solve(model, robust, noise=s * np.sqrt(factor))
+
+
+def _doubts(
+    arm: Chain,
+    model: LinearModel,
+    train: Factors,
+    solution: Solution,
+    residuals: Residuals,
+    signals: Signals,
+    findings: list[Finding],
+) -> None:
+    """What a person should know about the fit."""
+    rows = int(train.rows.sum())
+    if rows < model.count:
+        findings.append(
+            Finding("fault", "log", f"{rows:,} equations for {model.count} unknowns: the log is too short")
+        )
+    elif rows < 5 * model.count:
+        findings.append(
+            Finding("doubt", "log", f"{rows:,} equations for {model.count} unknowns: a longer log would help")
+        )
+    if len(solution.missing):
+        texts = [combination_text(row, model.base_names, 3, 6) for row in solution.missing]
+        shown = "; ".join(texts[:4]) + (f"; and {len(texts) - 4} more" if len(texts) > 4 else "")
+        findings.append(
+            Finding("fault", "excitation", f"the motion does not show {len(texts)} combinations: {shown}")
+        )
+    names = arm.joint_names
+    for j in range(arm.n):
+        if train.rows[j] == 0:
+            continue
+        part = residuals.deviation[j] / residuals.spread[j] if residuals.spread[j] > 0 else 0.0
+        if part > 0.5 and residuals.whiteness[j] > 0.01:
+            findings.append(Finding("note", names[j], f"{100 * min(part, 1.0):.0f} % of the effort is noise"))
+        elif part > 0.5:
+            findings.append(
+                Finding("doubt", names[j], f"residuals are {100 * part:.0f} % of the effort: the model does not explain it")
+            )
+    _columns_of_efforts(arm, residuals, findings)
+
+
+def _columns_of_efforts(arm: Chain, residuals: Residuals, findings: list[Finding]) -> None:
+    """Compare measured efforts with those of the model that was given: signs and order of columns."""
+    if residuals.with_model is None:
+        return
+    alike, apart = residuals.with_model
+    names = arm.joint_names
+    for j in range(arm.n):
+        if alike[j, j] < -0.8:
+            findings.append(
+                Finding(
+                    "fault", names[j], f"the effort has the opposite sign of the model's (correlation {alike[j, j]:.2f})"
+                )
+            )
+        k = int(apart[:, j].argmin())
+        if k != j and apart[k, j] < 0.3 and apart[j, j] > 3 * apart[k, j] and apart[j, k] < 0.5 * apart[k, k]:
+            findings.append(
+                Finding("fault", names[j], f"its effort is that of {names[k]} in the model: are columns swapped?")
+            )

@@ -1,0 +1,228 @@
+"""Joint efforts as a linear function of what is to be identified: columns, which of them are independent, their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from .._check import Array
+from .terms import Coulomb, DriveInertia, Offset, Term, Viscous
+
+if TYPE_CHECKING:
+    from ..model import Chain
+    from .base_parameters import BaseParameters
+
+__all__ = ["LinearModel", "Reduction"]
+
+_EXTRA: Final = {DriveInertia: "rotor_inertia", Viscous: "friction", Coulomb: "coulomb", Offset: "offset"}
+_DEPENDENT: Final = 1e-9  # part of a column that others do not give, below which it depends on them
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Independent columns of a linear model: W = W[:, pivots] Y."""
+
+    pivots: Array  # of int
+    Y: Array
+
+
+class LinearModel:
+    """tau = W(q, qd, qdd) p + known(q, qd, qdd), with the ten parameters of every link and the terms of the joints in p.
+
+    Parameters
+    ----------
+    chain : Chain
+    terms : sequence of Term
+
+    Attributes
+    ----------
+    names, units : tuple of str
+        Of all columns: the parameters of each link in the order of `Chain.inertial_parameters`, then the terms.
+    pivots : (r,) int array
+        Independent columns.
+    Y : (r, c) array
+        Base parameters are Y p.
+    active : list of (k,) int arrays
+        For each joint, which base parameters its effort depends on.
+    """
+
+    def __init__(self, chain: Chain, terms: Sequence[Term] = ()) -> None:
+        self.chain, self.terms = chain, tuple(terms)
+        n, joints = chain.n, chain.joint_names
+        self.links = 10 * len(chain.links)
+        extra: dict[str, list[str]] = {}
+        for term in self.terms:
+            if type(term) in _EXTRA:
+                extra[_EXTRA[type(term)]] = list(joints if term.joints is None else term.joints)
+        self.base = chain.base_parameters(extra=extra)
+        names = [column.name for column in self.base.columns[: self.links]]
+        units = [column.unit for column in self.base.columns[: self.links]]
+        kinds = [0 if kind == "revolute" else 1 for kind in chain.joint_types]
+        self.extra: list[tuple[Term, int]] = []  # term and joint of each column behind those of links
+        for term in self.terms:
+            for j in range(n):
+                if term.joints is None or joints[j] in term.joints:
+                    self.extra.append((term, j))
+                    names.append(f"{getattr(term, 'name', term.symbol)}{j + 1}")
+                    units.append(getattr(term, "unit", term.units[kinds[j]]))
+        self.names, self.units = tuple(names), tuple(units)
+        self._known = _remainder(chain, self.terms)
+        self._reduce()
+
+    def _reduce(self) -> None:
+        reduction = independent_columns(self, self.base)
+        self.pivots, self.Y = reduction.pivots.astype(np.intp), reduction.Y
+        self._inertial = self.pivots[self.pivots < self.links]
+        self._added = [self.extra[k - self.links] for k in self.pivots[self.pivots >= self.links].tolist()]
+        # which entries are zero in every state: seen in a few random ones
+        q, qd, qdd = _states(self.chain, 8)
+        W = self.base_columns(q, qd, qdd, np.ones_like(q))
+        self.active = [np.flatnonzero((W[:, j] != 0).any(axis=0)) for j in range(self.chain.n)]
+        sentences = dict(zip(self.base.names, self.base.combinations(), strict=True))
+        self.combinations = tuple(sentences.get(self.names[k], self.names[k]) for k in self.pivots.tolist())
+        self.base_names = tuple(self.names[k] for k in self.pivots.tolist())
+        self.base_units = tuple(self.units[k] for k in self.pivots.tolist())
+
+    @property
+    def count(self) -> int:
+        return len(self.pivots)
+
+    @property
+    def needs_load(self) -> bool:
+        return any(term.needs_load for term in self.terms)
+
+    def columns(self, q: Array, qd: Array, qdd: Array, load: Array | None = None) -> Array:
+        """All columns W (m, n, c)."""
+        Y = self.chain.regressor(q, qd, qdd)
+        if not self.extra:
+            return Y
+        return np.concatenate([Y, self._terms(self.extra, q, qd, qdd, load)], axis=-1)
+
+    def base_columns(self, q: Array, qd: Array, qdd: Array, load: Array | None = None) -> Array:
+        """The independent columns (m, n, r)."""
+        Y = self.chain.regressor(q, qd, qdd)
+        W = np.empty((*Y.shape[:-1], self.count))
+        k = len(self._inertial)
+        np.take(Y, self._inertial, axis=-1, out=W[..., :k], mode="clip")
+        W[..., k:] = self._terms(self._added, q, qd, qdd, load)
+        return W
+
+    def joint_blocks(self, q: Array, qd: Array, qdd: Array, load: Array | None = None) -> list[Array]:
+        """For each joint the columns (m, k) that are `active`."""
+        Y = self.chain.regressor(q, qd, qdd)
+        k = len(self._inertial)
+        added = self._term_values(self._added, q, qd, qdd, load)
+        blocks = []
+        for j, active in enumerate(self.active):
+            block = np.empty((len(Y), len(active)))
+            links = active[active < k]
+            block[:, : len(links)] = np.take(Y[:, j], self._inertial[links], axis=1)
+            for i, column in enumerate(active[active >= k].tolist(), len(links)):
+                term, joint = self._added[column - k]
+                block[:, i] = added[term][:, joint]
+            blocks.append(block)
+        return blocks
+
+    def efforts(self, base: Array, q: Array, qd: Array, qdd: Array, load: Array | None = None) -> Array:
+        """Efforts (m, n) of base parameters, without those that are known."""
+        k = len(self._inertial)
+        theta = np.zeros(self.links)
+        theta[self._inertial] = base[:k]
+        tau = np.asarray(self.chain.regressor(q, qd, qdd) @ theta)
+        values = self._term_values(self._added, q, qd, qdd, load)
+        for (term, j), value in zip(self._added, base[k:].tolist(), strict=True):
+            tau[:, j] += value * values[term][:, j]
+        return tau
+
+    def known(self, q: Array, qd: Array, qdd: Array) -> Array | float:
+        """Efforts that nothing unknown takes part in: springs, and rotors and friction that are not asked for."""
+        if self._known is None:
+            return 0.0
+        empty, theta = self._known
+        return empty.inverse_dynamics(q, qd, qdd) - empty.regressor(q, qd, qdd) @ theta
+
+    def _terms(self, extra: Sequence[tuple[Term, int]], q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
+        m, n = q.shape
+        found = np.zeros((m, n, len(extra)))
+        values = self._term_values(extra, q, qd, qdd, load)
+        for k, (term, j) in enumerate(extra):
+            found[:, j, k] = values[term][:, j]
+        return found
+
+    def _term_values(
+        self, extra: Sequence[tuple[Term, int]], q: Array, qd: Array, qdd: Array, load: Array | None
+    ) -> dict[Term, Array]:
+        return {term: term.values(q, qd, qdd, load) for term in dict.fromkeys(term for term, _ in extra)}
+
+    def full_values(self, chain: Chain | None = None) -> Array:
+        """Values (c,) of all columns in a chain: terms that a chain cannot hold are zero."""
+        chain = self.chain if chain is None else chain
+        extra = [
+            chain.rotor_inertia[j]
+            if isinstance(term, DriveInertia)
+            else chain.friction[j]
+            if isinstance(term, Viscous)
+            else 0.0
+            for term, j in self.extra
+        ]
+        return np.concatenate([chain.inertial_parameters.ravel(), extra])
+
+
+def combination_text(row: Array, names: Sequence[str], digits: int = 4, most: int = 12) -> str:
+    """Names with their factors; small ones are left out, the rest after `most` counted."""
+    size = np.abs(row).max(initial=0.0)
+    used = [k for k in range(len(row)) if abs(row[k]) > 1e-9 * size]
+    text = ""
+    for k in used[:most]:
+        factor = abs(row[k])
+        sign = ("- " if row[k] < 0 else "") if not text else (" - " if row[k] < 0 else " + ")
+        text += sign + ("" if abs(factor - 1) < 1e-9 else f"{factor:.{digits}g} ") + names[k]
+    return text + (f" + {len(used) - most} more" if len(used) > most else "")
+
+
+def _remainder(chain: Chain, terms: Sequence[Term]) -> tuple[Chain, Array] | None:
+    """The chain with what the terms replace set to zero, if anything is left besides its links."""
+    changes: dict[str, dict[str, float]] = {link.joint_name: {} for link in chain.links}
+    for term in terms:
+        key = {DriveInertia: "rotor_inertia", Viscous: "friction"}.get(type(term))
+        for name in chain.joint_names if key and term.joints is None else term.joints or () if key else ():
+            changes[name][str(key)] = 0.0
+    links = [link._with(**changes[link.joint_name]) if changes[link.joint_name] else link for link in chain.links]
+    if not any(link.rotor_inertia or link.friction or link.stiffness for link in links):
+        return None
+    return chain._with(links=links), chain.inertial_parameters.ravel()
+
+
+def _states(chain: Chain, count: int, seed: int = 5) -> tuple[Array, Array, Array]:
+    rng = np.random.default_rng(seed)
+    q, qd, qdd = rng.uniform(-2.0, 2.0, (3, count, chain.n))
+    return q, 1.5 * qd, 2.0 * qdd
+
+
+def independent_columns(model: LinearModel, base: BaseParameters) -> Reduction:
+    """Base parameters of links and of terms that they know, and what is independent of them among the other terms."""
+    width = len(model.names)
+    places = [model.names.index(column.name) for column in base.columns]
+    pivots = [places[k] for k in base.pivots.tolist()]
+    Y = np.zeros((len(pivots), width))
+    Y[:, places] = base.Y
+    rest = [k for k in range(model.links, width) if k not in places]
+    if rest:
+        q, qd, qdd = _states(model.chain, max(12, -(-3 * width // model.chain.n)))
+        W = model.columns(q, qd, qdd, np.random.default_rng(6).normal(size=q.shape)).reshape(-1, width)
+        size = np.linalg.norm(W, axis=0)
+        size[size == 0] = 1.0
+        W /= size
+        for k in rest:
+            x = np.linalg.lstsq(W[:, pivots], W[:, k], rcond=None)[0]
+            if np.linalg.norm(W[:, k] - W[:, pivots] @ x) > _DEPENDENT:
+                pivots.append(k)
+                Y = np.concatenate([Y, np.eye(1, width, k)])
+            else:
+                x[np.abs(x) < 1e-9] = 0.0
+                Y[:, k] = x / size[pivots] * size[k]
+    order = np.argsort(pivots)
+    return Reduction(np.array(pivots, dtype=np.intp)[order], Y[order])

@@ -1,0 +1,364 @@
+"""Bodies that can exist: a full set of inertial parameters that fits the data and is positive definite, link by link."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._check import Array
+from .._extras import optional
+from ..inertial import from_pseudo_inertia, to_pseudo_inertia
+from .log import Finding
+from .terms import Coulomb, DriveInertia, Viscous
+
+if TYPE_CHECKING:
+    from ..model import Chain
+    from .model import LinearModel
+    from .solve import Factors
+
+__all__ = ["PhysicalFit", "is_physical"]
+
+def is_physical(parameters: Any, tolerance: float = 0.0) -> Array:
+    """Whether bodies have these parameters: no eigenvalue of the pseudo-inertia is below -tolerance.
+
+    Parameters
+    ----------
+    parameters : (..., 10) array
+        Rows as in `Chain.inertial_parameters`.
+    tolerance : float, kg m^2 or kg
+
+    Returns
+    -------
+    physical : (...) array of bool
+
+    Examples
+    --------
+    >>> import zveno as zv
+    >>> zv.identification.is_physical(zv.robots.ur5e().inertial_parameters).all()
+    np.True_
+    """
+    return np.asarray(np.linalg.eigvalsh(to_pseudo_inertia(parameters)).min(axis=-1) >= -tolerance)
+
+
+@dataclass(frozen=True)
+class PhysicalFit:
+    """Full parameters, all of them those of bodies that can exist.
+
+    Attributes
+    ----------
+    chain : Chain
+        With these inertial parameters, and with viscous friction and inertias of drives where they were fitted.
+    values : (c,) array
+        All columns of the linear model: ten parameters for each link, then the terms of the joints.
+    rms : (n,) array, N m or N
+        Residuals of the samples that were fitted.
+    validation_rms : (n,) array
+        Of those kept back; NaN where there are none.
+    ratio : float
+        Weighted residuals over those of the best parameters without any condition.
+    smallest_eigenvalue : float
+        Of the pseudo-inertias, relative to the largest of its link.
+    method : str
+    iterations : int
+    """
+
+    chain: Chain
+    values: Array
+    rms: Array
+    validation_rms: Array
+    ratio: float
+    smallest_eigenvalue: float
+    method: str
+    iterations: int
+
+
+def upper_factor(H: Array) -> Array:
+    """U, upper triangular with a positive diagonal, of H = U U'."""
+    return np.linalg.cholesky(H[::-1, ::-1])[::-1, ::-1]
+
+
+def coordinates_of(H: Array) -> Array:
+    """Log-Cholesky coordinates (10,): alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3."""
+    U = upper_factor(H)
+    a = U[3, 3]
+    V = U / a
+    d = np.log(np.diag(V)[:3])
+    return np.array([math.log(a), *d, V[0, 1], V[1, 2], V[0, 2], *V[:3, 3]])
+
+
+def factor_of(x: Array) -> Array:
+    """U of log-Cholesky coordinates; H = U U'."""
+    V = np.array(
+        [
+            [math.exp(x[1]), x[4], x[6], x[7]],
+            [0.0, math.exp(x[2]), x[5], x[8]],
+            [0.0, 0.0, math.exp(x[3]), x[9]],
+            [0.0, 0.0, 0.0, 1.0],
+        ]
+    )
+    return math.exp(x[0]) * V
+
+
+def derivatives_of(x: Array) -> Array:
+    """Derivatives (10, 4, 4) of U."""
+    U = factor_of(x)
+    D = np.zeros((10, 4, 4))
+    D[0] = U
+    places = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))
+    for k, (a, b) in enumerate(places, 1):
+        D[k, a, b] = U[a, a] if a == b else U[3, 3]
+    return D
+
+
+def body_of(x: Array) -> tuple[Array, Array]:
+    """H (4, 4) of log-Cholesky coordinates, and its derivatives (10, 4, 4)."""
+    U, D = factor_of(x), derivatives_of(x)
+    return U @ U.T, D @ U.T + U @ np.swapaxes(D, 1, 2)
+
+
+def usable_prior(
+    chain: Chain, theta: Array, moving: Array, findings: list[Finding], *, told: bool = True
+) -> tuple[Array, Array]:
+    """Pseudo-inertias (N, 4, 4) to be pulled to, and which links are estimated.
+
+    What no body has is replaced by the nearest that one could have; links without mass stay without unless all are.
+    """
+    H = to_pseudo_inertia(theta)
+    reach = max(1e-3, float(sum(np.linalg.norm(link.position) for link in chain.links)) / max(1, len(chain.links)))
+    empty = np.abs(theta).max(axis=1) == 0
+    estimated = moving & ~empty
+    if not estimated.any():
+        findings.append(
+            Finding("doubt", "prior", "no link has a mass in the model; links are pulled to 1 kg and their length")
+        )
+        for k in np.flatnonzero(moving).tolist():
+            H[k] = np.diag([*3 * [(0.3 * reach) ** 2], 1.0])
+        return H, moving.copy()
+    for k in np.flatnonzero(estimated).tolist():
+        name = chain.links[k].name
+        m = H[k, 3, 3]
+        if not m > 0:
+            findings.append(
+                Finding("fault", name, f"the model's mass is {m:.4g} kg: no body has it; pulled to 1 kg instead")
+            )
+            H[k] = np.diag([*3 * [(0.3 * reach) ** 2], 1.0])
+            continue
+        c = H[k, :3, 3] / m
+        S = H[k, :3, :3] - m * np.outer(c, c)
+        w, V = np.linalg.eigh(S)
+        least = max(1e-3 * w.max(initial=0.0), m * (0.01 * reach) ** 2)
+        if w.min() < least:
+            if w.min() < -1e-9 * max(abs(w).max(), 1e-300) and told:
+                findings.append(
+                    Finding(
+                        "fault",
+                        name,
+                        "no body has the model's inertia (a moment about one axis exceeds the sum of the other two); "
+                        "pulled to the nearest that one has",
+                    )
+                )
+            H[k, :3, :3] = (V * np.maximum(w, least)) @ V.T + m * np.outer(c, c)
+    return H, estimated
+
+
+def fit_physical(
+    model: LinearModel,
+    factors: Factors,
+    validation: Factors,
+    noise: Array,
+    best: Array,
+    *,
+    prior: Array,
+    weight: float,
+    method: str,
+    findings: list[Finding],
+) -> PhysicalFit:
+    """Minimise half the weighted squares plus `weight` times the divergence from the prior, over bodies that exist."""
+    chain = model.chain
+    count = len(chain.links)
+    rows = np.maximum(factors.rows.astype(float), 1.0)
+    signal = np.sqrt(factors.signal() / rows)
+    sigma = np.maximum(noise, 1e-4 * np.maximum(signal, 1e-3 * signal.max(initial=1e-300)))
+    R = factors.stacked(model, sigma)
+    A, z = R[:, : model.count] @ model.Y, R[:, model.count]
+    moving = np.abs(model.Y[:, : model.links]).reshape(model.count, count, 10).max(axis=(0, 2)) > 0
+    H0, estimated = usable_prior(chain, prior, moving, findings)
+    links = np.flatnonzero(estimated).tolist()
+    start = model.full_values()
+    start[: model.links] = prior.ravel()
+    for k in links:
+        start[10 * k : 10 * k + 10] = from_pseudo_inertia(H0[k])
+    free = [k for k in model.pivots.tolist() if k >= model.links]  # terms of joints that the data can tell
+    signed = {
+        k for k in free if isinstance(model.extra[k - model.links][0], Viscous | Coulomb | DriveInertia)
+    }
+    start[free] = 0.0
+    if method == "sdp":
+        values, iterations = _semidefinite(A, z, start, links, free, signed, H0, weight)
+    else:
+        held: set[int] = set()
+        while True:
+            values, iterations = _log_cholesky(A, z, start, links, [k for k in free if k not in held], H0, weight)
+            negative = {k for k in signed - held if values[k] < 0}
+            if not negative:
+                break
+            held |= negative
+            start[list(held)] = 0.0
+    base = model.Y @ values
+    lost = float(np.linalg.norm(A @ values - z) ** 2)
+    least = float(np.linalg.norm(R[:, : model.count] @ best - z) ** 2)
+    total = float(rows.sum())
+    fitted = _written(model, values)
+    H = to_pseudo_inertia(fitted.inertial_parameters)[links]
+    w = np.linalg.eigvalsh(H)
+    checks = validation.rows > 0
+    return PhysicalFit(
+        fitted,
+        values,
+        np.sqrt(factors.squares(model, base) / rows),
+        np.where(checks, np.sqrt(validation.squares(model, base) / np.maximum(validation.rows, 1)), np.nan)
+        if checks.any()
+        else np.full(chain.n, np.nan),
+        math.sqrt((lost + 1e-30 * total) / (least + 1e-30 * total)) if least > 1e-12 * total else 1.0,
+        float((w[:, 0] / w[:, -1]).min()) if len(links) else math.nan,
+        method,
+        iterations,
+    )
+
+
+def _written(model: LinearModel, values: Array) -> Chain:
+    """The chain with these values; what a chain cannot hold is left out."""
+    chain = model.chain
+    changes: dict[str, dict[str, float]] = {}
+    for k, (term, j) in enumerate(model.extra, model.links):
+        key = {DriveInertia: "rotor_inertia", Viscous: "friction"}.get(type(term))
+        if key is not None:
+            changes.setdefault(chain.joint_names[j], {})[key] = max(0.0, float(values[k]))
+    links = [link._with(**changes.get(link.joint_name, {})) for link in chain.links]
+    import warnings
+
+    from ..errors import ModelWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # the same doubts as about the model that was given
+        return chain._with(links=links).with_inertial_parameters(values[: model.links].reshape(-1, 10))
+
+
+def _log_cholesky(
+    A: Array, z: Array, start: Array, links: list[int], free: list[int], H0: Array, weight: float
+) -> tuple[Array, int]:
+    """Gauss-Newton with damping in log-Cholesky coordinates: every step is a set of bodies.
+
+    With H = U U' and X = U^-1 dH U^-T, the divergence has the gradient tr((U' H0^-1 U - 1) X) and, near its minimum, the
+    second derivative tr(X X): rows vec(X) with the right-hand side vec(1 - U' H0^-1 U) are its part of the equations.
+    """
+    x = np.concatenate([*(coordinates_of(H0[k]) for k in links), start[free]])
+    inverse0 = [np.linalg.inv(H0[k]) for k in links]
+    logdet0 = [float(np.linalg.slogdet(H0[k])[1]) for k in links]
+    bodies, root = 10 * len(links), math.sqrt(weight)
+
+    def parameters(x: Array) -> tuple[float, Array, Array]:
+        """Cost, parameters, residuals."""
+        p, divergence = start.copy(), 0.0
+        for i, k in enumerate(links):
+            y = x[10 * i : 10 * i + 10]
+            U = factor_of(y)
+            H = U @ U.T
+            p[10 * k : 10 * k + 10] = from_pseudo_inertia(H)
+            logdet = 8 * y[0] + 2 * (y[1] + y[2] + y[3])
+            divergence += float((inverse0[i] * H).sum()) - (logdet - logdet0[i]) - 4
+        p[free] = x[bodies:]
+        r = A @ p - z
+        return 0.5 * float(r @ r) + weight * divergence, p, r
+
+    def equations(x: Array, r: Array) -> tuple[Array, Array]:
+        dp = np.zeros((len(start), len(x)))
+        P, right = np.zeros((16 * len(links), len(x))), np.zeros(16 * len(links))
+        for i, k in enumerate(links):
+            at = slice(10 * i, 10 * i + 10)
+            U, D = factor_of(x[at]), derivatives_of(x[at])
+            dp[10 * k : 10 * k + 10, at] = from_pseudo_inertia(D @ U.T + U @ np.swapaxes(D, 1, 2)).T
+            M = np.linalg.solve(U, D)
+            P[16 * i : 16 * i + 16, at] = root * (M + np.swapaxes(M, 1, 2)).reshape(10, 16).T
+            right[16 * i : 16 * i + 16] = root * (np.eye(4) - U.T @ inverse0[i] @ U).ravel()
+        dp[free, np.arange(bodies, len(x))] = 1.0
+        return np.concatenate([A @ dp, P]), np.concatenate([-r, right])
+
+    damping, iterations = 1e-4, 0
+    cost, p, r = parameters(x)
+    for iterations in range(1, 201):
+        J, b = equations(x, r)
+        size = np.linalg.norm(J, axis=0)
+        size = np.maximum(size, 1e-9 * size.max())
+        better = False
+        for _ in range(12):
+            M = np.concatenate([J / size, math.sqrt(damping) * np.eye(len(x))])
+            step = np.linalg.lstsq(M, np.concatenate([b, np.zeros(len(x))]), rcond=None)[0] / size
+            largest = float(np.abs(step[:bodies]).max(initial=0.0))
+            new = x + step * min(1.0, 2.0 / max(largest, 1e-300))
+            found = parameters(new) if np.abs(new[:bodies]).max(initial=0.0) < 60 else (math.inf, p, r)
+            if math.isfinite(found[0]) and found[0] <= cost:
+                better = True
+                break
+            damping = max(1e-10, damping) * 8
+        if not better:
+            break
+        gain = cost - found[0]
+        x, (cost, p, r) = new, found
+        damping *= 0.15
+        if gain <= 1e-9 * (abs(cost) + 1e-9):
+            break
+    return p, iterations
+
+
+def _semidefinite(
+    A: Array,
+    z: Array,
+    start: Array,
+    links: list[int],
+    free: list[int],
+    signed: set[int],
+    H0: Array,
+    weight: float,
+) -> tuple[Array, int]:
+    """The same problem as a semidefinite program; convex, so the optimum is the optimum. Needs cvxpy and clarabel."""
+    cvxpy = optional("cvxpy", "Fit.physical: method='sdp'")
+    optional("clarabel", "Fit.physical: method='sdp'")
+    bodies = [cvxpy.Variable((4, 4), PSD=True) for _ in links]
+    terms = cvxpy.Variable(len(free)) if free else None
+    used = set(free) | {10 * k + i for k in links for i in range(10)}
+    rest = start.copy()
+    rest[list(used)] = 0.0
+    residual = A @ rest - z
+    # columns of A by entries of H: parameters are linear in it
+    basis = np.zeros((10, 4, 4))
+    pairs = [(a, b) for a in range(4) for b in range(a, 4)]
+    for i, (a, b) in enumerate(pairs):
+        basis[i, a, b] = basis[i, b, a] = 1.0
+    to_parameters = from_pseudo_inertia(basis).T  # (10, 10): parameters of the entries H[a, b], a <= b
+    constraints, divergence = [], 0.0
+    for k, H in zip(links, bodies, strict=True):
+        scale = np.diag(1 / np.sqrt(np.diag(H0[k])))
+        entries = cvxpy.hstack([H[a, b] for a, b in pairs])
+        residual = residual + (A[:, 10 * k : 10 * k + 10] @ to_parameters) @ entries
+        constraints.append(scale @ (H - 1e-6 * H0[k]) @ scale >> 0)
+        if weight:
+            divergence = divergence + cvxpy.trace(np.linalg.inv(H0[k]) @ H) - cvxpy.log_det(scale @ H @ scale)
+    if free:
+        residual = residual + A[:, free] @ terms
+        constraints += [terms[i] >= 0 for i, k in enumerate(free) if k in signed]
+    problem = cvxpy.Problem(cvxpy.Minimize(0.5 * cvxpy.sum_squares(residual) + weight * divergence), constraints)
+    problem.solve(solver="CLARABEL")
+    if problem.status not in ("optimal", "optimal_inaccurate"):
+        raise RuntimeError(f"Fit.physical: the semidefinite program ends as {problem.status}")
+    values = start.copy()
+    for k, H in zip(links, bodies, strict=True):
+        values[10 * k : 10 * k + 10] = from_pseudo_inertia(0.5 * (H.value + H.value.T))
+    if free:
+        values[free] = [max(0.0, v) if k in signed else v for k, v in zip(free, terms.value.tolist(), strict=True)]
+    return values, int(problem.solver_stats.num_iters or 0)
+
+

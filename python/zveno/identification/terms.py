@@ -1,0 +1,191 @@
+"""What a joint needs besides moving the links: friction, offsets, the inertia of its drive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from .._check import Array, Fail, _show, as_amount, as_list, did_you_mean
+
+__all__ = ["Coulomb", "DriveInertia", "ExtraTerm", "LoadFriction", "Offset", "Stribeck", "Term", "Viscous"]
+
+
+@dataclass(frozen=True)
+class Term:
+    """One unknown number for each joint; the joint needs that number times `values` more effort.
+
+    `joints` are names of the joints that have it, by default all.
+    """
+
+    symbol: ClassVar[str] = ""
+    units: ClassVar[tuple[str, str]] = ("", "")  # of revolute and of prismatic joints
+
+    joints: tuple[str, ...] | None = None
+
+    def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
+        """Factors (m, n) of the unknowns; `load` are efforts without friction, where they are known."""
+        raise NotImplementedError
+
+    @property
+    def needs_load(self) -> bool:
+        return False
+
+    @property
+    def discontinuous(self) -> bool:
+        """Whether samples near standstill tell little about it."""
+        return False
+
+
+@dataclass(frozen=True)
+class Viscous(Term):
+    """Viscous friction: the effort b qd."""
+
+    symbol = "Fv"
+    units = ("N m s/rad", "N s/m")
+
+    def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
+        return qd
+
+
+@dataclass(frozen=True)
+class Coulomb(Term):
+    """Dry friction: the effort c sign(qd), or c tanh(qd / smooth)."""
+
+    symbol = "Fc"
+    units = ("N m", "N")
+
+    smooth: float = 0.0
+
+    def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
+        return _sign(qd, self.smooth)
+
+    @property
+    def discontinuous(self) -> bool:
+        return self.smooth == 0.0
+
+
+@dataclass(frozen=True)
+class Stribeck(Term):
+    """What dry friction has more at low rates: the effort s sign(qd) exp(-(qd / rate)^2)."""
+
+    symbol = "Fs"
+    units = ("N m", "N")
+
+    rate: float = 0.1
+    smooth: float = 0.0
+
+    def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
+        return _sign(qd, self.smooth) * np.exp(-((qd / self.rate) ** 2))
+
+    @property
+    def discontinuous(self) -> bool:
+        return self.smooth == 0.0
+
+
+@dataclass(frozen=True)
+class LoadFriction(Term):
+    """Friction that grows with the load of the gear: the effort l |tau| sign(qd), tau that of the rigid links."""
+
+    symbol = "Fl"
+    units = ("1", "1")
+
+    smooth: float = 0.0
+
+    def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
+        if load is None:
+            raise ValueError("LoadFriction: the load is not known yet")
+        return np.abs(load) * _sign(qd, self.smooth)
+
+    @property
+    def needs_load(self) -> bool:
+        return True
+
+    @property
+    def discontinuous(self) -> bool:
+        return self.smooth == 0.0
+
+
+@dataclass(frozen=True)
+class Offset(Term):
+    """A constant effort: the zero of the sensor, or friction that differs with the direction."""
+
+    symbol = "F0"
+    units = ("N m", "N")
+
+    def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
+        return np.ones_like(q)
+
+
+@dataclass(frozen=True)
+class DriveInertia(Term):
+    """Reflected inertia of the drive: the effort J qdd; what it shares with links is told apart by the analysis."""
+
+    symbol = "Ia"
+    units = ("kg m^2", "kg")
+
+    def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
+        return qdd
+
+
+@dataclass(frozen=True)
+class ExtraTerm(Term):
+    """A term of your own, as friction that depends on the position: ``function(q, qd, qdd)`` of (m, n) arrays."""
+
+    name: str = "x"
+    function: Callable[[Array, Array, Array], Any] = lambda q, qd, qdd: np.zeros_like(q)
+    unit: str = "1"
+
+    def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
+        values = np.asarray(self.function(q, qd, qdd), dtype=np.float64)
+        if values.shape != q.shape or not np.isfinite(values).all():
+            raise ValueError(
+                f"ExtraTerm {self.name!r}: the function gives shape {values.shape}, expected finite numbers {q.shape}"
+            )
+        return values
+
+
+_WORDS: Final[dict[str, Callable[[], Term]]] = {
+    "viscous": Viscous,
+    "coulomb": Coulomb,
+    "stribeck": Stribeck,
+    "load": LoadFriction,
+    "offset": Offset,
+    "drive_inertia": DriveInertia,
+}
+
+
+def as_terms(value: Any, fail: Fail, joints: tuple[str, ...]) -> tuple[Term, ...]:
+    """Terms given as objects or words; what names a joint that is not there is refused."""
+    given: Iterable[Any] = value.split(",") if isinstance(value, str) else () if value is None else value
+    items = as_list(given)
+    if items is None:
+        fail(f"friction is {_show(value)}, expected words or terms: {', '.join(_WORDS)}")
+    terms = []
+    for item in items:
+        if isinstance(item, str):
+            word = item.strip()
+            if word not in _WORDS:
+                nearest = did_you_mean(word, _WORDS)
+                fail(f"friction has {_show(item)}, expected one of {', '.join(_WORDS)}{nearest}")
+            item = _WORDS[word]()
+        if not isinstance(item, Term):
+            fail(f"friction has {_show(item)}, expected a term of zveno.identification")
+        for key in ("smooth", "rate"):
+            if hasattr(item, key):
+                as_amount(getattr(item, key), fail, f"{type(item).__name__}.{key}", positive=key == "rate")
+        for name in item.joints or ():
+            if name not in joints:
+                fail(f"{type(item).__name__}.joints has {_show(name)}, no joint{did_you_mean(name, joints)}")
+        terms.append(item)
+    names = [getattr(term, "name", type(term).__name__) for term in terms]
+    for name in names:
+        if names.count(name) > 1:
+            fail(f"friction has {name} twice")
+    return tuple(terms)
+
+
+def _sign(qd: Array, smooth: float) -> Array:
+    return np.tanh(qd / smooth) if smooth else np.sign(qd)
