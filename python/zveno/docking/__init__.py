@@ -8,7 +8,7 @@ Examples
 0.08
 """
 
-from .result import Docking, Event, History, LockedPair, Peaks, Work
+from .result import STATUS, Docking, Event, History, LockedPair, Peaks, Work
 from .scenario import (
     AttitudeHold,
     Conditions,
@@ -22,12 +22,14 @@ from .scenario import (
     Vehicle,
     demo,
 )
-from .simulate import contact_wrench, run_batch, simulate, start_gap
+from .simulate import ContactWrench, contact_wrench, run_batch, simulate, start_gap, step_scales
 
 __all__ = [
+    "STATUS",
     "AttitudeHold",
     "Conditions",
     "Contact",
+    "ContactWrench",
     "Docking",
     "Event",
     "History",
@@ -46,6 +48,7 @@ __all__ = [
     "run_batch",
     "simulate",
     "start_gap",
+    "step_scales",
 ]
 
 
