@@ -86,6 +86,7 @@ from .wrenches import wrench_at
 
 if _TYPE_CHECKING:
     from . import control, files, flexible, identification, trajectory
+    from . import control, docking, files, flexible, trajectory
     from .files import load
     from .identification import excitation, identify
 
@@ -94,12 +95,13 @@ else:
     _LAZY = {"excitation": "identification", "identify": "identification", "load": "files"}
 
     def __getattr__(name: str) -> object:
-        """What not everybody needs, when somebody asks: the version, files, beams, controllers, trajectories."""
+        """What not everybody needs, when somebody asks: the version, files, beams, controllers, dockings, trajectories."""
         if name == "__version__":
             from importlib.metadata import version
 
             found: object = version("zveno")
         elif name in ("control", "files", "flexible", "identification", "trajectory"):
+        elif name in ("control", "docking", "files", "flexible", "load", "trajectory"):
             from importlib import import_module
 
             found = import_module(f".{name}", __name__)
@@ -186,6 +188,7 @@ __all__ = [
     "constraints",
     "control",
     "cpu_features",
+    "docking",
     "errors",
     "excitation",
     "files",

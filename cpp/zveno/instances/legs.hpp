@@ -57,6 +57,7 @@ struct LegCode {
       return {&first, &driven, &drive, &second, &momenta, kLines};
     else
       return {&first, nullptr, &drive, &second, nullptr, kLines};
+      return {&first, nullptr, &driven, nullptr, &second, nullptr, kLines};
   }
 };
 
