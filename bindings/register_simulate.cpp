@@ -68,6 +68,7 @@ Term term_of(const py::tuple& t) {
   if (kind == "spring_damper") return fields(4), SpringDamper{x(1), x(2), x(3), x(4)};
   if (kind == "dry_friction") return fields(2), DryFriction{x(1), x(2)};
   if (kind == "stops") return fields(4), Stops{x(1), x(2), x(3), x(4)};
+  if (kind == "bumpers") return fields(5), Bumpers{x(1), x(2), x(3), x(4), x(5)};
   if (kind == "eddy_brake") return fields(2), EddyBrake{x(1), x(2)};
   if (kind == "lugre") return fields(6), LuGre{x(1), x(2), x(3), x(4), x(5), x(6)};
   if (kind == "slip_clutch") return fields(2), SlipClutch{x(1), t[2].cast<int>()};

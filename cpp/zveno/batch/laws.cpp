@@ -37,8 +37,8 @@ struct SlipClutchLanes {
   Packed limit;
   int terms;
 };
-using Lane = std::variant<SpringDamperOf<Packed>, DryFrictionOf<Packed>, StopsOf<Packed>, EddyBrakeOf<Packed>, ServoLanes,
-                          LuGreLanes, SlipClutchLanes>;
+using Lane = std::variant<SpringDamperOf<Packed>, DryFrictionOf<Packed>, StopsOf<Packed>, BumpersOf<Packed>,
+                          EddyBrakeOf<Packed>, ServoLanes, LuGreLanes, SlipClutchLanes>;
 
 // the same program, but for its numbers
 bool alike(const JointLaw& a, const JointLaw& b) {

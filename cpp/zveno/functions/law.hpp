@@ -49,6 +49,23 @@ struct StopsOf {
 };
 using Stops = StopsOf<double>;
 
+// Stops that set in smoothly: -stiffness ramp(depth) max(0, 1 + damping v), v into the stop. ramp(x) = blend c^3 (1 - c/2) +
+// max(x - blend, 0), c = x / blend within 0 and 1.
+template <class T>
+struct BumpersOf {
+  T lower, upper, stiffness, damping, blend;
+  T operator()(const T& x, const T& v) const { return push(lower - x, -v) - push(x - upper, v); }
+
+ private:
+  T push(const T& depth, const T& inward) const {
+    const T zero(0.0), one(1.0), rest = depth - blend, rise = one + damping * inward;
+    const T part = chosen(above(depth, zero), chosen(above(blend, depth), depth / blend, one), zero);
+    const T ramp = blend * (part * part * part) * (one - T(0.5) * part) + chosen(above(rest, zero), rest, zero);
+    return chosen(above(depth, zero), stiffness * ramp * chosen(above(rise, zero), rise, zero), zero);
+  }
+};
+using Bumpers = BumpersOf<double>;
+
 // eddy currents: -force at rate = speed is the largest
 template <class T>
 struct EddyBrakeOf {
@@ -157,7 +174,7 @@ struct SlipClutch {
   int terms;
 };
 
-using Term = std::variant<SpringDamper, DryFriction, Stops, EddyBrake, Servo, LuGre, SlipClutch>;
+using Term = std::variant<SpringDamper, DryFriction, Stops, Bumpers, EddyBrake, Servo, LuGre, SlipClutch>;
 
 // Sum of terms. A term with an internal state (LuGre) has its place in z, in the order of the program.
 class JointLaw {

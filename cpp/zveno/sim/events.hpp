@@ -64,8 +64,10 @@ class Events {
       (is_upper ? w.upper : w.lower) = is_upper ? std::min(w.upper, at) : std::max(w.lower, at);
     };
     bool stops = false;
-    for (const Term& term : law.terms())
-      if (const auto* s = std::get_if<Stops>(&term)) add(s->lower, false), add(s->upper, true), stops = true;
+    const auto add_both = [&](const auto* s) {
+      if (s) add(s->lower, false), add(s->upper, true), stops = true;
+    };
+    for (const Term& term : law.terms()) add_both(std::get_if<Stops>(&term)), add_both(std::get_if<Bumpers>(&term));
     if (!stops) add(lower, false), add(upper, true);
     if (!w.bounds.empty()) watched_.push_back(std::move(w));
   }

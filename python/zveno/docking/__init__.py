@@ -1,9 +1,64 @@
-"""Docking of two spacecraft: contact, capture, retraction, and campaigns of many dockings."""
+"""Docking of two spacecraft: contact of the rings, capture by latches, attenuation, retraction; campaigns.
+
+Examples
+--------
+>>> from zveno import docking
+>>> s = docking.demo("UPS", "aligned")
+>>> s.conditions.closing
+0.08
+"""
 
 from . import statistics
+from .campaign import Campaign, Envelope, Indices, RunOf, campaign
+from .result import Docking, Event, History, LockedPair, Peaks, Work
 from .sampling import Box, Normal, Uniform
+from .scenario import (
+    AttitudeHold,
+    Conditions,
+    Contact,
+    Interface,
+    Latches,
+    Move,
+    Phases,
+    Scenario,
+    Thrust,
+    Vehicle,
+    demo,
+)
+from .simulate import contact_wrench, run_batch, simulate, start_gap
 
-__all__ = ["Box", "Normal", "Uniform", "statistics"]
+__all__ = [
+    "AttitudeHold",
+    "Box",
+    "Campaign",
+    "Conditions",
+    "Contact",
+    "Docking",
+    "Envelope",
+    "Event",
+    "History",
+    "Indices",
+    "Interface",
+    "Latches",
+    "LockedPair",
+    "Move",
+    "Normal",
+    "Peaks",
+    "Phases",
+    "RunOf",
+    "Scenario",
+    "Thrust",
+    "Uniform",
+    "Vehicle",
+    "Work",
+    "campaign",
+    "contact_wrench",
+    "demo",
+    "run_batch",
+    "simulate",
+    "start_gap",
+    "statistics",
+]
 
 
 def __dir__() -> list[str]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..model import Chain, Hexapod
 
 __all__ = [
+    "Bumpers",
     "DryFriction",
     "EddyBrake",
     "Law",
@@ -380,8 +381,41 @@ class LuGre(Law):
         return self._decay(v) * dt < 1
 
 
+class _Ends(Law):
+    """A law that acts beyond the limits of a leg or joint."""
+
+    lower: float | None
+    upper: float | None
+
+    def _check_ends(self) -> None:
+        fail = _fail_of(self)
+        for key in ("lower", "upper"):
+            value = getattr(self, key)
+            if value is not None:
+                object.__setattr__(self, key, as_number(value, fail, key, infinite=True))
+        if self.lower is not None and self.upper is not None and not self.lower < self.upper:
+            fail(f"lower is {self.lower:g} and upper is {self.upper:g}, expected lower < upper")
+        if self.lower == math.inf or self.upper == -math.inf:
+            fail(f"lower is {self.lower} and upper is {self.upper}, which leaves no way")
+
+    def _resolved(self, place: Place) -> Law:
+        lower = place.lower if self.lower is None else self.lower
+        upper = place.upper if self.upper is None else self.upper
+        if math.isinf(lower) and math.isinf(upper):
+            raise ValueError(f"{type(self).__name__}: {place.who} has no limits; give lower= and upper=")
+        return replace(self, lower=lower, upper=upper)  # type: ignore[type-var]
+
+    def _need_ends(self) -> None:
+        for key in ("lower", "upper"):
+            if getattr(self, key) is None:
+                _fail_of(self)(f"{key} is None, the limit of a leg; give a number, or choose the leg with Law.of")
+
+    def _ends(self) -> tuple[float, float]:
+        return -math.inf if self.lower is None else self.lower, math.inf if self.upper is None else self.upper
+
+
 @dataclass(frozen=True)
-class Stops(Law):
+class Stops(_Ends):
     """Ends of the way: springs beyond them, with dampers that act inwards only, so that a stop never pulls.
 
     x > upper: -stiffness (x - upper) - damping max(v, 0); x < lower: -stiffness (x - lower) - damping min(v, 0).
@@ -408,33 +442,57 @@ class Stops(Law):
 
     def __post_init__(self) -> None:
         _check(self, positive="stiffness", amounts="damping")
-        fail = _fail_of(self)
-        for key in ("lower", "upper"):
-            value = getattr(self, key)
-            if value is not None:
-                object.__setattr__(self, key, as_number(value, fail, key, infinite=True))
-        if self.lower is not None and self.upper is not None and not self.lower < self.upper:
-            fail(f"lower is {self.lower:g} and upper is {self.upper:g}, expected lower < upper")
-        if self.lower == math.inf or self.upper == -math.inf:
-            fail(f"lower is {self.lower} and upper is {self.upper}, which leaves no way")
-
-    def _resolved(self, place: Place) -> Law:
-        lower = place.lower if self.lower is None else self.lower
-        upper = place.upper if self.upper is None else self.upper
-        if math.isinf(lower) and math.isinf(upper):
-            raise ValueError(f"Stops: {place.who} has no limits; give lower= and upper=")
-        return replace(self, lower=lower, upper=upper)
+        self._check_ends()
 
     def _terms(self) -> list[_Term]:
-        for key in ("lower", "upper"):
-            if getattr(self, key) is None:
-                _fail_of(self)(f"{key} is None, the limit of a leg; give a number, or choose the leg with Law.of")
+        self._need_ends()
         return [("stops", self.lower, self.upper, self.stiffness, self.damping)]
 
     def _slopes(self) -> list[Slope]:
-        lower = -math.inf if self.lower is None else self.lower
-        upper = math.inf if self.upper is None else self.upper
-        return [Slope("Stops", self.stiffness, self.damping, ends=(lower, upper))]
+        return [Slope("Stops", self.stiffness, self.damping, ends=self._ends())]
+
+
+@dataclass(frozen=True)
+class Bumpers(_Ends):
+    """Ends of the way that set in smoothly: stiffness ramp(depth) max(0, 1 + damping v) inwards, v into the stop.
+
+    ramp(x) = blend c^3 (1 - c / 2) + max(x - blend, 0) with c = x / blend, at most 1: twice continuously differentiable,
+    so that an integration keeps its order across the stop. `Stops` jump with their damper.
+
+    Parameters
+    ----------
+    stiffness : float, N/m or N m/rad
+    damping : float, s/m or s/rad
+        In proportion to the elastic force.
+    blend : float, m or rad
+        Depth over which the stiffness sets in.
+    lower, upper : float, optional, m or rad
+        None: the limit of the leg or joint; infinite: no stop on this side.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> law = zv.laws.Bumpers(1e5, 10.0, 1e-3, lower=-0.1, upper=0.1)
+    >>> law(0.0, [-0.11, 0.0, 0.11], [0.0, 0.0, 0.05]).round(6) + 0.0
+    array([  950.,     0., -1425.])
+    """
+
+    stiffness: float
+    damping: float = 0.0
+    blend: float = 1e-3
+    lower: float | None = None
+    upper: float | None = None
+
+    def __post_init__(self) -> None:
+        _check(self, positive="stiffness blend", amounts="damping")
+        self._check_ends()
+
+    def _terms(self) -> list[_Term]:
+        self._need_ends()
+        return [("bumpers", self.lower, self.upper, self.stiffness, self.damping, self.blend)]
+
+    def _slopes(self) -> list[Slope]:
+        return [Slope("Bumpers", self.stiffness, 0.0, ends=self._ends())]
 
 
 @dataclass(frozen=True)
