@@ -28,6 +28,7 @@ Finished: TypeAlias = Callable[[int, Columns], None]
 
 _TICK: Final = 0.05  # s between two looks at Ctrl-C
 _PIECE: Final = 64  # runs that a thread does between two looks at the rest of the world
+_CONNECT: Final = 10.0  # s to wait for the answer of a scheduler
 _LOOK: Final = 2.0  # s between two looks at the size of a cluster
 
 
@@ -189,7 +190,7 @@ def on_cluster(
         client = cluster
         if isinstance(cluster, str):
             try:
-                client = stack.enter_context(distributed.Client(cluster, timeout="10s", set_as_default=False))
+                client = stack.enter_context(distributed.Client(cluster, timeout=_CONNECT, set_as_default=False))
             except (OSError, TimeoutError) as error:
                 raise ConnectionError(f"campaign: no Dask scheduler answers at {cluster!r}: {error}") from None
         _feed(distributed, client, job, runner, iter(chunks), finished, tick)
@@ -208,7 +209,7 @@ def _feed(
 
     head, done, looked, room = job.head(), 0, -np.inf, 0
     running: dict[Any, int] = {}
-    results = distributed.as_completed()
+    results = distributed.as_completed(loop=client.loop)
     try:
         while True:
             if time.monotonic() - looked > _LOOK:

@@ -7,6 +7,7 @@ the fingerprint of its campaign and checksums, so what cannot be trusted is noti
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -114,7 +115,7 @@ class Store:
     def write(self, number: int, columns: Columns) -> None:
         """Write a chunk; its file appears when it is complete."""
         about = {"fingerprint": self.fingerprint, "first": number * self.chunk, "zveno": self.head["zveno"]}
-        about |= {"seed": self.head["seed"], "scenario": self.head["scenario_hash"]}
+        about |= {"seed": self.head["seed"], "scenario": self.head["scenario_hash"], "digest": _digest(columns)}
         parquet = find_spec("pyarrow") is not None
         name = f"chunk-{number:06d}.{'parquet' if parquet else 'npz'}"
         with replacing(os.path.join(self.path, name)) as file:
@@ -133,7 +134,7 @@ class Store:
             os.unlink(other)  # of an installation with other libraries, and damaged: else it had not been done again
 
     def read(self, path: str, names: Iterable[str] | None = None) -> Columns:
-        """Columns of a chunk file, all or those named; raises `Damaged`."""
+        """Columns of a chunk file, those named or all, and then they are checked; raises `Damaged`."""
         try:
             about, columns = (_read_parquet if path.endswith(".parquet") else _read_npz)(path, names)
         except Damaged:
@@ -144,9 +145,8 @@ class Store:
             raise Damaged(" ".join(str(error).split())[:200] or type(error).__name__) from error
         if not isinstance(about, dict) or about.get("fingerprint") != self.fingerprint:
             raise Damaged("it belongs to another campaign")
-        lengths = {len(values) for values in columns.values()}
-        if len(lengths) != 1:
-            raise Damaged("its columns differ in length")
+        if names is None and about.get("digest") != _digest(columns):
+            raise Damaged("its numbers are not those that were written")
         number = int(re.findall(r"chunk-(\d+)", os.path.basename(path))[0])
         if about.get("first") != number * self.chunk:
             raise Damaged(f"it has the runs from {about.get('first')}, not from {number * self.chunk}")
@@ -161,6 +161,16 @@ class Store:
             raise Damaged(f"it has {0 if index is None else len(index)} runs instead of {count}")
         if not np.array_equal(index, np.arange(first, first + len(index))):
             raise Damaged("its runs are not those of its number")
+
+
+def _digest(columns: Columns) -> str:
+    """Of names and values."""
+    digest = hashlib.sha256()
+    for name, values in columns.items():
+        text = values.dtype.kind == "U"
+        data = "\0".join(values.tolist()).encode() if text else np.ascontiguousarray(values).tobytes()
+        digest.update(f"{name}:{'text' if text else values.dtype.str}:{len(values)}:".encode() + data)
+    return digest.hexdigest()
 
 
 def _arrow(values: Any) -> Any:
@@ -185,7 +195,7 @@ def _read_parquet(path: str, names: Iterable[str] | None) -> tuple[Any, Columns]
 
 
 def _read_npz(path: str, names: Iterable[str] | None) -> tuple[Any, Columns]:
-    with np.load(path, allow_pickle=False) as data:
+    with open(path, "rb") as file, np.load(file, allow_pickle=False) as data:
         wanted = [name for name in data.files if name != "about"] if names is None else list(names)
         return json.loads(str(data["about"])), {name: data[name] for name in wanted}
 
@@ -194,7 +204,7 @@ def _read_head(path: str, who: str) -> dict[str, Any] | None:
     """What a folder says about its campaign; None where it says nothing."""
 
     def fail(text: str) -> NoReturn:
-        raise ValueError(f"{who}: {_show(os.path.join(path, 'campaign.json'))} {text}")
+        raise ValueError(f"{who}: '{os.path.join(path, 'campaign.json')}' {text}")
 
     try:
         with open(os.path.join(path, "campaign.json"), "rb") as file:
@@ -238,9 +248,9 @@ def _require_same(old: Mapping[str, Any], new: Mapping[str, Any], path: str, who
     if old["scenario_hash"] != new["scenario_hash"]:
         differ.insert(0, "scenario")
     if not differ:
-        differ.append("number of runs, which places the points of this design,")
-    parts = ", ".join(differ)
+        differ.append("number of runs, on which the points of this design depend,")
+    parts = f"{' and '.join(differ)} {'differs' if len(differ) == 1 else 'differ'}"
     details = [f"{key} {_show(old[key])} there, {_show(new[key])} here" for key in ("seed", "zveno", "design")]
     shown = [text for key, text in zip(("seed", "zveno", "design"), details, strict=True) if old[key] != new[key]]
     more = f" ({'; '.join(shown)})" if shown else ""
-    raise ValueError(f"{who}: store {_show(path)} is of another campaign: its {parts} differ{more}; take another folder")
+    raise ValueError(f"{who}: store {_show(path)} is of another campaign: its {parts}{more}; take another folder")

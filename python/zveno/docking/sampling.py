@@ -323,7 +323,7 @@ class Box:
             s = self.sigmas
             length = radius / s * math.sqrt(-2 * math.log1p(u * math.expm1(-0.5 * s * s)))
         angle = 2 * math.pi * turn
-        return length * math.cos(angle), length * math.sin(angle)
+        return length * math.cos(angle) + 0.0, length * math.sin(angle) + 0.0  # no negative zeros
 
     def _within(self, limits: tuple[float, float], u: float) -> float:
         low, high = limits
@@ -444,12 +444,12 @@ class Sampler(NamedTuple):
             return self._sobol(first, count)
         if self.design == "latin":
             return self._latin(first, count)
-        made = np.empty((count, d))
-        for k, i in enumerate(range(first, first + count)):
-            made[k] = self._saltelli(i) if self.design == "saltelli" else self._corner(i) if self._corners else (
-                self._stream(i).random(d)
-            )  # fmt: skip
-        return made
+        if self._corners:
+            return self._corner(first, count)
+        indices = range(first, first + count)
+        if self.design == "saltelli":
+            return np.array([self._saltelli(i) for i in indices])
+        return np.array([self._stream(i).random(d) for i in indices])
 
     def conditions(self, first: int, count: int) -> dict[str, Array]:
         """Columns of conditions and parameters of consecutive runs."""
@@ -480,16 +480,15 @@ class Sampler(NamedTuple):
             warnings.simplefilter("ignore", UserWarning)
             return np.asarray(sobol.random(count), float)
 
-    def _corner(self, i: int) -> Array:
-        """A corner: rims of discs at quarter turns, ends of intervals; all of them in an order made by the seed."""
-        number = int(_permuted(np.array([i], np.uint64), self.most or 1, _mixed(self.seed, 0))[0])
-        u = np.empty(self.box.dimension)
+    def _corner(self, first: int, count: int) -> Array:
+        """Corners: rims of discs at quarter turns, ends of intervals; all of them in an order made by the seed."""
+        indices = np.arange(first, first + count, dtype=np.uint64)
+        numbers = _permuted(indices, self.most or 1, _mixed(self.seed, 0)).astype(np.int64)
+        u = np.ones((count, self.box.dimension))
         for k in range(len(DISCS)):
-            number, direction = divmod(number, DIRECTIONS)
-            u[2 * k : 2 * k + 2] = 1.0, direction / DIRECTIONS
+            numbers, u[:, 2 * k + 1] = numbers // DIRECTIONS, numbers % DIRECTIONS / DIRECTIONS
         for k in range(2 * len(DISCS), self.box.dimension):
-            number, end = divmod(number, 2)
-            u[k] = end
+            numbers, u[:, k] = numbers // 2, numbers % 2
         return u
 
     def _saltelli(self, i: int) -> Array:
