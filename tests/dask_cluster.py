@@ -1,7 +1,7 @@
 """A Dask cluster on this machine: a scheduler and workers, each a process. Libraries are imported once, then it forks.
 
-python dask_cluster.py FOLDER WORKERS: writes the address and the process numbers of the workers to FOLDER/cluster.json and
-ends with its standard input.
+python dask_cluster.py FOLDER WORKERS: writes the address of the scheduler and the process numbers of the workers to
+FOLDER and ends with its standard input.
 """
 
 import asyncio

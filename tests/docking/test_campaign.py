@@ -275,7 +275,7 @@ def test_failed_runs_stay_in_the_denominator(whole):
     assert whole.failures == {"contact_range": whole.outcomes["failed"]}
     assert whole.outcomes["failed"] > 0
     p = whole.capture_probability
-    assert (p.count, p.runs) == (whole.outcomes["captured"], 500)
+    assert (p.successes, p.runs) == (whole.outcomes["captured"], 500)
     assert p == statistics.probability(whole.outcomes["captured"], 500)
     assert "failures    contact_range" in str(whole)
 
@@ -293,8 +293,8 @@ def test_worst_runs_are_ranked(whole):
     sound = whole.table["status"] != "contact_range"
     assert [run.value for run in worst] == sorted(whole.table["bending"][sound], reverse=True)[:5]
     for found in worst:
-        assert whole.table["bending"][found.index] == found.value
-        assert whole.table["closing"][found.index] == found.conditions["closing"]
+        assert whole.table["bending"][found.number] == found.value
+        assert whole.table["closing"][found.number] == found.conditions["closing"]
 
 
 def test_rank_correlations_find_what_matters(whole):
@@ -316,7 +316,7 @@ def test_envelope_counts_every_run(whole):
 def test_sobol_indices_are_refused_where_the_sample_does_not_allow_them(whole):
     with pytest.raises(ValueError, match=r"only .* % of the runs were captured"):
         whole.sobol_indices("shear")
-    with pytest.raises(ValueError, match="corners of a box are no random sample"):
+    with pytest.raises(ValueError, match="corners are no random sample"):
         run(job(100, design="corners"), docking_runner.run).sobol_indices("shear")
     found = whole.sobol_indices("captured")
     assert found.total is None

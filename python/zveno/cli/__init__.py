@@ -1,4 +1,7 @@
-"""Command line: ``zveno demo``, ``info``, ``export``, ``bench``, ``doctor``. Needs typer and rich (``zveno[cli]``)."""
+"""Command line: ``zveno demo``, ``info``, ``export``, ``dock``, ``bench``, ``doctor``.
+
+Needs typer and rich (``zveno[cli]``).
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ try:
     from .bench import bench
     from .cpu import cpu
     from .demo import demo
+    from .dock import app as dock
     from .doctor import doctor
     from .export import export
     from .info import info
@@ -40,6 +44,7 @@ app = typer.Typer(
 for _command in (demo, info, export, bench, doctor):
     app.command()(_command)
 app.command(hidden=True)(cpu)  # part of doctor
+app.add_typer(dock)
 
 
 def main() -> NoReturn:
@@ -110,6 +115,7 @@ Start here
   zveno info arm.urdf            joints, links, masses, warnings of your model
   zveno export arm.urdf -f inverse_dynamics -f mass_matrix -o arm_c
                                  C code for a controller, with its self-test
+  zveno dock --demo              two spacecraft dock: capture, peak loads, energies
   zveno bench                    which mass-matrix algorithm is fastest here
   zveno doctor                   what is installed, what is missing
 

@@ -11,7 +11,7 @@ Examples
 from . import statistics
 from .campaign import Campaign, Envelope, Indices, RunOf, campaign
 from .result import Docking, Event, History, LockedPair, Peaks, Work
-from .sampling import Box, Normal, Uniform
+from .sampling import Box, Cases, Normal, Uniform
 from .scenario import (
     AttitudeHold,
     Conditions,
@@ -31,6 +31,7 @@ __all__ = [
     "AttitudeHold",
     "Box",
     "Campaign",
+    "Cases",
     "Conditions",
     "Contact",
     "Docking",

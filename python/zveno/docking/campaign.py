@@ -32,8 +32,8 @@ from ..errors import Error, SimulationWarning
 from ..sim.plan import progress_bar
 from . import statistics
 from .campaign_run import Chunk, Job, Runner, on_cluster, on_threads
-from .campaign_store import Columns, Damaged, Store
-from .sampling import CONDITIONS, DESIGNS, DISCS, Box
+from .campaign_store import Columns, DamagedError, Store
+from .sampling import CONDITIONS, DESIGNS, DISCS, Box, Cases, box_from_dict
 from .statistics import PERCENTILES, Percentile, Probability
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ _FALLING: Final = ("stroke_min",)  # worst where least
 class RunOf(NamedTuple):
     """One run of a campaign, and why it is shown."""
 
-    index: int
+    number: int
     value: float
     status: str
     conditions: dict[str, float]
@@ -170,8 +170,8 @@ class Indices:
 
 def campaign(
     scenario: Scenario,
-    n: int = 10_000,
-    box: Box | Mapping[str, Any] | None = None,
+    n: int | None = None,
+    box: Box | Cases | Mapping[str, Any] | None = None,
     seed: int = 2026,
     threads: int | None = None,
     cluster: Any = None,
@@ -195,11 +195,11 @@ def campaign(
     ----------
     scenario : Scenario
         Its conditions are replaced by drawn ones; the gap at the start follows from them.
-    n : int
-        Number of runs.
-    box : Box, optional
+    n : int, optional
+        Number of runs; default: 10 000, or all of the cases.
+    box : Box or Cases, optional
         What conditions and uncertain parameters are drawn from; default: `Box.idss()`. A dictionary is taken by
-        `Box.from_dict`.
+        `Box.from_dict`. `Cases` are run one after another as they are.
     seed : int
         0 to 2^64 - 1.
     threads : int, optional
@@ -213,8 +213,8 @@ def campaign(
         Go on with a store of the same campaign: chunks that are there and intact are kept. A store of another campaign
         is refused in any case.
     design : {"random", "latin", "sobol", "corners", "saltelli"}
-        Independent points; a Latin hypercube; Sobol's sequence, scrambled by the seed (needs SciPy); corners of the box,
-        discs at four points of their rim; blocks of runs for Sobol's total indices.
+        Independent points; a Latin hypercube; Sobol's sequence, scrambled by the seed (needs SciPy); corners of the
+        box,         discs at four points of their rim; blocks of runs for Sobol's total indices.
     t_end : float, s
         Where a run ends at the latest.
     after : float, s, optional
@@ -249,17 +249,22 @@ def campaign(
     fail = failing("campaign")
     if not isinstance(scenario, Scenario):
         fail(f"scenario is {_show(scenario)}, expected a docking.Scenario")
-    if box is not None and not isinstance(box, Box):
+    if box is not None and not isinstance(box, Box | Cases):
         if not isinstance(box, Mapping):
-            fail(f"box is {_show(box)}, expected a docking.Box")
+            fail(f"box is {_show(box)}, expected a docking.Box or docking.Cases")
         box = Box.from_dict(box)
-    box = box or Box.idss()
+    box = Box.idss() if box is None else box
+    cases = isinstance(box, Cases)
+    if cases and design != "random":
+        fail(f"design is {_show(design)}, but cases are run as they are")
+    if n is None:
+        n = len(box) if isinstance(box, Cases) else 10_000
     settings = _settings(t_end, after, dt)
     job = Job(
         scenario.to_dict(),
         box.to_dict(),
         as_integer("campaign", "seed", seed, 0, _SEEDS),
-        as_choice(design, fail, "design", DESIGNS),
+        "cases" if cases else as_choice(design, fail, "design", DESIGNS),
         as_integer("campaign", "n", n, 1, _RUNS),
         settings,
         version("zveno"),
@@ -299,7 +304,7 @@ def run(
     size = None if chunk is None else as_integer(who, "chunk", chunk, 1, 10**7)
     most = job.sampler.most
     if most is not None and job.n > most:
-        fail(f"n is {job.n}, but the box has {most} corners")
+        fail(f"n is {job.n}, but the box has {most} {job.design}")
     if cluster is not None and not isinstance(cluster, str) and not hasattr(cluster, "submit"):
         fail(f"cluster is {_show(cluster)}, expected a distributed.Client or the address of a scheduler")
     if cluster is not None and threads is not None:
@@ -331,9 +336,9 @@ def run(
 def _part(part: Any, fail: Any, store: object) -> tuple[int, int]:
     if part is None:
         return 0, 1
-    pair = as_list(part)
-    good = pair is not None and len(pair) == 2 and all(isinstance(x, int) and not isinstance(x, bool) for x in pair)
-    if not good or pair is None or not 0 <= pair[0] < pair[1]:
+    pair = as_list(part) or []
+    good = len(pair) == 2 and all(isinstance(x, int) and not isinstance(x, bool) for x in pair)
+    if not good or not 0 <= pair[0] < pair[1]:
         fail(f"part is {_show(part)}, expected (k, m) with 0 <= k < m")
     if store is None:
         fail("part needs a store, where the other parts are")
@@ -403,38 +408,28 @@ def altered(job: Job, values: Mapping[str, float]) -> Scenario:
     from .scenario import Scenario
 
     data: Any = copy.deepcopy(dict(job.scenario))
-    spreads = Box.from_dict(job.box).uncertain
+    spreads = box_from_dict(job.box).uncertain
     for name, value in values.items():
         *path, last = name.split(".")
         place = data
         for key in path:
-            place = _step(place, key, name)
-        if isinstance(place, list):
-            last = _index(place, last, name)  # type: ignore[assignment]
-        elif not isinstance(place, dict):
-            _nowhere(name)
+            place = place[_key(place, key, name)]
+        where = _key(place, last, name, new=True)
         if getattr(spreads[name], "relative", False):
-            old = place[last] if isinstance(place, list) else place.get(last)
-            if old is None:
+            if isinstance(place, dict) and where not in place:
                 raise ValueError(f"campaign: the scenario has no number {name!r} that could be multiplied")
-            place[last] = _scaled(old, value, name)
-        else:
-            place[last] = value
+            value = _scaled(place[where], value, name)
+        place[where] = value
     return Scenario.from_dict(data)
 
 
-def _step(place: Any, key: str, name: str) -> Any:
-    if isinstance(place, list):
-        return place[_index(place, key, name)]
-    if not isinstance(place, dict) or key not in place:
+def _key(place: Any, key: str, name: str, *, new: bool = False) -> Any:
+    """Key or index of a part of the scenario; `new`: also of a number that is left at its default."""
+    if isinstance(place, list) and key.isdigit() and int(key) < len(place):
+        return int(key)
+    if not isinstance(place, dict) or not (new or key in place):
         _nowhere(name, place)
-    return place[key]
-
-
-def _index(place: list[Any], key: str, name: str) -> int:
-    if not key.isdigit() or int(key) >= len(place):
-        _nowhere(name)
-    return int(key)
+    return key
 
 
 def _nowhere(name: str, place: Any = None) -> NoReturn:
@@ -456,7 +451,7 @@ def require_parameters(job: Job) -> None:
     """Refuse uncertain parameters that the scenario does not have, before any run."""
     from .simulate import FACTORS
 
-    spreads = Box.from_dict(job.box).uncertain
+    spreads = box_from_dict(job.box).uncertain
     values = {name: spread.at(0.5) for name, spread in spreads.items() if name not in FACTORS}
     if values:
         altered(job, values)
@@ -510,7 +505,7 @@ class Campaign:
         for number, path in made._files().items():
             try:
                 kept.verify(number, path, made._count(number))
-            except Damaged as error:
+            except DamagedError as error:
                 _warn(f"Campaign.load: {os.path.basename(path)} is left out: {error}")
                 made._cache.setdefault("damaged", set()).add(number)
         return made
@@ -530,7 +525,7 @@ class Campaign:
                 try:
                     self._store.verify(number, files[number], count)
                     continue
-                except Damaged as error:
+                except DamagedError as error:
                     _warn(f"campaign: {os.path.basename(files[number])} is done again: {error}")
                     os.unlink(files[number])
             todo.append((number, number * self._chunk, count))
@@ -581,9 +576,9 @@ class Campaign:
         return None if self._store is None else self._store.path
 
     @property
-    def box(self) -> Box:
+    def box(self) -> Box | Cases:
         """What conditions were drawn from."""
-        return Box.from_dict(self._job.box)
+        return box_from_dict(self._job.box)
 
     @property
     def scenario(self) -> Scenario:
@@ -608,7 +603,9 @@ class Campaign:
         """A column of the table; read once."""
         if name not in self._cache:
             pieces = [piece[name] for piece in self._pieces([name])]
-            self._cache[name] = np.concatenate(pieces) if pieces else np.zeros(0, np.int64 if name == "index" else float)
+            self._cache[name] = (
+                np.concatenate(pieces) if pieces else np.zeros(0, np.int64 if name == "index" else float)
+            )
             self._cache[name].setflags(write=False)
         return self._cache[name]
 
@@ -639,8 +636,9 @@ class Campaign:
         return {name: self._cache[name] for name in self.columns}
 
     def column(self, name: str) -> Any:
-        """One column, or what follows from some: sizes of vectors `offset`, `tilt`, `lateral`, `tilt_rate`, and `abs_roll`,
-        `abs_rate_x`, `captured`.
+        """One column, or what follows from some: `offset`, `tilt`, `lateral`, `tilt_rate`, `abs_roll`, `abs_rate_x`, `captured`.
+
+        The first four are sizes of vectors.
 
         Parameters
         ----------
@@ -695,7 +693,7 @@ class Campaign:
 
     @property
     def capture_probability(self) -> Probability:
-        """Share of captured runs among all, failed ones too, with intervals of 95 % by Wilson and by Clopper and Pearson.
+        """Share of captured runs among all, failed ones too, with intervals of 95 % by Wilson and Clopper and Pearson.
 
         Examples
         --------
@@ -825,16 +823,22 @@ class Campaign:
         factors = {name: value for name, value in found.items() if name in FACTORS}
         if factors:
             made = with_factors(made, factors)
-        pairs = {key: tuple(found[name] for name in names) for key, names in _VECTORS.items() if key != "tilt_rate"}
-        rate = (found["rate_x"], found["rate_y"], found["rate_z"])
-        conditions = Conditions(closing=found["closing"], roll=found["roll"], rate=rate, gap=None, **pairs)
+        conditions = Conditions(
+            closing=found["closing"],
+            offset=(found["offset_y"], found["offset_z"]),
+            tilt=(found["pitch"], found["yaw"]),
+            roll=found["roll"],
+            lateral=(found["lateral_y"], found["lateral_z"]),
+            rate=(found["rate_x"], found["rate_y"], found["rate_z"]),
+            gap=None,
+        )
         return made.replace(conditions=conditions)
 
     def rank_correlations(self, quantities: Iterable[str] = tuple(LOADS)) -> dict[str, dict[str, float]]:
         """Spearman's correlation of every condition and parameter with every quantity, over the captured runs.
 
-        Beside the components there are the sizes of vectors and the absolute values of roll and its rate, on which loads
-        of a ring that is alike all around depend.
+        Beside the components there are the sizes of vectors and the absolute values of roll and its rate, on which
+        loads of a ring that is alike all around depend.
 
         Parameters
         ----------
@@ -888,8 +892,8 @@ class Campaign:
         ('offset', 'offset_angle')
         """
         fail = failing("sobol_indices")
-        if self.design == "corners":
-            fail("corners of a box are no random sample of it: take another design")
+        if self.design in ("corners", "cases"):
+            fail(f"{self.design} are no random sample of a box: take another design")
         self._require_runs("sobol_indices")
         if quantity == "captured":
             usable = np.ones(len(self), bool)
@@ -966,7 +970,18 @@ class Campaign:
         for cell in zip(*np.nonzero(runs), strict=True):
             share[cell] = hits[cell] / runs[cell]
             low[cell], high[cell] = statistics.clopper_pearson(int(hits[cell]), int(runs[cell]), confidence)
-        return Envelope(x, y, edges[0], edges[1], runs, hits, share, low, high, as_number(confidence, failing("envelope"), "confidence"))
+        return Envelope(
+            x,
+            y,
+            edges[0],
+            edges[1],
+            runs,
+            hits,
+            share,
+            low,
+            high,
+            as_number(confidence, failing("envelope"), "confidence"),
+        )
 
     def _require_runs(self, who: str) -> None:
         if not len(self):
@@ -987,12 +1002,17 @@ class Campaign:
             if out["failed"]:
                 lines.append(("failures", ", ".join(f"{word} {count}" for word, count in self.failures.items())))
             lines.append(
-                ("capture", f"{p.value:.6g}, 95 %: Wilson {_pair(p.wilson)}, Clopper-Pearson {_pair(p.clopper_pearson)}")
+                (
+                    "capture",
+                    f"{p.value:.6g}, 95 %: Wilson {_pair(p.wilson)}, Clopper-Pearson {_pair(p.clopper_pearson)}",
+                )
             )
             if out["captured"]:
                 for name in LOADS:
                     half, high = self.percentiles(name, (50, 99))
-                    text = f"median {half.value:.4g}, 99 % {high.value:.4g}, largest {self._of_captured(name).max():.4g}"
+                    text = (
+                        f"median {half.value:.4g}, 99 % {high.value:.4g}, largest {self._of_captured(name).max():.4g}"
+                    )
                     lines.append((name, f"{text} {UNITS[name]} (captured runs)"))
         if self.store:
             lines.append(("store", self.store))

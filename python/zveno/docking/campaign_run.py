@@ -18,7 +18,7 @@ import numpy as np
 from .. import _core
 from .._extras import optional
 from .campaign_store import Columns
-from .sampling import Box, Sampler
+from .sampling import Sampler, box_from_dict
 
 __all__ = ["Job", "on_cluster", "on_threads"]
 
@@ -77,7 +77,7 @@ class Job:
 
     @property
     def sampler(self) -> Sampler:
-        return Sampler(Box.from_dict(self.box), self.seed, self.design, self.n)
+        return Sampler(box_from_dict(self.box), self.seed, self.design, self.n)
 
     def run(self, runner: Runner, first: int, count: int) -> Columns:
         """Columns of consecutive runs: numbers, conditions, results."""
@@ -104,7 +104,7 @@ def on_threads(
 ) -> None:
     """Work off chunks in threads; `finished` gets those that are complete, `tick` the number of runs done.
 
-    After Ctrl-C the pieces under way come to their end, chunks that they complete are kept, and the interrupt is raised.
+    After Ctrl-C pieces under way come to their end, chunks that they complete are kept, and the interrupt is raised.
     """
     from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait  # brings logging
 

@@ -13,15 +13,17 @@ import os
 import re
 import time
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final, NoReturn, Self
 
 import numpy as np
 
 from .._check import _show, as_path
+from .._extras import optional
 from .._output import replacing
 
-__all__ = ["Damaged", "Store"]
+__all__ = ["DamagedError", "Store"]
 
 FORMAT: Final = "zveno.campaign"
 VERSION: Final = 1
@@ -31,7 +33,7 @@ _CHUNK: Final = re.compile(r"chunk-(\d{6,})\.(parquet|npz)")
 Columns = dict[str, Any]  # names to arrays of one length
 
 
-class Damaged(Exception):
+class DamagedError(Exception):
     """A chunk file that cannot be used; the text says why."""
 
 
@@ -120,9 +122,7 @@ class Store:
         name = f"chunk-{number:06d}.{'parquet' if parquet else 'npz'}"
         with replacing(os.path.join(self.path, name)) as file:
             if parquet:
-                import pyarrow as pa
-                import pyarrow.parquet as pq
-
+                pa, pq = (import_module(name) for name in ("pyarrow", "pyarrow.parquet"))
                 table = pa.table({key: _arrow(values) for key, values in columns.items()})
                 table = table.replace_schema_metadata({"zveno": json.dumps(about)})
                 pq.write_table(table, file, write_page_checksum=True)
@@ -134,33 +134,33 @@ class Store:
             os.unlink(other)  # of an installation with other libraries, and damaged: else it had not been done again
 
     def read(self, path: str, names: Iterable[str] | None = None) -> Columns:
-        """Columns of a chunk file, those named or all, and then they are checked; raises `Damaged`."""
+        """Columns of a chunk file, those named or all, and then they are checked; raises `DamagedError`."""
         try:
             about, columns = (_read_parquet if path.endswith(".parquet") else _read_npz)(path, names)
-        except Damaged:
+        except DamagedError:
             raise
         except ImportError:
             raise
         except Exception as error:  # the libraries raise anything for a damaged file
-            raise Damaged(" ".join(str(error).split())[:200] or type(error).__name__) from error
+            raise DamagedError(" ".join(str(error).split())[:200] or type(error).__name__) from error
         if not isinstance(about, dict) or about.get("fingerprint") != self.fingerprint:
-            raise Damaged("it belongs to another campaign")
+            raise DamagedError("it belongs to another campaign")
         if names is None and about.get("digest") != _digest(columns):
-            raise Damaged("its numbers are not those that were written")
+            raise DamagedError("its numbers are not those that were written")
         number = int(re.findall(r"chunk-(\d+)", os.path.basename(path))[0])
         if about.get("first") != number * self.chunk:
-            raise Damaged(f"it has the runs from {about.get('first')}, not from {number * self.chunk}")
+            raise DamagedError(f"it has the runs from {about.get('first')}, not from {number * self.chunk}")
         return columns
 
     def verify(self, number: int, path: str, count: int) -> None:
-        """Read a whole chunk and raise `Damaged` if it is not what it should be."""
+        """Read a whole chunk and raise `DamagedError` if it is not what it should be."""
         columns = self.read(path)
         index = columns.get("index")
         first = number * self.chunk
         if index is None or len(index) < count:
-            raise Damaged(f"it has {0 if index is None else len(index)} runs instead of {count}")
+            raise DamagedError(f"it has {0 if index is None else len(index)} runs instead of {count}")
         if not np.array_equal(index, np.arange(first, first + len(index))):
-            raise Damaged("its runs are not those of its number")
+            raise DamagedError("its runs are not those of its number")
 
 
 def _digest(columns: Columns) -> str:
@@ -178,11 +178,7 @@ def _arrow(values: Any) -> Any:
 
 
 def _read_parquet(path: str, names: Iterable[str] | None) -> tuple[Any, Columns]:
-    try:
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        text = f"reading {os.path.basename(path)} needs pyarrow: install it with `pip install zveno[data]`"
-        raise ImportError(text, name="pyarrow") from error
+    pq = optional("pyarrow.parquet", f"reading {os.path.basename(path)}", "pyarrow")
     wanted = None if names is None else list(names)
     table = pq.read_table(path, columns=wanted, page_checksum_verification=True, partitioning=None)
     if wanted is not None and set(wanted) - set(table.column_names):

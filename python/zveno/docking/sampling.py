@@ -7,7 +7,9 @@ roll, closing speed, roll rate; then one for each uncertain parameter.
 
 from __future__ import annotations
 
+import csv
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from statistics import NormalDist
@@ -16,10 +18,24 @@ from typing import Any, Final, NamedTuple, NoReturn, Self
 
 import numpy as np
 
-from .._check import Array, Fail, _show, as_amount, as_choice, as_flag, as_list, as_number, did_you_mean, failing
+from .._check import (
+    Array,
+    Fail,
+    _show,
+    as_amount,
+    as_array,
+    as_choice,
+    as_flag,
+    as_list,
+    as_number,
+    as_path,
+    did_you_mean,
+    failing,
+    frozen,
+)
 from .._extras import optional
 
-__all__ = ["CONDITIONS", "DESIGNS", "FACTORS", "Box", "Normal", "Sampler", "Spread", "Uniform"]
+__all__ = ["CONDITIONS", "DESIGNS", "FACTORS", "Box", "Cases", "Normal", "Sampler", "Spread", "Uniform"]
 
 DISCS: Final = ("offset", "tilt", "lateral", "tilt_rate")
 INTERVALS: Final = ("roll", "closing", "roll_rate")
@@ -396,6 +412,113 @@ def _interval(value: object, fail: Fail, what: str, *, symmetric: bool) -> tuple
     return (low, high)
 
 
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """A list of conditions, instead of a box to draw from: run i has those of row i.
+
+    Parameters
+    ----------
+    columns : mapping of str to array (n,)
+        Conditions by the names of the columns of a table: `closing`, `offset_y`, `offset_z`, `pitch`, `yaw`, `roll`,
+        `lateral_y`, `lateral_z`, `rate_x`, `rate_y`, `rate_z`; m, m/s, rad, rad/s, or degrees with `_deg` at the end of
+        the name. Those that are absent are zero, but for `closing`.
+
+    Examples
+    --------
+    >>> from zveno import docking
+    >>> cases = docking.Cases({"closing": [0.05, 0.1], "pitch_deg": [1.0, 4.0]})
+    >>> len(cases)
+    2
+    """
+
+    columns: Mapping[str, Array]
+
+    def __post_init__(self) -> None:
+        fail = failing("Cases")
+        if not isinstance(self.columns, Mapping):
+            fail(f"columns is {_show(self.columns)}, expected a mapping of names to numbers")
+        known = [*CONDITIONS, *(f"{name}_deg" for name, unit in CONDITIONS.items() if unit.startswith("rad"))]
+        found: dict[str, Array] = {}
+        for key, values in self.columns.items():
+            if key not in known:
+                fail(f"unknown column {_show(key)}{did_you_mean(key, known)}")
+            column = as_array(values, fail, f"column {key!r}", (np.size(values),))
+            name = key.removesuffix("_deg")
+            if name in found:
+                fail(f"{name} is given twice, in radians and in degrees")
+            found[name] = column if name == key else frozen(column * (math.pi / 180))
+        if "closing" not in found:
+            fail("the column 'closing' is missing")
+        n = len(found["closing"])
+        for name, column in found.items():
+            if len(column) != n:
+                fail(f"column {name!r} has {len(column)} numbers, 'closing' has {n}")
+        if not n or not (found["closing"] > 0).all():
+            fail("closing has numbers that are not > 0, or none")
+        _set(self, columns=MappingProxyType({name: found.get(name, frozen(np.zeros(n))) for name in CONDITIONS}))
+
+    def __len__(self) -> int:
+        return len(self.columns["closing"])
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_dict() == other.to_dict() if isinstance(other, Cases) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(column.tobytes() for column in self.columns.values()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ({name: np.array(column) for name, column in self.columns.items()},)
+
+    @property
+    def uncertain(self) -> Mapping[str, Spread]:
+        """None."""
+        return MappingProxyType({})
+
+    @classmethod
+    def from_csv(cls, path: str | os.PathLike[str]) -> Self:
+        """Cases of a table of text: the first line has the names of columns, commas or semicolons between them.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from zveno import docking
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "cases.csv")
+        ...     with open(path, "w") as file:
+        ...         _ = file.write("closing,offset_y,roll_deg\\n0.08,0.05,2\\n0.1,0.08,4\\n")
+        ...     len(docking.Cases.from_csv(path))
+        2
+        """
+        fail = failing("Cases.from_csv")
+        with open(as_path("Cases.from_csv", path), encoding="utf-8-sig", newline="") as file:
+            head = file.readline()
+            rows = list(csv.reader([head, *file], delimiter=";" if ";" in head else ","))
+        names = [cell.strip() for cell in rows[0]] if rows else []
+        if len(set(names)) < len(names) or not all(names):
+            fail(f"the first line is {_show(head)}, expected different names of columns")
+        table: dict[str, list[float]] = {name: [] for name in names}
+        for number, row in enumerate(rows[1:], 2):
+            if not any(cell.strip() for cell in row):
+                continue
+            if len(row) != len(names):
+                fail(f"line {number} has {len(row)} cells, the first has {len(names)}")
+            for name, cell in zip(names, row, strict=True):
+                try:
+                    table[name].append(float(cell))
+                except ValueError:
+                    fail(f"line {number} has {name} = {_show(cell)}, expected a number")
+        return cls({name: np.array(values) for name, values in table.items()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-safe dictionary."""
+        return {"cases": {name: column.tolist() for name, column in self.columns.items()}}
+
+
+def box_from_dict(data: Mapping[str, Any]) -> Box | Cases:
+    """What conditions come from: a box or a list of cases."""
+    return Cases(data["cases"]) if isinstance(data, Mapping) and "cases" in data else Box.from_dict(data)
+
+
 # ---- designs
 
 
@@ -412,16 +535,20 @@ class Sampler(NamedTuple):
         Runs of the campaign; the points of "latin" depend on it, those of the others do not.
     """
 
-    box: Box
+    box: Box | Cases
     seed: int
     design: str
     n: int
 
     @property
+    def _dimension(self) -> int:
+        return _BASE + len(self.box.uncertain)
+
+    @property
     def groups(self) -> list[tuple[int, ...]]:
         """Coordinates of each factor: two of a disc, one of an interval or a parameter."""
         discs = [(2 * k, 2 * k + 1) for k in range(len(DISCS))]
-        return discs + [(k,) for k in range(2 * len(DISCS), self.box.dimension)]
+        return discs + [(k,) for k in range(2 * len(DISCS), self._dimension)]
 
     @property
     def factors(self) -> list[str]:
@@ -431,6 +558,8 @@ class Sampler(NamedTuple):
     @property
     def most(self) -> int | None:
         """How many different runs the design has; None: any number."""
+        if isinstance(self.box, Cases):
+            return len(self.box)
         return DIRECTIONS ** len(DISCS) * 2 ** (len(INTERVALS) + len(self.box.uncertain)) if self._corners else None
 
     @property
@@ -439,7 +568,7 @@ class Sampler(NamedTuple):
 
     def points(self, first: int, count: int) -> Array:
         """Points of the runs first, ..., first + count - 1, (count, dimension)."""
-        d = self.box.dimension
+        d = self._dimension
         if self.design == "sobol":
             return self._sobol(first, count)
         if self.design == "latin":
@@ -453,6 +582,8 @@ class Sampler(NamedTuple):
 
     def conditions(self, first: int, count: int) -> dict[str, Array]:
         """Columns of conditions and parameters of consecutive runs."""
+        if isinstance(self.box, Cases):
+            return {name: column[first : first + count] for name, column in self.box.columns.items()}
         rows = [self.box.conditions(u) for u in self.points(first, count)]
         return {name: np.array([row[name] for row in rows], float) for name in (*CONDITIONS, *self.box.uncertain)}
 
@@ -462,7 +593,7 @@ class Sampler(NamedTuple):
 
     def _latin(self, first: int, count: int) -> Array:
         """In every coordinate each of n equal intervals holds one run: a permutation for each, with a random place."""
-        d = self.box.dimension
+        d = self._dimension
         indices = np.arange(first, first + count, dtype=np.uint64)
         cells = np.stack([_permuted(indices, self.n, _mixed(self.seed, k)) for k in range(d)], axis=1)
         inside = np.stack([self._stream(i).random(d) for i in range(first, first + count)])
@@ -471,7 +602,7 @@ class Sampler(NamedTuple):
     def _sobol(self, first: int, count: int) -> Array:
         qmc = optional("scipy.stats.qmc", "docking.campaign(design='sobol')", "scipy")
         # the name of the argument was `seed` before SciPy 1.15; the place is the same
-        sobol = qmc.Sobol(self.box.dimension, scramble=True, bits=30, **{_rng_name(qmc.Sobol): self.seed})
+        sobol = qmc.Sobol(self._dimension, scramble=True, bits=30, **{_rng_name(qmc.Sobol): self.seed})
         if first:
             sobol.fast_forward(first)
         import warnings
@@ -484,10 +615,10 @@ class Sampler(NamedTuple):
         """Corners: rims of discs at quarter turns, ends of intervals; all of them in an order made by the seed."""
         indices = np.arange(first, first + count, dtype=np.uint64)
         numbers = _permuted(indices, self.most or 1, _mixed(self.seed, 0)).astype(np.int64)
-        u = np.ones((count, self.box.dimension))
+        u = np.ones((count, self._dimension))
         for k in range(len(DISCS)):
             numbers, u[:, 2 * k + 1] = numbers // DIRECTIONS, numbers % DIRECTIONS / DIRECTIONS
-        for k in range(2 * len(DISCS), self.box.dimension):
+        for k in range(2 * len(DISCS), self._dimension):
             numbers, u[:, k] = numbers // 2, numbers % 2
         return u
 
@@ -495,7 +626,7 @@ class Sampler(NamedTuple):
         """Blocks of runs A, B, and A with the coordinates of one factor from B, for total effects."""
         groups = self.groups
         block, place = divmod(i, len(groups) + 2)
-        a, b = self._stream(block).random((2, self.box.dimension))
+        a, b = self._stream(block).random((2, self._dimension))
         if place < 2:
             return np.asarray((a, b)[place], float)
         chosen = list(groups[place - 2])

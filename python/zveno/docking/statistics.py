@@ -48,13 +48,14 @@ class Probability(NamedTuple):
     value: float
     wilson: Interval
     clopper_pearson: Interval
-    count: int
+    successes: int
     runs: int
     confidence: float
 
     def __str__(self) -> str:
         low, high = self.clopper_pearson
-        return f"{self.value:.6g} ({low:.6g} to {high:.6g} at {100 * self.confidence:g} %; {self.count} of {self.runs})"
+        counts = f"{self.successes} of {self.runs}"
+        return f"{self.value:.6g} ({low:.6g} to {high:.6g} at {100 * self.confidence:g} %; {counts})"
 
 
 class Percentile(NamedTuple):
@@ -251,9 +252,7 @@ def percentile_interval(values: ArrayLike, percent: float, confidence: float = 0
     return Percentile(
         p,
         float(np.percentile(sample, p)),
-        Interval(
-            float(sample[low - 1]) if low >= 1 else -math.inf, float(sample[high - 1]) if high <= n else math.inf
-        ),
+        Interval(float(sample[low - 1]) if low >= 1 else -math.inf, float(sample[high - 1]) if high <= n else math.inf),
         n,
         confidence,
     )
