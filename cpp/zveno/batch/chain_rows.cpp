@@ -7,6 +7,8 @@
 #include <zveno/batch/program.hpp>
 #include <zveno/batch/transcendental.hpp>
 #include <zveno/functions/chain_evaluation.hpp>
+#include <zveno/functions/contact.hpp>
+#include <zveno/functions/free_motion.hpp>
 #include <zveno/functions/hexapod_motion.hpp>
 #include <zveno/functions/inertia_solver.hpp>
 #include <zveno/functions/law.hpp>
@@ -252,7 +254,9 @@ const KernelTable& kernel_table() {
                                  &make_inertia_solver,
                                  &run_steps,
                                  &run_reach,
-                                 &run_arm};
+                                 &run_arm,
+                                 &make_free_motion,
+                                 &make_contact};
   return table;
 }
 

@@ -200,6 +200,9 @@ struct Transcendental {
   void (*angle_packs)(const double* s, const double* c, double* x, int n);
 };
 
+class FreeMotion;
+class ContactPair;
+struct RingShape;
 class JointLaw;
 class JointLaws;
 class InertiaSolver;
@@ -225,6 +228,8 @@ struct KernelTable {
   void (*run_steps)(const StepsJob&, std::ptrdiff_t begin, std::ptrdiff_t end);
   void (*run_reach)(const ReachJob&, std::ptrdiff_t begin, std::ptrdiff_t end);
   void (*run_arm)(const ArmJob&, std::ptrdiff_t begin, std::ptrdiff_t end);
+  std::unique_ptr<FreeMotion> (*make_free_motion)(const Hexapod&);
+  std::unique_ptr<ContactPair> (*make_contact)(const RingShape&, const RingShape&);
 
   Failure run(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) const {
     return run_chain(job, rows, begin, end);

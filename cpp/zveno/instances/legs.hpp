@@ -62,7 +62,7 @@ struct LegCode {
     if constexpr (!kFree && std::is_same_v<T, Packed>)
       return {&first, &close, &driven, &drive, &second, &momenta, kLines};
     else
-      return {&first, nullptr, nullptr, nullptr, &second, nullptr, kLines};
+      return {&first, nullptr, &driven, nullptr, &second, nullptr, kLines};
   }
 };
 

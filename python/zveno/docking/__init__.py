@@ -10,7 +10,7 @@ Examples
 
 from . import statistics
 from .campaign import Campaign, Envelope, Indices, RunOf, campaign
-from .result import Docking, Event, History, LockedPair, Peaks, Work
+from .result import STATUS, Docking, Event, History, LockedPair, Peaks, Work
 from .sampling import Box, Cases, Normal, Uniform
 from .scenario import (
     AttitudeHold,
@@ -25,15 +25,17 @@ from .scenario import (
     Vehicle,
     demo,
 )
-from .simulate import contact_wrench, run_batch, simulate, start_gap
+from .simulate import ContactWrench, contact_wrench, run_batch, simulate, start_gap, step_scales
 
 __all__ = [
+    "STATUS",
     "AttitudeHold",
     "Box",
     "Campaign",
     "Cases",
     "Conditions",
     "Contact",
+    "ContactWrench",
     "Docking",
     "Envelope",
     "Event",
@@ -59,6 +61,7 @@ __all__ = [
     "simulate",
     "start_gap",
     "statistics",
+    "step_scales",
 ]
 
 

@@ -44,10 +44,10 @@ class Event(NamedTuple):
 
     time: float
     name: str
-    index: int = -1
+    which: int = -1  # latch, thruster, phase that timed out, from 0
 
     def __str__(self) -> str:
-        return f"{self.time:10.6f} s  {self.name}" + (f" {self.index + 1}" if self.index >= 0 else "")
+        return f"{self.time:10.6f} s  {self.name}" + (f" {self.which + 1}" if self.which >= 0 else "")
 
 
 class Peaks(NamedTuple):
@@ -126,7 +126,7 @@ class History(Mapping[str, Array]):
         return f"History({rows} rows: {', '.join(self._arrays)})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Docking:
     """What `docking.simulate` returns.
 
@@ -228,3 +228,150 @@ class Docking:
     def reason(self) -> str:
         """The status in words."""
         return STATUS_TEXT[self.status]
+
+    def summary(self) -> str:
+        """A table of what happened and of the peaks, as text."""
+        rows = [("status", self.reason, "")]
+        rows += [
+            (name, f"{value:.6g}", unit)
+            for name, value, unit in (
+                ("first contact", self.t_contact, "s"),
+                ("capture", self.t_capture, "s"),
+                ("end", self.t_end, "s"),
+                ("gap at the start", self.gap, "m"),
+            )
+        ]
+        ring = self.scenario.chaser.ring
+        leg = "N m" if ring is not None and ring.legs[0].unit == "rad" else "N"
+        units = {"torsion": "N m", "bending": "N m", "leg": leg, "base_moment_a": "N m", "base_moment_b": "N m"}
+        for name, value, time in zip(Peaks._fields, self.peak, self.peak_time, strict=True):
+            when = "" if math.isnan(time) else f" at {time:.4f} s"
+            rows.append((f"peak {name.replace('_', ' ')}", f"{value:.6g}", units.get(name, "N") + when))
+        if ring is not None:
+            rows.append(("strokes", f"{self.stroke_min:.5g} to {self.stroke_max:.5g}", ring.legs[0].unit))
+        rows.append(("deepest penetration", f"{1e3 * self.penetration:.4g}", "mm"))
+        for name, value in self.work._asdict().items():
+            rows.append((f"work {name}", f"{value:.6g}", "J"))
+        rows.append(("kinetic energy", f"{self.energy_start:.6g} to {self.energy_end:.6g}", "J"))
+        rows.append(("energy error", f"{self.energy_error:.2g}", f"J of {self.energy_scale:.3g}"))
+        rows.append(("momentum error", f"{self.momentum_error:.2g}", "N s"))
+        rows.append(("step", f"{1e3 * self.dt:g}", f"ms, {self.evaluations} evaluations"))
+        widths = [max(len(row[k]) for row in rows) for k in range(2)]
+        return "\n".join(f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c}".rstrip() for a, b, c in rows)
+
+    def __repr__(self) -> str:
+        when = f" at {self.t_capture:.4f} s" if self.captured else ""
+        return f"Docking({self.reason}{when}, peak force {self.peak.force:.4g} N)"
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    # ---- other forms
+
+    def to_dict(self, *, history: bool = True, scenario: bool = True) -> dict[str, Any]:
+        """Return a dictionary that JSON can hold; numbers that are not finite are None.
+
+        Parameters
+        ----------
+        history, scenario : bool
+            With the time histories; with the scenario.
+        """
+        found: dict[str, Any] = {}
+        for key, value in self.__dict__.items():
+            if key == "scenario":
+                if scenario:
+                    found[key] = value.to_dict()
+            elif key == "history":
+                if history:
+                    found[key] = {name: _json(array) for name, array in value.items()}
+            elif key == "events":
+                found[key] = [event._asdict() for event in value]
+            elif key == "locked":
+                found[key] = {name: _json(part) for name, part in value.__dict__.items()}
+            elif hasattr(value, "_asdict"):
+                found[key] = {name: _json(part) for name, part in value._asdict().items()}
+            elif isinstance(value, dict):
+                found[key] = {name: _json(part) for name, part in value.items()}
+            else:
+                found[key] = _json(value)
+        return found
+
+    def to_json(self, path: str | None = None, *, history: bool = True) -> str:
+        """Return `to_dict` as JSON, and write it to a file if there is a path."""
+        text = json.dumps(self.to_dict(history=history))
+        if path is not None:
+            from ..sim.output import whole_file
+
+            with whole_file(as_path("Docking.to_json", path), "w", encoding="utf-8") as file:
+                file.write(text)
+        return text
+
+    def columns(self) -> dict[str, Array]:
+        """Return the histories as columns: "load.0", ..."""
+        found: dict[str, Array] = {}
+        for name, array in self.history.items():
+            if array.ndim == 1:
+                found[name] = array
+            else:
+                found |= {f"{name}.{k}": array[:, k] for k in range(array.shape[1])}
+        return found
+
+    def to_pandas(self) -> Any:
+        """Return a pandas.DataFrame of `columns`, its index the time. Needs pandas."""
+        pandas = optional("pandas", "Docking.to_pandas")
+        columns = self.columns()
+        index = pandas.Index(columns.pop("t"), name="t")
+        return pandas.DataFrame(columns, index=index)
+
+    def to_xarray(self) -> Any:
+        """Return an xarray.Dataset of the histories with units. Needs xarray."""
+        xarray = optional("xarray", "Docking.to_xarray")
+        variables = {}
+        for name, array in self.history.items():
+            if name != "t":
+                dims = ("t",) if array.ndim == 1 else ("t", f"{name}_component")
+                about = {"units": self.history.units[name], "long_name": self.history.texts[name]}
+                variables[name] = (dims, array, about)
+        attrs = {"status": self.status, "t_contact": self.t_contact, "t_capture": self.t_capture, "dt": self.dt}
+        return xarray.Dataset(variables, coords={"t": ("t", self.history.t, {"units": "s"})}, attrs=attrs)
+
+    def to_parquet(self, path: str) -> None:
+        """Write `columns` to a Parquet file, units in its metadata. Needs pyarrow."""
+        arrow = optional("pyarrow", "Docking.to_parquet")
+        parquet = optional("pyarrow.parquet", "Docking.to_parquet", "pyarrow")
+        meta = {"units": json.dumps(self.history.units), "docking": json.dumps(self.to_dict(history=False))}
+        table = arrow.table(self.columns()).replace_schema_metadata(meta)
+        from ..sim.output import whole_file
+
+        with whole_file(as_path("Docking.to_parquet", path), "wb") as file:
+            parquet.write_table(table, file)
+
+    # ---- pictures
+
+    def plot(self) -> Any:
+        """Draw loads, misalignment, strokes and work over time; a matplotlib figure. Needs matplotlib."""
+        from ..plot.docking import plot_docking
+
+        return plot_docking(self)
+
+    def animate(self, path: str, speed: float = 1.0) -> None:
+        """Write the motion as a moving picture, an .html or .svg file that a browser plays.
+
+        Parameters
+        ----------
+        path : str
+        speed : float
+            How much faster than the motion it is shown.
+        """
+        from ..plot.docking import animate_docking
+
+        animate_docking(self, path, speed)
+
+
+def _json(value: Any) -> Any:
+    """Numbers and arrays as JSON has them."""
+    if isinstance(value, np.ndarray):
+        return [_json(item) for item in value.tolist()]
+    if isinstance(value, list | tuple):
+        return [_json(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -9,6 +9,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._check import Array, _show, as_amount, as_path, failing
 from ..sim.output import whole_file
@@ -17,7 +18,7 @@ from .skeleton import Part, chain_parts, hexapod_parts
 if TYPE_CHECKING:
     from ..sim.simulation import Simulation
 
-__all__ = ["animate", "moving_picture"]
+__all__ = ["animate", "drawn", "moving_picture", "picture_kind", "rows_shown", "write_picture"]
 
 WIDTH, HEIGHT, MARGIN, BAR = 640, 480, 30, 8  # px
 MOST = 250  # pictures in one file
@@ -26,12 +27,22 @@ MOST = 250  # pictures in one file
 def animate(sim: Simulation, path: str | os.PathLike[str], speed: float) -> None:
     """`Simulation.animate`."""
     function = "Simulation.animate"
+    kind = picture_kind(function, path)
+    svg, seconds = moving_picture(sim, speed)
+    write_picture(path, kind, svg, seconds, repr(sim).splitlines()[0])
+
+
+def picture_kind(function: str, path: str | os.PathLike[str]) -> str:
+    """.html or .svg."""
     to = as_path(function, path)
     kind = os.path.splitext(to)[1].lower()
     if kind not in (".html", ".svg"):
         raise ValueError(f"{function}: path is {_show(to)}, expected a name that ends in .html or .svg")
-    svg, seconds = moving_picture(sim, speed)
-    title = repr(sim).splitlines()[0]
+    return kind
+
+
+def write_picture(path: str | os.PathLike[str], kind: str, svg: str, seconds: float, title: str) -> None:
+    """Write a moving picture, alone or in a page that can stop it."""
     text = svg if kind == ".svg" else _PAGE.substitute(title=escape(title), svg=svg, seconds=f"{seconds:g}")
     with whole_file(path, "w", newline="", encoding="utf-8") as file:
         file.write(text)
@@ -44,9 +55,7 @@ def moving_picture(sim: Simulation, speed: float = 1.0) -> tuple[str, float]:
     span = float(sim.t[-1] - sim.t[0]) if len(sim) > 1 else 0.0
     if not span > 0:
         fail(f"the record has {len(sim)} state(s) and covers {span:g} s, expected a motion")
-    shown = min(max(int(25 * span / factor) + 1, 2), MOST)  # a browser moves evenly between them
-    # at equal times, whatever steps were made
-    rows = np.abs(sim.t[:, None] - np.linspace(sim.t[0], sim.t[-1], shown)).argmin(axis=0)
+    rows = rows_shown(sim.t, factor)
     mechanism = sim._model
     if hasattr(sim, "hexapod"):
         parts = hexapod_parts(mechanism, sim.r[rows], sim.R[rows])
@@ -56,7 +65,13 @@ def moving_picture(sim: Simulation, speed: float = 1.0) -> tuple[str, float]:
         up = int(np.abs(sim.chain.gravity).argmax()) if sim.chain.gravity.any() else 2
         parts = chain_parts(sim.chain, sim.q[rows], up)
     title = f"{mechanism.name}, {span:g} s" + ("" if factor == 1 else f", {factor:g}x")
-    return _drawn(parts, span / factor, title, up), span / factor
+    return drawn(parts, span / factor, title, up), span / factor
+
+
+def rows_shown(t: Array, factor: float) -> NDArray[np.intp]:
+    """Rows of a record at equal times, whatever steps were made; a browser moves evenly between them."""
+    shown = min(max(int(25 * float(t[-1] - t[0]) / factor) + 1, 2), MOST)
+    return np.abs(t[:, None] - np.linspace(t[0], t[-1], shown)).argmin(axis=0)
 
 
 def _camera(up: int, elevation: float, azimuth: float) -> Array:
@@ -69,7 +84,7 @@ def _camera(up: int, elevation: float, azimuth: float) -> Array:
     return np.stack([right, over])
 
 
-def _drawn(
+def drawn(
     parts: Sequence[Part], seconds: float, title: str, up: int, elevation: float = 24.0, azimuth: float = -62.0
 ) -> str:
     """The picture; `up` is the coordinate that points up, angles in degrees."""

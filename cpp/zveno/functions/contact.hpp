@@ -1,0 +1,30 @@
+// Contact of two docking rings, node by node. Set up once for a pair; to evaluate it allocates nothing.
+#pragma once
+
+#include <memory>
+
+#include <zveno/model/interface.hpp>
+
+namespace zveno {
+
+// of ring B on ring A: force on B, moment about A's origin; A's axes
+struct ContactLoad {
+  double force[3] = {}, moment[3] = {};
+  double normal_power = 0, friction_power = 0;
+  double penetration = 0;  // the deepest where surfaces meet, zero: nothing touches
+};
+
+class ContactPair {
+ public:
+  virtual ~ContactPair() = default;
+  // R (row major), p: B's axes and origin in A's; v, w: velocity of B against A at A's origin and its angular velocity, A's
+  // axes
+  virtual void evaluate(const ContactLaw& law, const double* R, const double* p, const double* v, const double* w,
+                        ContactLoad& load) const = 0;
+  // the deepest penetration alone
+  virtual double penetration(const double* R, const double* p) const = 0;
+};
+
+std::unique_ptr<ContactPair> make_contact(const RingShape& a, const RingShape& b);
+
+}  // namespace zveno

@@ -1,0 +1,1019 @@
+#include <zveno/sim/docking.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <zveno/math/known.hpp>
+#include <zveno/math/quaternion.hpp>
+
+namespace zveno::docking {
+namespace {
+
+using V = AnyVec<double>;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kPi = 3.14159265358979323846;
+constexpr int kMostSplits = 16, kBisections = 60;
+constexpr double kSimultaneous = 1e-9;  // of a step: latches that close at once
+constexpr double kLeastEnergy = 1e-2;   // J, where there is no speed of approach to compare with
+
+// places of the trackers
+constexpr int kLoads = 0, kBase = 7, kLegTracks = 11, kLatchTracks = kLegTracks + 2 * kLegs * 3;
+
+V vec(const double* x) { return {x[0], x[1], x[2]}; }
+void put(const V& x, double* to) { to[0] = x.x, to[1] = x.y, to[2] = x.z; }
+void add(const V& x, double* to) { to[0] += x.x, to[1] += x.y, to[2] += x.z; }
+double norm(const V& x) { return std::sqrt(dot(x, x)); }
+V turned(const double* R, const V& x) {
+  return {R[0] * x.x + R[1] * x.y + R[2] * x.z, R[3] * x.x + R[4] * x.y + R[5] * x.z, R[6] * x.x + R[7] * x.y + R[8] * x.z};
+}
+V back(const double* R, const V& x) {
+  return {R[0] * x.x + R[3] * x.y + R[6] * x.z, R[1] * x.x + R[4] * x.y + R[7] * x.z, R[2] * x.x + R[5] * x.y + R[8] * x.z};
+}
+void times(const double* A, const double* B, double* C) {
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) C[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
+}
+// A' B
+void times_back(const double* A, const double* B, double* C) {
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) C[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
+}
+
+void quaternion_of(const double* R, double* q) {
+  const double trace = R[0] + R[4] + R[8];
+  if (trace > 0) {
+    q[0] = 1 + trace, q[1] = R[7] - R[5], q[2] = R[2] - R[6], q[3] = R[3] - R[1];
+  } else {
+    const int i = R[0] > R[4] && R[0] > R[8] ? 0 : R[4] > R[8] ? 1 : 2, j = (i + 1) % 3, k = (i + 2) % 3;
+    q[0] = R[3 * k + j] - R[3 * j + k];
+    q[1 + i] = 1 + R[4 * i] - R[4 * j] - R[4 * k];
+    q[1 + j] = R[3 * j + i] + R[3 * i + j], q[1 + k] = R[3 * k + i] + R[3 * i + k];
+  }
+  normalise(q);
+}
+
+V rotation_vector(const double* R) {
+  double q[4];
+  quaternion_of(R, q);
+  if (q[0] < 0)
+    for (double& x : q) x = -x;
+  const V v = vec(q + 1);
+  const double s = norm(v);
+  return scaled(v, s < 1e-9 ? 2.0 : 2 * std::atan2(s, q[0]) / s);
+}
+
+// inertia about the centre of mass, xx xy xz yy yz zz
+V times6(const double* a, const V& x) {
+  return {a[0] * x.x + a[1] * x.y + a[2] * x.z, a[1] * x.x + a[3] * x.y + a[4] * x.z, a[2] * x.x + a[4] * x.y + a[5] * x.z};
+}
+void invert(const double* a, double* b) {
+  const double c0 = a[3] * a[5] - a[4] * a[4], c1 = a[2] * a[4] - a[1] * a[5], c2 = a[1] * a[4] - a[2] * a[3];
+  const double d = 1 / (a[0] * c0 + a[1] * c1 + a[2] * c2);
+  b[0] = c0 * d, b[1] = c1 * d, b[2] = c2 * d;
+  b[3] = (a[0] * a[5] - a[2] * a[2]) * d, b[4] = (a[1] * a[2] - a[0] * a[4]) * d, b[5] = (a[0] * a[3] - a[1] * a[1]) * d;
+}
+
+double unwrapped(double x, double near) { return x + 2 * kPi * std::round((near - x) / (2 * kPi)); }
+
+}  // namespace
+
+struct Docking::Vehicle {
+  explicit Vehicle(const Setup& all, int k) : setup(all.vehicle[k]), shape(&all.vehicle[k].shape) {
+    if (!setup.ring) return;
+    motion = all.kernels->make_free_motion(*setup.ring);
+    laws[0] = all.kernels->make_laws(setup.ready);
+    laws[1] = all.kernels->make_laws(setup.attenuation);
+    laws[2] = all.kernels->make_laws(setup.common);
+    for (const auto* set : {&setup.ready, &setup.attenuation, &setup.common}) {
+      int count = 0;
+      for (const JointLaw& law : *set) count += law.states();
+      states = std::max(states, count);
+    }
+    for (int i = 0; i < kLegs; ++i) {
+      const LegType type = setup.ring->leg(i).type;
+      angle[i] = type != LegType::custom && traits_of(type).hunt;
+    }
+  }
+  void set_body(double factor) {
+    body = setup.body;
+    body.mass *= factor;
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) body.inertia(i, j) *= factor;
+    int at = 0;
+    for (int i = 0; i < 3; ++i)
+      for (int j = i; j < 3; ++j) inertia[at++] = body.inertia(i, j);
+    invert(inertia, per_inertia);
+    com = {body.com.x(), body.com.y(), body.com.z()};
+    if (motion) motion->set_base(body);
+  }
+  double mass() const { return body.mass + (setup.ring ? setup.ring->leg_mass() + setup.ring->platform().mass : 0.0); }
+
+  const VehicleSetup& setup;
+  const RingShape* shape;
+  std::unique_ptr<FreeMotion> motion;
+  std::unique_ptr<JointLaws> laws[3];
+  int states = 0;
+  bool angle[kLegs] = {};
+  BodySpec body;
+  V com{0, 0, 0};
+  double inertia[6], per_inertia[6];  // of a rigid vehicle about its centre of mass
+  double nominal[kLegs] = {};
+  double from[kLegs] = {};  // of the ramps of a move
+  const Move* move = nullptr;
+};
+
+Docking::~Docking() = default;
+
+Docking::Docking(Setup setup) : setup_(std::move(setup)) {
+  for (int k = 0; k < 2; ++k) vehicle_[k] = std::make_unique<Vehicle>(setup_, k);
+  const RingShape &a = setup_.vehicle[0].shape, &b = setup_.vehicle[1].shape;
+  contact_ = setup_.kernels->make_contact(a, b);
+  reach_a_ = a.height + b.height;
+  for (const RingShape* s : {&a, &b})
+    radius_ = std::max({radius_, s->root_radius, s->tip_radius, s->edge_radius, s->face_radius});
+  latch_count_ = std::min<int>(kMostLatches, static_cast<int>(a.angles.size()));
+  for (int j = 0; j < latch_count_; ++j) {
+    const double angle = a.angles[static_cast<std::size_t>(j)], r = setup_.latches.radius;
+    put({0.0, r * std::cos(angle), r * std::sin(angle)}, latch_at_[j]);
+    put({0.0, latch_at_[j][1], -latch_at_[j][2]}, latch_at_b_[j]);
+  }
+  if (vehicle_[0]->states + vehicle_[1]->states > 0) size_ = kState;
+  for (const ThrustSetup& t : setup_.thrusts) allow_split_contact_ |= t.start == ThrustSetup::Start::contact;
+  const std::size_t thrusts = setup_.thrusts.size(), holds = setup_.holds.size();
+  thrust_on_.resize(thrusts), thrust_off_.resize(thrusts), thrust_state_.resize(thrusts);
+  hold_moment_.resize(holds);
+  tracker_.resize(static_cast<std::size_t>(kLatchTracks + latch_count_));
+  events_.reserve(256);
+  prepare({});
+  for (int k = 0; k < 2; ++k) {
+    Vehicle& v = *vehicle_[k];
+    if (!v.motion) continue;
+    double R[9], still[6] = {};
+    rotation(v.setup.q, R);
+    if (!v.motion->place(v.setup.r, R, still, nullptr)) continue;  // the first evaluation says why
+    std::copy_n(v.motion->position, kLegs, v.nominal);
+  }
+}
+
+void Docking::prepare(const Factors& f) {
+  vehicle_[0]->set_body(f.chaser_mass), vehicle_[1]->set_body(f.station_mass);
+  law_ = setup_.law;
+  law_.friction *= f.friction, law_.damping *= f.damping;
+  law_.edge *= f.stiffness, law_.side *= f.stiffness, law_.face *= f.stiffness;
+  latch_ = setup_.latches;
+  latch_.axial *= f.latch_gap, latch_.lateral *= f.latch_gap;
+  latch_.stiffness *= f.latch_stiffness, latch_.damping *= f.latch_stiffness;
+  leg_force_ = f.leg_force;
+}
+
+// ---- kinematics
+
+// ring frames of a state: B's in A's axes
+void Docking::relative_pose(const double* y, double* turn, double* at) const {
+  double R[2][9];
+  V o[2];
+  for (int k = 0; k < 2; ++k) {
+    const Vehicle& v = *vehicle_[k];
+    const double* s = y + k * kVehicle;
+    double R0[9], RC[9];
+    rotation(s + kQ0, R0);
+    o[k] = vec(s + kX);
+    if (v.motion) {
+      rotation(s + kQC, RC);
+      times(R0, RC, R[k]);
+      o[k] = o[k] + turned(R0, vec(s + kRC)) + turned(R[k], {v.setup.offset, 0.0, 0.0});
+    } else {
+      std::copy_n(R0, 9, R[k]);
+    }
+  }
+  times_back(R[0], R[1], turn);
+  put(back(R[0], o[1] - o[0]), at);
+}
+
+void Docking::latch_gap(const double* turn, const double* at, int j, double* g) const {
+  put(vec(at) + turned(turn, vec(latch_at_b_[j])) - vec(latch_at_[j]), g);
+}
+
+// negative where it may close
+double Docking::latch_function(const double* turn, const double* at, int j) const {
+  double g[3];
+  latch_gap(turn, at, j, g);
+  return std::max(std::fabs(g[0]) - latch_.axial, std::hypot(g[1], g[2]) - latch_.lateral);
+}
+
+void Docking::hermite(double x, double h, const double* y0, const double* f0, const double* y1, const double* f1,
+                      double* y) const {
+  const double x2 = x * x, x3 = x2 * x;
+  const double a = 2 * x3 - 3 * x2 + 1, b = h * (x3 - 2 * x2 + x), c = 3 * x2 - 2 * x3, d = h * (x3 - x2);
+  for (int i = 0; i < 2 * kVehicle; ++i) y[i] = a * y0[i] + b * f0[i] + c * y1[i] + d * f1[i];
+}
+
+void Docking::misalignment_of(const Stage& e, double* out) const {
+  static const double S[9] = {-1, 0, 0, 0, 1, 0, 0, 0, -1};
+  double R[9];
+  times(e.turn, S, R);
+  std::copy_n(e.at, 3, out);
+  put(rotation_vector(R), out + 3);
+}
+
+double Docking::start_gap(const Conditions& c) const {
+  const double cp = std::cos(c.tilt[0]), sp = std::sin(c.tilt[0]), cy = std::cos(c.tilt[1]), sy = std::sin(c.tilt[1]),
+               cr = std::cos(c.roll), sr = std::sin(c.roll);
+  const double pitch[9] = {cp, 0, sp, 0, 1, 0, -sp, 0, cp}, yaw[9] = {cy, -sy, 0, sy, cy, 0, 0, 0, 1},
+               roll[9] = {-1, 0, 0, 0, cr, sr, 0, sr, -cr};  // R_x S
+  double half[9], turn[9];
+  times(pitch, yaw, half), times(half, roll, turn);
+  const auto touches = [&](double gap) {
+    const double at[3] = {gap, c.offset[0], c.offset[1]};
+    return contact_->penetration(turn, at) > 0;
+  };
+  double low = 0.40;
+  while (low > -0.05 && !touches(low)) low -= 0.002;
+  double high = low + 0.002;
+  for (int i = 0; i < 40; ++i) {
+    const double middle = 0.5 * (low + high);
+    (touches(middle) ? low : high) = middle;
+  }
+  return low + 0.005;
+}
+
+// ---- start
+
+bool Docking::begin(const Conditions& c) {
+  std::fill(y_.begin(), y_.end(), 0.0);
+  double RA[9], oA[3];
+  {
+    const VehicleSetup& a = setup_.vehicle[0];
+    double* s = y_.data();
+    s[kQ0] = 1, s[kQC] = 1;
+    if (a.ring) {
+      std::copy_n(a.r, 3, s + kRC), std::copy_n(a.q, 4, s + kQC);
+      normalise(s + kQC);
+      rotation(s + kQC, RA);
+      put(vec(a.r) + turned(RA, {a.offset, 0.0, 0.0}), oA);
+    } else {
+      rotation(s + kQ0, RA);
+      std::fill_n(oA, 3, 0.0);
+    }
+  }
+  const double cp = std::cos(c.tilt[0]), sp = std::sin(c.tilt[0]), cy = std::cos(c.tilt[1]), sy = std::sin(c.tilt[1]),
+               cr = std::cos(c.roll), sr = std::sin(c.roll);
+  const double pitch[9] = {cp, 0, sp, 0, 1, 0, -sp, 0, cp}, yaw[9] = {cy, -sy, 0, sy, cy, 0, 0, 0, 1},
+               roll[9] = {-1, 0, 0, 0, cr, sr, 0, sr, -cr};
+  double half[9], turn[9], RB[9], R0[9];
+  times(pitch, yaw, half), times(half, roll, turn), times(RA, turn, RB);
+  const V oB = vec(oA) + turned(RA, {c.gap, c.offset[0], c.offset[1]});
+  const VehicleSetup& b = setup_.vehicle[1];
+  double* s = y_.data() + kVehicle;
+  s[kQC] = 1;
+  if (b.ring) {
+    double RC[9], turned_back[9];
+    std::copy_n(b.r, 3, s + kRC), std::copy_n(b.q, 4, s + kQC);
+    normalise(s + kQC);
+    rotation(s + kQC, RC);
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) turned_back[3 * i + j] = RC[3 * j + i];
+    times(RB, turned_back, R0);
+    put(oB - turned(R0, vec(b.r) + turned(RC, {b.offset, 0.0, 0.0})), s + kX);
+  } else {
+    std::copy_n(RB, 9, R0);
+    put(oB, s + kX);
+  }
+  quaternion_of(R0, s + kQ0);
+  rotation(s + kQ0, R0);
+  // momenta from velocities
+  const V w = turned(RA, vec(c.rate)), vB = turned(RA, {0.0, c.lateral[0], c.lateral[1]});
+  const V velocity[2] = {turned(RA, {c.closing, 0.0, 0.0}), vB + cross(w, vec(s + kX) - oB)};
+  for (int k = 0; k < 2; ++k) {
+    Vehicle& v = *vehicle_[k];
+    double* x = y_.data() + k * kVehicle;
+    double turn0[9], twist[6], p[6];
+    rotation(x + kQ0, turn0);
+    put(back(turn0, velocity[k]), twist);
+    put(k ? back(turn0, w) : V{0.0, 0.0, 0.0}, twist + 3);
+    if (v.motion) {
+      double RC[9];
+      rotation(x + kQC, RC);
+      if (!v.motion->place(x + kRC, RC, x + kU, nullptr)) {
+        evaluate(0, y_.data(), now_);  // fails, and says why
+        return false;
+      }
+      v.motion->momentum(twist, p);
+    } else {
+      const V momentum = scaled(vec(twist) + cross(vec(twist + 3), v.com), v.body.mass);
+      put(momentum, p);
+      put(times6(v.inertia, vec(twist + 3)) + cross(v.com, momentum), p + 3);
+    }
+    put(turned(turn0, vec(p)), x + kP);
+    put(turned(turn0, vec(p + 3)) + cross(vec(x + kX), vec(x + kP)), x + kL);
+    std::copy_n(x + kQ0, 4, hold_attitude_[k]);
+  }
+
+  phase_ = Phase::ready;
+  phase_since_ = rest_since_ = 0;
+  capture_ = contact_time_ = kNan;
+  closed_ = 0;
+  released_ = captured_ = touched_ = done_ = false;
+  for (int j = 0; j < kMostLatches; ++j) latched_[j] = Latched::open, closed_at_[j] = kNan;
+  for (std::size_t i = 0; i < setup_.thrusts.size(); ++i) {
+    const ThrustSetup& t = setup_.thrusts[i];
+    thrust_on_[i] = t.start == ThrustSetup::Start::time ? t.delay : kInfinite;
+    thrust_off_[i] = thrust_on_[i] + t.duration;
+    thrust_state_[i] = 0;
+  }
+  for (auto& m : hold_moment_) m = {};
+  for (auto& e : external_) std::fill_n(e, 6, 0.0);
+  evaluations_ = deepest_ = 0;
+  for (Tracker& t : tracker_) t = {0, 0, 0, 0, -kInfinite, kNan, 0};
+  events_.clear();
+  for (auto& v : vehicle_) {
+    v->move = nullptr;
+    if (v->states > 0) {
+      const double still[kLegs] = {};
+      v->laws[0]->settle(still, y_.data() + kZ + (v == vehicle_[1]) * kLegs * JointLaw::kMostStates);
+    }
+  }
+  return true;
+}
+
+// ---- equations of motion
+
+bool Docking::evaluate(double t, const double* y, Stage& e) {
+  evaluations_ += 1;
+  for (int k = 0; k < 2; ++k) {
+    Vehicle& v = *vehicle_[k];
+    const double* s = y + k * kVehicle;
+    double *R0 = e.R0[k], *twist = e.twist[k];
+    rotation(s + kQ0, R0);
+    const V x0 = vec(s + kX), P = vec(s + kP);
+    double p[6];
+    put(back(R0, P), p);
+    put(back(R0, vec(s + kL) - cross(x0, P)), p + 3);
+    if (v.motion) {
+      double* RC = e.RC[k];
+      rotation(s + kQC, RC);
+      if (!v.motion->place(s + kRC, RC, s + kU, nullptr)) {
+        HexJob job;
+        job.hexapod = v.setup.ring;
+        job.function = HexFunction::closure;
+        Rows rows;
+        double out[kLegs * 4];
+        rows[Param::r].data = s + kRC, rows[Param::R].data = RC, rows.out[0] = out, rows.count = 1;
+        failure_ = setup_.kernels->run(job, rows, 0, 1);
+        if (!failure_) failure_.cause = Cause::singular;
+        return false;
+      }
+      v.motion->twist(p, twist);
+      times(R0, RC, e.RN[k]);
+      const V w = vec(twist + 3), uw = turned(RC, vec(s + kU + 3)), arm = turned(e.RN[k], {v.setup.offset, 0.0, 0.0});
+      const V wN = turned(R0, w + uw);
+      put(x0 + turned(R0, vec(s + kRC)) + arm, e.o[k]);
+      put(wN, e.wN[k]);
+      put(turned(R0, vec(twist) + cross(w, vec(s + kRC)) + vec(s + kU)) + cross(wN, arm), e.vo[k]);
+    } else {
+      const V c = v.com, lin = vec(p), w = times6(v.per_inertia, vec(p + 3) - cross(c, lin));
+      put(w, twist + 3);
+      put(scaled(lin, 1 / v.body.mass) - cross(w, c), twist);
+      std::copy_n(R0, 9, e.RN[k]);
+      std::copy_n(s + kX, 3, e.o[k]);
+      put(turned(R0, w), e.wN[k]);
+      put(turned(R0, vec(twist)), e.vo[k]);
+    }
+  }
+  // the rings
+  const double* RA = e.RN[0];
+  const V oA = vec(e.o[0]), oB = vec(e.o[1]), wA = vec(e.wN[0]), wB = vec(e.wN[1]);
+  times_back(RA, e.RN[1], e.turn);
+  put(back(RA, oB - oA), e.at);
+  put(back(RA, vec(e.vo[1]) + cross(wB, oA - oB) - vec(e.vo[0])), e.v);
+  put(back(RA, wB - wA), e.w);
+  const double across = std::hypot(e.turn[3], e.turn[6]);  // x_A x x_B
+  if (setup_.contact && !(e.at[0] > reach_a_ + radius_ * across))
+    contact_->evaluate(law_, e.turn, e.at, e.v, e.w, e.contact);
+  else
+    e.contact = {};
+  std::copy_n(e.contact.force, 3, e.load), std::copy_n(e.contact.moment, 3, e.load + 3);
+  double* rate = e.rate.data();
+  double latch_power = 0;
+  for (int j = 0; j < latch_count_; ++j) {
+    e.latch_force[j] = 0;
+    if (latched_[j] != Latched::closed) continue;
+    double g[3];
+    latch_gap(e.turn, e.at, j, g);
+    const V x = vec(e.at) + turned(e.turn, vec(latch_at_b_[j])), v = vec(e.v) + cross(vec(e.w), x);
+    const double rest = std::exp(-(t - closed_at_[j]) / latch_.time_constant);
+    const V f = scaled(vec(g) - scaled(vec(gap_0_[j]), rest), latch_.stiffness) + scaled(v, latch_.damping);
+    add(-f, e.load), add(-cross(x, f), e.load + 3);
+    e.latch_force[j] = norm(f);
+    latch_power -= dot(f, v);
+  }
+  const V F = turned(RA, vec(e.load)), M = turned(RA, vec(e.load + 3)) + cross(oA, F);
+  double leg_power = 0, external_power = 0;
+  for (int k = 0; k < 2; ++k) {
+    Vehicle& v = *vehicle_[k];
+    const double *s = y + k * kVehicle, *R0 = e.R0[k], *twist = e.twist[k], *ext = external_[k];
+    double* out = rate + k * kVehicle;
+    const V f = k ? F : -F, m = k ? M : -M, omega = vec(twist + 3), x0 = vec(s + kX);
+    put(turned(R0, vec(twist)), out + kX);
+    product(s + kQ0, 0, 0.5 * omega.x, 0.5 * omega.y, 0.5 * omega.z, out + kQ0);
+    const V push = turned(R0, vec(ext)), xc = x0 + turned(R0, v.com);
+    const V spin = turned(R0, vec(ext + 3)) + cross(xc, push);
+    put(f + push, out + kP), put(m + spin, out + kL);
+    put(push, rate + kExternal + 6 * k), put(spin, rate + kExternal + 6 * k + 3);
+    external_power += dot(vec(ext), vec(twist) + cross(omega, v.com)) + dot(vec(ext + 3), omega);
+    if (!v.motion) continue;
+    double x[kLegs], force[kLegs], wrench[6];
+    for (int i = 0; i < kLegs; ++i) {
+      x[i] = v.angle[i] ? unwrapped(v.motion->position[i], v.nominal[i]) : v.motion->position[i];
+      e.stroke[k][i] = x[i] - v.nominal[i], e.speed[k][i] = v.motion->rate[i];
+    }
+    const int law = phase_ == Phase::ready ? 0 : phase_ == Phase::attenuation ? 1 : 2;
+    const int z = kZ + k * kLegs * JointLaw::kMostStates;
+    v.laws[law]->forces(t, x, v.motion->rate, y + z, rate + z, force);
+    for (int i = 0; i < kLegs; ++i) {
+      if (v.move) {
+        const Ramp ramp{v.from[i], v.nominal[i] + v.move->target, v.move->speed, phase_since_};
+        const Reference to = ramp.at(t);
+        const double wanted = v.move->stiffness * (to.value - x[i]) + v.move->damping * (to.rate - v.motion->rate[i]);
+        force[i] += std::clamp(wanted, -v.move->limit, v.move->limit);
+      }
+      force[i] *= leg_force_;
+      e.tau[k][i] = force[i];
+      const double power = force[i] * v.motion->rate[i];
+      leg_power += power;
+      rate[kLegWork + k * kLegs + i] = power;
+    }
+    const V xC = x0 + turned(R0, vec(s + kRC));
+    put(back(R0, f), wrench);
+    put(back(e.RN[k], m - cross(xC, f)), wrench + 3);
+    if (!v.motion->finish(twist + 3, force, wrench, ext)) {
+      failure_ = {};
+      failure_.cause = Cause::overflow;
+      return false;
+    }
+    std::copy_n(s + kU, 3, out + kRC);
+    product(s + kQC, 0, 0.5 * s[kU + 3], 0.5 * s[kU + 4], 0.5 * s[kU + 5], out + kQC);
+    std::copy_n(v.motion->acceleration, 6, out + kU);
+    std::copy_n(v.motion->base_acceleration, 6, e.base_acceleration[k]);
+  }
+  rate[kWork] = e.contact.normal_power, rate[kWork + 1] = e.contact.friction_power;
+  rate[kWork + 2] = latch_power, rate[kWork + 3] = leg_power, rate[kWork + 4] = external_power;
+  return true;
+}
+
+// of the state that was evaluated last
+double Docking::kinetic(const Stage& e) {
+  double total = 0;
+  for (int k = 0; k < 2; ++k) {
+    const Vehicle& v = *vehicle_[k];
+    const V w = vec(e.twist[k] + 3), vc = vec(e.twist[k]) + cross(w, v.com);
+    total += v.motion ? v.motion->kinetic(e.twist[k]) : 0.5 * (v.body.mass * dot(vc, vc) + dot(w, times6(v.inertia, w)));
+  }
+  return total;
+}
+
+// classical Runge-Kutta; quaternions of unit length
+bool Docking::step(double t, double h, const double* y, const Stage& e, double* next) {
+  const int n = size_;
+  const double* k1 = e.rate.data();
+  const double* k = mid_.rate.data();
+  double* x = tmp_.data();
+  for (int i = 0; i < n; ++i) x[i] = y[i] + 0.5 * h * k1[i], next[i] = k1[i];
+  if (!evaluate(t + 0.5 * h, x, mid_)) return false;
+  for (int i = 0; i < n; ++i) x[i] = y[i] + 0.5 * h * k[i], next[i] += 2 * k[i];
+  if (!evaluate(t + 0.5 * h, x, mid_)) return false;
+  for (int i = 0; i < n; ++i) x[i] = y[i] + h * k[i], next[i] += 2 * k[i];
+  if (!evaluate(t + h, x, mid_)) return false;
+  for (int i = 0; i < n; ++i) next[i] = y[i] + h / 6 * (next[i] + k[i]);
+  for (int v = 0; v < 2; ++v) normalise(next + v * kVehicle + kQ0), normalise(next + v * kVehicle + kQC);
+  return true;
+}
+
+// ---- peaks
+
+void Docking::track(int i, double t, double f) {
+  Tracker& a = tracker_[static_cast<std::size_t>(i)];
+  if (f > a.best) a.best = f, a.when = t;
+  if (a.count >= 2 && a.f1 > a.f0 && a.f1 >= f) {
+    // a parabola through three samples
+    const double d0 = a.t1 - a.t0, d1 = t - a.t1, s0 = (a.f1 - a.f0) / d0, s1 = (f - a.f1) / d1;
+    const double curve = (s1 - s0) / (d0 + d1);
+    if (curve < 0) {
+      const double slope = (s0 * d1 + s1 * d0) / (d0 + d1), top = a.f1 - 0.25 * slope * slope / curve;
+      if (top > a.best) a.best = top, a.when = a.t1 - 0.5 * slope / curve;
+    }
+  }
+  a.t0 = a.t1, a.f0 = a.f1, a.t1 = t, a.f1 = f;
+  ++a.count;
+}
+
+void Docking::cut() {
+  for (Tracker& t : tracker_) t.count = 0;
+}
+
+void Docking::base_load(int k, const Stage& e, double* out) const {
+  const Vehicle& v = *vehicle_[k];
+  const double* ext = external_[k];
+  if (!v.motion) {
+    const V F = turned(e.RN[0], vec(e.load)), M = turned(e.RN[0], vec(e.load + 3));  // on B about o_A
+    const V f = k ? F : -F, m = k ? M + cross(vec(e.o[0]) - vec(e.o[1]), F) : -M;
+    put(back(e.R0[k], f), out), put(back(e.R0[k], m), out + 3);
+    return;
+  }
+  const V a = vec(e.base_acceleration[k]), d = vec(e.base_acceleration[k] + 3), w = vec(e.twist[k] + 3), c = v.com;
+  const V f = scaled(a + cross(d, c) + cross(w, cross(w, c)), v.body.mass) - vec(ext);
+  const V spin = times6(v.inertia, d) + cross(w, times6(v.inertia, w)) - vec(ext + 3);
+  put(f, out), put(spin + cross(c, f), out + 3);
+}
+
+void Docking::sample(double t, const Stage& e) {
+  const V F = -vec(e.load), M = -vec(e.load + 3);  // on A's ring
+  const double shear = std::hypot(F.y, F.z);
+  track(kTension, t, F.x), track(kCompression, t, -F.x), track(kAxial, t, std::fabs(F.x));
+  track(kShear, t, shear), track(kForce, t, norm(F)), track(kTorsion, t, std::fabs(M.x));
+  track(kBending, t, std::hypot(M.y, M.z));
+  for (int k = 0; k < 2; ++k) {
+    double load[6];
+    base_load(k, e, load);
+    track(kBase + 2 * k, t, norm(vec(load))), track(kBase + 2 * k + 1, t, norm(vec(load + 3)));
+    if (!vehicle_[k]->motion) continue;
+    for (int i = 0; i < kLegs; ++i) {
+      const int at = kLegTracks + 3 * (k * kLegs + i);
+      track(at, t, -e.stroke[k][i]), track(at + 1, t, e.stroke[k][i]), track(at + 2, t, std::fabs(e.tau[k][i]));
+    }
+  }
+  for (int j = 0; j < latch_count_; ++j) track(kLatchTracks + j, t, e.latch_force[j]);
+  deepest_ = std::max(deepest_, e.contact.penetration);
+}
+
+// ---- phases, thrusters
+
+void Docking::note(double t, EventKind kind, int index) {
+  if (events_.size() < events_.capacity()) events_.push_back({t, kind, index});
+}
+
+void Docking::set_phase(Phase p, double t, const Stage& e) {
+  phase_ = p, phase_since_ = t, rest_since_ = t;
+  note(t, EventKind::phase, static_cast<int>(p));
+  if (p == Phase::hard_mate) done_ = true;
+  for (int k = 0; k < 2; ++k) {
+    Vehicle& v = *vehicle_[k];
+    v.move = p == Phase::alignment ? &v.setup.alignment : p == Phase::retraction ? &v.setup.retraction : nullptr;
+    for (int i = 0; i < kLegs; ++i) v.from[i] = v.nominal[i] + e.stroke[k][i];
+    if (v.states > 0 && p != Phase::hard_mate)
+      v.laws[p == Phase::attenuation ? 1 : 2]->settle(e.speed[k], y_.data() + kZ + k * kLegs * JointLaw::kMostStates);
+  }
+}
+
+// true: another phase has begun
+bool Docking::look_for_phase(double t, const Stage& e) {
+  const PhaseSetup& p = setup_.phases;
+  const auto next = [&] {
+    for (int i = static_cast<int>(phase_) + 1; i < kPhases; ++i)
+      if (p.enters[i]) return set_phase(static_cast<Phase>(i), t, e), true;
+    return false;
+  };
+  const double spent = t - phase_since_;
+  const auto there_is_another = [&] {
+    for (int i = static_cast<int>(phase_) + 1; i < kPhases; ++i)
+      if (p.enters[i]) return true;
+    return false;
+  };
+  if (phase_ == Phase::attenuation) {
+    const V v = vec(e.v) + cross(vec(e.w), vec(e.at));
+    if (norm(v) > p.rest_speed || norm(vec(e.w)) > p.rest_rate) rest_since_ = t;
+    if (t - rest_since_ >= p.dwell - 1e-12) return next();
+    if (spent >= p.attenuation_time - 1e-12 && there_is_another())
+      return note(t, EventKind::timeout, static_cast<int>(phase_)), next();
+  } else if (phase_ == Phase::alignment || phase_ == Phase::retraction) {
+    bool arrived = true;
+    for (int k = 0; k < 2; ++k) {
+      const Vehicle& v = *vehicle_[k];
+      if (!v.motion) continue;
+      for (int i = 0; i < kLegs; ++i) {
+        const double way = v.nominal[i] + v.move->target - v.from[i];
+        arrived &= v.move->speed * spent >= std::fabs(way) && std::fabs(e.stroke[k][i] - v.move->target) < v.move->tolerance;
+      }
+    }
+    if (arrived) return next();
+    if (spent >= p.move_time - 1e-12 && there_is_another())
+      return note(t, EventKind::timeout, static_cast<int>(phase_)), next();
+  }
+  return false;
+}
+
+// the next time at which forces jump
+double Docking::next_edge(double t) const {
+  double next = kInfinite;
+  const auto offer = [&](double at) {
+    if (at > t) next = std::min(next, at);
+  };
+  for (std::size_t i = 0; i < thrust_on_.size(); ++i) offer(thrust_on_[i]), offer(thrust_off_[i]);
+  if (!released_) offer(latch_.release);
+  for (int k = 0; k < 2; ++k) {
+    const Vehicle& v = *vehicle_[k];
+    for (int i = 0; v.move && v.motion && i < kLegs; ++i)
+      offer(phase_since_ + std::fabs(v.nominal[i] + v.move->target - v.from[i]) / v.move->speed);
+  }
+  return next;
+}
+
+void Docking::apply_edges(double t) {
+  for (std::size_t i = 0; i < thrust_on_.size(); ++i) {
+    if (thrust_state_[i] == 0 && t >= thrust_on_[i])
+      thrust_state_[i] = 1, note(t, EventKind::thrust_on, static_cast<int>(i));
+    if (thrust_state_[i] == 1 && t >= thrust_off_[i])
+      thrust_state_[i] = 2, note(t, EventKind::thrust_off, static_cast<int>(i));
+  }
+  if (!released_ && t >= latch_.release) {
+    released_ = true;
+    for (int j = 0; j < latch_count_; ++j)
+      if (latched_[j] == Latched::closed) latched_[j] = Latched::disarmed;
+    if (closed_ > 0) note(t, EventKind::released, -1);
+    closed_ = 0;
+  }
+  for (auto& e : external_) std::fill_n(e, 6, 0.0);
+  for (std::size_t i = 0; i < thrust_on_.size(); ++i)
+    for (int j = 0; thrust_state_[i] == 1 && j < 6; ++j)
+      external_[setup_.thrusts[i].vehicle][j] += setup_.thrusts[i].wrench[j];
+  for (std::size_t i = 0; i < hold_moment_.size(); ++i)
+    for (int j = 0; j < 3; ++j) external_[setup_.holds[i].vehicle][3 + j] += hold_moment_[i][static_cast<std::size_t>(j)];
+}
+
+void Docking::sample_holds(const double* y, const Stage& e) {
+  for (std::size_t i = 0; i < setup_.holds.size(); ++i) {
+    const HoldSetup& h = setup_.holds[i];
+    double then[9], turn[9];
+    rotation(hold_attitude_[h.vehicle], then);
+    rotation(y + h.vehicle * kVehicle + kQ0, turn);
+    double since[9];
+    times_back(then, turn, since);
+    double angle[3];
+    put(rotation_vector(since), angle);
+    for (int j = 0; j < 3; ++j) {
+      double signal = h.stiffness * angle[j] + h.damping * e.twist[h.vehicle][3 + j];
+      if (h.stiffness > 0) {
+        const double dead = h.stiffness * h.dead_band;
+        signal = signal > dead ? signal - dead : signal < -dead ? signal + dead : 0;
+      }
+      hold_moment_[i][static_cast<std::size_t>(j)] = -std::clamp(signal, -h.limit, h.limit);
+    }
+  }
+}
+
+// ---- runs
+
+void Docking::run(const Conditions& given, const Factors& factors, const Options& o, Result& result, double* history,
+                  std::ptrdiff_t room, std::ptrdiff_t* rows) {
+  Conditions c = given;
+  prepare(factors);
+  if (std::isnan(c.gap)) c.gap = start_gap(c);
+  const double m = vehicle_[0]->mass(), M = vehicle_[1]->mass();
+  const double scale = std::max(0.5 * m * M / (m + M) * c.closing * c.closing, kLeastEnergy);
+  for (int parts = 1, left = o.halvings;; parts *= 2, --left) {
+    result = {};
+    result.gap = c.gap, result.dt = o.dt / parts, result.energy_scale = scale;
+    result.status = attempt(c, o, o.dt / parts, parts, result, history, room, rows);
+    const bool sound = std::fabs(result.energy_error) <= o.tolerance * scale;
+    if (result.status == Status::touching || (sound && result.status != Status::not_finite)) return;
+    if (left <= 0) {
+      if (result.status == Status::captured || result.status == Status::not_captured) result.status = Status::energy;
+      return;
+    }
+  }
+}
+
+Status Docking::attempt(const Conditions& c, const Options& o, double dt, int parts, Result& result, double* history,
+                        std::ptrdiff_t room, std::ptrdiff_t* rows) {
+  std::ptrdiff_t written = 0;
+  if (rows) *rows = 0;
+  const auto failed = [&] {
+    switch (failure_.cause) {
+      case Cause::reach:
+      case Cause::hook_reach:
+      case Cause::newton: return Status::out_of_reach;
+      case Cause::overflow:
+      case Cause::input:
+      case Cause::rotation: return Status::not_finite;
+      default: return Status::singular_leg;
+    }
+  };
+  result.energy_error = kNan;
+  if (!begin(c)) return failed();
+  double t = 0;
+  apply_edges(t);
+  if (!evaluate(t, y_.data(), now_)) return failed();
+  energy_0_ = kinetic(now_);
+  for (int i = 0; i < 6; ++i) {
+    momentum_b_[i] = y_[static_cast<std::size_t>(kVehicle + kP + i)];
+    momentum_0_[i] = y_[static_cast<std::size_t>(kP + i)] + momentum_b_[i];
+  }
+  if (now_.contact.penetration > 0) return finish(t, y_.data(), now_, result), Status::touching;
+
+  double t_stop = o.t_end;
+  const auto close_latch = [&](int j) {
+    latched_[j] = Latched::closed;
+    closed_at_[j] = t;
+    latch_gap(now_.turn, now_.at, j, gap_0_[j]);
+    ++closed_;
+    note(t, EventKind::latch, j);
+    if (captured_ || closed_ < latch_.need) return;
+    captured_ = true;
+    capture_ = t;
+    note(t, EventKind::capture, -1);
+    if (setup_.phases.enters[static_cast<int>(Phase::attenuation)]) set_phase(Phase::attenuation, t, now_);
+    t_stop = std::min(o.t_end, t + o.after);
+    for (std::size_t i = 0; i < thrust_on_.size(); ++i)
+      if (setup_.thrusts[i].start == ThrustSetup::Start::capture)
+        thrust_on_[i] = t + setup_.thrusts[i].delay, thrust_off_[i] = thrust_on_[i] + setup_.thrusts[i].duration;
+  };
+  const auto touch = [&](double at) {
+    touched_ = true;
+    contact_time_ = at;
+    note(at, EventKind::contact, -1);
+    for (std::size_t i = 0; i < thrust_on_.size(); ++i)
+      if (setup_.thrusts[i].start == ThrustSetup::Start::contact)
+        thrust_on_[i] = at + setup_.thrusts[i].delay, thrust_off_[i] = thrust_on_[i] + setup_.thrusts[i].duration;
+  };
+  // forces have jumped: rates anew
+  const auto again = [&] {
+    apply_edges(t);
+    cut();
+    if (!evaluate(t, y_.data(), now_)) return false;
+    sample(t, now_);
+    return true;
+  };
+  const auto record = [&](bool last) {
+    if (!history || written >= room || (written + 1 == room && !last)) return;
+    write(t, y_.data(), now_, history + written * history_width());
+    ++written;
+    if (rows) *rows = written;
+  };
+  const auto end = [&](Status s) {
+    if (s != Status::captured && s != Status::not_captured && !evaluate(t, y_.data(), now_)) return s;
+    record(true);
+    finish(t, y_.data(), now_, result);
+    return s;
+  };
+
+  if (latch_.enabled) {
+    bool any = false;
+    for (int j = 0; j < latch_count_; ++j)
+      if (latch_function(now_.turn, now_.at, j) < 0) close_latch(j), any = true;
+    if (any && (apply_edges(t), !evaluate(t, y_.data(), now_))) return failed();
+  }
+  const auto hold_steps = [&](std::size_t i) { return std::max(1LL, std::llround(setup_.holds[i].period / o.dt)) * parts; };
+  if (!setup_.holds.empty()) {
+    sample_holds(y_.data(), now_);
+    apply_edges(t);
+    if (!evaluate(t, y_.data(), now_)) return failed();
+  }
+  sample(t, now_);
+  record(false);
+
+  double theta[kMostLatches], turn[9], at[3];
+  std::array<double, 2 * kVehicle> between;
+  for (long long n = 1; t < t_stop && !done_; ++n) {
+    int splits = 0;
+    const double grid = static_cast<double>(n) * dt;
+    while (t < std::min(grid, t_stop) && !done_) {
+      const double target = std::min(grid, t_stop), edge = next_edge(t);
+      double t1 = std::min(target, edge), h = t1 - t;
+      bool jumps = t1 == edge;
+      if (++splits > kMostSplits) return end(Status::chattering);
+      if (!step(t, h, y_.data(), now_, next_.data()) || !evaluate(t1, next_.data(), then_)) return end(failed());
+      // what happened on the way: the earliest first
+      double first = 2;
+      for (int j = 0; j < latch_count_; ++j) {
+        theta[j] = 2;
+        if (!latch_.enabled || latched_[j] != Latched::open || !(latch_function(then_.turn, then_.at, j) < 0)) continue;
+        double low = 0, high = 1;
+        for (int i = 0; i < kBisections && high - low > 1e-15; ++i) {
+          const double x = 0.5 * (low + high);
+          hermite(x, h, y_.data(), now_.rate.data(), next_.data(), then_.rate.data(), between.data());
+          relative_pose(between.data(), turn, at);
+          (latch_function(turn, at, j) < 0 ? high : low) = x;
+        }
+        theta[j] = high;
+        first = std::min(first, high);
+      }
+      double contact = 2;
+      const auto find_contact = [&](double length) {
+        double low = 0, high = 1;
+        for (int i = 0; i < kBisections && high - low > 1e-13; ++i) {
+          const double x = 0.5 * (low + high);
+          hermite(x, length, y_.data(), now_.rate.data(), next_.data(), then_.rate.data(), between.data());
+          relative_pose(between.data(), turn, at);
+          (contact_->penetration(turn, at) > 0 ? high : low) = x;
+        }
+        return high;
+      };
+      const bool splits_at_contact = allow_split_contact_ && !touched_ && then_.contact.penetration > 0;
+      if (splits_at_contact) contact = find_contact(h);
+      int broken = -1;
+      for (int j = 0; j < latch_count_; ++j)
+        if (latched_[j] == Latched::closed && then_.latch_force[j] > latch_.break_force) broken = j;
+      double shortened = std::min(first, contact) * h;
+      if (broken >= 0) {  // by repeated steps: forces are no function of the pose alone
+        double low = 0, high = std::min(shortened, h);
+        for (int i = 0; i < 40; ++i) {
+          const double x = 0.5 * (low + high);
+          if (!step(t, x, y_.data(), now_, next_.data()) || !evaluate(t + x, next_.data(), then_)) return end(failed());
+          double most = 0;
+          for (int j = 0; j < latch_count_; ++j) most = std::max(most, then_.latch_force[j]);
+          (most > latch_.break_force ? high : low) = x;
+        }
+        if (high < shortened)
+          shortened = high, first = contact = 2;
+        else
+          broken = -1;
+      }
+      const bool shorter = shortened < h;
+      if (shorter || broken >= 0) {
+        jumps = false;
+        h = std::min(shortened, h), t1 = t + h;
+        if (!step(t, h, y_.data(), now_, next_.data()) || !evaluate(t1, next_.data(), then_)) return end(failed());
+      }
+      if (!touched_ && !splits_at_contact && then_.contact.penetration > 0) touch(t + h * find_contact(h));
+      std::swap(y_, next_);
+      std::swap(now_, then_);
+      t = t1;
+      sample(t, now_);
+      bool acted = jumps;
+      if (splits_at_contact && contact <= first && contact < 2) touch(t), acted = true;
+      if (first < 2 && first <= contact)
+        for (int j = 0; j < latch_count_; ++j)
+          if (theta[j] <= first + kSimultaneous) close_latch(j), acted = true;
+      if (broken >= 0)
+        for (int j = 0; j < latch_count_; ++j)
+          if (latched_[j] == Latched::closed && now_.latch_force[j] > latch_.break_force * (1 - 1e-9))
+            latched_[j] = Latched::lost, --closed_, note(t, EventKind::lost, j), acted = true;
+      for (int j = 0; j < latch_count_; ++j) {
+        if (latched_[j] != Latched::disarmed) continue;
+        double g[3];
+        latch_gap(now_.turn, now_.at, j, g);
+        if (std::fabs(g[0]) > 1.5 * latch_.axial || std::hypot(g[1], g[2]) > 1.5 * latch_.lateral)
+          latched_[j] = Latched::open;
+      }
+      if (acted && !again()) return end(failed());
+      if (now_.contact.penetration > setup_.range) return end(Status::contact_range);
+    }
+    if (done_) break;
+    if (look_for_phase(t, now_) && !again()) return end(failed());
+    if (t == grid) {
+      bool due = false;
+      for (std::size_t i = 0; i < setup_.holds.size(); ++i) due |= n % hold_steps(i) == 0;
+      if (due) {
+        sample_holds(y_.data(), now_);
+        if (!again()) return end(failed());
+      }
+      if (o.every > 0 && n % (static_cast<long long>(o.every) * parts) == 0 && t < t_stop) record(false);
+    }
+  }
+  const bool holds = captured_ && (closed_ >= latch_.need || released_);
+  return end(holds ? Status::captured : Status::not_captured);
+}
+
+void Docking::finish(double t, const double* y, const Stage& e, Result& r) {
+  r.t_contact = contact_time_, r.t_capture = capture_, r.t_end = t, r.evaluations = evaluations_;
+  std::copy_n(closed_at_, kMostLatches, r.latch);
+  const auto take = [&](int from, int to) {
+    const Tracker& a = tracker_[static_cast<std::size_t>(from)];
+    const bool none = !(a.best > 0);
+    r.peak[to] = none ? 0 : a.best, r.peak_time[to] = none ? kNan : a.when;
+  };
+  for (int i = 0; i < 7; ++i) take(kLoads + i, i);
+  for (int i = 0; i < 4; ++i) take(kBase + i, kBaseForceA + i);
+  r.peak[kLatch] = r.peak[kLeg] = 0, r.peak_time[kLatch] = r.peak_time[kLeg] = kNan;
+  const auto raise = [&](const Tracker& a, int to) {
+    if (a.best > r.peak[to]) r.peak[to] = a.best, r.peak_time[to] = a.when;
+  };
+  for (int j = 0; j < latch_count_; ++j) raise(tracker_[static_cast<std::size_t>(kLatchTracks + j)], kLatch);
+  for (int k = 0; k < 2; ++k)
+    for (int i = 0; i < kLegs; ++i) {
+      const bool none = !vehicle_[k]->motion;
+      const Tracker* a = &tracker_[static_cast<std::size_t>(kLegTracks + 3 * (k * kLegs + i))];
+      r.stroke[k][i][0] = none ? kNan : -a[0].best, r.stroke[k][i][1] = none ? kNan : a[1].best;
+      r.leg_force[k][i] = none ? kNan : a[2].best;
+      r.leg_work[k][i] = none ? kNan : y[kLegWork + k * kLegs + i];
+      if (!k && !none) raise(a[2], kLeg);
+    }
+  double sum = 0;
+  for (int i = 0; i < 5; ++i) sum += r.work[i] = y[kWork + i];
+  r.energy_start = energy_0_, r.energy_end = kinetic(e);
+  r.energy_error = r.energy_end - energy_0_ - sum;
+  double change[6];
+  for (int i = 0; i < 6; ++i) {
+    const double* ext = y + kExternal;
+    change[i] = y[kP + i] + y[kVehicle + kP + i] - momentum_0_[i] - ext[i] - ext[6 + i];
+    r.impulse[i] = y[kVehicle + kP + i] - momentum_b_[i] - ext[6 + i];
+  }
+  r.momentum_error = norm(vec(change)), r.angular_error = norm(vec(change + 3));
+  r.penetration = deepest_;
+  misalignment_of(e, r.misalignment);
+  // the pair as one body
+  double mass = 0;
+  V first{0, 0, 0};
+  for (int k = 0; k < 2; ++k) {
+    const Vehicle& v = *vehicle_[k];
+    const double* s = y + k * kVehicle;
+    double* to = r.state[k];
+    std::copy_n(s + kX, 3, to), std::copy_n(s + kQ0, 4, to + 3);
+    put(turned(e.R0[k], vec(e.twist[k])), to + 7), std::copy_n(e.twist[k] + 3, 3, to + 10);
+    std::copy_n(s + kP, 6, to + 13);
+    const double m = v.mass();
+    const V c = v.motion ? vec(v.motion->moment) : scaled(v.com, m);
+    mass += m;
+    first = first + scaled(vec(s + kX), m) + turned(e.R0[k], c);
+  }
+  const V com = scaled(first, 1 / mass), P = vec(y + kP) + vec(y + kVehicle + kP);
+  double I[6] = {};
+  for (int k = 0; k < 2; ++k) {
+    const Vehicle& v = *vehicle_[k];
+    const double m = v.mass();
+    double own[6];  // about its own centre of mass, base axes
+    V c = v.com;
+    if (v.motion) {
+      c = scaled(vec(v.motion->moment), 1 / m);
+      const double* a = v.motion->inertia;
+      const double cc = dot(c, c);
+      const double shifted[6] = {a[0] - m * (cc - c.x * c.x), a[1] + m * c.x * c.y, a[2] + m * c.x * c.z,
+                                 a[3] - m * (cc - c.y * c.y), a[4] + m * c.y * c.z, a[5] - m * (cc - c.z * c.z)};
+      std::copy_n(shifted, 6, own);
+    } else {
+      std::copy_n(v.inertia, 6, own);
+    }
+    const double full[9] = {own[0], own[1], own[2], own[1], own[3], own[4], own[2], own[4], own[5]};
+    double half[9], N[9], back_[9];
+    times(e.R0[k], full, half);
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) back_[3 * i + j] = e.R0[k][3 * j + i];
+    times(half, back_, N);
+    const V d = vec(y + k * kVehicle + kX) + turned(e.R0[k], c) - com;
+    const double dd = dot(d, d);
+    const double here[6] = {N[0] + m * (dd - d.x * d.x), N[1] - m * d.x * d.y, N[2] - m * d.x * d.z,
+                            N[4] + m * (dd - d.y * d.y), N[5] - m * d.y * d.z, N[8] + m * (dd - d.z * d.z)};
+    for (int i = 0; i < 6; ++i) I[i] += here[i];
+  }
+  double per[6];
+  invert(I, per);
+  put(scaled(P, 1 / mass), r.locked);
+  put(times6(per, vec(y + kL) + vec(y + kVehicle + kL) - cross(com, P)), r.locked + 3);
+  r.locked[6] = mass;
+  put(com, r.locked + 7);
+  const double full[9] = {I[0], I[1], I[2], I[1], I[3], I[4], I[2], I[4], I[5]};
+  std::copy_n(full, 9, r.locked + 10);
+}
+
+void Docking::write(double t, const double* y, const Stage& e, double* row) {
+  const auto give = [&](const double* x, int n) { row = std::copy_n(x, n, row); };
+  double x[6];
+  give(&t, 1);
+  for (int k = 0; k < 2; ++k) {
+    const double* s = y + k * kVehicle;
+    give(s + kX, 3), give(s + kQ0, 4);
+    put(turned(e.R0[k], vec(e.twist[k])), x);
+    give(x, 3), give(e.twist[k] + 3, 3);
+  }
+  for (int k = 0; k < 2; ++k) give(y + k * kVehicle + kRC, 13);
+  const double none[kLegs] = {};
+  for (int k = 0; k < 2; ++k) {
+    const bool legs = vehicle_[k]->motion != nullptr;
+    give(legs ? e.stroke[k] : none, kLegs), give(legs ? e.speed[k] : none, kLegs), give(legs ? e.tau[k] : none, kLegs);
+  }
+  for (int i = 0; i < 6; ++i) x[i] = -e.load[i];
+  give(x, 6);
+  for (int i = 0; i < 3; ++i) x[i] = -e.contact.force[i], x[3 + i] = -e.contact.moment[i];
+  give(x, 6);
+  for (int k = 0; k < 2; ++k) base_load(k, e, x), give(x, 6);
+  misalignment_of(e, x);
+  give(x, 6);
+  put(vec(e.v) + cross(vec(e.w), vec(e.at)), x), std::copy_n(e.w, 3, x + 3);
+  give(x, 6);
+  give(&e.contact.penetration, 1);
+  const double energy = kinetic(e);
+  double error = energy - energy_0_;
+  for (int i = 0; i < 5; ++i) error -= y[kWork + i];
+  give(&energy, 1), give(y + kWork, 5), give(&error, 1);
+  for (int i = 0; i < 6; ++i) x[i] = y[kP + i] + y[kVehicle + kP + i];
+  give(x, 6);
+  x[0] = static_cast<int>(phase_), x[1] = closed_, x[2] = 0;
+  for (int j = 0; j < latch_count_; ++j) x[2] = std::max(x[2], e.latch_force[j]);
+  give(x, 3);
+}
+
+bool Docking::evaluate_once(const Conditions& c, const double* r, const double* q, const double* u, Stage& stage,
+                            double* energy, double* state) {
+  prepare({});
+  if (!begin(c)) return false;
+  if (vehicle_[0]->motion)
+    std::copy_n(r, 3, y_.data() + kRC), std::copy_n(q, 4, y_.data() + kQC), std::copy_n(u, 6, y_.data() + kU);
+  if (!evaluate(0, y_.data(), stage)) return false;
+  *energy = kinetic(stage);
+  std::copy_n(y_.data(), 2 * kVehicle, state);
+  return true;
+}
+
+}  // namespace zveno::docking

@@ -1,0 +1,296 @@
+// Docking of two vehicles, docs/docking.md: momenta as state, contact, latches, phases of the mechanisms, thrusters.
+//
+// A `Docking` is set up once and runs one docking after another without allocating.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include <zveno/functions/contact.hpp>
+#include <zveno/functions/free_motion.hpp>
+#include <zveno/functions/job.hpp>
+#include <zveno/functions/law.hpp>
+
+namespace zveno::docking {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr int kMostLatches = 16;
+
+enum class Phase : int { ready, attenuation, alignment, retraction, hard_mate };
+constexpr int kPhases = 5;
+
+// a servo on a ramp from where the legs are to a stroke
+struct Move {
+  double target = 0, speed = 1, stiffness = 0, damping = 0, tolerance = 0, limit = kInfinite;
+};
+
+struct VehicleSetup {
+  BodySpec body;
+  const Hexapod* ring = nullptr;  // nullptr: a rigid port
+  double offset = 0;              // of the mating plane from the ring's centre of mass
+  double r[3] = {}, q[4] = {1, 0, 0, 0};
+  std::vector<JointLaw> ready, attenuation, common;
+  Move alignment, retraction;
+  RingShape shape;
+};
+
+struct LatchSetup {
+  bool enabled = true;
+  int need = 0;
+  double radius = 0, axial = 0, lateral = 0, stiffness = 0, damping = 0, time_constant = 1, break_force = kInfinite,
+         release = kInfinite;
+};
+
+struct PhaseSetup {
+  bool enters[kPhases] = {};
+  double rest_speed = 0, rest_rate = 0, dwell = 0, attenuation_time = kInfinite, move_time = kInfinite;
+};
+
+struct ThrustSetup {
+  enum class Start { time, contact, capture };
+  int vehicle = 0;
+  double wrench[6] = {};
+  Start start = Start::time;
+  double delay = 0, duration = kInfinite;  // the delay of a time is that time
+};
+
+struct HoldSetup {
+  int vehicle = 0;
+  double stiffness = 0, damping = 0, period = 1, dead_band = 0, limit = kInfinite;
+};
+
+struct Setup {
+  const KernelTable* kernels = nullptr;
+  VehicleSetup vehicle[2];
+  bool contact = true;
+  ContactLaw law;
+  double range = kInfinite;
+  LatchSetup latches;
+  PhaseSetup phases;
+  std::vector<ThrustSetup> thrusts;
+  std::vector<HoldSetup> holds;
+};
+
+// of a run
+struct Conditions {
+  double closing, offset[2], tilt[2], roll, lateral[2], rate[3], gap;  // gap nan: by the rule of the start
+  static constexpr int kNumbers = 12;
+};
+struct Factors {
+  double chaser_mass = 1, station_mass = 1, friction = 1, stiffness = 1, damping = 1, latch_gap = 1, latch_stiffness = 1,
+         leg_force = 1;
+  static constexpr int kNumbers = 8;
+};
+struct Options {
+  double t_end = 10, after = kInfinite, dt = 1e-3, tolerance = 1e-4;
+  int halvings = 3;
+  int every = 0;  // steps of the first dt between rows of the history; 0: none
+};
+
+enum class Status : int {
+  captured,
+  not_captured,
+  contact_range,
+  out_of_reach,
+  singular_leg,
+  not_finite,
+  chattering,
+  energy,
+  touching
+};
+
+enum class EventKind : int { contact, latch, capture, lost, released, phase, timeout, thrust_on, thrust_off };
+struct Event {
+  double time;
+  EventKind kind;
+  int index;
+};
+
+enum Peak : int {
+  kTension,
+  kCompression,
+  kAxial,
+  kShear,
+  kForce,
+  kTorsion,
+  kBending,
+  kLatch,
+  kLeg,
+  kBaseForceA,
+  kBaseMomentA,
+  kBaseForceB,
+  kBaseMomentB,
+  kPeaks
+};
+
+struct Result {
+  Status status = Status::not_captured;
+  double t_contact, t_capture, t_end, gap, dt, evaluations;
+  double latch[kMostLatches];
+  double peak[kPeaks], peak_time[kPeaks];
+  double stroke[2][kLegs][2], leg_force[2][kLegs], leg_work[2][kLegs];  // least and largest
+  double work[5];
+  double energy_start, energy_end, energy_error, energy_scale, momentum_error, angular_error, penetration;
+  double impulse[6], misalignment[6];
+  double state[2][19];  // position, quaternion, velocity, omega, P, L
+  double locked[19];    // velocity, omega, mass, com, inertia
+};
+
+// ---- state
+
+constexpr int kX = 0, kQ0 = 3, kP = 7, kL = 10, kRC = 13, kQC = 16, kU = 20, kVehicle = 26;
+constexpr int kWork = 2 * kVehicle, kLegWork = kWork + 5, kExternal = kLegWork + 2 * kLegs, kZ = kExternal + 12;
+constexpr int kState = kZ + 2 * kLegs * JointLaw::kMostStates;
+
+// fields of the history: name, numbers, unit, text
+struct HistoryField {
+  const char* name;
+  int size;
+  const char* unit;
+  const char* text;
+};
+constexpr HistoryField kHistory[] = {
+    {"t", 1, "s", "Time."},
+    {"position_a", 3, "m", "Origin of the base frame of the first vehicle, N axes."},
+    {"quaternion_a", 4, "1", "Its base axes to N axes, scalar first."},
+    {"velocity_a", 3, "m/s", "Of that origin, N axes."},
+    {"omega_a", 3, "rad/s", "Angular velocity, base axes."},
+    {"position_b", 3, "m", "Origin of the base frame of the second vehicle, N axes."},
+    {"quaternion_b", 4, "1", "Its base axes to N axes, scalar first."},
+    {"velocity_b", 3, "m/s", "Of that origin, N axes."},
+    {"omega_b", 3, "rad/s", "Angular velocity, base axes."},
+    {"ring_position_a", 3, "m", "Centre of mass of the first ring, base axes."},
+    {"ring_quaternion_a", 4, "1", "Ring axes to base axes, scalar first."},
+    {"ring_twist_a", 6, "m/s, rad/s", "u of the first ring."},
+    {"ring_position_b", 3, "m", "Centre of mass of the second ring, base axes; of a rigid port zero."},
+    {"ring_quaternion_b", 4, "1", "Ring axes to base axes, scalar first."},
+    {"ring_twist_b", 6, "m/s, rad/s", "u of the second ring."},
+    {"stroke_a", 6, "m or rad", "Of the legs of the first ring, from the nominal pose."},
+    {"stroke_rate_a", 6, "m/s or rad/s", "Their rates."},
+    {"leg_force_a", 6, "N or N m", "Their forces."},
+    {"stroke_b", 6, "m or rad", "Of the legs of the second ring."},
+    {"stroke_rate_b", 6, "m/s or rad/s", "Their rates."},
+    {"leg_force_b", 6, "N or N m", "Their forces."},
+    {"load", 6, "N, N m", "Of contact and latches on the first ring at the origin of its frame, its axes."},
+    {"contact_load", 6, "N, N m", "The part of the contact."},
+    {"base_load_a", 6, "N, N m", "On the body of the first vehicle about the origin of its base frame, base axes."},
+    {"base_load_b", 6, "N, N m", "The same of the second."},
+    {"misalignment", 6, "m, rad", "Second port in axes of the first: place, rotation vector from the mated attitude."},
+    {"relative_twist", 6, "m/s, rad/s", "Velocity of the second port against the first, axes of the first."},
+    {"penetration", 1, "m", "The deepest."},
+    {"kinetic_energy", 1, "J", "Of all bodies."},
+    {"work", 5, "J", "Of normal forces, friction, latches, legs, thrusters."},
+    {"energy_error", 1, "J", "Energy less its first value less all work."},
+    {"momentum", 6, "N s, N m s", "Of both vehicles, about the origin of N."},
+    {"phase", 1, "1", "0 ready, 1 attenuation, 2 alignment, 3 retraction, 4 hard mate."},
+    {"latches_closed", 1, "1", "How many."},
+    {"latch_force", 1, "N", "The largest of them."},
+};
+constexpr int history_width() {
+  int n = 0;
+  for (const HistoryField& f : kHistory) n += f.size;
+  return n;
+}
+
+// what is known of a state besides its rates
+struct Stage {
+  std::array<double, kState> rate{};
+  double R0[2][9], RC[2][9];          // base axes to N, ring axes to base
+  double twist[2][6];                 // of the base, base axes
+  double o[2][3], RN[2][9];           // ring frames in N
+  double vo[2][3], wN[2][3];          // their velocities
+  double turn[9], at[3], v[3], w[3];  // B's port in A's axes, velocity at A's origin
+  ContactLoad contact;
+  double load[6];  // on B at A's origin, A's axes: contact and latches
+  double latch_force[kMostLatches];
+  double stroke[2][kLegs], speed[2][kLegs], tau[2][kLegs];
+  double base_acceleration[2][6];
+};
+
+class Docking {
+ public:
+  explicit Docking(Setup setup);
+  ~Docking();
+  Docking(const Docking&) = delete;
+
+  int latches() const { return latch_count_; }
+  // largest gap at which a node touches, plus 5 mm
+  double start_gap(const Conditions& c) const;
+  // history: rows of history_width() numbers, `room` of them; rows: how many were written
+  void run(const Conditions& conditions, const Factors& factors, const Options& options, Result& result,
+           double* history = nullptr, std::ptrdiff_t room = 0, std::ptrdiff_t* rows = nullptr);
+  const std::vector<Event>& events() const { return events_; }
+
+  // one state for tests: the case with the gap given, then ring and velocity of A as given; phase ready, t = 0
+  bool evaluate_once(const Conditions& conditions, const double* r, const double* q, const double* u, Stage& stage,
+                     double* kinetic, double* state);
+
+ private:
+  struct Vehicle;
+  struct Tracker {
+    double t0, f0, t1, f1, best, when;
+    int count;
+  };
+  enum class Latched : int { open, closed, lost, disarmed };
+
+  void prepare(const Factors& f);
+  bool begin(const Conditions& c);
+  Status attempt(const Conditions& c, const Options& o, double dt, int parts, Result& result, double* history,
+                 std::ptrdiff_t room, std::ptrdiff_t* rows);
+  bool evaluate(double t, const double* y, Stage& e);
+  bool step(double t, double h, const double* y, const Stage& e, double* next);
+  void relative_pose(const double* y, double* turn, double* at) const;
+  void latch_gap(const double* turn, const double* at, int j, double* g) const;
+  double latch_function(const double* turn, const double* at, int j) const;
+  void hermite(double theta, double h, const double* y0, const double* f0, const double* y1, const double* f1,
+               double* y) const;
+  double kinetic(const Stage& e);
+  void sample(double t, const Stage& e);
+  void track(int i, double t, double f);
+  void cut();
+  void set_phase(Phase p, double t, const Stage& e);
+  bool look_for_phase(double t, const Stage& e);
+  double next_edge(double t) const;
+  void apply_edges(double t);
+  void sample_holds(const double* y, const Stage& e);
+  void base_load(int k, const Stage& e, double* out) const;
+  void write(double t, const double* y, const Stage& e, double* row);
+  void finish(double t, const double* y, const Stage& e, Result& r);
+  void note(double t, EventKind kind, int index);
+  void misalignment_of(const Stage& e, double* out) const;
+
+  Setup setup_;
+  std::unique_ptr<Vehicle> vehicle_[2];
+  std::unique_ptr<ContactPair> contact_;
+  ContactLaw law_;
+  LatchSetup latch_;
+  double leg_force_ = 1;
+  int latch_count_ = 0;
+  double latch_at_[kMostLatches][3], latch_at_b_[kMostLatches][3];
+  double reach_a_ = 0, radius_ = 0;  // broad phase
+
+  // of a run
+  int size_ = kZ;
+  bool allow_split_contact_ = false;
+  Phase phase_ = Phase::ready;
+  double phase_since_ = 0, rest_since_ = 0, capture_ = 0, contact_time_ = 0;
+  int closed_ = 0;
+  Latched latched_[kMostLatches];
+  double closed_at_[kMostLatches], gap_0_[kMostLatches][3];
+  bool released_ = false, captured_ = false, touched_ = false, done_ = false;
+  std::vector<double> thrust_on_, thrust_off_;
+  std::vector<char> thrust_state_;
+  std::vector<std::array<double, 3>> hold_moment_;
+  double external_[2][6];
+  double evaluations_ = 0, deepest_ = 0, energy_0_ = 0, momentum_0_[6], momentum_b_[6];
+  double hold_attitude_[2][4];
+  Failure failure_;
+  std::array<double, kState> y_{}, next_{}, tmp_{};
+  Stage now_, then_, mid_;
+  std::vector<Tracker> tracker_;
+  std::vector<Event> events_;
+};
+
+}  // namespace zveno::docking

@@ -1,0 +1,120 @@
+"""Dockings of rigid vehicles whose outcome is known in closed form; invariants."""
+
+import math
+
+import numpy as np
+import pytest
+
+import zveno as zv
+from zveno import docking
+
+BODY_A = zv.Body(12e3, (22e3, 70e3, 70e3), com=(-3.5, 0, 0))
+BODY_B = zv.Body(350e3, (5e7, 1e8, 1e8), com=(-15, 0, 0))
+RIGID = docking.Scenario(docking.Vehicle(BODY_A), docking.Vehicle(BODY_B))
+OFF = docking.Latches(enabled=False)
+NO_CONTACT = docking.Contact(enabled=False)
+
+
+def rigid(**changes):
+    return RIGID.replace(**changes)
+
+
+@pytest.mark.parametrize(
+    ("speed", "e"), [(0.02, 0.903524866), (0.05, 0.788539126), (0.08, 0.698256682), (0.10, 0.647967425)]
+)
+def test_restitution_of_an_impact_is_that_of_the_closed_form(speed, e):
+    assert docking.Contact().restitution(speed) == pytest.approx(e, abs=1e-9)
+    s = rigid(latches=OFF, conditions=docking.Conditions(speed, gap=0.002))
+    d = docking.simulate(s, 0.002 / speed + 0.3, dt=2e-4)
+    v = [x["velocity"][0] for x in (d.state_a, d.state_b)]
+    assert (v[1] - v[0]) / speed == pytest.approx(e, rel=1e-7)
+
+
+def test_restitution_does_not_depend_on_the_exponent():
+    contact = docking.Contact(exponent=1.5, face_stiffness=4e7)
+    s = rigid(latches=OFF, contact=contact, conditions=docking.Conditions(0.08, gap=0.002))
+    d = docking.simulate(s, 0.5, dt=2e-4)
+    assert (d.state_b["velocity"][0] - d.state_a["velocity"][0]) / 0.08 == pytest.approx(0.698256682, rel=1e-6)
+
+
+def test_head_on_impact_of_rigid_vehicles():
+    s = rigid(latches=OFF, conditions=docking.Conditions(0.08, gap=0.002))
+    d = docking.simulate(s, 0.4, dt=2e-4)
+    assert d.state_a["velocity"][0] == pytest.approx(-0.05135687047, rel=1e-8)
+    assert d.state_b["velocity"][0] == pytest.approx(0.00450366413, rel=1e-8)
+    assert d.peak.compression == pytest.approx(9934.5355, rel=1e-7)
+    assert d.momentum_error < 1e-10
+
+
+def test_off_centre_impact_tends_to_the_impulse_of_rigid_bodies():
+    # one node of the face at y; the impulse of rigid bodies with the restitution of the closed form
+    shape = docking.Interface(face_nodes=1)
+    r = shape.face_radius
+    n = np.array([1.0, 0, 0])
+    inverse = 0.0
+    for body, arm in ((BODY_A, (3.5, r, 0)), (BODY_B, (15, r, 0))):
+        turn = np.cross(arm, n)
+        inverse += 1 / body.mass + turn @ np.linalg.solve(body.inertia, turn)
+    impulse = (1 + docking.Contact().restitution(0.08)) * 0.08 / inverse
+    assert impulse == pytest.approx(1491.615259, rel=1e-9)
+    want = {4e5: 1492.143660, 4e6: 1491.782859, 4e7: 1491.668591}
+    for k, value in want.items():
+        # the node stands for a 24th of the circle
+        contact = docking.Contact(face_stiffness=k / 24, edge_stiffness=0, side_stiffness=0, friction=0)
+        s = rigid(
+            chaser=docking.Vehicle(BODY_A, interface=shape),
+            station=docking.Vehicle(BODY_B, interface=shape),
+            latches=OFF,
+            contact=contact.replace(range=0.1),
+            conditions=docking.Conditions(0.08, gap=0.002),
+        )
+        d = docking.simulate(s, 0.9 if k < 1e6 else 0.4, dt=4e-4 if k < 1e6 else 1e-4)
+        assert d.impulse[0] == pytest.approx(value, rel=2e-7)
+
+
+def test_two_masses_on_latches_swing_as_an_oscillator():
+    s = rigid(contact=NO_CONTACT, conditions=docking.Conditions(0.08, gap=0.0))
+    for t, gap in ((0.1, -0.00734936012326), (0.5, -0.000340473197121), (2.0, 0.00101597719545)):
+        d = docking.simulate(s, t, dt=1e-3)
+        assert d.misalignment[0] == pytest.approx(gap, abs=1e-11)
+    d = docking.simulate(s, 0.5, dt=1e-3)
+    assert d.peak.force == pytest.approx(5520.49127751, rel=3e-9)
+    assert d.peak_time.force == pytest.approx(0.23733526, abs=1e-6)
+    assert d.captured and d.t_capture == 0
+
+
+def test_a_locked_pair_turns_as_one_body():
+    latches = docking.Latches(stiffness=1e7, damping=1e6)
+    conditions = docking.Conditions.from_degrees(0.08, lateral=(0.02, -0.01), rate=(0.1, -0.1, 0.15), gap=0.0)
+    s = rigid(contact=NO_CONTACT, latches=latches, conditions=conditions)
+    d = docking.simulate(s, 14.0, dt=2e-3, record=1.0)
+    np.testing.assert_allclose(d.locked.velocity, (0.0026519337, 0.0573051598, 0.0156435872), rtol=1e-8)
+    np.testing.assert_allclose(d.locked.omega, (0.0017436839, -0.0016776009, 0.0026604749), rtol=1e-6)
+    for state in (d.state_a, d.state_b):
+        q = state["quaternion"]
+        turn = zv.orientation.from_quaternion(q / np.linalg.norm(q))
+        np.testing.assert_allclose(turn @ state["omega"], d.locked.omega, atol=2e-9)
+    assert d.energy_start == pytest.approx(1270.1323379, rel=1e-10)
+    assert d.energy_end == pytest.approx(1230.5223118, rel=1e-9)
+    assert d.work.latch == pytest.approx(-39.6100262, rel=1e-8)
+    assert abs(d.energy_error) < 1e-6
+
+
+def test_without_contact_the_vehicles_are_two_free_bodies():
+    s = docking.demo("UPS", "nominal")
+    s = s.replace(conditions=s.conditions.replace(gap=0.5))
+    d = docking.simulate(s, 2.0, dt=5e-3 if False else 4e-3, record=0.5)
+    assert not d.captured and d.status == "not_captured" and math.isnan(d.t_contact)
+    np.testing.assert_allclose(d.state_a["velocity"], (0.08, 0, 0), atol=1e-14)
+    np.testing.assert_allclose(d.state_a["position"], (0.16, 0, 0), atol=1e-13)
+    # a free body turns at a constant rate about an axis of symmetry; here its angular momentum stands still
+    start, end = (d.history.momentum[k] for k in (0, -1))
+    np.testing.assert_allclose(start, end, rtol=1e-13, atol=1e-9)
+    assert abs(d.energy_error) < 1e-9
+    assert d.peak.force == 0
+
+
+def test_momentum_is_constant_to_rounding_for_any_step():
+    for kind, dt in (("UPS", 4e-3), ("RSU", 2e-3), ("SPU", 3e-3)):
+        d = docking.simulate(docking.demo(kind, "nominal"), 2.5, dt=dt, record=1.0)
+        assert d.momentum_error < 1e-9 and d.angular_momentum_error < 3e-8
