@@ -194,6 +194,12 @@ MODULES = {
         "Motions from point to point, through via points and along paths, as fast as limits allow: "
         "[](../../trajectories.md).",
     ),
+    "docking": (
+        "Docking",
+        "Two spacecraft: contact, capture, retraction; campaigns of many dockings: [](../../docking.md). Their statistics: "
+        "[](docking.statistics.md).",
+    ),
+    "docking.statistics": ("Statistics of campaigns", "Probabilities, percentiles, correlations, with their confidence."),
     "control": ("Controllers", "Efforts from state and reference, in Python and as C: [](../../control.md)."),
     "files": ("Files", "Reading and writing models and records."),
     "graph": ("Expression graphs", "The straight-line program behind a traced function."),
@@ -264,7 +270,10 @@ def write_commands(app: Any, config: Any) -> None:
         '`pip install "zveno[cli]"` brings `zveno`; `zveno COMMAND --help` prints what is here.',
         "",
     ]
-    for name, command in sorted(root.commands.items()):
+    commands = sorted(root.commands.items())
+    for name, group in commands[:]:
+        commands += [(f"{name} {inner}", command) for inner, command in getattr(group, "commands", {}).items()]
+    for name, command in sorted(commands):
         text += [f"## zveno {name}", "", inspect.cleandoc(command.help or ""), ""]
         rows = []
         for parameter in command.params:

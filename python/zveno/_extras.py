@@ -12,8 +12,10 @@ _EXTRAS: Final = {
     "rich": "cli",
     "pandas": "data",
     "xarray": "data",
+    "pyarrow": "data",
     "llvmlite": "jit",
     "scipy": "scipy",
+    "distributed": "cluster",
 }
 
 

@@ -1,4 +1,8 @@
 """Command line: ``zveno demo``, ``info``, ``export``, ``identify``, ``bench``, ``doctor``. Needs typer and rich (``zveno[cli]``)."""
+"""Command line: ``zveno demo``, ``info``, ``export``, ``dock``, ``bench``, ``doctor``.
+
+Needs typer and rich (``zveno[cli]``).
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,7 @@ try:
     from .bench import bench
     from .cpu import cpu
     from .demo import demo
+    from .dock import app as dock
     from .doctor import doctor
     from .export import export
     from .identify import identify
@@ -41,6 +46,7 @@ app = typer.Typer(
 for _command in (demo, info, export, identify, bench, doctor):
     app.command()(_command)
 app.command(hidden=True)(cpu)  # part of doctor
+app.add_typer(dock)
 
 
 def main() -> NoReturn:
@@ -113,6 +119,7 @@ Start here
                                  C code for a controller, with its self-test
   zveno identify arm.urdf log.csv -o report
                                  masses and friction from a measured motion
+  zveno dock --demo              two spacecraft dock: capture, peak loads, energies
   zveno bench                    which mass-matrix algorithm is fastest here
   zveno doctor                   what is installed, what is missing
 

@@ -1,4 +1,4 @@
-"""Docking of two spacecraft: contact of the rings, capture by latches, attenuation, retraction.
+"""Docking of two spacecraft: contact of the rings, capture by latches, attenuation, retraction; campaigns.
 
 Examples
 --------
@@ -8,7 +8,10 @@ Examples
 0.08
 """
 
+from . import statistics
+from .campaign import Campaign, Envelope, Indices, RunOf, campaign
 from .result import STATUS, Docking, Event, History, LockedPair, Peaks, Work
+from .sampling import Box, Cases, Normal, Uniform
 from .scenario import (
     AttitudeHold,
     Conditions,
@@ -27,27 +30,37 @@ from .simulate import ContactWrench, contact_wrench, run_batch, simulate, start_
 __all__ = [
     "STATUS",
     "AttitudeHold",
+    "Box",
+    "Campaign",
+    "Cases",
     "Conditions",
     "Contact",
     "ContactWrench",
     "Docking",
+    "Envelope",
     "Event",
     "History",
+    "Indices",
     "Interface",
     "Latches",
     "LockedPair",
     "Move",
+    "Normal",
     "Peaks",
     "Phases",
+    "RunOf",
     "Scenario",
     "Thrust",
+    "Uniform",
     "Vehicle",
     "Work",
+    "campaign",
     "contact_wrench",
     "demo",
     "run_batch",
     "simulate",
     "start_gap",
+    "statistics",
     "step_scales",
 ]
 

@@ -269,8 +269,8 @@ def advance(run: Run, steps: int, tick: Callable[[int], None]) -> None:
 class Progress:
     """A progress bar on stderr that appears when the work turns out to be long, and a clock for it."""
 
-    def __init__(self, wanted: bool | None, total: int, words: tuple[str, str, str]) -> None:
-        self._forced, self._total, self._words = wanted is True, total, words
+    def __init__(self, wanted: bool | None, total: int, words: tuple[str, str, str], rate: bool = False) -> None:
+        self._forced, self._total, self._words, self._rate = wanted is True, total, words, rate
         self._wanted = self._forced or (wanted is None and _can_show())
         self._begin = time.perf_counter()
         self._bar: Any = None
@@ -283,7 +283,7 @@ class Progress:
         if self._bar is None and (self._forced or long):
             self._open()
         if self._bar is not None:
-            self._bar.update(self._task, completed=done)
+            self._bar.update(self._task, completed=done, rate=f"{done / spent:.3g}/s" if done else "")
 
     def _open(self) -> None:
         what, unit, who = self._words
@@ -294,11 +294,12 @@ class Progress:
             progress.BarColumn(),
             progress.MofNCompleteColumn(),
             progress.TextColumn(unit),
+            *((progress.TextColumn("{task.fields[rate]}"),) if self._rate else ()),
             progress.TimeRemainingColumn(),
         )
         self._bar = progress.Progress(*columns, console=console, transient=True)
         self._bar.start()
-        self._task = self._bar.add_task("", total=self._total)
+        self._task = self._bar.add_task("", total=self._total, rate="")
 
     def close(self) -> None:
         if self._bar is not None:
@@ -306,9 +307,11 @@ class Progress:
 
 
 @contextmanager
-def progress_bar(wanted: bool | None, total: int, words: tuple[str, str, str]) -> Iterator[Progress]:
-    """`words`: what is done, its unit, and who asks for rich."""
-    bar = Progress(wanted, total, words)
+def progress_bar(
+    wanted: bool | None, total: int, words: tuple[str, str, str], *, rate: bool = False
+) -> Iterator[Progress]:
+    """`words`: what is done, its unit, and who asks for rich; `rate`: how much in a second is shown too."""
+    bar = Progress(wanted, total, words, rate)
     if wanted is True:
         bar(0)
     try:
