@@ -79,12 +79,13 @@ if _TYPE_CHECKING:
     from . import control, files, flexible, trajectory
     from .deploy.description import save_rig
     from .deploy.library import Stepper
+    from .deploy.step import export_step
     from .files import load
 
     __version__: str
 else:
 
-    _DEPLOYED = {"Stepper": "library", "save_rig": "description"}
+    _DEPLOYED = {"Stepper": "library", "export_step": "step", "save_rig": "description"}
 
     def __getattr__(name: str) -> object:
         """What not everybody needs, when somebody asks: the version, files, beams, controllers, trajectories."""
@@ -174,6 +175,7 @@ __all__ = [
     "control",
     "cpu_features",
     "errors",
+    "export_step",
     "files",
     "flexible",
     "graph",

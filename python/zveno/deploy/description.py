@@ -144,7 +144,7 @@ class Description:
 def _plain(term: Sequence[Any]) -> list[Any]:
     """A term of a law as JSON has it: null for infinity."""
     return [
-        None if isinstance(x, float) and math.isinf(x) else list(x) if isinstance(x, np.ndarray | tuple) else x
+        None if isinstance(x, float) and math.isinf(x) else np.asarray(x).tolist() if isinstance(x, np.ndarray | tuple) else x
         for x in term
     ]
 
