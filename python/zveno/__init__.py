@@ -78,6 +78,7 @@ from .wrenches import wrench_at
 if _TYPE_CHECKING:
     from . import control, files, flexible, trajectory
     from .deploy.description import save_rig
+    from .deploy.fmu import export_fmu
     from .deploy.library import Stepper
     from .deploy.step import export_step
     from .files import load
@@ -85,7 +86,7 @@ if _TYPE_CHECKING:
     __version__: str
 else:
 
-    _DEPLOYED = {"Stepper": "library", "export_step": "step", "save_rig": "description"}
+    _DEPLOYED = {"Stepper": "library", "export_fmu": "fmu", "export_step": "step", "save_rig": "description"}
 
     def __getattr__(name: str) -> object:
         """What not everybody needs, when somebody asks: the version, files, beams, controllers, trajectories."""
@@ -175,6 +176,7 @@ __all__ = [
     "control",
     "cpu_features",
     "errors",
+    "export_fmu",
     "export_step",
     "files",
     "flexible",

@@ -672,6 +672,7 @@ typedef struct ${name}_state {
   double y[$states];   /* what is integrated */
   double last[$drives]; /* coordinates of the drives at the end of the last step */
   double steps;  /* of the integrator, since the start */
+  double origin; /* time of the start, s; init sets 0 */
 } ${name}_state;
 
 /* To `start`; a null pointer: the one of the model. On a code other than 0 `state` means nothing. */
@@ -736,6 +737,7 @@ int ${name}_init(${name}_state *state, const double *start)
   const double *from = (start != NULL) ? start : ${name}_start;
   int code = ${NAME}_NOT_FINITE;
   state->steps = 0.0;
+  state->origin = 0.0;
   if (all_finite(from, ${NAME}_START) != 0) {
     code = begin(from, state->y, state->last);
   }
@@ -758,14 +760,14 @@ int ${name}(${name}_state *state, const double in[${NAME}_INPUTS], double out[${
   (void)memcpy(y, state->y, sizeof y);
   (void)memcpy(last, state->last, sizeof last);
   if (all_finite(in, INPUTS) != 0) {
-    code = rates(STEP * steps, y, in, last, rate, p, v, tau, load);
+    code = rates(state->origin + STEP * steps, y, in, last, rate, p, v, tau, load);
   }
   for (int k = 0; (k < $substeps) && (code == 0); ++k) {
 $move
     if (code == 0) {
       project(next);
       steps += 1.0;
-      code = rates(STEP * steps, next, in, last, rate, p, v, tau, load);
+      code = rates(state->origin + STEP * steps, next, in, last, rate, p, v, tau, load);
       (void)memcpy(y, next, sizeof y);
       (void)memcpy(last, p, sizeof last);
     }
@@ -791,7 +793,7 @@ int ${name}_outputs(const ${name}_state *state, const double in[${NAME}_INPUTS],
   double load[6];
   int code = ${NAME}_NOT_FINITE;
   if (all_finite(in, INPUTS) != 0) {
-    code = rates(STEP * state->steps, state->y, in, state->last, rate, p, v, tau, load);
+    code = rates(state->origin + STEP * state->steps, state->y, in, state->last, rate, p, v, tau, load);
   }
   if (code == 0) {
     code = outputs(state->y, in, rate, p, v, tau, load, out);
@@ -812,7 +814,7 @@ int ${name}_rates(const ${name}_state *state, double t, const double in[${NAME}_
 _RK4: Final = """
     static const double way[3] = {0.5, 0.5, 1.0};
     static const double weight[3] = {2.0, 2.0, 1.0};
-    const double t = STEP * steps;
+    const double t = state->origin + STEP * steps;
     double at[STATES];
     double sum[STATES];
     (void)memcpy(sum, rate, sizeof sum);
