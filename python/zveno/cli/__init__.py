@@ -1,4 +1,4 @@
-"""Command line: ``zveno demo``, ``info``, ``export``, ``bench``, ``doctor``. Needs typer and rich (``zveno[cli]``)."""
+"""Command line: ``zveno demo``, ``info``, ``export``, ``fmu``, ``config``, ``bench``, ``doctor``. Needs typer and rich (``zveno[cli]``)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ try:
     import typer
 
     from .bench import bench
+    from .config import config
     from .cpu import cpu
     from .demo import demo
     from .doctor import doctor
     from .export import export
+    from .fmu import fmu
     from .info import info
     from .output import MODELS, complain
 except ModuleNotFoundError as error:
@@ -37,7 +39,7 @@ app = typer.Typer(
     epilog="Completion of commands and options with Tab: zveno --install-completion, then a new shell.",
     pretty_exceptions_enable=False,
 )
-for _command in (demo, info, export, bench, doctor):
+for _command in (demo, info, export, fmu, config, bench, doctor):
     app.command()(_command)
 app.command(hidden=True)(cpu)  # part of doctor
 
@@ -110,6 +112,8 @@ Start here
   zveno info arm.urdf            joints, links, masses, warnings of your model
   zveno export arm.urdf -f inverse_dynamics -f mass_matrix -o arm_c
                                  C code for a controller, with its self-test
+  zveno fmu docking_ring -o ring.fmu
+                                 an FMU for the master of a rig
   zveno bench                    which mass-matrix algorithm is fastest here
   zveno doctor                   what is installed, what is missing
 

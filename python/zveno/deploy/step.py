@@ -595,11 +595,7 @@ def export_step(
 def _self_test(code: StepCode) -> str:
     """Steps of the C library under random inputs, to be repeated."""
     d = code.description
-    options = {key: getattr(d, key) for key in ("period", "substeps", "method", "base_motion")}
-    options |= {key: list(getattr(d, key)) for key in ("laws",)} | dict(d.start)
-    if isinstance(d.model, Chain):
-        options |= {"external": d.external, "poses": d.poses}
-    stepper = Stepper(d.model, **options)
+    stepper = Stepper(d.model, **(d.options() | {"jump": {}, "most_held": 0}))
     rng = np.random.default_rng(0)
     size = sum(x.size for x in code.inputs)
     inputs = rng.normal(size=(TEST_STEPS, size)).round(6)
