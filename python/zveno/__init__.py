@@ -87,12 +87,19 @@ from .wrenches import wrench_at
 if _TYPE_CHECKING:
     from . import control, files, flexible, identification, trajectory
     from . import control, docking, files, flexible, trajectory
+    from . import control, files, flexible, trajectory
+    from .deploy.description import save_rig
+    from .deploy.fmu import export_fmu
+    from .deploy.library import Stepper
+    from .deploy.step import export_step
     from .files import load
     from .identification import excitation, identify
 
     __version__: str
 else:
     _LAZY = {"excitation": "identification", "identify": "identification", "load": "files"}
+
+    _DEPLOYED = {"Stepper": "library", "export_fmu": "fmu", "export_step": "step", "save_rig": "description"}
 
     def __getattr__(name: str) -> object:
         """What not everybody needs, when somebody asks: the version, files, beams, controllers, dockings, trajectories."""
@@ -109,6 +116,12 @@ else:
             from importlib import import_module
 
             found = getattr(import_module(f".{_LAZY[name]}", __name__), name)
+            module = import_module(".files" if name == "load" else f".{name}", __name__)
+            found = module.load if name == "load" else module
+        elif name in _DEPLOYED:
+            from importlib import import_module
+
+            found = getattr(import_module(f".deploy.{_DEPLOYED[name]}", __name__), name)
         else:
             from ._check import did_you_mean
 
@@ -179,6 +192,7 @@ __all__ = [
     "SingularityError",
     "StateSpace",
     "StepError",
+    "Stepper",
     "StopEvent",
     "TextbookParameters",
     "TracedFunction",
@@ -191,6 +205,8 @@ __all__ = [
     "docking",
     "errors",
     "excitation",
+    "export_fmu",
+    "export_step",
     "files",
     "flexible",
     "graph",
@@ -203,6 +219,7 @@ __all__ = [
     "orientation",
     "results",
     "robots",
+    "save_rig",
     "sections",
     "show_versions",
     "trajectory",

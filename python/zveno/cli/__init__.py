@@ -3,6 +3,7 @@
 
 Needs typer and rich (``zveno[cli]``).
 """
+"""Command line: ``zveno demo``, ``info``, ``export``, ``fmu``, ``config``, ``bench``, ``doctor``. Needs typer and rich (``zveno[cli]``)."""
 
 from __future__ import annotations
 
@@ -20,12 +21,14 @@ try:
     import typer
 
     from .bench import bench
+    from .config import config
     from .cpu import cpu
     from .demo import demo
     from .dock import app as dock
     from .doctor import doctor
     from .export import export
     from .identify import identify
+    from .fmu import fmu
     from .info import info
     from .output import MODELS, complain
 except ModuleNotFoundError as error:
@@ -44,6 +47,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for _command in (demo, info, export, identify, bench, doctor):
+for _command in (demo, info, export, fmu, config, bench, doctor):
     app.command()(_command)
 app.command(hidden=True)(cpu)  # part of doctor
 app.add_typer(dock)
@@ -120,6 +124,8 @@ Start here
   zveno identify arm.urdf log.csv -o report
                                  masses and friction from a measured motion
   zveno dock --demo              two spacecraft dock: capture, peak loads, energies
+  zveno fmu docking_ring -o ring.fmu
+                                 an FMU for the master of a rig
   zveno bench                    which mass-matrix algorithm is fastest here
   zveno doctor                   what is installed, what is missing
 
