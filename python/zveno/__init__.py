@@ -76,19 +76,19 @@ from .versions import show_versions
 from .wrenches import wrench_at
 
 if _TYPE_CHECKING:
-    from . import control, files, flexible, trajectory
+    from . import control, files, flexible, rigs, trajectory
     from .files import load
 
     __version__: str
 else:
 
     def __getattr__(name: str) -> object:
-        """What not everybody needs, when somebody asks: the version, files, beams, controllers, trajectories."""
+        """What not everybody needs, when somebody asks: the version, files, beams, controllers, rigs, trajectories."""
         if name == "__version__":
             from importlib.metadata import version
 
             found: object = version("zveno")
-        elif name in ("control", "files", "flexible", "load", "trajectory"):
+        elif name in ("control", "files", "flexible", "load", "rigs", "trajectory"):
             from importlib import import_module
 
             module = import_module(".files" if name == "load" else f".{name}", __name__)
@@ -173,6 +173,7 @@ __all__ = [
     "mechanisms",
     "orientation",
     "results",
+    "rigs",
     "robots",
     "sections",
     "show_versions",
