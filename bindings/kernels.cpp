@@ -1,5 +1,6 @@
 // One extension module per instruction set: nothing but a capsule with the table of its kernels. Separate shared objects
-// keep inline code compiled for a newer processor out of the baseline.
+// keep inline code compiled for a newer processor out of the baseline. The library for C loads the same modules without
+// Python, whose functions are weak for that.
 #include <Python.h>
 
 #include <zveno/batch/rows.hpp>
@@ -31,5 +32,18 @@ PyModuleDef_Slot slots[] = {
 PyModuleDef definition = {PyModuleDef_HEAD_INIT, "kernels", nullptr, 0, nullptr, slots, nullptr, nullptr, nullptr};
 
 }  // namespace
+
+#if defined(__ELF__)
+#pragma weak PyCapsule_New
+#pragma weak PyModule_AddObjectRef
+#pragma weak PyModuleDef_Init
+#pragma weak _Py_Dealloc
+#endif
+
+#if !defined(_WIN32)
+extern "C" __attribute__((visibility("default"))) const zveno::KernelTable* ZVENO_KERNELS_SYMBOL() {
+  return &zveno::kernel_table();
+}
+#endif
 
 PyMODINIT_FUNC ZVENO_CONCAT(PyInit_, ZVENO_MODULE)() { return PyModuleDef_Init(&definition); }

@@ -77,10 +77,14 @@ from .wrenches import wrench_at
 
 if _TYPE_CHECKING:
     from . import control, files, flexible, rigs, trajectory
+    from .deploy.description import save_rig
+    from .deploy.library import Stepper
     from .files import load
 
     __version__: str
 else:
+
+    _DEPLOYED = {"Stepper": "library", "save_rig": "description"}
 
     def __getattr__(name: str) -> object:
         """What not everybody needs, when somebody asks: the version, files, beams, controllers, rigs, trajectories."""
@@ -93,6 +97,10 @@ else:
 
             module = import_module(".files" if name == "load" else f".{name}", __name__)
             found = module.load if name == "load" else module
+        elif name in _DEPLOYED:
+            from importlib import import_module
+
+            found = getattr(import_module(f".deploy.{_DEPLOYED[name]}", __name__), name)
         else:
             from ._check import did_you_mean
 
@@ -156,6 +164,7 @@ __all__ = [
     "SingularityError",
     "StateSpace",
     "StepError",
+    "Stepper",
     "StopEvent",
     "TextbookParameters",
     "TracedFunction",
@@ -175,6 +184,7 @@ __all__ = [
     "results",
     "rigs",
     "robots",
+    "save_rig",
     "sections",
     "show_versions",
     "trajectory",

@@ -84,10 +84,8 @@ class LanesMotion : public HexMotion {
         body_(platform_of<double>(hexapod)),
         layout_(hexapod.joints(), false) {
     ordered_ = hexapod.groups().size() == 1 && !hexapod.has_custom();
-    std::fill_n(s_.base, 9, 0.0);
-    if (base) std::copy_n(base, 9, s_.base);
-    if (plan_.base != BaseKind::still) set_flow(hexapod, plan_.base, s_);
-    for (int i = 18; i < kInput; ++i) wide_[i] = plan_.base == BaseKind::still ? 0.0 : s_.input()[i];
+    constexpr double kRest[9] = {};
+    move_base(base ? base : kRest);
     for (const LegGroup& group : hexapod.groups()) {
       const LegCalls calls = calls_of<Packed>(group.type, group.symmetric, plan_.base);
       for (int at = 0; at < group.count; at += kLanes) {
@@ -98,6 +96,12 @@ class LanesMotion : public HexMotion {
         packs_.push_back(std::move(pack));
       }
     }
+  }
+
+  void move_base(const double* base) final {
+    std::copy_n(base, 9, s_.base);
+    if (plan_.base != BaseKind::still) set_flow(hexapod_, plan_.base, s_);
+    for (int i = 18; i < kInput; ++i) wide_[i] = plan_.base == BaseKind::still ? 0.0 : s_.input()[i];
   }
 
   bool close(const double* r, const double* R, const double* u, const double* start) override {

@@ -17,6 +17,8 @@ class HexMotion {
 
   virtual ~HexMotion() = default;
 
+  // another motion of a base that was made to move
+  virtual void move_base(const double* base) = 0;
   // Closes the legs for a ring at r, R (row major) with u = [v; w in ring axes]. start: kLegs x joints() coordinates where
   // custom legs begin, nullptr: their own. False: a leg does not close; run_hexapod says why.
   virtual bool close(const double* r, const double* R, const double* u, const double* start) = 0;

@@ -19,6 +19,20 @@ inline void rotation(const double* q, double* R) {
   R[6] = s * x * z - wy, R[7] = s * y * z + wx, R[8] = 1 - s * (x * x + y * y);
 }
 
+// of a rotation, row major: the products 4 q_i q_j, of which the row with the largest square is taken
+inline void quaternion(const double* R, double* q) {
+  const double wx = R[7] - R[5], wy = R[2] - R[6], wz = R[3] - R[1], xy = R[1] + R[3], xz = R[2] + R[6], yz = R[5] + R[7];
+  const double products[4][4] = {{1 + R[0] + R[4] + R[8], wx, wy, wz},
+                                 {wx, 1 + R[0] - R[4] - R[8], xy, xz},
+                                 {wy, xy, 1 - R[0] + R[4] - R[8], yz},
+                                 {wz, xz, yz, 1 - R[0] - R[4] + R[8]}};
+  int k = 0;
+  for (int i = 1; i < 4; ++i)
+    if (products[i][i] > products[k][k]) k = i;
+  for (int i = 0; i < 4; ++i) q[i] = products[k][i];
+  normalise(q);
+}
+
 // q o [a; b c d]
 inline void product(const double* q, double a, double b, double c, double d, double* out) {
   out[0] = q[0] * a - q[1] * b - q[2] * c - q[3] * d;

@@ -3,6 +3,7 @@
 // State: q, qd; the accounts: work of joints, and of wrenches and constraints; internal states of the laws.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -138,6 +139,16 @@ class ChainSystem {
   // the end of a step that is not recorded
   void observe(double t, std::ptrdiff_t step, const double* y, Stage& e);
   void refuse(const Failure& failure) { failure_ = failure; }
+
+  // another first state
+  void start_from(const double* q, const double* qd) {
+    std::copy_n(q, n_, setup_.q.begin());
+    std::copy_n(qd, n_, setup_.qd.begin());
+  }
+  // evaluations refer to nothing but the state
+  int memory_size() const { return 0; }
+  void save(double*) const {}
+  void restore(const double*) {}
 
   const std::vector<StopEvent>& events() const { return events_.found(); }
   const std::vector<Crossing>& crossings() const { return crossings_; }

@@ -145,6 +145,10 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
   else if (!setup_.wrench.times.empty())
     sample(setup_.wrench, t, 6, e.wrench);
 
+  if (setup_.base_at) {
+    setup_.base_at(t, setup_.base.data());
+    motion_->move_base(setup_.base.data());
+  }
   const bool custom = hexapod_->has_custom();
   holder_ = nullptr;
   if (!motion_->close(y + kR, e.R, y + kU, custom ? last_p_.data() : nullptr)) return explain(y, e);
@@ -240,6 +244,20 @@ void HexapodSystem::accept(const Stage& e) {
   if (!whole_) return;
   follow_joints();
   travel_ = 0;
+}
+
+void HexapodSystem::save(double* memory) const {
+  memory = std::copy(last_p_.begin(), last_p_.end(), memory);
+  memory = std::copy_n(last_actuated_, kLegs, memory);
+  memory[0] = last_time_, memory[1] = travel_;
+}
+
+void HexapodSystem::restore(const double* memory) {
+  std::copy_n(memory, last_p_.size(), last_p_.begin());
+  std::copy_n(memory + last_p_.size(), kLegs, last_actuated_);
+  last_time_ = memory[last_p_.size() + kLegs], travel_ = memory[last_p_.size() + kLegs + 1];
+  holder_ = nullptr;
+  ready_ = true;
 }
 
 bool HexapodSystem::project(double, double* next) const {

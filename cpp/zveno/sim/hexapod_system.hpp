@@ -4,6 +4,7 @@
 // moment of mass, work of wrench and legs; internal states of the laws.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <limits>
@@ -73,6 +74,7 @@ struct HexapodSetup {
   std::vector<double> tau;   // 6 x nj numbers, or as many for each step; empty: zero
   Samples wrench;            // six numbers for each time; empty: zero
   std::vector<double> base;  // [a_0; Omega; Omega'] or empty
+  std::function<void(double t, double* motion)> base_at;  // instead of `base`, which must not be empty then
   // called at every evaluation besides the laws and instead of the samples; may throw, which ends advance() between two
   // steps
   std::function<void(double t, const double* p, const double* v, double* tau)> forces;
@@ -108,6 +110,18 @@ class HexapodSystem {
 
   const std::vector<StopEvent>& events() const { return events_.found(); }
   const Failure& failure() const { return failure_; }
+  // of the last evaluation
+  const HexMotion& motion() const { return *motion_; }
+  int actuated(int leg) const { return actuated_[leg]; }
+
+  // another first state: r, quaternion, u
+  void start_from(const double* start) {
+    std::copy_n(start, 3, setup_.r), std::copy_n(start + 3, 4, setup_.q), std::copy_n(start + 7, 6, setup_.u);
+  }
+  // what evaluations refer to besides the state: so many numbers
+  int memory_size() const { return kLegs * nj_ + kLegs + 2; }
+  void save(double* memory) const;
+  void restore(const double* memory);
 
  private:
   // false: failure_ says why

@@ -793,7 +793,7 @@ def simulate(
     who, expected = [f"laws[{k}]" for k in range(6)], "a Law, six of them, or a function f(t, p, v)"
     chosen, forces = as_laws(laws, who, partial(leg_place, hexapod), expected)
     programs = [None if law is None else program(law) for law in chosen]
-    start = _initial(hexapod, r, R, quaternion, u)
+    start = initial_ring(hexapod, r, R, quaternion, u)
     load = None if wrench is None else as_load(wrench, "wrench")
     base = None if base_motion is None else as_stack(base_motion, "base_motion", (9,))
     shapes = {name: array.shape[:-1] for name, array in start.items()}
@@ -877,7 +877,7 @@ def _advance(run: Run, steps: int, progress: bool | None) -> None:
         advance(run, steps, bar)
 
 
-def _initial(hexapod: Hexapod, r: Any, R: Any, quaternion: Any, u: Any) -> dict[str, Any]:
+def initial_ring(hexapod: Hexapod, r: Any, R: Any, quaternion: Any, u: Any) -> dict[str, Any]:
     """Arguments r, q, u of the run."""
     nominal = hexapod.nominal
     if r is None and nominal is None:
