@@ -14,4 +14,5 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   zveno::bindings::register_compiled(m);
   zveno::bindings::register_motion(m);
   zveno::bindings::register_reach(m);
+  zveno::bindings::register_measure(m);
 }

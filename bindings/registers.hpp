@@ -20,6 +20,7 @@ void register_graph(py::module_& m);
 void register_compiled(py::module_& m);
 void register_motion(py::module_& m);
 void register_reach(py::module_& m);
+void register_measure(py::module_& m);
 
 extern const KernelTable* kernels;  // those in use
 

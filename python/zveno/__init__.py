@@ -83,7 +83,6 @@ if _TYPE_CHECKING:
 
     __version__: str
 else:
-
     _DEPLOYED = {"Stepper": "library", "save_rig": "description"}
 
     def __getattr__(name: str) -> object:

@@ -1,4 +1,4 @@
-"""Command line: ``zveno demo``, ``info``, ``export``, ``bench``, ``doctor``. Needs typer and rich (``zveno[cli]``)."""
+"""Command line: ``zveno demo``, ``info``, ``export``, ``rig``, ``bench``, ``doctor``; needs ``zveno[cli]``."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ try:
     from .export import export
     from .info import info
     from .output import MODELS, complain
+    from .rig import app as rig
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in {"typer", "rich"}:
         raise
@@ -39,6 +40,7 @@ app = typer.Typer(
 )
 for _command in (demo, info, export, bench, doctor):
     app.command()(_command)
+app.add_typer(rig)
 app.command(hidden=True)(cpu)  # part of doctor
 
 
@@ -110,6 +112,8 @@ Start here
   zveno info arm.urdf            joints, links, masses, warnings of your model
   zveno export arm.urdf -f inverse_dynamics -f mass_matrix -o arm_c
                                  C code for a controller, with its self-test
+  zveno rig margin --mass 100 --stiffness 1e4 --damping 100 --delay 8e-3
+                                 is the force loop of a rig stable
   zveno bench                    which mass-matrix algorithm is fastest here
   zveno doctor                   what is installed, what is missing
 

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..rigs.chart import StabilityMap
+    from ..rigs.measure import Latency
     from ..rigs.run import RigRun
 
-__all__ = ["plot_map", "plot_run"]
+__all__ = ["plot_latency", "plot_map", "plot_run"]
 
 _WARN, _GOOD, _INK = "#D55E00", "#0072B2", "0.15"
 
@@ -88,4 +89,36 @@ def plot_run(run: RigRun) -> Figure:
     for panel in axes:
         panel.grid(color="0.88", lw=0.8)
         panel.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def plot_latency(latency: Latency) -> Figure:
+    """Histogram of the time of single steps, both axes logarithmic, with its percentiles.
+
+    Parameters
+    ----------
+    latency : Latency
+
+    Returns
+    -------
+    figure : matplotlib Figure
+    """
+    figure, axes = plt.subplots(figsize=(7.2, 4.0), layout="constrained")
+    shown = [(latency.counts, _GOOD, "step")]
+    if latency.late_microseconds:
+        shown.append((latency.late_counts, _WARN, "late start"))
+    for counts, colour, label in shown:
+        filled = np.flatnonzero(counts)
+        at = 2 ** ((filled + 0.5) / 32) / 1e3
+        axes.vlines(at, 0.5, counts[filled], color=colour, lw=2.0, label=label)
+    for key, value in latency.microseconds.items():
+        axes.axvline(value, color=_INK, lw=0.8, ls=":")
+        axes.annotate(
+            key, (value, 1.0), xycoords=("data", "axes fraction"), rotation=90, va="top", ha="right", fontsize=8
+        )
+    axes.axvline(1e6 * latency.deadline, color=_WARN, lw=1.2, ls="--", label="deadline")
+    axes.set(xscale="log", yscale="log", xlabel="time of a step, us", ylabel="steps")
+    axes.set_title(f"{latency.steps:,} steps of {latency.model}", fontsize=10)
+    axes.legend(loc="upper right", bbox_to_anchor=(1.0, 0.8), fontsize="small", frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
     return figure

@@ -11,6 +11,7 @@ from .bounce import restitution
 from .chart import StabilityMap, chart
 from .compensation import Lead, Passivity, Predictor, VirtualDamper
 from .margin import DelayMargin, delay_margin, rightmost_root, sampled_margin
+from .measure import Latency, measure
 from .plant import RingPlant
 from .rig import Rig, Verdict
 from .ring import FaceContact
@@ -19,6 +20,7 @@ from .run import RigContact, RigRun, simulate
 __all__ = [
     "DelayMargin",
     "FaceContact",
+    "Latency",
     "Lead",
     "Passivity",
     "Predictor",
@@ -31,6 +33,7 @@ __all__ = [
     "VirtualDamper",
     "chart",
     "delay_margin",
+    "measure",
     "restitution",
     "rightmost_root",
     "sampled_margin",

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._check import Array, _show, as_amount, as_integer, failing
-from .._rotation import to_rotation_vector
+from .._check import Array, _show, as_amount, as_array, as_integer, called, failing
+from .._rotation import from_quaternion, to_quaternion, to_rotation_vector
+from ..deploy.library import Stepper
 
 if TYPE_CHECKING:
     from ..model import Hexapod
@@ -18,8 +19,8 @@ __all__ = ["RingPlant"]
 class RingPlant:
     """A docking ring with its legs and laws, one period after another: the plant of an interface rig.
 
-    Large motion, as `Hexapod.simulate` makes it (rk4): nothing is linearised. Displacements are [r - r0; turn from
-    R0 as a rotation vector], rates are u of the hexapod.
+    Steps of the C library (rk4), the ones a rig's program makes: large motion, nothing is linearised.
+    Displacements are [r - r0; turn from R0 as a rotation vector], rates are u of the hexapod.
 
     Parameters
     ----------
@@ -51,31 +52,23 @@ class RingPlant:
             raise TypeError(f"RingPlant: hexapod is {_show(hexapod)}, expected a Hexapod")
         if hexapod.nominal is None:
             fail(f"hexapod '{hexapod.name}' has no nominal pose, expected one to start from")
-        self.hexapod, self.laws = hexapod, laws
-        self.period = as_amount(period, fail, "period", positive=True)
-        self.substeps = as_integer("RingPlant", "substeps", substeps, 1, 1000)
-        self.reset(np.zeros(6))
+        step = as_amount(period, fail, "period", positive=True)
+        count = as_integer("RingPlant", "substeps", substeps, 1, 1000)
+        with called("RingPlant", "Stepper"):
+            self._stepper = Stepper(hexapod, period=step, substeps=count, laws=laws)
+        self._in = np.zeros(sum(part.stop - part.start for part in self._stepper.inputs.values()))
+        self._r, self._R = (np.asarray(part) for part in hexapod.nominal)
 
     def reset(self, v: Any) -> tuple[Array, Array]:
         """Start in the nominal pose with the rate `v`, (6,)."""
-        r, R = self.hexapod.nominal
-        self._r, self._R = np.asarray(r), np.asarray(R)
-        self._u = np.asarray(v, dtype=float)
-        return np.zeros(6), self._u
+        u = as_array(v, failing("RingPlant.reset"), "v", (6,))
+        self._stepper.reset(np.concatenate([self._r, to_quaternion(self._R), u]))
+        return np.zeros(6), np.array(u)
 
     def step(self, force: Any) -> tuple[Array, Array]:
         """One period under a wrench against the displacement, [force in base axes; moment in ring axes]."""
-        run = self.hexapod.simulate(
-            self.period,
-            self.period / self.substeps,
-            r=self._r,
-            R=self._R,
-            u=self._u,
-            laws=self.laws,
-            wrench=-np.asarray(force),
-        )
-        if run.failure is not None:
-            raise run.failure
-        self._r, self._R, self._u = run.r[-1], run.R[-1], run.u[-1]
-        r0, R0 = self.hexapod.nominal
-        return np.concatenate([self._r - r0, to_rotation_vector(R0.T @ self._R)]), self._u
+        self._in[self._stepper.inputs["wrench"]] = -np.asarray(force)
+        out, where = self._stepper.step_array(self._in), self._stepper.outputs
+        turn = self._R.T @ from_quaternion(out[None, where["ring.quaternion"]])[0]
+        x = np.concatenate([out[where["ring.position"]] - self._r, to_rotation_vector(turn)])
+        return x, out[where["ring.twist"]].copy()

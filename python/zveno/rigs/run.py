@@ -203,9 +203,9 @@ class _Delay:
 
     def __init__(self, delay: float, dt: float, before: Any) -> None:
         steps = delay / dt
-        whole = round(steps)
-        self.back = whole if abs(steps - whole) < 1e-6 * max(1.0, steps) else math.floor(steps)
-        self.part = 0.0 if self.back == whole else steps - self.back
+        whole = abs(steps - round(steps)) < 1e-6 * max(1.0, steps)
+        self.back = round(steps) if whole else math.floor(steps)
+        self.part = 0.0 if whole else steps - self.back
         self.before = before
 
     def __call__(self, history: list[Any], i: int) -> Any:
