@@ -16,4 +16,5 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   zveno::bindings::register_reach(m);
   zveno::bindings::register_rates(m);
   zveno::bindings::register_docking(m);
+  zveno::bindings::register_measure(m);
 }

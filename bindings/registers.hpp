@@ -22,6 +22,7 @@ void register_motion(py::module_& m);
 void register_reach(py::module_& m);
 void register_rates(py::module_& m);
 void register_docking(py::module_& m);
+void register_measure(py::module_& m);
 
 extern const KernelTable* kernels;  // those in use
 

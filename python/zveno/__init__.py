@@ -88,6 +88,7 @@ if _TYPE_CHECKING:
     from . import control, files, flexible, identification, trajectory
     from . import control, docking, files, flexible, trajectory
     from . import control, files, flexible, trajectory
+    from . import control, files, flexible, rigs, trajectory
     from .deploy.description import save_rig
     from .deploy.fmu import export_fmu
     from .deploy.library import Stepper
@@ -103,12 +104,17 @@ else:
 
     def __getattr__(name: str) -> object:
         """What not everybody needs, when somebody asks: the version, files, beams, controllers, dockings, trajectories."""
+    _DEPLOYED = {"Stepper": "library", "save_rig": "description"}
+
+    def __getattr__(name: str) -> object:
+        """What not everybody needs, when somebody asks: the version, files, beams, controllers, rigs, trajectories."""
         if name == "__version__":
             from importlib.metadata import version
 
             found: object = version("zveno")
         elif name in ("control", "files", "flexible", "identification", "trajectory"):
         elif name in ("control", "docking", "files", "flexible", "load", "trajectory"):
+        elif name in ("control", "files", "flexible", "load", "rigs", "trajectory"):
             from importlib import import_module
 
             found = import_module(f".{name}", __name__)
@@ -218,6 +224,7 @@ __all__ = [
     "mechanisms",
     "orientation",
     "results",
+    "rigs",
     "robots",
     "save_rig",
     "sections",

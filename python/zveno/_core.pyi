@@ -1083,6 +1083,19 @@ MOST_THREADS: int
 def default_threads() -> int: ...
 def thread_limits() -> dict[str, float]: ...
 def cgroup_processors(root: str = "") -> float: ...
+def time_steps(
+    step: int,
+    reset: int,
+    rig: int,
+    inputs: _Array,
+    outputs: int,
+    first: int,
+    count: int,
+    period: float,
+    deadline: float,
+    durations: NDArray[np.int64],
+    delays: NDArray[np.int64],
+) -> tuple[int, int, int, int]: ...
 
 class JointLaw:
     def __init__(self, terms: list[tuple[Any, ...]]) -> None: ...

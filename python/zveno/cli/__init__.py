@@ -4,6 +4,7 @@
 Needs typer and rich (``zveno[cli]``).
 """
 """Command line: ``zveno demo``, ``info``, ``export``, ``fmu``, ``config``, ``bench``, ``doctor``. Needs typer and rich (``zveno[cli]``)."""
+"""Command line: ``zveno demo``, ``info``, ``export``, ``rig``, ``bench``, ``doctor``; needs ``zveno[cli]``."""
 
 from __future__ import annotations
 
@@ -31,6 +32,7 @@ try:
     from .fmu import fmu
     from .info import info
     from .output import MODELS, complain
+    from .rig import app as rig
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in {"typer", "rich"}:
         raise
@@ -49,6 +51,7 @@ app = typer.Typer(
 for _command in (demo, info, export, identify, bench, doctor):
 for _command in (demo, info, export, fmu, config, bench, doctor):
     app.command()(_command)
+app.add_typer(rig)
 app.command(hidden=True)(cpu)  # part of doctor
 app.add_typer(dock)
 
@@ -126,6 +129,8 @@ Start here
   zveno dock --demo              two spacecraft dock: capture, peak loads, energies
   zveno fmu docking_ring -o ring.fmu
                                  an FMU for the master of a rig
+  zveno rig margin --mass 100 --stiffness 1e4 --damping 100 --delay 8e-3
+                                 is the force loop of a rig stable
   zveno bench                    which mass-matrix algorithm is fastest here
   zveno doctor                   what is installed, what is missing
 
