@@ -112,7 +112,7 @@ void collect_solutions(const ArmPlan& plan, const ReachModel& model, const doubl
     for (int k = 0; k < 3; ++k) s.configuration[k] = sign_of(b[layout.sign(k)]);
     s.gap = b[layout.gap()], s.turn = b[layout.turn()];
     s.multiplicity = 1;
-    for (int k = 0; k < 3; ++k) s.singular |= static_cast<std::uint8_t>((b[layout.singular(k)] < kSingular) << k);
+    for (int k = 0; k < 3; ++k) s.singular |= static_cast<std::uint8_t>((b[layout.singular(k)] < (k == 2 ? kSingular * kSingular : kSingular)) << k);
     int known = 0;
     while (known < count && !same(plan, found[known].q, s.q)) ++known;
     if (known < count) {
