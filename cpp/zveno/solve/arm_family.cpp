@@ -7,6 +7,7 @@
 
 #include <zveno/kernel/chain/kinematics.hpp>
 #include <zveno/math/dense.hpp>
+#include <zveno/scalar/sincos.hpp>
 
 namespace zveno {
 namespace {
@@ -69,6 +70,11 @@ class Finder {
     plan_.R_M = times(R[f.body], f.R_BU);
     plan_.p_M = p[f.body] + times(R[f.body], f.p_BoUo_B);
     plan_.reach = model_.reach;
+    for (int b = 0; b < n_; ++b) {
+      plan_.turned[b] = !plan_.prismatic[b] && model_.offset[b] != 0;
+      joint_trig(&model_.offset[b], s.data(), c.data(), 1);
+      plan_.offset[b] = {s[0], c[0]};
+    }
     for (V& x : plan_.k)
       if (&x - plan_.k < n_) x = unit(x);
   }
