@@ -203,7 +203,7 @@ struct Room : ArmFound {
       if (!moved) throw std::bad_alloc();
       block = static_cast<std::remove_reference_t<decltype(block)>>(moved);
     };
-    take(q, sizeof(double) * static_cast<std::size_t>(count * n));
+    take(q, sizeof(double) * static_cast<std::size_t>(count * n + 8));
     take(note, sizeof(ArmNote) * static_cast<std::size_t>(count));
     capacity = count;
   }
@@ -215,7 +215,7 @@ struct Room : ArmFound {
   }
   // (k, n) numbers and (k, 16) bytes
   std::pair<py::object, py::object> arrays() {
-    resize(size);
+    if (2 * size < capacity) resize(size);  // else it stays as it is: the next call gets the same block from malloc
     const auto owner = [](void* block) { return py::capsule(block, [](void* p) { std::free(p); }); };
     const py::capsule first = owner(std::exchange(q, nullptr)), second = owner(std::exchange(note, nullptr));
     const auto k = static_cast<py::ssize_t>(size);

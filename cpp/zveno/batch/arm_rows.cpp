@@ -10,6 +10,19 @@
 namespace zveno {
 namespace {
 
+// notes of solutions by three signs, digits to the base 3
+struct NotesOfSigns {
+  ArmNote note[27] = {};
+  constexpr NotesOfSigns() {
+    for (int i = 0; i < 27; ++i) {
+      const int digit[3] = {i / 9, i / 3 % 3, i % 3};
+      for (int s = 0; s < 3; ++s) note[i].configuration[s] = static_cast<std::int8_t>(digit[s] - 1);
+      note[i].multiplicity = 1;
+    }
+  }
+};
+constexpr NotesOfSigns kOfSigns{};
+
 class ArmLanes {
  public:
   ArmLanes(const ArmJob& job, Scratch& scratch)
@@ -20,6 +33,8 @@ class ArmLanes {
         layout_{n_},
         arm_(*job.plan, model_, scratch) {
     start_ = scratch.take<Packed>(job.n);
+    in_order_ = n_ == job.n;
+    for (int j = 0; j < n_; ++j) in_order_ &= model_.place[j] == j;
     if (!job.found) return;
     told_ = scratch.take<double>(static_cast<std::size_t>(kLanes) * kMostBranches * layout_.size());
     angle_ = scratch.take<Packed>(kMostBranches * n_);
@@ -74,13 +89,20 @@ class ArmLanes {
   void all(std::ptrdiff_t row, int count) {
     const Packed zero(0.0), one(1.0);
     const std::ptrdiff_t size = layout_.size();
-    Packed good[kMostBranches], kind[kMostBranches], some = zero, odd = zero;
+    Packed good[kMostBranches], kind[kMostBranches], code[kMostBranches], some = zero, odd = zero;
     arm_.each([&](int i) {
       good[i] = arm_.verified();
       some = greater(some, good[i]);
       const Packed* const singular = arm_.told + layout_.singular(0);
       const Packed near = pick_below(lesser(singular[0], singular[1]), Packed(kArmSingular), one, zero);
       odd = greater(odd, good[i] * pick_below(singular[2], Packed(kArmSingular * kArmSingular), one, near));
+      // signs as digits to the base 3
+      code[i] = zero;
+      for (int s = 0; s < 3; ++s) {
+        const Packed& x = arm_.told[layout_.sign(s)];
+        code[i] = Packed(3.0) * code[i] +
+                  pick_below(Packed(kArmNoSign), x, Packed(2.0), pick_below(x, Packed(-kArmNoSign), zero, one));
+      }
       kind[i] = one;
       if (limited_) kind[i] = turns();
       for (int j = 0; j < n_; ++j) angle_[i * n_ + j] = arm_.told[j];
@@ -117,11 +139,15 @@ class ArmLanes {
         const int i = sorted[k];
         if (kind[i][l] < 1) continue;
         const double* b = told + i * size;
-        job_.write(row + l, b, found.q + found.size * job_.n);
-        ArmNote& note = found.note[found.size++];
-        note = {static_cast<float>(b[layout_.gap2()]), static_cast<float>(b[layout_.turn2()]), {}, 0,
-                static_cast<std::uint8_t>(k), 1, {}};
-        for (int s = 0; s < 3; ++s) note.configuration[s] = arm_sign(b[layout_.sign(s)]);
+        double* const q = found.q + found.size * job_.n;
+        if (in_order_)
+          for (int j = 0; j < 8; j += kLanes) Packed::load(b + j).store(q + j);  // what is beyond will be written over
+        else
+          job_.write(row + l, b, q);
+        ArmNote note = kOfSigns.note[static_cast<int>(code[i][l])];
+        note.gap2 = static_cast<float>(b[layout_.gap2()]), note.turn2 = static_cast<float>(b[layout_.turn2()]);
+        note.branch = static_cast<std::uint8_t>(k);
+        found.note[found.size++] = note;
       }
       job_.count[row + l] = known - outside;
       job_.outside[row + l] = outside;
@@ -176,7 +202,7 @@ class ArmLanes {
   double* told_ = nullptr;
   Limit limit_[kMostArmJoints];
   int limited_ = 0;
-  bool one_sided_ = false;
+  bool one_sided_ = false, in_order_ = true;
 };
 
 }  // namespace

@@ -144,7 +144,7 @@ class ArmEvaluation {
 
  private:
   static constexpr int kPolishing = 6;
-  static constexpr double kExact = 1e-13, kHopeless = 1e-2;  // m over max(1, reach) and rad
+  static constexpr double kExact = 1e-12;  // m over max(1, reach) and rad
 
   static bool none(double defect) { return defect == 0; }
   template <int N>
@@ -168,7 +168,8 @@ class ArmEvaluation {
     const double metre = kExact * std::fmax(1.0, model_.reach);
     const T one(1.0), zero(0.0);
     const T off = pick_below(T(metre * metre), state_.gap2, one, pick_below(T(kExact * kExact), state_.turn2, one, zero));
-    return pick_below(state_.E, T(kHopeless * kHopeless), off, zero);
+    const double hopeless = 1e-6 + 1e3 * plan_.deviation;  // what is further away than rounding and this is no solution
+    return pick_below(state_.E, T(hopeless * hopeless), off, zero);
   }
   bool rough() const { return any_below(T(0.5), needs()); }
 

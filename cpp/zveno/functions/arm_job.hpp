@@ -28,12 +28,12 @@ constexpr double kArmInside = 1e-9;  // of limits, rad or m
 
 // what is told of a solution beside q
 struct ArmNote {
-  float gap2, turn2;  // squares of m, rad
-  std::int8_t configuration[3];
-  std::uint8_t singular;      // bits: shoulder, elbow, wrist, 8: of the Jacobian
-  std::uint8_t branch;        // in the order of q without whole turns
-  std::uint8_t multiplicity;  // branches that meet in it
-  std::uint8_t reserved[2];
+  float gap2 = 0, turn2 = 0;  // squares of m, rad
+  std::int8_t configuration[3] = {};
+  std::uint8_t singular = 0;  // bits: shoulder, elbow, wrist, 8: of the Jacobian
+  std::uint8_t branch = 0;    // in the order of q without whole turns
+  std::uint8_t multiplicity = 1;  // branches that meet in it
+  std::uint8_t reserved[2] = {};
 };
 static_assert(sizeof(ArmNote) == 16);
 
@@ -41,7 +41,7 @@ inline std::int8_t arm_sign(double x) { return static_cast<std::int8_t>((x > kAr
 
 // solutions of rows, one after another
 struct ArmFound {
-  double* q = nullptr;
+  double* q = nullptr;  // eight numbers more than those of `capacity` rows
   ArmNote* note = nullptr;
   std::ptrdiff_t size = 0, capacity = 0;
   void (*grow)(ArmFound&, std::ptrdiff_t more) = nullptr;  // room for so many more

@@ -86,6 +86,7 @@ class Finder {
   }
   ArmFamilyFound found(ArmFamily family, std::string what) {
     plan_.family = family;
+    plan_.deviation = found_.deviation;
     if (plan_.named()) {
       plan_.centre_body = family == ArmFamily::parallel ? 3 : 2;
       plan_.centre_B = transposed_times(R_[plan_.centre_body], plan_.centre - p_[plan_.centre_body]);
@@ -329,7 +330,7 @@ class Finder {
   ArmFamilyFound seven() {
     for (int i = 0; i < 7; ++i)
       if (plan_.prismatic[i]) return none("seven joints with a slide: lock one of them, locked={joint: value}");
-    V S, W;
+    V S{0, 0, 0}, W{0, 0, 0};
     if (!point_triple(0, S) || !point_triple(4, W))
       return none("of seven axes neither 1, 2, 3 nor 5, 6, 7 all meet in points" +
                   text(": they miss by %.4g m; lock a joint, locked={joint: value}", nearest_point_, 0));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include <zveno/functions/arm_evaluation.hpp>
 
@@ -177,28 +178,27 @@ void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* bran
       continue;
     }
     out.need(total);
-    const double* start = job.start.data ? job.start.row(row) : nullptr;
-    // nearest first: an insertion into those of this branch that are there already
+    // nearest to the start first
+    const double* start = job.start.row(row);
     const std::ptrdiff_t first = out.size;
+    double few[16];
+    std::vector<double> many(total > 16 ? static_cast<std::size_t>(total) : 0);
+    double* const away = total > 16 ? many.data() : few;
     int turns[kMostArmJoints];
     std::copy_n(from, n, turns);
-    for (int left = total; left > 0; --left) {
-      double q[kMostArmJoints];
-      for (int j = 0; j < n; ++j) q[j] = std::min(std::max(s.q[j] + kTurn * turns[j], model.lower[j]), model.upper[j]);
-      const auto away = [&](auto&& at) {
-        double most = 0;
-        for (int j = 0; j < n; ++j)
-          most = std::max(most, std::fabs(at(j) - start[model.place[j]]) / (plan.prismatic[j] ? model.length : 1.0));
-        return most;
-      };
-      const double mine = total > 1 ? away([&](int j) { return q[j]; }) : 0.0;
-      std::ptrdiff_t at = out.size;
-      for (; at > first; --at) {
-        double* const other = out.q + (at - 1) * job.n;
-        if (!(mine < away([&](int j) { return other[model.place[j]]; }))) break;
-        std::copy_n(other, job.n, other + job.n);
+    for (int made = 0; made < total; ++made) {
+      double q[kMostArmJoints], mine = 0;
+      for (int j = 0; j < n; ++j) {
+        q[j] = std::min(std::max(s.q[j] + kTurn * turns[j], model.lower[j]), model.upper[j]);
+        mine = std::max(mine, std::fabs(q[j] - start[model.place[j]]) / (plan.prismatic[j] ? model.length : 1.0));
       }
-      job.write(row, q, out.q + at * job.n);
+      int at = made;
+      for (; at > 0 && mine < away[at - 1]; --at) {
+        away[at] = away[at - 1];
+        std::copy_n(out.q + (first + at - 1) * job.n, job.n, out.q + (first + at) * job.n);
+      }
+      away[at] = mine;
+      job.write(row, q, out.q + (first + at) * job.n);
       out.note[out.size++] = s.note;
       int j = n - 1;
       while (j >= 0 && turns[j] == to[j]) turns[j] = from[j], --j;
