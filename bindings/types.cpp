@@ -20,6 +20,8 @@ constexpr std::array<std::string_view, kCount> kNames = {
     "Derivatives",
     "ForwardDerivatives",
     "HexapodDynamics",
+    "ClosedFormSolutions",
+    "InverseKinematics",
     "LinkageDynamics",
     "SecondDerivatives",
     "matrix_of",

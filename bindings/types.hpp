@@ -21,6 +21,8 @@ enum class Adopted {
   Derivatives,
   ForwardDerivatives,
   HexapodDynamics,
+  ClosedFormSolutions,
+  InverseKinematics,
   LinkageDynamics,
   SecondDerivatives,
   // functions

@@ -6,14 +6,17 @@ from .dynamics.sensitivities import sensitivities
 from .errors import GraphSizeError, ModelError, SingularityError, UnreachableError
 from .model.body import Body
 from .results import (
+    ClosedFormSolutions,
     ConstraintDerivatives,
     Derivatives,
     ForwardDerivatives,
     HexapodDynamics,
+    InverseKinematics,
     LinkageDynamics,
     SecondDerivatives,
 )
 
 _core.adopt(GraphSizeError, ModelError, SingularityError, UnreachableError, Body)
 _core.adopt(ConstraintDerivatives, Derivatives, ForwardDerivatives, HexapodDynamics, LinkageDynamics, SecondDerivatives)
+_core.adopt(ClosedFormSolutions, InverseKinematics)
 _core.adopt(matrix_of, sensitivities)

@@ -1,6 +1,6 @@
 """Named results of calls that return several arrays."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, SupportsIndex
 
 import numpy as np
@@ -108,32 +108,115 @@ class ForwardDerivatives(NamedTuple):
         return html_table("Derivatives of the joint accelerations", _rows(arrays), _HEADER)
 
 
-class ClosedFormSolutions(NamedTuple):
+_NOTE: Final = np.dtype(
+    [
+        ("squares", np.float32, 2),
+        ("configuration", np.int8, 3),
+        ("singular", np.int8),
+        ("branch", np.uint8),
+        ("multiplicity", np.uint8),
+        ("reserved", np.uint8, 2),
+    ]
+)
+
+
+class ClosedFormSolutions(_core.ClosedFormBase):
     """Result of `Chain.ik_all`: every solution of one pose, or those of many poses one after another.
 
-    Solutions of a pose are in the order of their branches; ``s.of(i)`` are those of pose i of a batch.
+    Solutions of a pose are in the order of their branches; ``s.of(i)`` are those of pose i of a batch. ``q`` (k, n), rad
+    or m, is there at once, the other arrays are made when they are asked for.
     """
 
-    q: NDArray[np.float64]
-    """(k, n), rad or m."""
-    configuration: NDArray[np.int8]
-    """(k, 3) signs of shoulder, elbow and wrist; 0 where one is singular, or has no meaning for the arm."""
-    singular: NDArray[np.int8]
-    """(k,) bits: 1 shoulder, 2 elbow, 4 wrist, 8 the Jacobian."""
-    free: NDArray[np.float64]
-    """(k, n) direction in which a singular solution may be moved, zero for the others."""
-    branch: NDArray[np.int32]
-    """(k,) number of the branch of its pose; those that differ by whole turns have the same."""
-    multiplicity: NDArray[np.int32]
-    """(k,) branches that meet in the solution."""
-    residual: NDArray[np.float64]
-    """(k, 2) difference of its pose from the wanted one, m and rad."""
-    first: NDArray[np.int64]
-    """(poses + 1,) where the solutions of a pose begin."""
-    missing: NDArray[np.float64]
-    """(...) how far a pose without solution is from reach, m or rad; 0 for the others, nan where it is not known."""
-    outside: NDArray[np.int32]
-    """(...) branches that no whole turns bring inside of the limits."""
+    __slots__ = ()
+    _fields = (
+        "q",
+        "configuration",
+        "singular",
+        "free",
+        "branch",
+        "multiplicity",
+        "residual",
+        "first",
+        "missing",
+        "outside",
+    )
+
+    @classmethod
+    def _made(cls, q: Any, notes: Any, first: Any, missing: Any, outside: Any, free: Any) -> "ClosedFormSolutions":
+        made = cls()
+        made.q, made._notes, made._first, made._missing, made._outside, made._reach = (
+            q,
+            notes,
+            first,
+            missing,
+            outside,
+            free,
+        )
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        notes = np.frombuffer(self._notes, np.uint8).reshape(-1, _NOTE.itemsize)
+        return self._made, (self.q, notes, self.first, self.missing, self.outside, self.free)
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        return (getattr(self, name) for name in self._fields)
+
+    def __repr__(self) -> str:
+        return f"ClosedFormSolutions({len(self.q)} solutions of {self.missing.size} poses, q={self.q!r})"
+
+    def _note(self, name: str) -> NDArray[Any]:
+        notes: NDArray[Any] = np.frombuffer(self._notes, _NOTE)
+        return np.ascontiguousarray(notes[name])
+
+    @property
+    def configuration(self) -> NDArray[np.int8]:
+        """(k, 3) signs of shoulder, elbow and wrist; 0 where one is singular, or has no meaning for the arm."""
+        return self._note("configuration")
+
+    @property
+    def singular(self) -> NDArray[np.int8]:
+        """(k,) bits: 1 shoulder, 2 elbow, 4 wrist, 8 the Jacobian."""
+        return self._note("singular")
+
+    @property
+    def free(self) -> NDArray[np.float64]:
+        """(k, n) direction in which a singular solution may be moved, zero for the others."""
+        if not isinstance(self._reach, _core.Reach):
+            return np.asarray(self._reach)
+        free = np.zeros(self.q.shape)
+        for i in np.flatnonzero(self.singular & 8):
+            free[i] = self._reach.free(self.q[i].tolist())
+        return free
+
+    @property
+    def branch(self) -> NDArray[np.int32]:
+        """(k,) number of the branch of its pose; those that differ by whole turns have the same."""
+        return self._note("branch").astype(np.int32)
+
+    @property
+    def multiplicity(self) -> NDArray[np.int32]:
+        """(k,) branches that meet in the solution."""
+        return self._note("multiplicity").astype(np.int32)
+
+    @property
+    def residual(self) -> NDArray[np.float64]:
+        """(k, 2) difference of its pose from the wanted one, m and rad, to 7 digits."""
+        return np.sqrt(self._note("squares").astype(np.float64))
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """(poses + 1,) where the solutions of a pose begin."""
+        return np.array([0, len(self.q)]) if self._first is None else self._first
+
+    @property
+    def missing(self) -> NDArray[np.float64]:
+        """(...) how far a pose without solution is from reach, m or rad; 0 for the others, nan where it is not known."""
+        return np.asarray(self._missing)
+
+    @property
+    def outside(self) -> NDArray[np.int32]:
+        """(...) branches that no whole turns bring inside of the limits."""
+        return np.asarray(self._outside, np.int32)
 
     @property
     def names(self) -> list[str]:
@@ -149,18 +232,10 @@ class ClosedFormSolutions(NamedTuple):
         """The solutions of one pose of a batch, by its number in the flattened leading shape."""
         i = as_integer("of", "pose", pose, 0, self.missing.size - 1)
         part = slice(int(self.first[i]), int(self.first[i + 1]))
-        return ClosedFormSolutions(
-            q=self.q[part],
-            configuration=self.configuration[part],
-            singular=self.singular[part],
-            free=self.free[part],
-            branch=self.branch[part],
-            multiplicity=self.multiplicity[part],
-            residual=self.residual[part],
-            first=np.array([0, part.stop - part.start]),
-            missing=np.asarray(self.missing.reshape(-1)[i]),
-            outside=np.asarray(self.outside.reshape(-1)[i]),
-        )
+        notes = np.frombuffer(self._notes, np.uint8).reshape(-1, _NOTE.itemsize)[part]
+        free = self._reach if isinstance(self._reach, _core.Reach) else self.free[part]
+        missing, outside = self.missing.reshape(-1)[i], self.outside.reshape(-1)[i]
+        return self._made(self.q[part], notes, None, float(missing), int(outside), free)
 
     def _repr_html_(self) -> str:
         rows = [

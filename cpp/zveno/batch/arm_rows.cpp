@@ -1,88 +1,208 @@
-// Rows of poses through closed forms, a pose in each lane; every branch is polished and judged on the model itself.
-// docs/inverse-kinematics.md, section 4.
+// Rows of poses through closed forms, a pose in each lane. Rows with an exception, where branches meet or are singular or
+// missing, are handed over one by one. docs/inverse-kinematics.md, section 3.
 #include <algorithm>
 #include <cmath>
 
 #include <zveno/batch/lanes.hpp>
 #include <zveno/batch/rows.hpp>
-#include <zveno/functions/arm_job.hpp>
-#include <zveno/kernel/arm/closed_form.hpp>
-#include <zveno/kernel/chain/reach.hpp>
+#include <zveno/functions/arm_evaluation.hpp>
 
 namespace zveno {
 namespace {
 
-constexpr int kPolishing = 6;
-constexpr double kExact = 1e-13, kHopeless = 1e-2;  // m over max(1, reach) and rad
+// notes of solutions by three signs, digits to the base 3
+struct NotesOfSigns {
+  ArmNote note[27] = {};
+  constexpr NotesOfSigns() {
+    for (int i = 0; i < 27; ++i) {
+      const int digit[3] = {i / 9, i / 3 % 3, i % 3};
+      for (int s = 0; s < 3; ++s) note[i].configuration[s] = static_cast<std::int8_t>(digit[s] - 1);
+      note[i].multiplicity = 1;
+    }
+  }
+};
+constexpr NotesOfSigns kOfSigns{};
 
 class ArmLanes {
  public:
   ArmLanes(const ArmJob& job, Scratch& scratch)
-      : job_(job), model_(*job.model), n_(job.plan->n), layout_{n_}, state_(model_, scratch) {
-    branch_ = scratch.take<ArmBranch<Packed>>(kMostBranches);
-    goal_ = scratch.take<Packed>(12), next_ = scratch.take<Packed>(n_), before_ = scratch.take<Packed>(n_);
-    none_ = scratch.take<Packed>(2 * n_);
-    told_ = scratch.take<Packed>(layout_.size());
-    for (int b = 0; b < n_; ++b) none_[b] = -INFINITY, none_[n_ + b] = INFINITY;
+      : job_(job),
+        model_(*job.model),
+        n_(job.plan->n),
+        branches_(job.plan->branches()),
+        layout_{n_},
+        arm_(*job.plan, model_, scratch) {
+    start_ = scratch.take<Packed>(job.n);
+    in_order_ = n_ == job.n;
+    for (int j = 0; j < n_; ++j) in_order_ &= model_.place[j] == j;
+    if (!job.found) return;
+    told_ = scratch.take<double>(static_cast<std::size_t>(kLanes) * kMostBranches * layout_.size());
+    angle_ = scratch.take<Packed>(kMostBranches * n_);
+    for (int j = 0; j < n_; ++j) {
+      const double low = model_.lower[j], high = model_.upper[j];
+      const bool wide = !job.plan->prismatic[j];
+      if (!job.limits || (std::isinf(low) && std::isinf(high))) continue;
+      if (wide && std::isinf(low) != std::isinf(high)) one_sided_ = true;
+      limit_[limited_++] = {j, low, high, wide ? low - kArmInside + kTurn : INFINITY,
+                            wide ? high + kArmInside - kTurn : -INFINITY};
+    }
   }
 
   void lanes(std::ptrdiff_t row, std::ptrdiff_t end, int count) {
-    gather(job_.goal, row, end, 12, goal_);
-    Packed psi(0.0), s(0.0), c(1.0);
-    gather(job_.psi, row, end, 1, &psi);
-    joint_trig(&psi, &s, &c, 1);
-    const Motion<Packed> M{cast<Packed>(job_.plan->R_M), cast<Packed>(job_.plan->p_M)};
-    const Motion<Packed> T{goal_rotation(goal_), {goal_[0], goal_[1], goal_[2]}};
-    ClosedForm<Packed>(*job_.plan, T * M.inverse())(branch_, {s, c});
-    const int branches = job_.plan->branches();
-    for (int i = 0; i < branches; ++i) {
-      const ArmBranch<Packed>& b = branch_[i];
-      for (int j = 0; j < n_; ++j)
-        state_.q[j] = job_.plan->prismatic[j] ? b.slide[j] : joint_angle(b.turn[j].s, b.turn[j].c);
-      reach_error(model_, goal_, state_);
-      // before a polish, whose frames in a lane depend on what other lanes need
-      configuration_of(*job_.plan, state_.R_WB, state_.p_W, b, told_ + layout_.sign(0));
-      polish();
-      for (int j = 0; j < n_; ++j) told_[j] = state_.q[j];
-      told_[layout_.gap()] = root(state_.gap2), told_[layout_.turn()] = root(state_.turn2);
-      told_[layout_.miss()] = b.miss;
-      for (int k = 0; k < 3; ++k) told_[layout_.singular(k)] = b.singular[k];
-      const std::ptrdiff_t size = layout_.size();
-      double* const first = job_.out + (row * branches + i) * size;
-      scatter(told_, layout_.size(), count, [=](int l) { return first + l * branches * size; });
-    }
+    gather(job_.pose, row, end, 16, arm_.pose);
+    gather(job_.psi, row, end, 1, &arm_.psi);
+    const bool poses = arm_.take();
+    for (int l = 0; l < count; ++l)
+      job_.status[row + l] = poses ? 0 : static_cast<std::int8_t>(status_of_pose(job_.pose.row(row + l)));
+    if (job_.found)
+      all(row, count);
+    else
+      nearest(row, end, count);
   }
 
  private:
-  // Newton's method on the model, which may differ from its ideal form; only what is nearer is taken
-  void polish() {
-    const double metre = kExact * std::max(1.0, model_.reach), gap2 = metre * metre, turn2 = kExact * kExact;
-    for (int step = 0; step < kPolishing; ++step) {
-      Packed needs(0.0);
-      bool any = false;
-      for (int l = 0; l < kLanes; ++l)
-        if ((state_.gap2[l] > gap2 || state_.turn2[l] > turn2) && state_.E[l] < kHopeless * kHopeless)
-          needs.v[l] = 1.0, any = true;
-      if (!any) return;
-      const Packed E = state_.E, g = state_.gap2, t = state_.turn2;
-      reach_step(model_, goal_, none_, none_ + n_, Packed(1e-3) * E + Packed(1e-18), state_, next_);
-      for (int j = 0; j < n_; ++j) before_[j] = state_.q[j], state_.q[j] = next_[j];
-      reach_error(model_, goal_, state_);
-      const auto nearer = below(state_.E, needs * E);  // a lane does not depend on what others need
-      for (int j = 0; j < n_; ++j) state_.q[j] = pick(nearer, state_.q[j], before_[j]);
-      state_.E = pick(nearer, state_.E, E);
-      state_.gap2 = pick(nearer, state_.gap2, g), state_.turn2 = pick(nearer, state_.turn2, t);
-      // frames are those of the step, which matters where it is not taken: the next step is not taken either
+  struct Limit {
+    int joint;
+    double low, high;
+    double turn_low, turn_high;  // beyond these another turn is inside
+  };
+
+  void nearest(std::ptrdiff_t row, std::ptrdiff_t end, int count) {
+    gather(job_.start, row, end, job_.n, start_);
+    for (int j = 0; j < n_; ++j) arm_.start[j] = start_[model_.place[j]];
+    arm_.nearest(job_.limits);
+    const Packed gap = root(arm_.best_gap2), turn = root(arm_.best_turn2);
+    for (int l = 0; l < count; ++l) {
+      double q[kMostArmJoints];
+      for (int j = 0; j < n_; ++j) q[j] = arm_.best[j][l];
+      job_.write(row + l, q, job_.q + (row + l) * job_.n);
+      const bool found = arm_.found[l] > 0;
+      if (job_.status[row + l] == 0)
+        job_.status[row + l] = static_cast<std::int8_t>(found               ? ReachStatus::found
+                                                        : arm_.beyond[l] > 0 ? ReachStatus::limits
+                                                                             : ReachStatus::unreachable);
+      job_.residual[2 * (row + l)] = found ? gap[l] : arm_.missing[l];
+      job_.residual[2 * (row + l) + 1] = found ? turn[l] : 0.0;
     }
+  }
+
+  void all(std::ptrdiff_t row, int count) {
+    const Packed zero(0.0), one(1.0);
+    const std::ptrdiff_t size = layout_.size();
+    Packed good[kMostBranches], kind[kMostBranches], code[kMostBranches], some = zero, odd = zero;
+    arm_.each([&](int i) {
+      good[i] = arm_.verified();
+      some = greater(some, good[i]);
+      const Packed* const singular = arm_.told + layout_.singular(0);
+      const Packed near = pick_below(lesser(singular[0], singular[1]), Packed(kArmSingular), one, zero);
+      odd = greater(odd, good[i] * pick_below(singular[2], Packed(kArmSingular * kArmSingular), one, near));
+      // signs as digits to the base 3
+      code[i] = zero;
+      for (int s = 0; s < 3; ++s) {
+        const Packed& x = arm_.told[layout_.sign(s)];
+        code[i] = Packed(3.0) * code[i] +
+                  pick_below(Packed(kArmNoSign), x, Packed(2.0), pick_below(x, Packed(-kArmNoSign), zero, one));
+      }
+      kind[i] = one;
+      if (limited_) kind[i] = turns();
+      for (int j = 0; j < n_; ++j) angle_[i * n_ + j] = arm_.told[j];
+      scatter(arm_.told, layout_.size(), count, [&](int l) { return told_ + (l * branches_ + i) * size; });
+    });
+    Packed rank[kMostBranches];
+    odd = greater(odd, order(good, rank));
+    odd = pick_below(zero, some, odd, one);
+    job_.found->need(kLanes * kMostBranches);
+    for (int l = 0; l < count; ++l) {
+      const double* const told = told_ + l * branches_ * size;
+      if (job_.status[row + l] != 0 || odd[l] > 0 || one_sided_) {
+        job_.collect(job_, row + l, told);
+        job_.found->need(kLanes * kMostBranches);
+        continue;
+      }
+      std::uint8_t sorted[kMostBranches];
+      int known = 0, outside = 0;
+      bool simple = true;
+      for (int i = 0; i < branches_; ++i)
+        if (good[i][l] > 0) {
+          sorted[static_cast<int>(rank[i][l])] = static_cast<std::uint8_t>(i);
+          ++known;
+          simple &= kind[i][l] < 2;
+          outside += kind[i][l] < 1;
+        }
+      if (!simple) {
+        job_.collect(job_, row + l, told);
+        job_.found->need(kLanes * kMostBranches);
+        continue;
+      }
+      ArmFound& found = *job_.found;
+      for (int k = 0; k < known; ++k) {
+        const int i = sorted[k];
+        if (kind[i][l] < 1) continue;
+        const double* b = told + i * size;
+        double* const q = found.q + found.size * job_.n;
+        if (in_order_)
+          for (int j = 0; j < 8; j += kLanes) Packed::load(b + j).store(q + j);  // what is beyond will be written over
+        else
+          job_.write(row + l, b, q);
+        ArmNote note = kOfSigns.note[static_cast<int>(code[i][l])];
+        note.gap2 = static_cast<float>(b[layout_.gap2()]), note.turn2 = static_cast<float>(b[layout_.turn2()]);
+        note.branch = static_cast<std::uint8_t>(k);
+        found.note[found.size++] = note;
+      }
+      job_.count[row + l] = known - outside;
+      job_.outside[row + l] = outside;
+      job_.missing[row + l] = 0;
+    }
+  }
+
+  // 0: no turns bring the branch inside of the limits, 1: it is, and no others do, 2: to be looked at
+  Packed turns() {
+    const Packed zero(0.0), one(1.0);
+    Packed here = one, out = zero, more = zero;
+    for (int k = 0; k < limited_; ++k) {
+      const Limit& limit = limit_[k];
+      Packed& q = arm_.told[limit.joint];
+      const Packed in = pick_below(q, Packed(limit.low - kArmInside), zero,
+                                   pick_below(Packed(limit.high + kArmInside), q, zero, one));
+      const Packed other =
+          pick_below(q, Packed(limit.turn_high), one, pick_below(Packed(limit.turn_low), q, one, zero));
+      here = here * in, more = greater(more, other), out = greater(out, (one - in) * (one - other));
+      q = pick_below(zero, in, greater(Packed(limit.low), lesser(Packed(limit.high), q)), q);
+    }
+    return pick_below(zero, out, zero, pick_below(zero, here * (one - more), one, Packed(2.0)));
+  }
+
+  // Ranks of the good branches in the order of q, what differs by rounding only counted as equal; 1 where two are the same.
+  Packed order(const Packed* good, Packed* rank) {
+    const Packed zero(0.0), one(1.0);
+    Packed same = zero;
+    for (int i = 0; i < branches_; ++i) rank[i] = zero;
+    for (int i = 1; i < branches_; ++i)
+      for (int k = 0; k < i; ++k) {
+        Packed first = zero, open = good[i] * good[k], alike = open;  // whether k is before i
+        for (int j = 0; j < n_ && any_below(zero, alike); ++j) {
+          const Packed d = angle_[k * n_ + j] - angle_[i * n_ + j], size = magnitude(d);
+          const Packed decided = pick_below(size, Packed(kArmSame), zero, one);
+          first = first + open * decided * pick_below(d, zero, one, zero);
+          open = open * (one - decided);
+          alike = alike * pick_below(size, Packed(kTurn - kArmSame), one - decided, one);
+        }
+        same = greater(same, alike);
+        rank[i] += good[k] * first, rank[k] += good[i] * (one - first);
+      }
+    return same;
   }
 
   const ArmJob& job_;
   const ReachModel& model_;
-  const int n_;
+  const int n_, branches_;
   const BranchLayout layout_;
-  ReachState<Packed> state_;
-  ArmBranch<Packed>* branch_;
-  Packed *goal_, *next_, *before_, *none_, *told_;
+  ArmEvaluation<Packed> arm_;
+  Packed *start_, *angle_ = nullptr;
+  double* told_ = nullptr;
+  Limit limit_[kMostArmJoints];
+  int limited_ = 0;
+  bool one_sided_ = false, in_order_ = true;
 };
 
 }  // namespace

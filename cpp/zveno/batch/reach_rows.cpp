@@ -13,7 +13,7 @@
 namespace zveno {
 namespace {
 
-constexpr double kPi = 3.141592653589793, kTurn = 2 * kPi, kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr int kSamples = 4, kPatientFrom = 25, kIdleStarts = 5, kStartsWithoutLimits = 40;
 
 // what a lane is doing

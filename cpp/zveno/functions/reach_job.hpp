@@ -11,6 +11,8 @@
 
 namespace zveno {
 
+constexpr double kPi = 3.141592653589793, kTurn = 2 * kPi;
+
 enum class ReachStatus : std::int8_t {
   found = 0,
   not_found = 1,    // no start has led there

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <zveno/math/lin.hpp>
+#include <zveno/math/turn.hpp>
 
 namespace zveno {
 
@@ -47,7 +47,10 @@ struct ArmPlan {
   Vec3<double> k[kMostArmJoints], p[kMostArmJoints];  // axis and a point on it, base axes, q = 0
   Mat3<double> R_M;                                   // the frame at q = 0
   Vec3<double> p_M;
-  double reach = 1;  // m
+  Turn<double> offset[kMostArmJoints];  // theta of a joint of the model is q and this
+  bool turned[kMostArmJoints] = {};     // by an offset that is not zero
+  double reach = 1;      // m
+  double deviation = 0;  // of the arm from this form: rad, or m over the reach
   // point: the triple and its point. parallel, scara, five: the triple (the revolute joints), its direction and signs.
   int triple[3] = {};
   Vec3<double> centre, direction, beside;  // beside: at right angles to `direction`, or to the last axis of the triple
@@ -71,6 +74,18 @@ struct ArmPlan {
     return (family == ArmFamily::point && triple[0] == 3) ||
            (family == ArmFamily::parallel && triple[0] == 1 && route == PlaneRoute::second_alone);
   }
+
+  // Branches come in pairs: joints that have the same value in both, and how many of them stand before all others
+  bool paired(int j) const {
+    switch (family) {
+      case ArmFamily::point:
+      case ArmFamily::parallel:
+      case ArmFamily::five: return j < triple[0] || j > triple[2];
+      case ArmFamily::swivel: return j < 4;
+      default: return false;
+    }
+  }
+  int shared() const { return family == ArmFamily::swivel ? 4 : paired(0) ? triple[0] : 0; }
 
   int branches() const {
     switch (family) {

@@ -46,6 +46,24 @@ ZVENO_INLINE T clipped_root(const T& x) {
   return root(greater(x, T(0.0)));
 }
 
+// whether a < b, in any lane
+ZVENO_INLINE bool any_below(double a, double b) { return a < b; }
+template <int N>
+ZVENO_INLINE bool any_below(const Pack<N>& a, const Pack<N>& b) {
+#if defined(__AVX512F__)
+  if constexpr (N == 8) return _mm512_cmp_pd_mask((__m512d)a.v, (__m512d)b.v, _CMP_LT_OQ) != 0;
+#endif
+#if defined(__AVX__)
+  if constexpr (N == 4) return _mm256_movemask_pd(_mm256_cmp_pd((__m256d)a.v, (__m256d)b.v, _CMP_LT_OQ)) != 0;
+#endif
+#if defined(__SSE2__)
+  if constexpr (N == 2) return _mm_movemask_pd(_mm_cmplt_pd((__m128d)a.v, (__m128d)b.v)) != 0;
+#endif
+  bool any = false;
+  for (int i = 0; i < N; ++i) any |= a[i] < b[i];
+  return any;
+}
+
 // Sine and cosine of the angle of (x, y), which may have any length; of nothing: the angle zero.
 template <class T>
 ZVENO_INLINE Turn<T> unit_turn(const T& y, const T& x) {

@@ -7,6 +7,7 @@
 
 #include <zveno/kernel/chain/kinematics.hpp>
 #include <zveno/math/dense.hpp>
+#include <zveno/scalar/sincos.hpp>
 
 namespace zveno {
 namespace {
@@ -69,6 +70,11 @@ class Finder {
     plan_.R_M = times(R[f.body], f.R_BU);
     plan_.p_M = p[f.body] + times(R[f.body], f.p_BoUo_B);
     plan_.reach = model_.reach;
+    for (int b = 0; b < n_; ++b) {
+      plan_.turned[b] = !plan_.prismatic[b] && model_.offset[b] != 0;
+      joint_trig(&model_.offset[b], s.data(), c.data(), 1);
+      plan_.offset[b] = {s[0], c[0]};
+    }
     for (V& x : plan_.k)
       if (&x - plan_.k < n_) x = unit(x);
   }
@@ -80,6 +86,7 @@ class Finder {
   }
   ArmFamilyFound found(ArmFamily family, std::string what) {
     plan_.family = family;
+    plan_.deviation = found_.deviation;
     if (plan_.named()) {
       plan_.centre_body = family == ArmFamily::parallel ? 3 : 2;
       plan_.centre_B = transposed_times(R_[plan_.centre_body], plan_.centre - p_[plan_.centre_body]);
@@ -323,7 +330,7 @@ class Finder {
   ArmFamilyFound seven() {
     for (int i = 0; i < 7; ++i)
       if (plan_.prismatic[i]) return none("seven joints with a slide: lock one of them, locked={joint: value}");
-    V S, W;
+    V S{0, 0, 0}, W{0, 0, 0};
     if (!point_triple(0, S) || !point_triple(4, W))
       return none("of seven axes neither 1, 2, 3 nor 5, 6, 7 all meet in points" +
                   text(": they miss by %.4g m; lock a joint, locked={joint: value}", nearest_point_, 0));

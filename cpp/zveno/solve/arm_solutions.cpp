@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
+
+#include <zveno/functions/arm_evaluation.hpp>
 
 namespace zveno {
 namespace {
 
 using V = Vec3<double>;
-constexpr double kTurn = 6.283185307179586, kPi = 3.141592653589793;
-constexpr double kVerified = 1e-11, kSame = 1e-6, kSingular = 1e-9, kNoSign = 1e-7, kInside = 1e-9;
-
 Mat3<double> rotation(const V& k, double q) {
   const double s = std::sin(q), c = std::cos(q);
   Mat3<double> R = skew<double>(k * s);
@@ -43,9 +43,8 @@ struct Screws {
   }
 };
 
-std::int8_t sign_of(double x) { return static_cast<std::int8_t>(std::fabs(x) < kNoSign ? 0 : x > 0 ? 1 : -1); }
+}  // namespace
 
-// direction of q that does not move the frame to first order, of the Jacobian with lengths over the reach; false: none
 bool free_direction(const ArmPlan& plan, const double* q, double* free) {
   const Screws s(plan, q);
   const int rows = plan.family == ArmFamily::position ? 3 : 6;
@@ -74,6 +73,8 @@ bool free_direction(const ArmPlan& plan, const double* q, double* free) {
   return true;
 }
 
+namespace {
+
 bool same(const ArmPlan& plan, const double* a, const double* b) {
   for (int i = 0; i < plan.n; ++i) {
     double d = std::fabs(a[i] - b[i]);
@@ -81,120 +82,157 @@ bool same(const ArmPlan& plan, const double* a, const double* b) {
       d /= plan.reach;
     else if (d > kPi)
       d = kTurn - d;
-    if (d > kSame) return false;
+    if (d > kArmSame) return false;
   }
   return true;
 }
 
+struct Solution {
+  const double* q;
+  ArmNote note;
+};
+
 }  // namespace
 
-void collect_solutions(const ArmPlan& plan, const ReachModel& model, const double* branches, const double* first,
-                       bool limits, ArmRow& row) {
+void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* branches) {
+  const ArmPlan& plan = *job.plan;
+  const ReachModel& model = *job.model;
   const BranchLayout layout{plan.n};
   const int n = plan.n;
-  row.inside.clear(), row.outside.clear();
-  row.missing = 0;
-  ArmSolution found[kMostBranches];
+  job.count[row] = job.outside[row] = 0;
+  job.missing[row] = 0;
+  if (job.status[row] != 0) return;
+  Solution found[kMostBranches];
   int count = 0;
-  double missing = INFINITY;
+  const double metre = kArmVerified * std::max(1.0, plan.reach);
   for (int i = 0; i < plan.branches(); ++i) {
     const double* b = branches + i * layout.size();
-    if (!(b[layout.gap()] <= kVerified * std::max(1.0, plan.reach) && b[layout.turn()] <= kVerified)) {
-      if (b[layout.miss()] < missing) missing = b[layout.miss()];
-      continue;
+    if (!(b[layout.gap2()] < metre * metre && b[layout.turn2()] < kArmVerified * kArmVerified)) continue;
+    Solution s{b, {static_cast<float>(b[layout.gap2()]), static_cast<float>(b[layout.turn2()]), {}, 0, 0, 1, {}}};
+    for (int k = 0; k < 3; ++k) {
+      s.note.configuration[k] = arm_sign(b[layout.sign(k)]);
+      const bool singular = b[layout.singular(k)] < (k == 2 ? kArmSingular * kArmSingular : kArmSingular);
+      s.note.singular |= static_cast<std::uint8_t>(singular << k);
     }
-    ArmSolution s{};
-    for (int j = 0; j < n; ++j) {
-      s.q[j] = b[j];
-      if (!plan.prismatic[j] && s.q[j] > kPi) s.q[j] -= kTurn;
-      if (!plan.prismatic[j] && s.q[j] <= -kPi) s.q[j] += kTurn;
-    }
-    for (int k = 0; k < 3; ++k) s.configuration[k] = sign_of(b[layout.sign(k)]);
-    s.gap = b[layout.gap()], s.turn = b[layout.turn()];
-    s.multiplicity = 1;
-    for (int k = 0; k < 3; ++k) s.singular |= static_cast<std::uint8_t>((b[layout.singular(k)] < kSingular) << k);
     int known = 0;
     while (known < count && !same(plan, found[known].q, s.q)) ++known;
     if (known < count) {
-      ++found[known].multiplicity;
-      found[known].singular |= s.singular;
+      ++found[known].note.multiplicity;
+      found[known].note.singular |= s.note.singular;
     } else {
       found[count++] = s;
     }
   }
   if (count == 0) {
-    row.missing = std::isfinite(missing) ? missing : std::numeric_limits<double>::quiet_NaN();
+    double missing = INFINITY;
+    for (int i = 0; i < plan.branches(); ++i) {
+      const double miss = branches[i * layout.size() + layout.miss()];
+      if (miss < missing) missing = miss;
+    }
+    job.missing[row] = std::isfinite(missing) ? missing : std::numeric_limits<double>::quiet_NaN();
     return;
   }
   // by q, what differs by rounding only counted as equal
-  const auto before = [n](const ArmSolution& a, const ArmSolution& b) {
+  const auto before = [n](const Solution& a, const Solution& b) {
     for (int j = 0; j < n; ++j)
-      if (std::fabs(a.q[j] - b.q[j]) > kSame) return a.q[j] < b.q[j];
+      if (std::fabs(a.q[j] - b.q[j]) > kArmSame) return a.q[j] < b.q[j];
     return false;
   };
   for (int i = 1; i < count; ++i)
     for (int j = i; j > 0 && before(found[j], found[j - 1]); --j) std::swap(found[j], found[j - 1]);
+  ArmFound& out = *job.found;
   for (int i = 0; i < count; ++i) {
-    ArmSolution& s = found[i];
-    s.branch = i;
-    if (s.singular || s.multiplicity > 1)
-      if (free_direction(plan, s.q, s.free)) s.singular |= 8;
-    if (!limits) {
-      row.inside.push_back(s);
+    Solution& s = found[i];
+    s.note.branch = static_cast<std::uint8_t>(i);
+    if (s.note.singular || s.note.multiplicity > 1) {
+      double free[kMostArmJoints];
+      if (free_direction(plan, s.q, free)) s.note.singular |= 8;
+    }
+    if (!job.limits) {
+      out.need(1);
+      job.write(row, s.q, out.q + out.size * job.n);
+      out.note[out.size++] = s.note;
+      ++job.count[row];
       continue;
     }
     // (K24) whole turns inside of the limits
-    int from[kMostArmJoints], to[kMostArmJoints];
-    bool inside = true;
+    int from[kMostArmJoints], to[kMostArmJoints], total = 1;
     for (int j = 0; j < n; ++j) {
-      const double low = model.lower[j], high = model.upper[j];
+      const double low = model.lower[j], high = model.upper[j], q = s.q[j];
       from[j] = to[j] = 0;
-      if (!plan.prismatic[j] && std::isfinite(low) && std::isfinite(high)) {
-        from[j] = static_cast<int>(std::ceil((low - kInside - s.q[j]) / kTurn));
-        to[j] = static_cast<int>(std::floor((high + kInside - s.q[j]) / kTurn));
-      } else {
-        const double slack = kInside;
-        if (plan.prismatic[j] ? s.q[j] < low - slack || s.q[j] > high + slack : false) inside = false;
-        // one limit only: the turn that is nearest to it inside
-        if (!plan.prismatic[j] && s.q[j] < low - slack)
-          from[j] = to[j] = static_cast<int>(std::ceil((low - slack - s.q[j]) / kTurn));
-        if (!plan.prismatic[j] && s.q[j] > high + slack)
-          from[j] = to[j] = static_cast<int>(std::floor((high + slack - s.q[j]) / kTurn));
+      if (!plan.prismatic[j]) {
+        // of one limit only: the turn that is nearest to it inside
+        if (std::isfinite(low) && (std::isfinite(high) || q < low - kArmInside))
+          from[j] = static_cast<int>(std::ceil((low - kArmInside - q) / kTurn));
+        if (std::isfinite(high) && (std::isfinite(low) || q > high + kArmInside))
+          to[j] = static_cast<int>(std::floor((high + kArmInside - q) / kTurn));
+        if (!std::isfinite(high)) to[j] = from[j];
+        if (!std::isfinite(low)) from[j] = to[j];
+      } else if (q < low - kArmInside || q > high + kArmInside) {
+        to[j] = -1;
       }
-      inside &= from[j] <= to[j];
+      total *= std::max(0, to[j] - from[j] + 1);
     }
-    if (!inside) {
-      row.outside.push_back(s);
+    if (total == 0) {
+      ++job.outside[row];
       continue;
     }
+    out.need(total);
+    // nearest to the start first
+    const double* start = job.start.row(row);
+    const std::ptrdiff_t first = out.size;
+    double few[16];
+    std::vector<double> many(total > 16 ? static_cast<std::size_t>(total) : 0);
+    double* const away = total > 16 ? many.data() : few;
     int turns[kMostArmJoints];
     std::copy_n(from, n, turns);
-    for (;;) {
-      ArmSolution w = s;
-      for (int j = 0; j < n; ++j) w.q[j] = std::min(std::max(s.q[j] + kTurn * turns[j], model.lower[j]), model.upper[j]);
-      row.inside.push_back(w);
+    for (int made = 0; made < total; ++made) {
+      double q[kMostArmJoints], mine = 0;
+      for (int j = 0; j < n; ++j) {
+        q[j] = std::min(std::max(s.q[j] + kTurn * turns[j], model.lower[j]), model.upper[j]);
+        mine = std::max(mine, std::fabs(q[j] - start[model.place[j]]) / (plan.prismatic[j] ? model.length : 1.0));
+      }
+      int at = made;
+      for (; at > 0 && mine < away[at - 1]; --at) {
+        away[at] = away[at - 1];
+        std::copy_n(out.q + (first + at - 1) * job.n, job.n, out.q + (first + at) * job.n);
+      }
+      away[at] = mine;
+      job.write(row, q, out.q + (first + at) * job.n);
+      out.note[out.size++] = s.note;
       int j = n - 1;
       while (j >= 0 && turns[j] == to[j]) turns[j] = from[j], --j;
-      if (j < 0) break;
-      ++turns[j];
+      if (j >= 0) ++turns[j];
     }
+    job.count[row] += total;
   }
-  if (!limits || row.inside.size() <= static_cast<std::size_t>(count)) return;  // no branch has two: in order already
-  const auto away = [&](const ArmSolution& s) {
-    double most = 0;
-    for (int j = 0; j < n; ++j) {
-      const double low = model.lower[j], high = model.upper[j];
-      const double middle = first                                       ? first[model.place[j]]
-                            : std::isfinite(low) && std::isfinite(high) ? 0.5 * (low + high)
-                                                                        : 0.0;
-      most = std::max(most, std::fabs(s.q[j] - middle) / (plan.prismatic[j] ? model.length : 1.0));
-    }
-    return most;
-  };
-  std::stable_sort(row.inside.begin(), row.inside.end(), [&](const ArmSolution& a, const ArmSolution& b) {
-    if (a.branch != b.branch) return a.branch < b.branch;
-    return away(a) < away(b);
-  });
+}
+
+void run_one_arm(const ArmJob& job) {
+  Scratch& scratch = Scratch::of_this_thread();
+  const Scratch::Frame frame(scratch);
+  ArmEvaluation<double> arm(*job.plan, *job.model, scratch);
+  const int n = job.plan->n;
+  std::copy_n(job.pose.data, 16, arm.pose);
+  if (job.psi.data) arm.psi = *job.psi.data;
+  job.status[0] = arm.take() ? 0 : static_cast<std::int8_t>(status_of_pose(job.pose.data));
+  if (job.found) {
+    const BranchLayout layout{n};
+    double* told = scratch.take<double>(kMostBranches * layout.size());
+    arm.each([&](int i) { std::copy_n(arm.told, layout.size(), told + i * layout.size()); });
+    collect_solutions(job, 0, told);
+    return;
+  }
+  for (int j = 0; j < n; ++j) arm.start[j] = job.start.data[job.model->place[j]];
+  arm.nearest(job.limits);
+  job.write(0, arm.best, job.q);
+  const bool found = arm.found > 0;
+  if (job.status[0] == 0)
+    job.status[0] = static_cast<std::int8_t>(found             ? ReachStatus::found
+                                             : arm.beyond > 0 ? ReachStatus::limits
+                                                              : ReachStatus::unreachable);
+  job.residual[0] = found ? std::sqrt(arm.best_gap2) : arm.missing;
+  job.residual[1] = found ? std::sqrt(arm.best_turn2) : 0.0;
 }
 
 }  // namespace zveno

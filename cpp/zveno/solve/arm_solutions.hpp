@@ -2,30 +2,18 @@
 // name. docs/inverse-kinematics.md (K24), (K25).
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include <zveno/functions/arm_job.hpp>
 
 namespace zveno {
 
-struct ArmSolution {
-  double q[kMostArmJoints];
-  double gap, turn;  // m, rad
-  int branch;        // in the order of q without whole turns
-  int multiplicity;  // branches that meet in it
-  std::int8_t configuration[3];
-  std::uint8_t singular;        // bits: shoulder, elbow, wrist, 8: of the Jacobian
-  double free[kMostArmJoints];  // direction that does not move the frame, zero if there is none
-};
+// `branches`: those of one row, see BranchLayout. Appends to what the job has found.
+void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* branches);
 
-struct ArmRow {
-  std::vector<ArmSolution> inside, outside;  // of the limits
-  double missing = 0;                        // m or rad, of what comes nearest; 0 if there is a solution
-};
+// a job of one row, on numbers instead of lanes, with the same bits
+void run_one_arm(const ArmJob& job);
 
-// `branches`: those of one row, see BranchLayout. first: orders solutions by distance, null: the middle of the limits.
-void collect_solutions(const ArmPlan& plan, const ReachModel& model, const double* branches, const double* first,
-                       bool limits, ArmRow& row);
+// Direction of q that does not move the frame to first order, of the Jacobian with lengths over the reach; false: none.
+// In the order of the model.
+bool free_direction(const ArmPlan& plan, const double* q, double* free);
 
 }  // namespace zveno

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NoReturn, SupportsIndex
 
 import numpy as np
@@ -22,6 +22,7 @@ __all__ = ["ik", "ik_all"]
 
 _EVERYTHING: Final = (True,) * 6
 _STARTS: Final = 300
+_SEED: Final = 0
 _TOLERANCE: Final = 1e-6  # m and rad
 _BAD_INPUT: Final = 4  # statuses from here on are about the arguments
 _SECOND_LOOK: Final = 20  # starts after a closed form that has found nothing: what is left of the way
@@ -40,7 +41,7 @@ _WORDS: Final = (
 class _Known:
     """What is asked of a chain again and again, worked out once."""
 
-    __slots__ = ("_tips", "lower", "middle", "names", "reaches", "upper")
+    __slots__ = ("_tips", "all_quickly", "lower", "middle", "names", "quickly", "reaches", "upper")
 
     def __init__(self, chain: Chain) -> None:
         self.lower, self.upper = low, high = chain.lower, chain.upper
@@ -51,6 +52,9 @@ class _Known:
         self.names = frozenset(chain.link_names)
         self._tips = [name for name in chain.link_names if name not in carrying]
         self.reaches: dict[Any, _core.Reach] = {}
+        # by the argument `link`: for one target with nothing else said, once it is known that all is well
+        self.quickly: dict[str | None, Callable[[Any, Any], InverseKinematics | None]] = {}
+        self.all_quickly: dict[str | None, Callable[[Any, Any, bool], ClosedFormSolutions | None]] = {}
 
     @classmethod
     def of(cls, chain: Chain) -> _Known:
@@ -79,7 +83,7 @@ class _Known:
         if found is None:
             listed = [(name, list(held)) for name, held in wishes]
             try:
-                found = self.reaches[wishes] = _core.Reach(chain, listed, self.lower, self.upper)
+                found = self.reaches[wishes] = _core.Reach(chain, listed, self.lower, self.upper, self.middle)
             except ModelError as error:
                 raise ValueError(f"{function}: {error} of model '{chain.name}'") from None
         return found
@@ -202,7 +206,7 @@ def ik(
     restarts: SupportsIndex = _STARTS,
     nearest: bool = False,
     *,
-    seed: SupportsIndex = 0,
+    seed: SupportsIndex = _SEED,
     on_error: str = "raise",
     threads: SupportsIndex | None = None,
 ) -> InverseKinematics:
@@ -260,6 +264,20 @@ def ik(
     >>> bool(s.ok), two.pose(s.q, "tip")[:3, 3].round(5) + 0.0
     (True, array([0., 0., 0.]))
     """
+    if (
+        mask is None
+        and limits is True
+        and tolerance is _TOLERANCE
+        and restarts is _STARTS
+        and nearest is False
+        and seed is _SEED
+        and threads is None
+        and (link is None or type(link) is str)
+        and (ready := self.__dict__.get("_known_for_ik")) is not None
+        and (quick := ready.quickly.get(link)) is not None
+        and (at_once := quick(T, q0)) is not None
+    ):
+        return at_once  # type: ignore[no-any-return]
     function = "ik"
     fail = failing(function)
     known = _Known.of(self)
@@ -274,6 +292,7 @@ def ik(
     else:
         wishes = ((known.link(function, self, link), held),)
         targets = [_poses(function, "T", T)]
+    single = len(wishes) == 1 and wishes[0][1] is _EVERYTHING and (link is None or type(link) is str)
     limits, nearest = as_flag(limits, fail, "limits"), as_flag(nearest, fail, "nearest")
     gap, turn = _tolerances(tolerance)
     starts = as_integer(function, "restarts", restarts, 0, 10**6) + 1
@@ -283,6 +302,8 @@ def ik(
         known.refuse_start(self, q0)
     reach = known.reach(function, self, wishes)
     middle = known.middle
+    if single and not isinstance(T, Mapping):
+        known.quickly[link] = reach.one
     if reach.family in _USED_BY_IK and min(gap, turn) >= 1e-9:
         answer = _closed_first(
             reach, targets, q0, middle, limits, gap, turn, min(starts, _SECOND_LOOK), number, threads
@@ -362,6 +383,18 @@ def ik_all(
     >>> len(far.q), float(far.missing.round(3))
     (0, 2.142)
     """
+    if (
+        swivel is None
+        and locked is None
+        and mask is None
+        and threads is None
+        and type(limits) is bool
+        and (link is None or type(link) is str)
+        and (ready := self.__dict__.get("_known_for_ik")) is not None
+        and (quick := ready.all_quickly.get(link)) is not None
+        and (at_once := quick(T, q0, limits)) is not None
+    ):
+        return at_once  # type: ignore[no-any-return]
     function = "ik_all"
     fail = failing(function)
     known = _Known.of(self)
@@ -397,10 +430,15 @@ def ik_all(
         poses = np.ascontiguousarray(np.broadcast_to(poses, (*lead, 4, 4)))
         angle = np.ascontiguousarray(np.broadcast_to(angle, lead))
     try:
-        return ClosedFormSolutions(**reach.closed([poses], q0, known.middle, angle, limits, threads))
+        found = reach.closed([poses], q0, known.middle, angle, limits, threads)
     except ValueError:
         as_pose(T, fail, "T", lead=True)  # says what is wrong with it
         raise
+    if poses.ndim == 2:
+        found._first, found._missing, found._outside = None, float(found.missing), int(found.outside)
+    if reach.family != "swivel" and held is _EVERYTHING and (link is None or type(link) is str):
+        known.all_quickly[link] = reach.one_all
+    return found
 
 
 def _with_locked(
@@ -432,4 +470,4 @@ def _with_locked(
     q, free = np.empty((len(found.q), chain.n)), np.zeros((len(found.q), chain.n))
     q[:, moving], free[:, moving] = found.q, found.free
     q[:, held] = [locked[chain.joint_names[i]] for i in held]
-    return found._replace(q=q, free=free)
+    return ClosedFormSolutions._made(q, found._notes, found._first, found._missing, found._outside, free)

@@ -11,7 +11,7 @@ struct ArmBranch {
   Turn<T> turn[kMostArmJoints];
   T slide[kMostArmJoints];
   T miss;         // m or rad: how far from solvable, at the worst step
-  T singular[3];  // about zero where shoulder, elbow, wrist are singular
+  T singular[3];  // about zero where shoulder, elbow, wrist are singular; the wrist's is a square
 };
 
 // a rigid motion x -> R x + t
@@ -57,10 +57,10 @@ void carry(Regional how, const Screw<T>* s, const Vec3<T>& c, const Vec3<T>& w, 
   switch (how) {
     case Regional::rrr_second_along_third: {
       const TwoTurns<T> q1 = turn_to_plane<T>(k2, k1, a, dot<T>(k2, c - p1), true);
+      const TwoSides<T> sides(k3, across<T>(k3, c - p3), across<T>(k3, p2 - p3));
       for (int i = 0; i < 2; ++i) {
         const Vec3<T> y = turned<T>(k1, reversed(q1.turn[i]), a) + p1 - p2;
-        const TwoTurns<T> q3 =
-            turn_to_distance<T>(k3, across<T>(k3, c - p3), across<T>(k3, p2 - p3), length_of(across(k2, y)));
+        const TwoTurns<T> q3 = turn_to_side<T>(sides, length_of(across(k2, y)));
         for (int j = 0; j < 2; ++j) {
           Carried<T>& x = out[2 * i + j];
           x.turn[0] = q1.turn[i], x.turn[2] = q3.turn[j];
@@ -211,17 +211,25 @@ struct Oriented {
   T miss, size[2];
 };
 template <class T>
-Oriented<T> orient(const Vec3<T>* k, const Vec3<T>& beside, const Mat3<T>& R) {
+struct Wrist {
+  Vec3<T> k[3], beside;
+  Cone<T> cone;
+  Wrist(const Screw<T>& a, const Screw<T>& b, const Screw<T>& c, const Vec3<T>& normal)
+      : k{a.k, b.k, c.k}, beside(normal), cone(a.k, b.k, c.k) {}
+};
+// last, after: R k_6, and R beside, a vector across k_6
+template <class T>
+ZVENO_INLINE Oriented<T> orient(const Wrist<T>& wrist, const Vec3<T>& last, const Vec3<T>& after) {
   Oriented<T> out;
-  const Vec3<T> last = times(R, k[2]);
-  const TwoTurns<T> second = turn_to_angle<T>(k[0], k[1], k[2], last);
+  const Vec3<T>* k = wrist.k;
+  const TwoTurns<T> second = turn_to_angle(wrist.cone, last);
   out.miss = second.miss;
   for (int i = 0; i < 2; ++i) {
     const OneTurn<T> first = turn_to<T>(k[0], turned(k[1], second.turn[i], k[2]), last);
-    const Vec3<T> v = turned<T>(k[1], reversed(second.turn[i]), turned<T>(k[0], reversed(first.turn), times(R, beside)));
+    const Vec3<T> v = turned<T>(k[1], reversed(second.turn[i]), turned<T>(k[0], reversed(first.turn), after));
     out.turn[i][0] = first.turn, out.turn[i][1] = second.turn[i];
-    out.turn[i][2] = turn_to(k[2], beside, v).turn;
-    out.size[i] = root(first.size);
+    out.turn[i][2] = turn_to(k[2], wrist.beside, v).turn;
+    out.size[i] = first.size;
   }
   return out;
 }
@@ -275,6 +283,11 @@ class ClosedForm {
 
  private:
   static void miss(ArmBranch<T>& b, const T& m) { b.miss = greater(b.miss, m); }
+  PlanarLinks<T> planar_links() const {
+    Vec3<T> at[3];
+    for (int j = 0; j < 3; ++j) at[j] = s_[plan_.triple[j]].p;
+    return PlanarLinks<T>(cast<T>(plan_.direction), at);
+  }
   // the joints outside of the triple in the order of the equations, those past the seam moved by G, (K3)
   void others(const Motion<T>& G, Screw<T>* s) const {
     for (int i = 0; i < 3; ++i) {
@@ -291,19 +304,24 @@ class ClosedForm {
     const Vec3<T> from = seam ? X_(c) : c, to = seam ? c : plan_.inverse ? X_.inverse()(c) : X_(c);
     Carried<T> carried[4];
     carry(plan_.regional, s, from, to, per_reach_, carried);
-    Vec3<T> k[3];
-    for (int i = 0; i < 3; ++i) k[i] = s_[plan_.triple[i]].k;
+    const int first = plan_.triple[0];
+    const Wrist<T> hand(s_[first], s_[first + 1], s_[first + 2], cast<T>(plan_.beside));
     for (int i = 0; i < branches_of(plan_.regional); ++i) {
       const Carried<T>& x = carried[i];
       Turn<T> turn[kMostArmJoints];
       for (int j = 0; j < 3; ++j) turn[plan_.other[j]] = plan_.back ? reversed(x.turn[j]) : x.turn[j];
-      // R of the triple: what is before and behind it taken off
-      Mat3<T> R = X_.R;
-      for (int j = 0; j < plan_.triple[0]; ++j)
-        if (!plan_.prismatic[j]) R = times(rotation_about(s_[j].k, reversed(turn[j])), R);
-      for (int j = 5; j > plan_.triple[2]; --j)
-        if (!plan_.prismatic[j]) R = times(R, rotation_about(s_[j].k, reversed(turn[j])));
-      const Oriented<T> wrist = orient<T>(k, cast<T>(plan_.beside), R);
+      // what the triple has to do with two vectors: what is before and behind it taken off
+      Vec3<T> last = hand.k[2], after = hand.beside;
+      for (int j = first + 3; j < 6; ++j) {  // A' = R_6' ... , applied from the first of them on
+        if (plan_.prismatic[j]) continue;
+        last = turned<T>(s_[j].k, reversed(turn[j]), last), after = turned<T>(s_[j].k, reversed(turn[j]), after);
+      }
+      last = times(X_.R, last), after = times(X_.R, after);
+      for (int j = 0; j < first; ++j) {
+        if (plan_.prismatic[j]) continue;
+        last = turned<T>(s_[j].k, reversed(turn[j]), last), after = turned<T>(s_[j].k, reversed(turn[j]), after);
+      }
+      const Oriented<T> wrist = orient<T>(hand, last, after);
       for (int w = 0; w < 2; ++w) {
         ArmBranch<T>& b = out[2 * i + w];
         for (int j = 0; j < 3; ++j) {
@@ -335,42 +353,44 @@ class ClosedForm {
       pair = two_planes<T>(A, B, d);
     } else {  // one of the angles stands alone in the second row
       const bool second = plan_.route == PlaneRoute::second_alone;
+      const Cone<T> cone(kb, second ? ka : kd, second ? k : m);
       const TwoTurns<T> alone = second ? meet<T>(B[1][0], B[1][1], d[1]) : meet<T>(A[1][0], A[1][1], d[1]);
       for (int i = 0; i < 4; ++i) {
         const Turn<T>& t = alone.turn[i / 2];
-        const TwoTurns<T> other = second ? turn_to_angle<T>(kb, ka, k, turned(kd, t, m), true)
-                                         : turn_to_angle<T>(kb, kd, m, turned<T>(ka, reversed(t), k));
+        const TwoTurns<T> other = second ? turn_to_angle<T>(cone, turned(kd, t, m), true)
+                                         : turn_to_angle<T>(cone, turned<T>(ka, reversed(t), k));
         (second ? pair.second : pair.first)[i] = t;
         (second ? pair.first : pair.second)[i] = other.turn[i % 2];
         pair.miss[i] = greater(alone.miss, other.miss);
       }
       pair.size = magnitude<T>(alone.size - magnitude(d[1]));
     }
-    Vec3<T> at[3];
-    for (int j = 0; j < 3; ++j) at[j] = s_[plan_.triple[j]].p;
+    const PlanarLinks<T> links = planar_links();
+    const Vec3<T> beside = cast<T>(plan_.beside);
     for (int i = 0; i < 4; ++i) {
       const Vec3<T> from = turned(kd, pair.second[i], m);
       const OneTurn<T> middle = turn_to<T>(kb, from, turned<T>(ka, reversed(pair.first[i]), k));
-      const Motion<T> rest =
-          s[0].turned_by(pair.first[i]) * s[1].turned_by(middle.turn) * s[2].turned_by(pair.second[i]) * G;
-      const Motion<T> plane = rest.inverse();
-      const PlanarTriple<T> triple = planar_triple<T>(k, at, plan_.sign, plane.R, plane.t, cast<T>(plan_.beside));
+      // the motion of the triple undoes the others: X E_d' E_b' E_a'
+      Vec3<T> at = links.last, after = beside;
+      const Turn<T> turn[3] = {reversed(pair.first[i]), reversed(middle.turn), reversed(pair.second[i])};
+      for (int j = 0; j < 3; ++j) at = swung(s[j].k, s[j].p, turn[j], at), after = turned(s[j].k, turn[j], after);
+      const PlanarTriple<T> triple = planar_triple<T>(links, plan_.sign, X_(at), beside, times(X_.R, after));
       for (int j = 0; j < 2; ++j) {
         ArmBranch<T>& b = out[2 * i + j];
         b.turn[plan_.other[0]] = pair.first[i], b.turn[plan_.other[1]] = middle.turn,
         b.turn[plan_.other[2]] = pair.second[i];
         for (int l = 0; l < 3; ++l) b.turn[plan_.triple[l]] = triple.turn[j][l];
         miss(b, T(plan_.reach) * pair.miss[i]), miss(b, triple.miss);
-        b.singular[0] = pair.size, b.singular[1] = triple.size * per_reach_, b.singular[2] = root(middle.size);
+        b.singular[0] = pair.size, b.singular[1] = triple.size * per_reach_, b.singular[2] = middle.size;
       }
     }
   }
 
   ZVENO_APART void scara(ArmBranch<T>* out) {  // (K18)
     const Vec3<T> k = cast<T>(plan_.direction), tilt = times(X_.R, k) - k;
-    Vec3<T> at[3];
-    for (int j = 0; j < 3; ++j) at[j] = s_[plan_.triple[j]].p;
-    const PlanarTriple<T> triple = planar_triple<T>(k, at, plan_.sign, X_.R, X_.t, cast<T>(plan_.beside));
+    const PlanarLinks<T> links = planar_links();
+    const Vec3<T> beside = cast<T>(plan_.beside);
+    const PlanarTriple<T> triple = planar_triple<T>(links, plan_.sign, X_(links.last), beside, times(X_.R, beside));
     for (int i = 0; i < 2; ++i) {
       for (int j = 0; j < 3; ++j) out[i].turn[plan_.triple[j]] = triple.turn[i][j];
       const int slide = plan_.other[0];
@@ -385,18 +405,22 @@ class ClosedForm {
     const Vec3<T> k = cast<T>(plan_.direction), p = s_[plan_.triple[0]].p, m = times(G.R, k), g = G(p);
     const Screw<T> a = s_[4], d{times(G.R, s_[0].k), G(s_[0].p)};
     const TwoTurns<T> first = turn_to_plane<T>(d.p - a.p, d.k, m, dot<T>(k, p - a.p) - dot<T>(m, g - d.p));
-    Vec3<T> at[3];
-    for (int j = 0; j < 3; ++j) at[j] = s_[plan_.triple[j]].p;
+    const PlanarLinks<T> links = planar_links();
+    const Vec3<T> beside = cast<T>(plan_.beside);
     for (int i = 0; i < 2; ++i) {
-      const OneTurn<T> last = turn_to<T>(a.k, turned(d.k, first.turn[i], m), k);
-      const Motion<T> plane = (a.turned_by(last.turn) * d.turned_by(first.turn[i]) * G).inverse();
-      const PlanarTriple<T> triple = planar_triple<T>(k, at, plan_.sign, plane.R, plane.t, cast<T>(plan_.beside));
+      const Vec3<T> from = turned(d.k, first.turn[i], m);
+      const OneTurn<T> last = turn_to<T>(a.k, from, k);
+      const T gap = gap_after_turn<T>(a.k, from, k);
+      const Turn<T> q5 = reversed(last.turn), q1 = reversed(first.turn[i]);
+      const Vec3<T> at = X_(swung(d.k, d.p, q1, swung(a.k, a.p, q5, links.last)));
+      const Vec3<T> after = times(X_.R, turned(d.k, q1, turned(a.k, q5, beside)));
+      const PlanarTriple<T> triple = planar_triple<T>(links, plan_.sign, at, beside, after);
       for (int j = 0; j < 2; ++j) {
         ArmBranch<T>& b = out[2 * i + j];
         b.turn[0] = first.turn[i], b.turn[4] = last.turn;
         for (int l = 0; l < 3; ++l) b.turn[plan_.triple[l]] = triple.turn[j][l];
-        miss(b, first.miss), miss(b, last.gap), miss(b, triple.miss);
-        b.singular[0] = first.size * per_reach_, b.singular[1] = triple.size * per_reach_, b.singular[2] = root(last.size);
+        miss(b, first.miss), miss(b, gap), miss(b, triple.miss);
+        b.singular[0] = first.size * per_reach_, b.singular[1] = triple.size * per_reach_, b.singular[2] = last.size;
       }
     }
   }
@@ -425,8 +449,9 @@ class ClosedForm {
     for (int i = 0; i < 3; ++i) reference[i] = pick(usual, plain[i], other[i]);
     reference = reference * (T(1.0) / length_of(reference));
     const Vec3<T> n1 = turned(u, psi, reference), f1 = cross<T>(u, n1);
-    Vec3<T> k[3], kw[3];
-    for (int i = 0; i < 3; ++i) k[i] = s_[i].k, kw[i] = s_[4 + i].k;
+    const Vec3<T> beside = cast<T>(plan_.beside), wrist_beside = cast<T>(plan_.wrist_beside);
+    const Wrist<T> upper(s_[0], s_[1], s_[2], beside), lower(s_[4], s_[5], s_[6], wrist_beside);
+    const Vec3<T> tip = times(X_.R, lower.k[2]), tip_beside = times(X_.R, wrist_beside);
     for (int i = 0; i < 2; ++i) {
       const Vec3<T> v = swung(k4, p4, q4.turn[i], W) - S, bent = cross<T>(v, e - S);
       const T size = length_of(bent);
@@ -438,16 +463,16 @@ class ClosedForm {
       Mat3<T> R;
       for (int r = 0; r < 3; ++r)
         for (int c = 0; c < 3; ++c) R(r, c) = u[r] * u0[c] + n1[r] * n0[c] + f1[r] * f0[c];
-      const Oriented<T> arm = orient<T>(k, cast<T>(plan_.beside), R);
+      const Oriented<T> arm = orient<T>(upper, times(R, upper.k[2]), times(R, beside));
       const Mat3<T> after = times(R, rotation_about(k4, q4.turn[i]));
-      const Oriented<T> hand = orient<T>(kw, cast<T>(plan_.wrist_beside), times(after.transposed(), X_.R));
+      const Oriented<T> hand = orient<T>(lower, transposed_times(after, tip), transposed_times(after, tip_beside));
       for (int a = 0; a < 2; ++a)
         for (int h = 0; h < 2; ++h) {
           ArmBranch<T>& b = out[4 * i + 2 * a + h];
           for (int j = 0; j < 3; ++j) b.turn[j] = arm.turn[a][j], b.turn[4 + j] = hand.turn[h][j];
           b.turn[3] = q4.turn[i];
           miss(b, q4.miss), miss(b, arm.miss), miss(b, hand.miss);
-          b.singular[0] = arm.size[a], b.singular[1] = lesser<T>(q4.size * per_reach_, size * per_reach_ * per_reach_);
+          b.singular[0] = root(arm.size[a]), b.singular[1] = lesser<T>(q4.size * per_reach_, size * per_reach_ * per_reach_);
           b.singular[2] = hand.size[h];
         }
     }

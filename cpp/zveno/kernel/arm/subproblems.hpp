@@ -18,7 +18,7 @@ struct TwoTurns {
 template <class T>
 struct OneTurn {
   Turn<T> turn;
-  T gap, size;
+  T size;
 };
 template <class T>
 struct FourTurns {
@@ -56,57 +56,105 @@ Mat3<T> rotation_about(const Vec3<T>& k, const Turn<T>& t) {
 
 // A cos t + B sin t = C, (K4)
 template <class T>
-TwoTurns<T> meet(const T& A, const T& B, const T& C) {
+ZVENO_INLINE TwoTurns<T> meet(const T& A, const T& B, const T& C) {
   const T r = root(A * A + B * B), D = clipped_root<T>((r - C) * (r + C));
-  const Turn<T> f = unit_turn(B, A), g = unit_turn(D, C);
+  const auto some = below(T(0.0), r);
+  const T inverse = T(1.0) / pick(some, r, T(1.0)), c = greater(T(-1.0), lesser(T(1.0), C * inverse));
+  const Turn<T> f{B * inverse, pick(some, A * inverse, T(1.0))};
+  const Turn<T> g{D * inverse, pick(some, c, T(1.0))};
   return {{product(f, g), product(f, reversed(g))}, greater<T>(magnitude(C) - r, T(0.0)), r};
 }
 
 // p turned about k as near to w as it comes, (K5)
 template <class T>
-OneTurn<T> turn_to(const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& w) {
-  const Vec3<T> x = cross<T>(k, p), y = cross<T>(x, k);
-  const T a = length_of(x), b = length_of(cross<T>(k, w)), along = dot<T>(k, p - w), apart = a - b, size = a * b;
-  Turn<T> t = unit_turn(dot(x, w), dot(y, w));
+ZVENO_INLINE OneTurn<T> turn_to(const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& w) {
+  const Vec3<T> x = cross<T>(k, p);
+  const T s = dot(x, w), c = dot<T>(cross<T>(x, k), w), size = root(s * s + c * c);
   // rounding only: no angle is better than another, zero is the same everywhere
-  t = pick_below<T>(size, T(1e-24), Turn<T>{T(0.0), T(1.0)}, t);
-  return {t, root(along * along + apart * apart), size};
+  const auto some = below(T(1e-24), size);
+  const T inverse = T(1.0) / pick(some, size, T(1.0));
+  return {{pick(some, s * inverse, T(0.0)), pick(some, c * inverse, T(1.0))}, size};
+}
+// and what is left of the way then
+template <class T>
+T gap_after_turn(const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& w) {
+  const T along = dot<T>(k, p - w), apart = length_of(cross<T>(k, p)) - length_of(cross<T>(k, w));
+  return root(along * along + apart * apart);
 }
 
-// |R(k, t) p - w| = d, (K7); `size` is how far from stretched and from folded
+// two sides of a triangle whose angle is sought, for any third side, (K7): R(k, t) p and w
 template <class T>
-TwoTurns<T> turn_to_distance(const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& w, const T& d) {
-  const T a = length_of(cross<T>(k, p)), b = length_of(cross<T>(k, w)), h = dot<T>(k, p - w);
-  const T D = clipped_root<T>((d - h) * (d + h));
-  const T far = D - (a + b), near = magnitude<T>(a - b) - D;
-  const T u = clipped_root<T>((D - (a - b)) * (D + (a - b))), v = clipped_root<T>((a + b - D) * (a + b + D));
-  const Turn<T> half = unit_turn(u, v), g = product(half, half), f = turn_to(k, p, w).turn;
-  const T short_of = greater<T>(magnitude<T>(h) - d, T(0.0));
-  return {{product(f, g), product(f, reversed(g))},
-          greater(short_of, greater(greater(far, near), T(0.0))),
+struct TwoSides {
+  T sum, difference, along;  // of |k x p| and |k x w|; k . (p - w)
+  Turn<T> turn;              // that brings p nearest to w
+  ZVENO_INLINE TwoSides(const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& w) {
+    const T a = length_of(cross<T>(k, p)), b = length_of(cross<T>(k, w));
+    sum = a + b, difference = a - b, along = dot<T>(k, p - w);
+    turn = turn_to(k, p, w).turn;
+  }
+};
+// the turn whose half has the tangent sqrt(u2 / v2)
+template <class T>
+ZVENO_INLINE Turn<T> twice(const T& u2, const T& v2) {
+  const T sum = u2 + v2;
+  const auto some = below(T(0.0), sum);
+  const T inverse = T(1.0) / pick(some, sum, T(1.0));
+  return {T(2.0) * root(u2 * v2) * inverse, pick(some, (v2 - u2) * inverse, T(1.0))};
+}
+// |R(k, t) p - w| in the plane across k is D; `size` is how far from stretched and from folded
+template <class T>
+ZVENO_INLINE TwoTurns<T> turn_to_side(const TwoSides<T>& sides, const T& D) {
+  const T far = D - sides.sum, near = magnitude(sides.difference) - D;
+  const T u2 = greater<T>((D - sides.difference) * (D + sides.difference), T(0.0));
+  const T v2 = greater<T>(-far * (D + sides.sum), T(0.0));
+  const Turn<T> g = twice(u2, v2);
+  return {{product(sides.turn, g), product(sides.turn, reversed(g))},
+          greater(greater(far, near), T(0.0)),
           lesser<T>(magnitude(far), magnitude(near))};
+}
+// |R(k, t) p - w| = d, (K7)
+template <class T>
+ZVENO_INLINE TwoTurns<T> turn_to_distance(const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& w, const T& d) {
+  const TwoSides<T> sides(k, p, w);
+  TwoTurns<T> out = turn_to_side<T>(sides, clipped_root<T>((d - sides.along) * (d + sides.along)));
+  out.miss = greater<T>(out.miss, magnitude(sides.along) - d);
+  return out;
 }
 
 // h . R(k, t) p = d, (K8); back: the same with the turn reversed
 template <class T>
-TwoTurns<T> turn_to_plane(const Vec3<T>& h, const Vec3<T>& k, const Vec3<T>& p, const T& d, bool back = false) {
+ZVENO_INLINE TwoTurns<T> turn_to_plane(const Vec3<T>& h, const Vec3<T>& k, const Vec3<T>& p, const T& d, bool back = false) {
   const T A = dot<T>(h, across(k, p)), B = dot<T>(h, cross<T>(k, p)), C = d - dot(h, k) * dot(k, p);
   return meet<T>(A, back ? T(-B) : B, C);
 }
 
-// p turned about k so that its angle with h is that of w, all of unit length, (K8): the same as a plane, but with all digits
-// where the angle is nearly 0 or pi
+// Unit vectors h and p, of which p is turned about k so that its angle with h is that of w, (K8): the same as a plane, but
+// with all digits where the angle is nearly 0 or pi
+template <class T>
+struct Cone {
+  Vec3<T> h;
+  T near2, far2;  // squares of the least distances of R(k, t) p from h and from -h
+  T span, height;
+  Turn<T> turn;  // that brings p nearest to h
+  ZVENO_INLINE Cone(const Vec3<T>& pole, const Vec3<T>& k, const Vec3<T>& p) : h(pole) {
+    const T a = length_of(cross<T>(k, p)), b = length_of(cross<T>(k, h)), apart = a - b;
+    const T near = dot<T>(k, p - h), far = dot<T>(k, p + h);
+    near2 = near * near + apart * apart, far2 = far * far + apart * apart;
+    span = a * b, height = dot(h, k) * dot(k, p);
+    turn = turn_to(k, p, h).turn;
+  }
+};
+template <class T>
+ZVENO_INLINE TwoTurns<T> turn_to_angle(const Cone<T>& cone, const Vec3<T>& w, bool back = false) {
+  const Vec3<T> n = w - cone.h, f = w + cone.h;
+  const T u2 = greater<T>(dot(n, n) - cone.near2, T(0.0)), v2 = greater<T>(dot(f, f) - cone.far2, T(0.0));
+  const Turn<T> g = twice(u2, v2), one = product(cone.turn, g), two = product(cone.turn, reversed(g));
+  const T beyond = magnitude<T>(dot(cone.h, w) - cone.height) - cone.span;
+  return {{back ? reversed(one) : one, back ? reversed(two) : two}, greater<T>(beyond - T(1e-15), T(0.0)), cone.span};
+}
 template <class T>
 TwoTurns<T> turn_to_angle(const Vec3<T>& h, const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& w, bool back = false) {
-  const T a = length_of(cross<T>(k, p)), b = length_of(cross<T>(k, h));
-  const auto half_side = [&](const Vec3<T>& pole) {
-    const T d = length_of(w - pole), along = dot<T>(k, p - pole), D = clipped_root<T>((d - along) * (d + along));
-    return clipped_root<T>((D - (a - b)) * (D + (a - b)));
-  };
-  const Turn<T> half = unit_turn(half_side(h), half_side(-h)), g = product(half, half);
-  const Turn<T> f = turn_to(k, p, h).turn, one = product(f, g), two = product(f, reversed(g));
-  const T beyond = magnitude<T>(dot(h, w) - dot(h, k) * dot(k, p)) - a * b;
-  return {{back ? reversed(one) : one, back ? reversed(two) : two}, greater<T>(beyond - T(1e-15), T(0.0)), a * b};
+  return turn_to_angle(Cone<T>(h, k, p), w, back);
 }
 
 namespace detail {
@@ -241,17 +289,30 @@ struct PlanarTriple {
   Turn<T> turn[2][3];
   T miss, size;
 };
+// the links between the axes
 template <class T>
-PlanarTriple<T> planar_triple(const Vec3<T>& k, const Vec3<T>* p, const double* sign, const Mat3<T>& R, const Vec3<T>& t,
-                              const Vec3<T>& beside) {
-  const Turn<T> phi = turn_to(k, beside, times(R, beside)).turn;
-  const Vec3<T> u = across<T>(k, times(R, p[2]) + t - p[0]);
-  const Vec3<T> upper = across<T>(k, p[1] - p[0]), fore = across<T>(k, p[2] - p[1]);
-  const TwoTurns<T> second = turn_to_distance<T>(k, fore, -upper, length_of(u));
+struct PlanarLinks {
+  Vec3<T> k, first, upper, fore, last;
+  TwoSides<T> sides;
+  PlanarLinks(const Vec3<T>& along, const Vec3<T>* p)
+      : k(along),
+        first(p[0]),
+        upper(across<T>(k, p[1] - p[0])),
+        fore(across<T>(k, p[2] - p[1])),
+        last(p[2]),
+        sides(k, fore, -upper) {}
+};
+// at: where the motion takes the last axis; beside, after: a vector across k, and where the motion takes it
+template <class T>
+ZVENO_INLINE PlanarTriple<T> planar_triple(const PlanarLinks<T>& link, const double* sign, const Vec3<T>& at,
+                                           const Vec3<T>& beside, const Vec3<T>& after) {
+  const Turn<T> phi = turn_to(link.k, beside, after).turn;
+  const Vec3<T> u = across<T>(link.k, at - link.first);
+  const TwoTurns<T> second = turn_to_side<T>(link.sides, length_of(u));
   PlanarTriple<T> out;
   for (int i = 0; i < 2; ++i) {
     const Turn<T>& a2 = second.turn[i];
-    const Turn<T> a1 = turn_to<T>(k, upper + turned(k, a2, fore), u).turn;
+    const Turn<T> a1 = turn_to<T>(link.k, link.upper + turned(link.k, a2, link.fore), u).turn;
     const Turn<T> a3 = product(phi, reversed(product(a1, a2)));
     const Turn<T> a[3] = {a1, a2, a3};
     for (int j = 0; j < 3; ++j) out.turn[i][j] = {a[j].s * T(sign[j]), a[j].c};

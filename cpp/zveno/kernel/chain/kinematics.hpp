@@ -6,10 +6,12 @@
 namespace zveno {
 
 template <bool Stacked, class T, class P>
-ZVENO_INLINE void chain_of_frames(const ModelView<P>& model, const JointPosition<T>& at, Mat3<T>* R_WB, Vec3<T>* p_W) {
+ZVENO_INLINE void chain_of_frames(const ModelView<P>& model, const JointPosition<T>& at, Mat3<T>* R_WB, Vec3<T>* p_W,
+                                  int from = 0) {
   Mat3<T> R = diagonal(T(1.0));  // of the body before, in registers
   Vec3<T> p = zero3<T>();
-  for (int b = 0; b < model.size(); ++b) {
+  if (from > 0) R = R_WB[from - 1], p = p_W[from - 1];
+  for (int b = from; b < model.size(); ++b) {
     const JointFrame<T, Stacked> X = joint_frame<Stacked>(model, at, b);
     const int parent = model.parent(b);
     if (parent == kWorld) {
@@ -32,6 +34,14 @@ void body_frames(const ModelView<P>& model, const JointPosition<T>& at, Mat3<T>*
     chain_of_frames<true>(model, at, R_WB, p_W);
   else
     chain_of_frames<false>(model, at, R_WB, p_W);
+}
+// the same of the bodies after the first `from`, whose frames are known
+template <class T, class P>
+void body_frames_after(int from, const ModelView<P>& model, const JointPosition<T>& at, Mat3<T>* R_WB, Vec3<T>* p_W) {
+  if (model.topology->stacked)
+    chain_of_frames<true>(model, at, R_WB, p_W, from);
+  else
+    chain_of_frames<false>(model, at, R_WB, p_W, from);
 }
 
 // angular velocities and velocities of the origins, base axes

@@ -123,6 +123,26 @@ void reach_error(const ReachModel& model, const T* goal, ReachState<T>& x) {
   }
 }
 
+// The same of one frame, held in place or whole, from x.s and x.c of the joints after the first `from`. Of the turn the
+// length of its chord, half of |R* - R|^2: what is nearly there needs no more.
+template <class T>
+void reach_chord(const ReachModel& model, const T* goal, int from, ReachState<T>& x) {
+  body_frames_after(from, model.view(), JointPosition<T>{x.s, x.c, x.q}, x.R_WB, x.p_W);
+  const ReachFrame& f = model.frame[0];
+  const Mat3<T>& R = x.R_WB[f.body];
+  const Vec3<T> dp = Vec3<T>(goal[0], goal[1], goal[2]) - (x.p_W[f.body] + times(R, cast<T>(f.p_BoUo_B)));
+  x.gap2 = dot(dp, dp), x.turn2 = T(0.0);
+  if (f.held[3]) {
+    const Mat3<T> R_WU = times(R, cast<T>(f.R_BU));
+    for (int i = 0; i < 9; ++i) {
+      const T d = goal[3 + i] - R_WU(i / 3, i % 3);
+      x.turn2 += d * d;
+    }
+    x.turn2 = x.turn2 * T(0.5);
+  }
+  x.E = x.gap2 * T(1.0 / (model.length * model.length)) + x.turn2;
+}
+
 // columns of the Jacobian of all frames, units of the error by units of the unknowns
 template <class T>
 void reach_jacobian(const ReachModel& model, const T* goal, ReachState<T>& x) {
