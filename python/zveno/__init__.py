@@ -85,10 +85,7 @@ from .versions import show_versions
 from .wrenches import wrench_at
 
 if _TYPE_CHECKING:
-    from . import control, files, flexible, identification, trajectory
-    from . import control, docking, files, flexible, trajectory
-    from . import control, files, flexible, trajectory
-    from . import control, files, flexible, rigs, trajectory
+    from . import control, docking, files, flexible, identification, rigs, trajectory
     from .deploy.description import save_rig
     from .deploy.fmu import export_fmu
     from .deploy.library import Stepper
@@ -98,36 +95,29 @@ if _TYPE_CHECKING:
 
     __version__: str
 else:
-    _LAZY = {"excitation": "identification", "identify": "identification", "load": "files"}
-
-    _DEPLOYED = {"Stepper": "library", "export_fmu": "fmu", "export_step": "step", "save_rig": "description"}
+    _ROOMS = ("control", "docking", "files", "flexible", "identification", "rigs", "trajectory")
+    _LAZY = {
+        "Stepper": "deploy.library",
+        "excitation": "identification",
+        "export_fmu": "deploy.fmu",
+        "export_step": "deploy.step",
+        "identify": "identification",
+        "load": "files",
+        "save_rig": "deploy.description",
+    }
 
     def __getattr__(name: str) -> object:
-        """What not everybody needs, when somebody asks: the version, files, beams, controllers, dockings, trajectories."""
-    _DEPLOYED = {"Stepper": "library", "save_rig": "description"}
-
-    def __getattr__(name: str) -> object:
-        """What not everybody needs, when somebody asks: the version, files, beams, controllers, rigs, trajectories."""
+        """What not everybody needs, when somebody asks: the version, sub-packages, what is in them."""
         if name == "__version__":
             from importlib.metadata import version
 
             found: object = version("zveno")
-        elif name in ("control", "files", "flexible", "identification", "trajectory"):
-        elif name in ("control", "docking", "files", "flexible", "load", "trajectory"):
-        elif name in ("control", "files", "flexible", "load", "rigs", "trajectory"):
+        elif name in _ROOMS or name in _LAZY:
             from importlib import import_module
 
-            found = import_module(f".{name}", __name__)
-        elif name in _LAZY:
-            from importlib import import_module
-
-            found = getattr(import_module(f".{_LAZY[name]}", __name__), name)
-            module = import_module(".files" if name == "load" else f".{name}", __name__)
-            found = module.load if name == "load" else module
-        elif name in _DEPLOYED:
-            from importlib import import_module
-
-            found = getattr(import_module(f".deploy.{_DEPLOYED[name]}", __name__), name)
+            found = import_module(f".{_LAZY.get(name, name)}", __name__)
+            if name in _LAZY:
+                found = getattr(found, name)
         else:
             from ._check import did_you_mean
 

@@ -65,7 +65,8 @@ class LanesFreeMotion : public FreeMotion {
     bool fine = true;
     for (LegPack& pack : packs_) {
       Packed measure[4], way, rates[4];
-      pack.calls.first(pack.params, wide_, none, pack.held.data(), share_, measure);
+      pack.calls.first(pack.params, wide_, pack.held.data(), share_, measure);
+      pack.calls.drive(none, pack.held.data(), share_ + leg::kRight);
       fine &= all_above(measure, 4, kTinySquare);
       keep(pack);
       pack.calls.driven(pack.held.data(), way, rates);
@@ -120,7 +121,8 @@ class LanesFreeMotion : public FreeMotion {
       for (int l = 0; l < kLanes; ++l)
         if (pack.legs[l] < kLegs) own[l] = tau[pack.legs[l]];
       forces[actuated_[pack.legs[0]]] = Packed::of(own, kLanes);
-      pack.calls.first(pack.params, wide_, forces, pack.held.data(), share_, measure);
+      pack.calls.first(pack.params, wide_, pack.held.data(), share_, measure);
+      pack.calls.drive(forces, pack.held.data(), share_ + leg::kRight);
       keep(pack);
     }
     if (hexapod_.has_custom()) drive_custom(tau);

@@ -56,8 +56,7 @@ struct LegCode {
     if constexpr (!kFree && std::is_same_v<T, Packed>)
       return {&first, &driven, &drive, &second, &momenta, kLines};
     else
-      return {&first, nullptr, &drive, &second, nullptr, kLines};
-      return {&first, nullptr, &driven, nullptr, &second, nullptr, kLines};
+      return {&first, &driven, &drive, &second, nullptr, kLines};
   }
 };
 

@@ -1,10 +1,4 @@
-"""Command line: ``zveno demo``, ``info``, ``export``, ``identify``, ``bench``, ``doctor``. Needs typer and rich (``zveno[cli]``)."""
-"""Command line: ``zveno demo``, ``info``, ``export``, ``dock``, ``bench``, ``doctor``.
-
-Needs typer and rich (``zveno[cli]``).
-"""
-"""Command line: ``zveno demo``, ``info``, ``export``, ``fmu``, ``config``, ``bench``, ``doctor``. Needs typer and rich (``zveno[cli]``)."""
-"""Command line: ``zveno demo``, ``info``, ``export``, ``rig``, ``bench``, ``doctor``; needs ``zveno[cli]``."""
+"""Command line: ``zveno demo``, ``info``, ``export``, ``identify``, ``dock``, ``fmu``, ``rig``; needs ``zveno[cli]``."""
 
 from __future__ import annotations
 
@@ -28,8 +22,8 @@ try:
     from .dock import app as dock
     from .doctor import doctor
     from .export import export
-    from .identify import identify
     from .fmu import fmu
+    from .identify import identify
     from .info import info
     from .output import MODELS, complain
     from .rig import app as rig
@@ -48,12 +42,11 @@ app = typer.Typer(
     epilog="Completion of commands and options with Tab: zveno --install-completion, then a new shell.",
     pretty_exceptions_enable=False,
 )
-for _command in (demo, info, export, identify, bench, doctor):
-for _command in (demo, info, export, fmu, config, bench, doctor):
+for _command in (demo, info, export, fmu, identify, config, bench, doctor):
     app.command()(_command)
-app.add_typer(rig)
 app.command(hidden=True)(cpu)  # part of doctor
 app.add_typer(dock)
+app.add_typer(rig)
 
 
 def main() -> NoReturn:
