@@ -52,6 +52,7 @@ class ArticulatedSolver : public InertiaSolver {
 
   Failure factor(const double* x) override { return factor(x, real_); }
   Failure factor(const Complex* x) override { return factor(x, complex_); }
+  using InertiaSolver::solve;
   void solve(double* y) const override { solve(y, real_); }
   void solve(Complex* y) const override { solve(y, complex_); }
 
