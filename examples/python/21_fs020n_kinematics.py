@@ -29,13 +29,14 @@ for branch in sorted(set(every.branch.tolist())):
 
 # ---- how far from a singularity, and which joint leads away from it
 m = arm.manipulability(q, gradient=True)
-assert m.d_distance is not None
 away = arm.joint_names[int(np.abs(m.d_distance).argmax())]
 print(f"smallest singular value {m.distance:.6f}, condition {m.condition:.1f}; {away} changes it most")
 
 # ---- a straight way close to the singular wrist: damping keeps the rates low, limits keep them possible
 rates = np.radians([150.0, 150.0, 160.0, 240.0, 270.0, 340.0])  # made up
-fast = zv.Chain.from_dh(**(arm.to_dh(tool="torch")._asdict() | {"velocity": rates}))
+table: dict[str, Any] = arm.to_dh(tool="torch")._asdict()
+table["velocity"] = rates
+fast = zv.Chain.from_dh(**table)
 close = np.radians([0.0, 30.0, -60.0, 0.0, 1.5, 0.0])
 passing = fast.pose(close, "torch")
 q0 = fast.ik((passing[:3, 3] - (0.12, 0, 0), passing[:3, :3]), q0=close).q

@@ -31,7 +31,6 @@ print(f"this far out {c.mass:.1f} kg, limited by {arm.joint_names[int(c.joint)]}
 down = np.array([[1.0, 0, 0], [0, -1, 0], [0, 0, -1]])
 section = arm.workspace(axes=("y", "z"), points=45, orientation=down, payload=True, effort=effort, samples=30_000)
 mass = section.payload
-assert mass is not None
 known = section.reachable
 print(section)
 print(f"payload from {mass[known].min():.0f} kg to {np.quantile(mass[known], 0.9):.0f} kg in nine tenths of it")
@@ -39,7 +38,6 @@ print(f"{(mass[known] >= 20).mean():.0%} of it allows the 20 kg of the data shee
 
 # ---- any orientation, and how many of them
 free = arm.workspace(axes=("y", "z"), points=31, orientations=24, samples=30_000)
-assert free.dexterity is not None
 print(f"{free.volume:.2f} m^2 reachable, {free.dexterous_volume:.2f} m^2 in every one of 24 orientations")
 
 figure, axes = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")

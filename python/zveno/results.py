@@ -282,11 +282,11 @@ class JacobianMeasures(NamedTuple):
     """(...) the smallest: distance of the Jacobian from the nearest singular matrix."""
     direction: NDArray[np.float64]
     """(..., 6) motion that is the hardest to make, lost at a singularity: unit length, scaled components [v; w]."""
-    d_manipulability: NDArray[np.float64] | None
+    d_manipulability: NDArray[np.float64]
     """(..., n) derivatives by q; None unless they were asked for."""
-    d_condition: NDArray[np.float64] | None
+    d_condition: NDArray[np.float64]
     """(..., n)"""
-    d_distance: NDArray[np.float64] | None
+    d_distance: NDArray[np.float64]
     """(..., n)"""
 
     def _repr_html_(self) -> str:

@@ -382,7 +382,7 @@ def manipulability(
     J = task.jacobian(function, self, at, threads)
     found = _core.jacobian_measures(J, task.scale, task.frame == "link", slopes, threads)
 
-    def whole(name: str) -> Array | None:
+    def whole(name: str) -> Any:
         if not slopes:
             return None
         full = np.zeros((len(at), self.n))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
@@ -52,10 +52,11 @@ class ArmWorkspace:
         A configuration for each place, nan where there is none.
     manipulability : (...) array
         Product of the singular values of the Jacobian's rows that are held, in that configuration; nan out of reach.
-    payload : (...) array, kg, or None
-        What the drives can carry there at rest, the least of all orientations that were tried and reached.
-    dexterity : (...) array or None
-        Share of the orientations that are reached, 0 to 1.
+    payload : (...) array, kg
+        What the drives can carry there at rest, the least of all orientations that were tried and reached; None unless
+        it was asked for.
+    dexterity : (...) array
+        Share of the orientations that are reached, 0 to 1; None if none were tried.
     """
 
     name: str
@@ -66,8 +67,8 @@ class ArmWorkspace:
     reachable: NDArray[np.bool_]
     q: Array
     manipulability: Array
-    payload: Array | None = None
-    dexterity: Array | None = field(default=None)
+    payload: Array
+    dexterity: Array
 
     def __repr__(self) -> str:
         size = " x ".join(map(str, self.reachable.shape))
