@@ -304,11 +304,11 @@ def _bent(angle):
 
 def test_nearly_special_geometry_is_not_decided_upon():
     assert _bent(0.0).base_parameters().count < _bent(0.1).base_parameters().count
-    with pytest.raises(zv.UndecidedError, match="at link 'b' .* too near to the tolerance") as caught:
+    with pytest.raises(zv.UndecidedError, match=r"at link 'b' .* too near to the tolerance") as caught:
         _bent(1e-8).base_parameters()
     assert 1e-12 < caught.value.value < 1e-6 and caught.value.tolerance == 1e-9
-    assert _bent(1e-8).base_parameters(tolerance=1e-3).count == _bent(0.0).base_parameters().count
-    assert _bent(1e-8).base_parameters(tolerance=1e-12).count == _bent(0.1).base_parameters().count
+    assert _bent(1e-8).base_parameters(tolerance=1e-4).count == _bent(0.0).base_parameters().count
+    assert _bent(1e-4).base_parameters(tolerance=1e-12).count == _bent(0.1).base_parameters().count
 
 
 def test_minimal_and_full_are_inverse(rng):
@@ -321,7 +321,7 @@ def test_minimal_and_full_are_inverse(rng):
     np.testing.assert_allclose(bp.full(base, near=arm.inertial_parameters), bp.standard, atol=1e-12)
     moved = bp.full(base + 0.01, near=arm.inertial_parameters)
     np.testing.assert_allclose(bp.minimal(moved), base + 0.01, atol=1e-10)
-    np.testing.assert_array_equal(bp.minimal(np.stack([bp.standard] * 2)), [base, base])
+    np.testing.assert_allclose(bp.minimal(np.stack([bp.standard] * 2)), [base, base], rtol=1e-14)
 
 
 def test_sixty_joints():
