@@ -125,6 +125,11 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
         "Loads for `Chain.statics`, and what functions of arms return; how to use them: [](../../manipulators.md).",
         ["PointLoad", "JointForces", "JointRates", "JacobianMeasures", "PayloadCapacity", "ArmWorkspace"],
     ),
+    "identification": (
+        "Base parameters",
+        "What `Chain.base_parameters` and `Hexapod.base_parameters` return: [](../../base-parameters.md).",
+        ["BaseParameters", "HexapodBaseParameters"],
+    ),
     "simulation": (
         "Motion in time",
         "Records that `Chain.simulate` and `Hexapod.simulate` return. Force laws: [](laws.md).",
@@ -167,6 +172,7 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
             "UnreachableError",
             "InfeasibleError",
             "StepError",
+            "UndecidedError",
             "SimulationWarning",
             "GraphSizeError",
         ],
@@ -177,6 +183,10 @@ MODULES = {
     "orientation": (
         "Orientations",
         "Angles, quaternions and rotation vectors, from and to matrices, many at once; the same numbers as SciPy.",
+    ),
+    "inertial": (
+        "Inertial parameters",
+        "The ten parameters of a body as tensor, second moments and pseudo-inertia: [](../../base-parameters.md).",
     ),
     "mechanisms": ("Mechanisms", "Parallel mechanisms, ready to use."),
     "sections": ("Cross-sections", "Areas, moments of area, torsion and shear of tubes, boxes, rods and I-beams."),

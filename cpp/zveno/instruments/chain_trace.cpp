@@ -39,7 +39,10 @@ class Tracer {
     for (std::size_t k = 0; k < options.symbolic.size(); ++k) {
       const int b = options.symbolic[k];
       const LinkFrame& frame = chain_.joint_frame(b);
-      const Moments<Traced> given = moments_of(inertia_from(inertial.data() + kInertial * k));
+      const Traced* p = inertial.data() + kInertial * k;
+      const bool base = !options.pattern.empty() || !options.numbers.empty();
+      const Moments<Traced> given = base ? Moments<Traced>{p[9], {p[6], p[7], p[8]}, {p[0], p[1], p[2], p[3], p[4], p[5]}}
+                                         : moments_of(inertia_from(p));
       set_moments(bodies_[b], moved(cast<Traced>(frame.R_BU), cast<Traced>(frame.p_BoUo_B), given));
     }
   }

@@ -90,8 +90,8 @@ _FIXED: Final = (
 
 
 def _base_options(model: Chain, parameters: str) -> dict[str, Any]:
-    """Base parameters as an argument, or as the numbers of the model: all other parameters are zero."""
-    base = model.base_parameters()
+    """Base parameters, second moments, as an argument or as the numbers of the model: all others are zero."""
+    base = model.base_parameters(parameters="moments")
     moving = [i for i, link in enumerate(model.links) if link.joint != "fixed"]
     if parameters == "base-fixed":
         return {"numbers": tuple(base.full(base.values).reshape(-1, 10)[moving].ravel().tolist())}
@@ -120,7 +120,7 @@ class _ChainKind:
     wrench: Final = "[force; moment] at the origin of the link, base axes, N and N m"
     inertial: Final = "m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the link's origin in link axes; kg, kg m, kg m^2"
 
-    base: Final = "base parameters, in the order of Chain.base_parameters().names; kg, kg m, kg m^2"
+    base: Final = "base parameters, in the order of base_parameters(parameters='moments').names; kg m^2, kg m, kg"
 
     @staticmethod
     def sizes(model: Chain) -> dict[str, int]:
@@ -528,7 +528,7 @@ class TracedFunction(Writable):
         link's row.
         """
         if self.options.get("pattern"):
-            return self.model.base_parameters().values  # type: ignore[no-any-return]
+            return self.model.base_parameters(parameters="moments").values  # type: ignore[no-any-return]
         if self.options.get("numbers"):
             return np.empty((0, 10))
         rows = {link.name: k for k, link in enumerate(link for link in self.model.links if link.joint != "fixed")}
