@@ -778,7 +778,7 @@ def _constant(log: Log, chain: Chain, spans: Sequence[Span], findings: list[Find
                 "its effort is not fitted" if key == "tau" else "what only its motion shows is missing"
             )
             findings.append(
-                Finding("fault", chain.joint_names[j], f"the {word} is {values[0, j]:.4g} all the time; {tail}")
+                Finding("fault", chain.joint_names[j], f"the {word} is {values[0, j] + 0.0:.4g} all the time; {tail}")
             )
 
 

@@ -289,14 +289,15 @@ def _log_cholesky(
 
     damping, iterations = 1e-4, 0
     cost, p, r = parameters(x)
-    for iterations in range(1, 201):
+    for iterations in range(1, 101):
         J, b = equations(x, r)
         size = np.linalg.norm(J, axis=0)
         size = np.maximum(size, 1e-9 * size.max())
+        left, s, right = np.linalg.svd(J / size, full_matrices=False)
+        b = left.T @ b
         better = False
         for _ in range(12):
-            M = np.concatenate([J / size, math.sqrt(damping) * np.eye(len(x))])
-            step = np.linalg.lstsq(M, np.concatenate([b, np.zeros(len(x))]), rcond=None)[0] / size
+            step = (right.T @ (b * s / (s * s + damping))) / size
             largest = float(np.abs(step[:bodies]).max(initial=0.0))
             new = x + step * min(1.0, 2.0 / max(largest, 1e-300))
             found = parameters(new) if np.abs(new[:bodies]).max(initial=0.0) < 60 else (math.inf, p, r)
@@ -309,7 +310,7 @@ def _log_cholesky(
         gain = cost - found[0]
         x, (cost, p, r) = new, found
         damping *= 0.15
-        if gain <= 1e-9 * (abs(cost) + 1e-9):
+        if gain <= 1e-7 * abs(cost) + 1e-9:
             break
     return p, iterations
 
