@@ -14,6 +14,9 @@ _EXTRAS: Final = {
     "xarray": "data",
     "llvmlite": "jit",
     "scipy": "scipy",
+    "cvxpy": "identify",
+    "clarabel": "identify",
+    "pyarrow": "data",
 }
 
 

@@ -240,13 +240,19 @@ def with_nan(x):
 
 CASES = {
     "nan": (lambda g: {"tau": with_nan(g["tau"])}, "20 of 900 samples have missing"),
-    "constant effort": (lambda g: {"tau": g["tau"] * [1, 1, 0, 1, 1, 1]}, "forearm_joint: the effort is 0 all the time"),
+    "constant effort": (
+        lambda g: {"tau": g["tau"] * [1, 1, 0, 1, 1, 1]},
+        "forearm_joint: the effort is 0 all the time",
+    ),
     "constant coordinate": (lambda g: {"q": g["q"] * [1, 1, 1, 1, 1, 0]}, "wrist_3_joint: the coordinate is 0 all"),
     "wrong rate": (lambda g: {"t": 2 * g["t"]}, "the sampling rate may be 49.98 Hz, not 25 Hz"),
     "milliseconds": (lambda g: {"t": 1000 * g["t"]}, "times are in milliseconds"),
     "swapped rates": (lambda g: {"qd": g["qd"][:, [1, 0, 2, 3, 4, 5]]}, "columns are swapped"),
     "swapped efforts": (lambda g: {"tau": g["tau"][:, [0, 2, 1, 3, 4, 5]]}, "forearm_joint: its effort is that of"),
-    "turned effort": (lambda g: {"tau": g["tau"] * [1, -1, 1, 1, 1, 1]}, "upper_arm_joint: the effort has the opposite"),
+    "turned effort": (
+        lambda g: {"tau": g["tau"] * [1, -1, 1, 1, 1, 1]},
+        "upper_arm_joint: the effort has the opposite",
+    ),
     "turned rate": (lambda g: {"qd": -g["qd"]}, "the rate has the opposite sign"),
     "short": (lambda g: {key: value[:9] for key, value in g.items()}, "the log is too short"),
     "degrees": (lambda g: {k: np.degrees(g[k]) for k in ("q", "qd", "qdd")}, "are these degrees"),

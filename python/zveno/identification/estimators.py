@@ -161,6 +161,13 @@ def total(
     covariance = inverse @ middle @ inverse.T
     stacked = triangular(train.stacked(model, seen))
     return Solution(
-        p, p, covariance, seen, start.missing, math.nan if not w[0] > 0 else float(math.sqrt(w[-1] / w[0])), stacked,
-        start.leverage, np.ones(r, dtype=bool),
+        p,
+        p,
+        covariance,
+        seen,
+        start.missing,
+        math.nan if not w[0] > 0 else float(math.sqrt(w[-1] / w[0])),
+        stacked,
+        start.leverage,
+        np.ones(r, dtype=bool),
     )

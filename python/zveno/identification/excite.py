@@ -151,9 +151,7 @@ class Excitation:
         times = np.asarray(t, dtype=np.float64)
         flat = times.reshape(-1)
         inside = np.mod(flat, self.duration) if self._basis.kind == "fourier" else np.clip(flat, 0.0, self.duration)
-        q, qd, qdd = (
-            (B @ self.coefficients).reshape(*times.shape, self.chain.n) for B in self._basis(inside)
-        )
+        q, qd, qdd = ((B @ self.coefficients).reshape(*times.shape, self.chain.n) for B in self._basis(inside))
         return q, qd, qdd
 
     def to_csv(self, path: str | os.PathLike[str], *, rate: float = 100.0, periods: int = 1) -> None:
@@ -297,7 +295,7 @@ def excitation(
         size = np.abs(arm.inverse_dynamics(q, still, moving)).max(axis=0)
         sigma = np.maximum(0.01 * size, 1e-3 * max(float(size.max()), 1e-9))
     else:
-        sigma = _each(noise, fail, "noise", arm.n, positive=True)
+        sigma = _each(noise, fail, "noise", arm.n)
     job = _Job(model, limits, _Basis(kind, duration, harmonics), sigma, criterion)
     limits.require(middle, fail)
     best: tuple[float, float, Array] | None = None
@@ -314,12 +312,11 @@ def excitation(
     return _finished(job, X, begin, end, rate, seed)
 
 
-def _each(value: Any, fail: Fail, what: str, n: int, *, positive: bool = False) -> Array:
-    if np.ndim(value) == 0:
-        value = np.full(n, as_number(value, fail, what, infinite=True))
-    array = np.asarray(value, dtype=np.float64)
+def _each(value: Any, fail: Fail, what: str, n: int) -> Array:
+    one = np.ndim(value) == 0
+    array = np.full(n, as_number(value, fail, what, infinite=True)) if one else np.asarray(value, dtype=np.float64)
     if array.shape != (n,) or np.isnan(array).any() or (array <= 0).any():
-        fail(f"{what} is {_show(value)}, expected {n} numbers > 0")
+        fail(f"{what} is {_show(value)}, expected a number > 0, or {n} of them")
     return array
 
 
@@ -332,7 +329,9 @@ class _Limits:
         turning = np.array([kind == "revolute" for kind in arm.joint_types])
         room = np.where(turning, math.pi, 0.5)
         if position is None:
-            low = np.where(np.isfinite(arm.lower), arm.lower, np.where(np.isfinite(arm.upper), arm.upper - 2 * room, -room))
+            low = np.where(
+                np.isfinite(arm.lower), arm.lower, np.where(np.isfinite(arm.upper), arm.upper - 2 * room, -room)
+            )
             high = np.where(np.isfinite(arm.upper), arm.upper, low + 2 * room)
         else:
             both = as_array(position, fail, "position", (n, 2))
@@ -343,7 +342,9 @@ class _Limits:
         # a turn and a half is enough to see everything
         self.lower, self.upper = low, high
         self.middle = 0.5 * (low + high)
-        default = np.where(np.isfinite(arm.velocity_limit) & (arm.velocity_limit > 0), arm.velocity_limit, np.where(turning, 2.0, 0.5))
+        default = np.where(
+            np.isfinite(arm.velocity_limit) & (arm.velocity_limit > 0), arm.velocity_limit, np.where(turning, 2.0, 0.5)
+        )
         self.velocity = default if velocity is None else _each(velocity, fail, "velocity", n)
         self.acceleration = 4 * self.velocity if acceleration is None else _each(acceleration, fail, "acceleration", n)
         given = arm.effort_limit if torque is None else _each(torque, fail, "torque", n)
@@ -355,7 +356,9 @@ class _Limits:
         arm = self.arm
         if ((q <= self.lower) | (q >= self.upper)).any():
             j = int(((q <= self.lower) | (q >= self.upper)).argmax())
-            fail(f"centre has {q[j]:g} for joint '{arm.joint_names[j]}', expected it between {self.lower[j]:g} and {self.upper[j]:g}")
+            fail(
+                f"centre has {q[j]:g} for joint '{arm.joint_names[j]}', expected it between {self.lower[j]:g} and {self.upper[j]:g}"
+            )
         tau = np.abs(arm.inverse_dynamics(q, 0 * q, 0 * q))
         if (tau > _MARGIN * self.torque).any():
             j = int((tau / self.torque).argmax())
@@ -423,7 +426,11 @@ class _Job:
         q, qd, qdd = self.states(X, self.fine)
         lim = self.limits
         with np.errstate(divide="ignore"):
-            room = np.where(q > rest, (lim.upper - rest) / np.maximum(q - rest, 1e-300), (rest - lim.lower) / np.maximum(rest - q, 1e-300))
+            room = np.where(
+                q > rest,
+                (lim.upper - rest) / np.maximum(q - rest, 1e-300),
+                (rest - lim.lower) / np.maximum(rest - q, 1e-300),
+            )
             factor = np.minimum.reduce(
                 [
                     room.min(axis=0),
@@ -646,7 +653,17 @@ def _finished(job: _Job, X: Array, begin: float, end: float, rate: float, seed: 
         verdict = NOT if d > 0.5 * scale[i] else POOR if d > 0.05 * scale[i] else WELL
         half = factor * d
         rows.append(
-            Parameter(model.base_names[i], model.combinations[i], value, d, value - half, value + half, model.base_units[i], verdict, value)
+            Parameter(
+                model.base_names[i],
+                model.combinations[i],
+                value,
+                d,
+                value - half,
+                value + half,
+                model.base_units[i],
+                verdict,
+                value,
+            )
         )
     near = math.inf if job.limits.clearance is None else float(job.limits.distances(q).min())
     return Excitation(
@@ -664,5 +681,3 @@ def _finished(job: _Job, X: Array, begin: float, end: float, rate: float, seed: 
         rate,
         job.basis,
     )
-
-

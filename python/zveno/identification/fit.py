@@ -526,9 +526,7 @@ def _run(
         solution = total(model, signals, train, solution, position_noise, threads, load)
     residuals = look_at_residuals(model, signals, solution, threads, load, ticks)
     _doubts(arm, model, train, solution, residuals, signals, findings)
-    return Fit(
-        arm, model, solution, train, validation, residuals, findings, {"_load": load}, signals.log.source
-    )
+    return Fit(arm, model, solution, train, validation, residuals, findings, {"_load": load}, signals.log.source)
 
 
 def _load_of(arm: Chain, model: LinearModel, signals: Signals, threads: int) -> Callable[[Chunk], Array]:
@@ -604,9 +602,7 @@ def _doubts(
     """What a person should know about the fit."""
     rows = int(train.rows.sum())
     if rows < model.count:
-        findings.append(
-            Finding("fault", "log", f"{rows:,} equations for {model.count} unknowns: the log is too short")
-        )
+        findings.append(Finding("fault", "log", f"{rows:,} equations for {model.count} unknowns: the log is too short"))
     elif rows < 5 * model.count:
         findings.append(
             Finding("doubt", "log", f"{rows:,} equations for {model.count} unknowns: a longer log would help")
@@ -614,9 +610,7 @@ def _doubts(
     if len(solution.missing):
         texts = [combination_text(row, model.base_names, 3, 6) for row in solution.missing]
         shown = "; ".join(texts[:4]) + (f"; and {len(texts) - 4} more" if len(texts) > 4 else "")
-        findings.append(
-            Finding("fault", "excitation", f"the motion does not show {len(texts)} combinations: {shown}")
-        )
+        findings.append(Finding("fault", "excitation", f"the motion does not show {len(texts)} combinations: {shown}"))
     names = arm.joint_names
     for j in range(arm.n):
         if train.rows[j] == 0:
@@ -626,7 +620,9 @@ def _doubts(
             findings.append(Finding("note", names[j], f"{100 * min(part, 1.0):.0f} % of the effort is noise"))
         elif part > 0.5:
             findings.append(
-                Finding("doubt", names[j], f"residuals are {100 * part:.0f} % of the effort: the model does not explain it")
+                Finding(
+                    "doubt", names[j], f"residuals are {100 * part:.0f} % of the effort: the model does not explain it"
+                )
             )
     _columns_of_efforts(arm, residuals, findings)
 
@@ -641,7 +637,9 @@ def _columns_of_efforts(arm: Chain, residuals: Residuals, findings: list[Finding
         if alike[j, j] < -0.8:
             findings.append(
                 Finding(
-                    "fault", names[j], f"the effort has the opposite sign of the model's (correlation {alike[j, j]:.2f})"
+                    "fault",
+                    names[j],
+                    f"the effort has the opposite sign of the model's (correlation {alike[j, j]:.2f})",
                 )
             )
         k = int(apart[:, j].argmin())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from .._check import Array, Fail, _show, as_amount, as_array, as_number, did_you_mean
+from .._check import Array, Fail, _show, as_amount, as_number, did_you_mean
 from .._extras import optional
 from ..errors import Error
 from .solve import Chunk
@@ -227,8 +227,12 @@ def _read_file(path: str, fail: Fail) -> Mapping[str, Any]:
             file = parquet.ParquetFile(path)
             names = list(file.schema_arrow.names)
             batches = (
-                np.column_stack([np.asarray(batch.column(k).to_numpy(zero_copy_only=False), dtype=np.float64)
-                                 for k in range(len(names))])
+                np.column_stack(
+                    [
+                        np.asarray(batch.column(k).to_numpy(zero_copy_only=False), dtype=np.float64)
+                        for k in range(len(names))
+                    ]
+                )
                 for batch in file.iter_batches(batch_size=_ROWS)
             )
             return _table(names, batches, file.metadata.num_rows * len(names) * 8)
@@ -363,7 +367,9 @@ def _pick(
         elif len(parts) == 1 and parts[0].ndim == 2:
             array = parts[0]
             if array.shape[1] != n:
-                fail(f"{key} has shape {array.shape}, expected (m, {n}): a column for each of {', '.join(chain.joint_names)}")
+                fail(
+                    f"{key} has shape {array.shape}, expected (m, {n}): a column for each of {', '.join(chain.joint_names)}"
+                )
         elif len(parts) == 1 and n == 1:
             array = parts[0].reshape(-1, 1)
         elif len(parts) == n and all(part.ndim == 1 for part in parts):
@@ -394,9 +400,7 @@ def _bracket(name: str, key: str) -> float:
     return known.get(match[1].replace(" ", ""), 1.0) if match else 1.0
 
 
-def _assign(
-    names: list[str], chain: Chain, columns: Mapping[str, Any] | None, fail: Fail
-) -> dict[str, list[str]]:
+def _assign(names: list[str], chain: Chain, columns: Mapping[str, Any] | None, fail: Fail) -> dict[str, list[str]]:
     """Columns of each quantity, in the order of the joints."""
     n, joints = chain.n, chain.joint_names
     found: dict[str, list[str]] = {}
@@ -733,7 +737,8 @@ def _clock(log: Log, bad: Array, findings: list[Finding], fail: Fail) -> tuple[f
             Finding(
                 "doubt",
                 "t",
-                f"the clock jumps {jumps.size:,} times" + (f", {back:,} times back" if back else "")
+                f"the clock jumps {jumps.size:,} times"
+                + (f", {back:,} times back" if back else "")
                 + f" (after {places}); the log is cut there",
             )
         )
@@ -774,9 +779,7 @@ def _constant(log: Log, chain: Chain, spans: Sequence[Span], findings: list[Find
         span = np.ptp(values, axis=0)
         size = np.abs(values).max(axis=0)
         for j in np.flatnonzero(span <= 1e-12 * np.maximum(size, 1e-300)).tolist():
-            tail = (
-                "its effort is not fitted" if key == "tau" else "what only its motion shows is missing"
-            )
+            tail = "its effort is not fitted" if key == "tau" else "what only its motion shows is missing"
             findings.append(
                 Finding("fault", chain.joint_names[j], f"the {word} is {values[0, j] + 0.0:.4g} all the time; {tail}")
             )
@@ -818,11 +821,17 @@ def _rates(log: Log, chain: Chain, spans: Sequence[Span], step: float, findings:
         k = int(np.abs(C[j]).argmax())
         if abs(C[j, k]) > 0.95 and k != j:
             findings.append(
-                Finding("fault", names[j], f"its coordinate changes as the rate of {names[k]} says: columns are swapped")
+                Finding(
+                    "fault", names[j], f"its coordinate changes as the rate of {names[k]} says: columns are swapped"
+                )
             )
         else:
             findings.append(
-                Finding("fault", names[j], f"rate and change of the coordinate have little in common (correlation {C[j, j]:.2f})")
+                Finding(
+                    "fault",
+                    names[j],
+                    f"rate and change of the coordinate have little in common (correlation {C[j, j]:.2f})",
+                )
             )
     for j in np.flatnonzero(moving & right & (np.diag(C) < 0)).tolist():
         findings.append(Finding("fault", names[j], "the rate has the opposite sign of the change of the coordinate"))
@@ -847,7 +856,9 @@ def _rates(log: Log, chain: Chain, spans: Sequence[Span], step: float, findings:
     else:
         for j in good[np.abs(np.abs(ratio[good]) - 1) > 0.03].tolist():
             findings.append(
-                Finding("fault", names[j], f"the rate is {abs(ratio[j]):.4g} times the change of the coordinate: units?")
+                Finding(
+                    "fault", names[j], f"the rate is {abs(ratio[j]):.4g} times the change of the coordinate: units?"
+                )
             )
 
 
@@ -922,7 +933,7 @@ def _fold(
     """Mean of whole periods; derivatives from its Fourier series."""
     length = as_amount(period, fail, "period", positive=True) / step
     P = round(length)
-    if P < 8 or abs(length - P) > 1e-3 * P ** 0.5:
+    if P < 8 or abs(length - P) > 1e-3 * P**0.5:
         fail(f"period is {period:g} s, {length:.6g} samples; expected a whole number of at least 8")
     sums = [np.zeros((P, chain.n)) for _ in range(2)]
     squares = np.zeros((P, chain.n))
@@ -953,6 +964,4 @@ def _fold(
         Finding("note", "period", f"{count} periods of {P:,} samples averaged; coordinates up to harmonic {top}")
     )
     folded = (np.arange(P) * step, q, qd, qdd, tau)
-    return FoldedSignals(
-        log, chain, [Span(0, P)], step, 1, cutoff or 0.0, None, None, use, P, 4096, quiet, folded
-    )
+    return FoldedSignals(log, chain, [Span(0, P)], step, 1, cutoff or 0.0, None, None, use, P, 4096, quiet, folded)

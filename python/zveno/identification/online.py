@@ -249,7 +249,9 @@ class OnlineEstimator:
         return list(self.trace().save(directory, **options))
 
     def __repr__(self) -> str:
-        return f"OnlineEstimator of chain '{self.chain.name}': {self._model.count} base parameters, state of {self.size}"
+        return (
+            f"OnlineEstimator of chain '{self.chain.name}': {self._model.count} base parameters, state of {self.size}"
+        )
 
 
 def _value(term: Any, qd: Any, qdd: Any) -> Any:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PhysicalFit", "is_physical"]
 
+
 def is_physical(parameters: Any, tolerance: float = 0.0) -> Array:
     """Whether bodies have these parameters: no eigenvalue of the pseudo-inertia is below -tolerance.
 
@@ -192,9 +193,7 @@ def fit_physical(
     for k in links:
         start[10 * k : 10 * k + 10] = from_pseudo_inertia(H0[k])
     free = [k for k in model.pivots.tolist() if k >= model.links]  # terms of joints that the data can tell
-    signed = {
-        k for k in free if isinstance(model.extra[k - model.links][0], Viscous | Coulomb | DriveInertia)
-    }
+    signed = {k for k in free if isinstance(model.extra[k - model.links][0], Viscous | Coulomb | DriveInertia)}
     start[free] = 0.0
     if method == "sdp":
         values, iterations = _semidefinite(A, z, start, links, free, signed, H0, weight)
@@ -361,5 +360,3 @@ def _semidefinite(
     if free:
         values[free] = [max(0.0, v) if k in signed else v for k, v in zip(free, terms.value.tolist(), strict=True)]
     return values, int(problem.solver_stats.num_iters or 0)
-
-

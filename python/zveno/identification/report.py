@@ -90,7 +90,11 @@ def insights(fit: Fit) -> list[str]:
         texts.append(
             f"Predicted without having been fitted, the end of the log has {ratio.min():.2f} to {ratio.max():.2f} times the "
             "residuals of the rest"
-            + (": the model holds beyond the samples it was made of." if ratio.max() < 1.5 else ", more than it should.")
+            + (
+                ": the model holds beyond the samples it was made of."
+                if ratio.max() < 1.5
+                else ", more than it should."
+            )
         )
     texts.append(
         f"Bodies that can exist explain the log nearly as well: residuals are {fit._bodies.ratio:.3f} times the smallest "
@@ -136,7 +140,9 @@ def advice(fit: Fit) -> list[str]:
             if kind == "term"
             else f"{shown}: only accelerations show them; move {joint_name} and the joints before it faster."
         )
-    texts.append("Four times as many samples of the same motion halve every deviation; zveno.excitation finds a better motion.")
+    texts.append(
+        "Four times as many samples of the same motion halve every deviation; zveno.excitation finds a better motion."
+    )
     return texts
 
 
@@ -222,8 +228,16 @@ def _joints(fit: Fit) -> str:
                 f"{fit.whiteness[j]:.2g}",
             )
         )
-    head = ("joint", "rms", "of the effort", "validation rms", "rms of bodies", "rms of the model as given",
-            "correlation of neighbours", "probability if white")
+    head = (
+        "joint",
+        "rms",
+        "of the effort",
+        "validation rms",
+        "rms of bodies",
+        "rms of the model as given",
+        "correlation of neighbours",
+        "probability if white",
+    )
     return _table(head, rows)
 
 
@@ -245,7 +259,8 @@ def _parameters(fit: Fit) -> str:
         classes.append(row.verdict.replace(" ", "-"))
         bars.append((k, row))
     buttons = "".join(
-        f'<button data-show="{word.replace(" ", "-")}">{word} ({count})</button>' for word, count in _counts(fit).items()
+        f'<button data-show="{word.replace(" ", "-")}">{word} ({count})</button>'
+        for word, count in _counts(fit).items()
     )
     head = ("name", "value", "deviation", "95 % interval", "model as given", "unit", "verdict", "combination")
     return (
@@ -272,7 +287,9 @@ def _intervals(fit: Fit) -> str:
     colors = {"well known": "#3f9c5a", "poor": "#d99a1c", "not identifiable": "#c2410c"}
     for k, row in enumerate(rows):
         relative = row.deviation / sizes[k] if sizes[k] > 0 else math.inf
-        value = min(high, max(low + 0.02, math.log10(relative))) if 0 < relative < math.inf else high if relative else low
+        value = (
+            min(high, max(low + 0.02, math.log10(relative))) if 0 < relative < math.inf else high if relative else low
+        )
         x = (value - low) / (high - low) * (width - left - 10)
         y = row_height * k
         tip = escape(f"{row.name}: {row.value:.5g} ± {row.deviation:.3g} {row.unit}, {row.verdict}")
@@ -303,11 +320,17 @@ def _residuals(fit: Fit, plots: list[dict[str, Any]]) -> str:
             for j, name in enumerate(names)
         ]
         plots.append(
-            {"title": "spectrum of residuals, dB of effort^2/Hz", "x": _round(r.frequency[1:]), "xlabel": "Hz", "curves": curves}
+            {
+                "title": "spectrum of residuals, dB of effort^2/Hz",
+                "x": _round(r.frequency[1:]),
+                "xlabel": "Hz",
+                "curves": curves,
+            }
         )
         places.append(f'<div class=plot data-plot="{len(plots) - 1}"></div>')
     curves = [
-        {"name": name, "color": colors[j % len(colors)], "y": _round(r.correlation[:, j])} for j, name in enumerate(names)
+        {"name": name, "color": colors[j % len(colors)], "y": _round(r.correlation[:, j])}
+        for j, name in enumerate(names)
     ]
     plots.append(
         {

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from .._check import Array
-from .solve import Chunk, in_order, predicted as efforts_of
+from .solve import Chunk, in_order
+from .solve import predicted as efforts_of
 
 if TYPE_CHECKING:
     from .log import Signals
@@ -112,9 +113,7 @@ def look_at_residuals(
             parts.append(chunk.reduce(arm.inverse_dynamics(chunk.q, chunk.qd, chunk.qdd))[keep])
         known_model = np.concatenate(parts)
         similar = _correlations(known_model, measured)
-    deviation, spread, correlation, white, inflation, frequency, spectrum = sums.results(
-        signals.step * signals.stride
-    )
+    deviation, spread, correlation, white, inflation, frequency, spectrum = sums.results(signals.step * signals.stride)
     return Residuals(
         deviation,
         spread,

@@ -166,9 +166,7 @@ def joint_rows(
     return blocks, chunk.tau - (chunk.reduce(known) if isinstance(known, np.ndarray) else known)
 
 
-def predicted(
-    model: LinearModel, base: Array, chunk: Chunk, load: Callable[[Chunk], Array] | None = None
-) -> Array:
+def predicted(model: LinearModel, base: Array, chunk: Chunk, load: Callable[[Chunk], Array] | None = None) -> Array:
     """Efforts (m, n) of base parameters, with those that are known."""
     carried = load(chunk) if load is not None else None
     tau = model.efforts(base, chunk.q, chunk.qd, chunk.qdd, carried) + model.known(chunk.q, chunk.qd, chunk.qdd)
