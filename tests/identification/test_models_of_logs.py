@@ -1,4 +1,4 @@
-"""What becomes of a fit: bodies that can exist, files, pages, payloads, gains, motions to measure, estimators on a rig."""
+"""What becomes of a fit: bodies that can exist, files, pages, payloads, gains, motions, estimators on a rig."""
 
 from __future__ import annotations
 
@@ -434,7 +434,7 @@ def test_forgetting_follows_a_change():
         state = estimator.update(state, q, qd, qdd, (arm if k < 150 else heavy).inverse_dynamics(q, qd, qdd))
     want = arm.base_parameters().minimal(heavy.inertial_parameters.ravel())
     assert np.allclose(estimator.values(state), want, rtol=1e-3, atol=1e-3)
-    with pytest.raises(ValueError, match="forgetting is 1.5"):
+    with pytest.raises(ValueError, match=r"forgetting is 1\.5"):
         OnlineEstimator(arm, forgetting=1.5)
 
 

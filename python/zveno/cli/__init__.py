@@ -1,4 +1,4 @@
-"""Command line: ``zveno demo``, ``info``, ``export``, ``identify``, ``bench``, ``doctor``. Needs typer and rich (``zveno[cli]``)."""
+"""Command line: ``zveno demo``, ``info``, ``export``, ``identify``, ``bench``, ``doctor``. Needs ``zveno[cli]``."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class Excitation:
     _basis: _Basis
 
     def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
-        """Return (q, qd, qdd) at times t (...), s; a Fourier series goes on periodically, a spline stays at its ends."""
+        """Return (q, qd, qdd) at times t (...), s; a Fourier series goes on, a spline stays at its ends."""
         times = np.asarray(t, dtype=np.float64)
         flat = times.reshape(-1)
         inside = np.mod(flat, self.duration) if self._basis.kind == "fourier" else np.clip(flat, 0.0, self.duration)
@@ -185,8 +185,8 @@ class Excitation:
     def __repr__(self) -> str:
         known = sum(row.verdict == WELL for row in self.parameters)
         return (
-            f"Excitation of chain '{self.chain.name}', {self.duration:g} s: {len(self.parameters)} base parameters, {known} "
-            f"will be well known; condition {self.condition:.3g}"
+            f"Excitation of chain '{self.chain.name}', {self.duration:g} s: {len(self.parameters)} base parameters, "
+            f"{known} will be well known; condition {self.condition:.3g}"
         )
 
 
@@ -213,9 +213,9 @@ def excitation(
 ) -> Excitation:
     """Find a motion whose measurement reveals the base parameters.
 
-    Maximises the determinant of the information W' W / noise^2, or minimises the condition number, over motions that begin
-    and end at rest. Gradients are exact: in each coordinate, efforts are trigonometric polynomials of degree two (of a
-    prismatic joint, polynomials), whose derivatives are combinations of a few of their values.
+    Maximises the determinant of the information W' W / noise^2, or minimises the condition number, over motions that
+    begin and end at rest. Gradients are exact: in each coordinate, efforts are trigonometric polynomials of degree two
+    (of a prismatic joint, polynomials), whose derivatives are combinations of a few of their values.
 
     Parameters
     ----------
@@ -233,7 +233,8 @@ def excitation(
         Largest sizes; default: those of the links (velocity, effort), else 2 rad/s or 0.5 m/s, four times the velocity
         limit per second, and none.
     clearance : callable, optional
-        Of coordinates (m, n): distances (m,) or (m, k), m, that must stay positive, from whatever knows about collisions.
+        Of coordinates (m, n): distances (m,) or (m, k), m, that must stay positive, from whatever knows about
+        collisions.
     friction : words or terms
         What else will be identified; see `identify`.
     noise : float or (n,) array, N m or N, optional
@@ -357,7 +358,8 @@ class _Limits:
         if ((q <= self.lower) | (q >= self.upper)).any():
             j = int(((q <= self.lower) | (q >= self.upper)).argmax())
             fail(
-                f"centre has {q[j]:g} for joint '{arm.joint_names[j]}', expected it between {self.lower[j]:g} and {self.upper[j]:g}"
+                f"centre has {q[j]:g} for joint '{arm.joint_names[j]}', expected it between {self.lower[j]:g} and "
+                f"{self.upper[j]:g}"
             )
         tau = np.abs(arm.inverse_dynamics(q, 0 * q, 0 * q))
         if (tau > _MARGIN * self.torque).any():
@@ -445,21 +447,21 @@ class _Job:
                 centre = 0.5 * (low + high)
                 low, high = (centre, high) if self._feasible(fixed + centre * part) else (low, centre)
             part = low * part
-        return fixed + part
+        return np.asarray(fixed + part)
 
     def _feasible(self, X: Array) -> bool:
         q, qd, qdd = self.states(X, self.fine)
         use = self.limits.use(q, qd, qdd)
         if max(float(x.max()) for x in use.values()) > 1.0:
             return False
-        return self.limits.clearance is None or float(self.limits.distances(q).min()) > 0
+        return self.limits.clearance is None or bool(self.limits.distances(q).min() > 0)
 
     def rows(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Equations (m, n, r) divided by the noise of their joint."""
-        return self.model.base_columns(q, qd, qdd) / self.noise[:, None]
+        return np.asarray(self.model.base_columns(q, qd, qdd) / self.noise[:, None])
 
     def value(self, X: Array) -> float:
-        return self._criterion(self.rows(*self.states(X)))[0]
+        return float(self._criterion(self.rows(*self.states(X)))[0])
 
     def _criterion(self, W: Array) -> tuple[float, Array]:
         """The criterion, and its derivative with respect to W."""
@@ -516,8 +518,8 @@ class _Job:
     def _through(self, P: Array, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array]:
         """Derivatives of sum(P W) with respect to q, qd and qdd, (m, n) each, from values of W alone.
 
-        W is affine in each acceleration and of degree two in each rate. In an angle it is a trigonometric polynomial f of
-        degree two: f'(x) = sum_k (-1)^k f(x + (2 k + 1) pi / 4) / (8 sin^2((2 k + 1) pi / 8)), k = 0 ... 3.
+        W is affine in each acceleration and of degree two in each rate. In an angle it is a trigonometric polynomial f
+        of degree two: f'(x) = sum_k (-1)^k f(x + (2 k + 1) pi / 4) / (8 sin^2((2 k + 1) pi / 8)), k = 0 ... 3.
         """
         m, n = q.shape
         k = len(self.model._inertial)
@@ -630,7 +632,7 @@ def _finished(job: _Job, X: Array, begin: float, end: float, rate: float, seed: 
     W = job.rows(*job.states(X)).reshape(-1, model.count)
     size = np.linalg.norm(W, axis=0)
     size = np.where(size > 0, size, 1.0)
-    U, s, Vt = np.linalg.svd(W / size, full_matrices=False)
+    _, s, Vt = np.linalg.svd(W / size, full_matrices=False)
     seen = s > 1e-9 * s[0]
     samples = rate * job.basis.duration
     C = (Vt[seen].T / s[seen]) @ (Vt[seen] / s[seen][:, None])

@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from .._check import Array, Fail, _show, as_amount, as_number, did_you_mean
 from .._extras import optional
 from ..errors import Error
-from .solve import Chunk
+from .solve import Chunk, Mask
 
 if TYPE_CHECKING:
     from ..model import Chain
@@ -102,8 +103,8 @@ def read_log(
     ----------
     source : mapping of arrays, Log, or path
         ``t`` (m,), ``q`` and ``tau`` (m, n), and where they are known ``qd``, ``qdd``, ``q_ref`` (commanded). A file:
-        ``.csv`` or other text with a line of names, ``.npz``, ``.parquet`` (needs pyarrow). Text and Parquet are read in
-        pieces; a large table is kept in a temporary file.
+        ``.csv`` or other text with a line of names, ``.npz``, ``.parquet`` (needs pyarrow). Text and Parquet are read
+        in pieces; a large table is kept in a temporary file.
     chain : Chain
         Order and names of joints.
     columns : mapping, optional
@@ -367,9 +368,7 @@ def _pick(
         elif len(parts) == 1 and parts[0].ndim == 2:
             array = parts[0]
             if array.shape[1] != n:
-                fail(
-                    f"{key} has shape {array.shape}, expected (m, {n}): a column for each of {', '.join(chain.joint_names)}"
-                )
+                fail(f"{key} has shape {array.shape}, expected (m, {n}): columns of {', '.join(chain.joint_names)}")
         elif len(parts) == 1 and n == 1:
             array = parts[0].reshape(-1, 1)
         elif len(parts) == n and all(part.ndim == 1 for part in parts):
@@ -386,7 +385,7 @@ def _columns(parts: list[Array]) -> Array:
         # columns of a file that stays where it is: together if they are neighbours
         starts = [part.__array_interface__["data"][0] for part in parts]
         step = parts[0].itemsize
-        if all(b - a == step for a, b in zip(starts, starts[1:], strict=False)):
+        if all(b - a == step for a, b in pairwise(starts)):
             return np.lib.stride_tricks.as_strided(
                 parts[0], (len(parts[0]), len(parts)), (parts[0].strides[0], step), writeable=False
             )
@@ -494,11 +493,11 @@ class Signals:
     cutoff: float
     kernels: Array | None  # (length, 3) of coordinates: a wide low-pass filter, and with it two derivatives
     kernel: Array | None  # of efforts, and of everything computed from the motion to explain them
-    use: Callable[[int, int], Array | None]
+    use: Callable[[int, int], Mask | None]
     first_validated: int
     size: int = 4096
     quiet: float | Array = 0.0  # rates below which a joint's effort does not count
-    folded: tuple[Array, ...] | None = None
+    folded: tuple[Any, ...] | None = None
 
     @property
     def count(self) -> int:
@@ -637,7 +636,7 @@ def prepare(
 ) -> Signals:
     """Look through a log, say what is wrong with it, and make it ready. Findings go to ``log.findings``."""
     findings = log.findings
-    m, n = log.q.shape
+    m = len(log.q)
 
     def fail(text: str) -> Any:
         raise LogError(f"log: {text}", findings)
@@ -720,7 +719,7 @@ def _at_share(spans: Sequence[Span], share: float) -> int:
     return spans[-1].end
 
 
-def _clock(log: Log, bad: Array, findings: list[Finding], fail: Fail) -> tuple[float, list[Span]]:
+def _clock(log: Log, bad: Mask, findings: list[Finding], fail: Fail) -> tuple[float, list[Span]]:
     """Step of the clock, and stretches without gaps."""
     t = np.asarray(log.t)
     steps = np.diff(t)
@@ -749,8 +748,7 @@ def _clock(log: Log, bad: Array, findings: list[Finding], fail: Fail) -> tuple[f
             Finding(
                 "doubt",
                 "t",
-                f"steps of the clock vary by {100 * jitter:.0f} % about {1e3 * step:.4g} ms; samples are taken as evenly "
-                "spaced",
+                f"steps of the clock vary by {100 * jitter:.0f} % about {1e3 * step:.4g} ms; they are taken as even",
             )
         )
     cuts = np.ones(len(t), dtype=bool)
@@ -765,7 +763,7 @@ def _clock(log: Log, bad: Array, findings: list[Finding], fail: Fail) -> tuple[f
     return (mean if jitter > 1e-9 else step), spans
 
 
-def _sampled(log: Log, spans: Sequence[Span], most: int = 200_000) -> Array:
+def _sampled(log: Log, spans: Sequence[Span], most: int = 200_000) -> Any:
     """Numbers of some usable samples, evenly chosen."""
     total = sum(s.end - s.begin for s in spans)
     stride = max(1, total // most)
@@ -785,7 +783,7 @@ def _constant(log: Log, chain: Chain, spans: Sequence[Span], findings: list[Find
             )
 
 
-def dead_efforts(log: Log, spans: Sequence[Span]) -> Array:
+def dead_efforts(log: Log, spans: Sequence[Span]) -> Mask:
     """Joints (n,) of bool whose effort never changes."""
     values = np.asarray(log.tau[_sampled(log, spans)])
     return np.asarray(np.ptp(values, axis=0) <= 1e-12 * np.maximum(np.abs(values).max(axis=0), 1e-300))
@@ -883,7 +881,7 @@ def _ranges(log: Log, chain: Chain, spans: Sequence[Span], findings: list[Findin
 
 def _saturated(
     log: Log, chain: Chain, spans: Sequence[Span], findings: list[Finding]
-) -> Callable[[int, int], Array | None]:
+) -> Callable[[int, int], Mask | None]:
     """Efforts that stick at their largest or least value do not count."""
     rows = _sampled(log, spans)
     values = np.asarray(log.tau[rows])
@@ -902,7 +900,8 @@ def _saturated(
                     Finding(
                         "doubt",
                         chain.joint_names[j],
-                        f"{100 * at.mean():.1f} % of the efforts are exactly {extreme:.5g}: saturated, they are not fitted",
+                        f"{100 * at.mean():.1f} % of the efforts are exactly {extreme:.5g}: saturated, "
+                        "they are not fitted",
                     )
                 )
         level.append((sides[0], sides[1]))
@@ -911,9 +910,9 @@ def _saturated(
     if np.isnan(bounds).all() and not dead.any():
         return lambda begin, end: None
 
-    def use(begin: int, end: int) -> Array:
+    def use(begin: int, end: int) -> Mask:
         tau = np.asarray(log.tau[begin:end])
-        return ~((tau == bounds[:, 0]) | (tau == bounds[:, 1]) | dead)
+        return np.asarray(~((tau == bounds[:, 0]) | (tau == bounds[:, 1]) | dead))
 
     return use
 
@@ -926,7 +925,7 @@ def _fold(
     period: Any,
     cutoff: float | None,
     quiet: float,
-    use: Callable[[int, int], Array | None],
+    use: Callable[[int, int], Mask | None],
     findings: list[Finding],
     fail: Fail,
 ) -> Signals:

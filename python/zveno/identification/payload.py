@@ -148,15 +148,15 @@ def identify_payload(
     Parameters
     ----------
     robot : Fit or Chain
-        The robot without it: best the `Fit` of a log of the same kind, whose friction and base parameters are then known;
-        of a `Chain` all parameters are believed.
+        The robot without it: best the `Fit` of a log of the same kind, whose friction and base parameters are then
+        known; of a `Chain` all parameters are believed.
     log : mapping of arrays, Log, table or path
         A motion with the payload; see `read_log`.
     link : str, optional
         Link that carries it, by default the last one that moves.
     friction : words or terms, optional
-        Terms of joints that are identified together with it; by default those of a `Fit` stay as they are, and a `Chain`
-        gets ``viscous, coulomb``.
+        Terms of joints that are identified together with it; by default those of a `Fit` stay as they are, and a
+        `Chain` gets ``viscous, coulomb``.
     cutoff, period, columns, units, rate, threads
         As of `identify`.
 
@@ -180,7 +180,7 @@ def identify_payload(
     fail = failing("identify_payload")
     if not isinstance(robot, Fit | _core.Chain):
         raise TypeError(f"identify_payload: robot is {_show(robot)}, expected a Fit or a Chain")
-    chain: Chain = robot._given if isinstance(robot, Fit) else robot  # type: ignore[assignment]
+    chain: Chain = robot._given if isinstance(robot, Fit) else robot
     names = chain.link_names
     if link is None:
         moving = [k for k, x in enumerate(chain.links) if x.joint != "fixed"]

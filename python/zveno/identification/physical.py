@@ -1,4 +1,4 @@
-"""Bodies that can exist: a full set of inertial parameters that fits the data and is positive definite, link by link."""
+"""Bodies that can exist: all inertial parameters, fitted to the data and positive definite, link by link."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class PhysicalFit:
 
 def upper_factor(H: Array) -> Array:
     """U, upper triangular with a positive diagonal, of H = U U'."""
-    return np.linalg.cholesky(H[::-1, ::-1])[::-1, ::-1]
+    return np.asarray(np.linalg.cholesky(H[::-1, ::-1])[::-1, ::-1], dtype=np.float64)
 
 
 def coordinates_of(H: Array) -> Array:
@@ -251,8 +251,9 @@ def _log_cholesky(
 ) -> tuple[Array, int]:
     """Gauss-Newton with damping in log-Cholesky coordinates: every step is a set of bodies.
 
-    With H = U U' and X = U^-1 dH U^-T, the divergence has the gradient tr((U' H0^-1 U - 1) X) and, near its minimum, the
-    second derivative tr(X X): rows vec(X) with the right-hand side vec(1 - U' H0^-1 U) are its part of the equations.
+    With H = U U' and X = U^-1 dH U^-T, the divergence has the gradient tr((U' H0^-1 U - 1) X) and, near its minimum,
+    the second derivative tr(X X): rows vec(X) with the right-hand side vec(1 - U' H0^-1 U) are its part of the
+    equations.
     """
     x = np.concatenate([*(coordinates_of(H0[k]) for k in links), start[free]])
     inverse0 = [np.linalg.inv(H0[k]) for k in links]
@@ -288,7 +289,8 @@ def _log_cholesky(
 
     damping, iterations = 1e-4, 0
     cost, p, r = parameters(x)
-    for iterations in range(1, 101):
+    while iterations < 100:
+        iterations += 1
         J, b = equations(x, r)
         size = np.linalg.norm(J, axis=0)
         size = np.maximum(size, 1e-9 * size.max())
@@ -328,7 +330,7 @@ def _semidefinite(
     cvxpy = optional("cvxpy", "Fit.physical: method='sdp'")
     optional("clarabel", "Fit.physical: method='sdp'")
     bodies = [cvxpy.Variable((4, 4), PSD=True) for _ in links]
-    terms = cvxpy.Variable(len(free)) if free else None
+    terms: Any = cvxpy.Variable(len(free)) if free else None
     used = set(free) | {10 * k + i for k in links for i in range(10)}
     rest = start.copy()
     rest[list(used)] = 0.0

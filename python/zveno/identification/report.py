@@ -79,17 +79,17 @@ def insights(fit: Fit) -> list[str]:
     worst = np.nanargmax(fit.relative_rms) if np.isfinite(fit.relative_rms).any() else 0
     names = fit._given.joint_names
     texts = [
-        f"{total} base parameters from {fit.samples:,} samples: {counts['well known']} well known, {counts['poor']} poor, "
-        f"{counts['not identifiable']} not identifiable.",
-        f"Residuals are {_percent(np.nanmin(fit.relative_rms))} to {_percent(np.nanmax(fit.relative_rms))} of the efforts; "
-        f"the worst joint is {names[int(worst)]}.",
+        f"{total} base parameters from {fit.samples:,} samples: {counts['well known']} well known, "
+        f"{counts['poor']} poor, {counts['not identifiable']} not identifiable.",
+        f"Residuals are {_percent(np.nanmin(fit.relative_rms))} to {_percent(np.nanmax(fit.relative_rms))} of the "
+        f"efforts; the worst joint is {names[int(worst)]}.",
     ]
     both = np.isfinite(fit.validation_rms) & (fit.rms > 0)
     if both.any():
         ratio = fit.validation_rms[both] / fit.rms[both]
         texts.append(
-            f"Predicted without having been fitted, the end of the log has {ratio.min():.2f} to {ratio.max():.2f} times the "
-            "residuals of the rest"
+            f"Predicted without having been fitted, the end of the log has {ratio.min():.2f} to {ratio.max():.2f} "
+            "times the residuals of the rest"
             + (
                 ": the model holds beyond the samples it was made of."
                 if ratio.max() < 1.5
@@ -97,8 +97,8 @@ def insights(fit: Fit) -> list[str]:
             )
         )
     texts.append(
-        f"Bodies that can exist explain the log nearly as well: residuals are {fit._bodies.ratio:.3f} times the smallest "
-        "possible."
+        f"Bodies that can exist explain the log nearly as well: residuals are {fit._bodies.ratio:.3f} times the "
+        "smallest possible."
     )
     if (fit.inflation > 1.2).any():
         texts.append(
@@ -176,7 +176,8 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], classes: Sequence
 
     kinds = classes or [""] * len(rows)
     body = "".join(line([escape(x) for x in row], "td", kind) for row, kind in zip(rows, kinds, strict=True))
-    return f"<div class=wide><table><thead>{line([escape(x) for x in head], 'th')}</thead><tbody>{body}</tbody></table></div>"
+    top = line([escape(x) for x in head], "th")
+    return f"<div class=wide><table><thead>{top}</thead><tbody>{body}</tbody></table></div>"
 
 
 def _efforts(fit: Fit, plots: list[dict[str, Any]]) -> str:
@@ -266,8 +267,8 @@ def _parameters(fit: Fit) -> str:
     return (
         f"<p class=buttons><button data-show=all>all ({len(rows)})</button>{buttons}</p>{_intervals(fit)}"
         f"<div id=parameters>{_table(head, rows, classes)}</div>"
-        "<p class=small>Well known: the deviation is below 5 % of the value, or of what links of this size give it; poor: "
-        "below 50 %. Condition number of the equations with columns of unit size: "
+        "<p class=small>Well known: the deviation is below 5 % of the value, or of what links of this size give it; "
+        "poor: below 50 %. Condition number of the equations with columns of unit size: "
         f"{fit.condition:.3g}.</p>"
     )
 
@@ -342,8 +343,8 @@ def _residuals(fit: Fit, plots: list[dict[str, Any]]) -> str:
     )
     places.append(f'<div class=plot data-plot="{len(plots) - 1}"></div>')
     return (
-        "<p>White residuals have a flat spectrum and no correlation. A peak is an oscillation that rigid links do not have; a "
-        f"rise towards low frequencies is friction or drift.</p><div class=plots>{''.join(places)}</div>"
+        "<p>White residuals have a flat spectrum and no correlation. A peak is an oscillation that rigid links do not "
+        f"have; a rise towards low frequencies is friction or drift.</p><div class=plots>{''.join(places)}</div>"
     )
 
 
@@ -363,8 +364,9 @@ def _bodies(fit: Fit, physical: Any) -> str:
     friction = fit.friction()
     head = ("link", "mass given, kg", "mass found, kg", "centre of mass, m", "principal moments, kg m^2")
     text = (
-        f"<p>All of these bodies can exist ({escape(physical.method)}, {physical.iterations} steps). What the log leaves open "
-        "is taken from the model as given: single masses and inertias are not measured values, their base parameters are."
+        f"<p>All of these bodies can exist ({escape(physical.method)}, {physical.iterations} steps). What the log "
+        "leaves open is taken from the model as given: single masses and inertias are not measured values, their base "
+        "parameters are."
         f"</p>{_table(head, rows)}"
     )
     if friction:
@@ -444,7 +446,8 @@ function draw(place, data) {
   const X = v => L + (v - view[0]) / (view[1] - view[0]) * (W - L - R);
   const Y = v => T + (high - v) / (high - low) * (H - T - B);
   if (data.from !== undefined && data.from !== null && data.from < view[1])
-    make("rect", {x: Math.max(L, X(data.from)), y: T, width: W - R - Math.max(L, X(data.from)), height: H - T - B, fill: "#f2f5f8"}, svg);
+    make("rect", {x: Math.max(L, X(data.from)), y: T, width: W - R - Math.max(L, X(data.from)), height: H - T - B, fill:
+    "#f2f5f8"}, svg);
   ticks(low, high, 4).forEach(v => {
     make("line", {x1: L, x2: W - R, y1: Y(v), y2: Y(v), stroke: "#e5e9ed"}, svg);
     make("text", {x: L - 6, y: Y(v) + 4, "text-anchor": "end"}, svg, v);
@@ -454,9 +457,9 @@ function draw(place, data) {
   shown.forEach(c => {
     let path = "", open = false;
     for (let i = 0; i < xs.length; i++) {
-      if (xs[i] < view[0] || xs[i] > view[1] || c.y[i] === null || (i && xs[i] < xs[i - 1])) { open = false; if (c.y[i] === null || xs[i] < view[0] || xs[i] > view[1]) continue; }
-      path += (open ? "L" : "M") + X(xs[i]).toFixed(1) + " " + Y(c.y[i]).toFixed(1);
-      open = true;
+      if (xs[i] < view[0] || xs[i] > view[1] || c.y[i] === null || (i && xs[i] < xs[i - 1])) { open = false; if (c.y[i]
+      === null || xs[i] < view[0] || xs[i] > view[1]) continue; } path += (open ? "L" : "M") + X(xs[i]).toFixed(1) + " "
+      + Y(c.y[i]).toFixed(1); open = true;
     }
     make("path", {d: path, fill: "none", stroke: c.color, "stroke-width": 1.3}, svg);
   });
@@ -482,8 +485,8 @@ function draw(place, data) {
   };
   svg.onpointerup = e => {
     const to = at(e);
-    if (from && Math.abs(to[0] - from[0]) > 8) { data.view = [Math.min(from[1], to[1]), Math.max(from[1], to[1])]; draw(place, data); }
-    from = null; box.setAttribute("visibility", "hidden");
+    if (from && Math.abs(to[0] - from[0]) > 8) { data.view = [Math.min(from[1], to[1]), Math.max(from[1], to[1])];
+    draw(place, data); } from = null; box.setAttribute("visibility", "hidden");
   };
   svg.onpointerleave = () => { cursor.setAttribute("visibility", "hidden"); readout.textContent = ""; };
   svg.ondblclick = () => { data.view = null; draw(place, data); };
@@ -516,8 +519,8 @@ body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733; background: #fff; m
        padding: 2rem 1.5rem 4rem; }
 h1 { margin: 0 0 .5rem; } h2 { margin: 2.2rem 0 .5rem; border-top: 1px solid #d5dbe1; padding-top: 1.2rem; }
 p { margin: .4rem 0; } .small, .readout { font-size: 13px; color: #51606f; }
-.lead { font-size: 1.1rem; } .fault b, p.fault { color: #c2410c; } .doubt b { color: #b37400; } .note b { color: #51606f; }
-.ok { color: #3f9c5a; }
+.lead { font-size: 1.1rem; } .fault b, p.fault { color: #c2410c; } .doubt b { color: #b37400; } .note b { color:
+#51606f; } .ok { color: #3f9c5a; }
 .findings { list-style: none; padding: 0; } .findings li { padding: .2rem 0; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; margin: .8rem 0; font-size: 14px; font-variant-numeric: tabular-nums; }

@@ -144,7 +144,7 @@ class _Sums:
 
     def add(self, chunk: Chunk, tau: Array) -> None:
         e = chunk.tau - tau
-        use = np.ones(e.shape, dtype=bool) if chunk.use is None else chunk.use
+        use: Any = np.ones(e.shape, dtype=bool) if chunk.use is None else chunk.use
         e = np.where(use, e, 0.0)
         self.count += use.sum(axis=0)
         for lag in range(min(_LAGS + 1, len(e))):
@@ -158,7 +158,7 @@ class _Sums:
             self.power += np.abs(np.fft.rfft(e[begin : begin + _SEGMENT] * window, axis=0)) ** 2
             self.segments += 1
 
-    def results(self, step: float) -> tuple[Array, ...]:
+    def results(self, step: float) -> tuple[Any, ...]:
         m = np.maximum(self.count, 1)
         variance = self.squares[0] / m
         spread = np.sqrt(np.maximum(self.tau[1] / m - (self.tau[0] / m) ** 2, 0.0))
@@ -195,7 +195,7 @@ def _chi_square_tail(x: float, degrees: int) -> float:
 
 
 def _correlations(model: Array, measured: Array) -> Array:
-    """Correlation of the effort j as measured with that of joint k in the model, [0, k, j], and the relative difference."""
+    """Of efforts k of the model and j as measured: their correlation [0, k, j], their relative difference [1, k, j]."""
     a, b = model - model.mean(axis=0), measured - measured.mean(axis=0)
     na, nb = np.linalg.norm(a, axis=0), np.linalg.norm(b, axis=0)
     size: Any = np.outer(na, nb)
