@@ -25,7 +25,10 @@ struct Choice {
   unsigned given = 0;              // arrays that calls will give, a bit for each Param
   std::vector<LinkFrame> frames;   // of the external wrenches
   std::vector<py::object> loaded;  // their links
-  std::vector<int> symbolic;       // bodies whose inertial parameters are arguments
+  std::vector<int> symbolic;       // bodies whose inertial parameters are arguments, or given below
+  std::vector<int> pattern;        // see TraceOptions
+  std::vector<double> numbers;
+  int parameters = 0;  // so many of them are arguments
 };
 
 // the body that the joint of link `name` moves
@@ -53,7 +56,20 @@ void finish(const Context& c, const Chain& chain, const py::dict& options, const
                     "' or what is welded to it: its inertial parameters cannot be arguments");
   choice.job.external_count = static_cast<int>(choice.frames.size());
   choice.job.external_frames = choice.frames.data();  // stays with a choice that is moved
-  choice.job.parameters = kInertial * static_cast<int>(choice.symbolic.size());
+  const std::size_t all = kInertial * choice.symbolic.size();
+  choice.parameters = static_cast<int>(all);
+  if (options.contains("pattern")) {
+    choice.pattern = options["pattern"].cast<std::vector<int>>();
+    if (choice.pattern.size() != all) fail(c, "pattern has " + std::to_string(choice.pattern.size()) + " places");
+    choice.parameters = 0;
+    for (const int place : choice.pattern) choice.parameters = std::max(choice.parameters, place + 1);
+  }
+  if (options.contains("numbers")) {
+    choice.numbers = options["numbers"].cast<std::vector<double>>();
+    if (choice.numbers.size() != all) fail(c, "numbers has " + std::to_string(choice.numbers.size()) + " of them");
+    choice.parameters = 0;
+  }
+  choice.job.parameters = choice.parameters;
 }
 void finish(const Context& c, const Hexapod& hexapod, const py::dict& options, const Arguments&, Choice<Hexapod>& choice) {
   const bool forces = choice.given >> index_of(Param::leg_tau) & 1;
@@ -112,7 +128,7 @@ Graph trace_call(const Model& model, const std::string& function, const py::dict
                  bool regroup, std::size_t limit) {
   const Choice<Model> choice = choose<Model>(who.c_str(), model, function, options);
   const py::gil_scoped_release release;
-  return trace(choice.job, {choice.given, choice.symbolic, regroup, limit});
+  return trace(choice.job, {choice.given, choice.symbolic, choice.pattern, choice.numbers, regroup, limit});
 }
 
 // ---- the objects that call the machine code
@@ -141,7 +157,7 @@ struct CompiledOf final : Compiled {
     const auto add = [&](Param p) { names.emplace_back(index_of(p), interned(name_of(p))); };
     for (const Param p : choice.row->params)
       if (is_array(p) ? choice.given >> index_of(p) & 1 : p == Param::external) add(p);
-    if (!choice.symbolic.empty()) add(Param::parameters);
+    if (choice.parameters) add(Param::parameters);
     positional = names.size();
     for (const Param p : {Param::on_error, Param::status, Param::out, Param::threads}) add(p);
     set_quick();
@@ -166,7 +182,7 @@ struct CompiledOf final : Compiled {
       const Sizes sizes = sizes_of(choice.job);
       const Slot& result = row.outputs[0];
       if (sizes[Size::n] > Quick::kMost || result.shape.count == 0 || row.has(kSeveral) || !choice.loaded.empty() ||
-          !choice.symbolic.empty() || work_of(row, sizes) > 256)
+          choice.parameters || work_of(row, sizes) > 256)
         return;
       int inputs = 0;
       for (const Param p : row.params)
@@ -217,9 +233,12 @@ struct CompiledOf final : Compiled {
     Arrays arrays;
     read_states<Model>(c, job, a, row.params.count, choice.given, arrays);
     if (!choice.loaded.empty() || a[Param::external]) read_loads(c, a[Param::external], arrays);
-    if (!choice.symbolic.empty()) {
+    if (choice.parameters) {
       if (!a[Param::parameters]) throw py::type_error(std::string(row.name) + ": argument 'parameters' is missing");
-      arrays.read(c, {"parameters"}, a[Param::parameters], static_cast<py::ssize_t>(choice.symbolic.size()), kInertial);
+      if (choice.pattern.empty())
+        arrays.read(c, {"parameters"}, a[Param::parameters], static_cast<py::ssize_t>(choice.symbolic.size()), kInertial);
+      else
+        arrays.read(c, {"parameters"}, a[Param::parameters], choice.parameters);
     }
     return run_call<Model>(c, job, arrays, a);
   }

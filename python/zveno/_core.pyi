@@ -74,6 +74,11 @@ _ChainArrays: TypeAlias = Literal[
     "gravity_stiffness",
     "kinematic_derivative",
     "effective_inertia",
+    "packed_regressor",
+    "energy_regressor",
+    "power_regressor",
+    "momentum_regressor",
+    "base_wrench_regressor",
 ]
 _ChainNumbers: TypeAlias = Literal[
     "kinetic_energy",
@@ -604,6 +609,62 @@ class Chain:
         out: tuple[_Array, ...] | None = None,
         threads: SupportsIndex | None = None,
     ) -> SecondDerivatives: ...
+    def packed_regressor(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        base_motion: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def energy_regressor(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def power_regressor(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        base_motion: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def momentum_regressor(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
+    def base_wrench_regressor(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        base_motion: ArrayLike | None = None,
+        *,
+        on_error: _OnError = "raise",
+        status: NDArray[np.int16] | None = None,
+        out: _Array | None = None,
+        threads: SupportsIndex | None = None,
+    ) -> _Array: ...
 
 @disjoint_base
 class HexapodDynamicsBase:

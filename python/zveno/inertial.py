@@ -208,6 +208,7 @@ def to_body(parameters: ArrayLike, order: str = "tensor") -> tuple[float, Array,
 
     p = reordered(as_array(parameters, failing("to_body"), "parameters", (10,)), order, "tensor")
     mass, com, inertia = _core.body_of_parameters(p)
+    _core.check_body("to_body", mass, np.array(com), inertia)
     return mass, np.array(com), inertia
 
 

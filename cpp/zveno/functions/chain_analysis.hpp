@@ -20,6 +20,11 @@ void ChainEvaluation<T, P>::analyse(T* const* out, T* pivot) {
     case Function::effective_inertia: return effective_inertia(out[0]);
     case Function::mass_matrix_derivative: return mass_matrix_derivative(out[0]);
     case Function::second_derivatives: return second(out);
+    case Function::packed_regressor: return packed_regressor(out[0]);
+    case Function::energy_regressor: return energy_regressor(out[0]);
+    case Function::power_regressor: return power_regressor(out[0]);
+    case Function::momentum_regressor: return momentum_regressor(out[0]);
+    case Function::base_wrench_regressor: return base_wrench_regressor(out[0]);
     default: return;
   }
 }

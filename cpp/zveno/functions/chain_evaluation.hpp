@@ -110,7 +110,12 @@ class ChainEvaluation {
       case Function::kinematic_derivative:
       case Function::effective_inertia:
       case Function::mass_matrix_derivative:
-      case Function::second_derivatives: return analyse(out, pivot);
+      case Function::second_derivatives:
+      case Function::packed_regressor:
+      case Function::energy_regressor:
+      case Function::power_regressor:
+      case Function::momentum_regressor:
+      case Function::base_wrench_regressor: return analyse(out, pivot);
     }
   }
 
@@ -590,20 +595,99 @@ class ChainEvaluation {
     for (int k = 0; k < 3; ++k) out[k] = p[k], out[k + 3] = L[k];
   }
 
-  void regressor(T* out) {
+  std::ptrdiff_t parameters_of_links() const { return kInertial * static_cast<std::ptrdiff_t>(chain_.links().size()); }
+
+  // f(link, where it stands) for links, with their motions in their own axes; those of the base too if it is wanted
+  template <class F>
+  void for_links(const T* qd, const T* qdd, const BaseMotion<T>& base, bool of_base, const F& f) {
     frames();
-    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
     enter_stage<T>(Stage::algorithm);
     BodyMotion<T>* motion = scratch_.take<BodyMotion<T>>(n_);
-    body_motions(model_, R_WB_, p_W_, qd, qdd, base(), motion);
-    const std::ptrdiff_t width = kInertial * static_cast<std::ptrdiff_t>(chain_.links().size());
-    for (std::ptrdiff_t k = 0; k < n_ * width; ++k) out[k] = T(0.0);
+    body_motions(model_, R_WB_, p_W_, qd, qdd, base, motion);
     for (std::size_t link = 0; link < chain_.links().size(); ++link) {
       const LinkFrame& frame = chain_.frame(static_cast<int>(link));
-      if (frame.body == kWorld) continue;
-      T* const first = out + kInertial * link;
-      link_regressor(model_, frame, R_WB_, p_W_, motion, [&](int b) { return first + chain_.user_index()[b] * width; });
+      if (frame.body != kWorld || of_base) f(static_cast<int>(link), link_motion(frame, R_WB_, p_W_, motion, base));
     }
+  }
+
+  void regressor(T* out) {
+    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
+    const std::ptrdiff_t width = parameters_of_links();
+    for (std::ptrdiff_t k = 0; k < n_ * width; ++k) out[k] = T(0.0);
+    for_links(qd, qdd, base(), false, [&](int link, const LinkMotion<T>& m) {
+      T* const first = out + static_cast<std::ptrdiff_t>(kInertial) * link;
+      link_regressor(model_, chain_.frame(link).body, m, R_WB_, p_W_,
+                     [&](int b) { return first + chain_.user_index()[b] * width; });
+    });
+  }
+
+  // rows of joints side by side, each without the links that it does not move
+  void packed_regressor(T* out) {
+    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
+    int* next = scratch_.take<int>(n_);
+    std::copy_n(chain_.first_pair().data(), n_, next);
+    for_links(qd, qdd, base(), false, [&](int link, const LinkMotion<T>& m) {
+      link_regressor(model_, chain_.frame(link).body, m, R_WB_, p_W_,
+                     [&](int b) { return out + static_cast<std::ptrdiff_t>(kInertial) * next[b]++; });
+    });
+  }
+
+  // rates of the links instead of their accelerations: what is linear in the mass times velocity
+  template <class F>
+  void for_velocities(bool of_base, const F& f) {
+    const T* qd = ordered(in_[Param::qd]);
+    T* none = scratch_.take<T>(n_);
+    for (int b = 0; b < n_; ++b) none[b] = T(0.0);
+    const BaseMotion<T> still{zero3<T>(), zero3<T>(), zero3<T>(), false};
+    for_links(none, qd, still, of_base, f);  // accelerations from rest are velocities
+  }
+
+  void energy_regressor(T* out) {
+    const std::ptrdiff_t width = parameters_of_links();
+    const Vec3<T> g = cast<T>(chain_.gravity());
+    for_velocities(true, [&](int link, const LinkMotion<T>& m) {
+      T *kinetic = out + static_cast<std::ptrdiff_t>(kInertial) * link, *potential = kinetic + width;
+      inertial_row(m.a, m.alpha, m, kinetic);
+      for (int k = 0; k < kInertial; ++k) kinetic[k] = kinetic[k] * T(0.5);
+      const Vec3<T> down = transposed_times(m.R_WU, g);
+      potential[0] = -dot<T>(g, m.x);
+      for (int k = 0; k < 3; ++k) potential[1 + k] = -down[k];
+      for (int k = 4; k < kInertial; ++k) potential[k] = T(0.0);
+    });
+  }
+
+  void power_regressor(T* out) {
+    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
+    for (std::ptrdiff_t k = 0; k < parameters_of_links(); ++k) out[k] = T(0.0);
+    for_links(qd, qdd, base(), false, [&](int link, const LinkMotion<T>& m) {
+      Vec3<T> v, w;  // relative to the base
+      point_velocity(model_, chain_.frame(link).body, R_WB_, p_W_, m.x, qd, v, w);
+      inertial_row(transposed_times(m.R_WU, v), transposed_times(m.R_WU, w), m,
+                   out + static_cast<std::ptrdiff_t>(kInertial) * link);
+    });
+  }
+
+  // six rows for every link: forces and moments about the base origin, base axes, times `sign`
+  void write_screws(int link, const LinkMotion<T>& m, T sign, T* out) const {
+    const std::ptrdiff_t width = parameters_of_links();
+    for (int k = 0; k < 3; ++k) {
+      Vec3<T> axis = zero3<T>();
+      axis[k] = sign;
+      T* y = out + static_cast<std::ptrdiff_t>(kInertial) * link + k * width;
+      const Vec3<T> along = transposed_times(m.R_WU, axis);
+      inertial_row_of_force(along, m, y);
+      inertial_row(transposed_times(m.R_WU, cross<T>(axis, m.x)), along, m, y + 3 * width);
+    }
+  }
+
+  void momentum_regressor(T* out) {
+    for (std::ptrdiff_t k = 0; k < 6 * parameters_of_links(); ++k) out[k] = T(0.0);
+    for_velocities(false, [&](int link, const LinkMotion<T>& m) { write_screws(link, m, T(1.0), out); });
+  }
+
+  void base_wrench_regressor(T* out) {
+    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
+    for_links(qd, qdd, base(), true, [&](int link, const LinkMotion<T>& m) { write_screws(link, m, T(-1.0), out); });
   }
 
   // external wrenches on the part beyond the cut, about Bo, body axes

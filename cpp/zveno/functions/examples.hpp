@@ -13,6 +13,49 @@ inline constexpr char kChainRegressor[] = R"(>>> import numpy as np, zveno as zv
 True
 )";
 
+inline constexpr char kChainPackedRegressor[] = R"(>>> import numpy as np, zveno as zv
+>>> arm = zv.robots.two_link()
+>>> q, qd, qdd = np.full((3, 2), 0.3)
+>>> indices, pointers = arm.regressor_pattern
+>>> data = arm.packed_regressor(q, qd, qdd)
+>>> data.shape, pointers.tolist()  # the second joint does not move the first of three links
+((50,), [0, 30, 50])
+>>> np.array_equal(data[30:], arm.regressor(q, qd, qdd)[1, indices[30:]])
+True
+)";
+
+inline constexpr char kChainEnergyRegressor[] = R"(>>> import numpy as np, zveno as zv
+>>> arm = zv.robots.two_link()
+>>> q, qd = np.array([0.3, 0.4]), np.array([1.0, -2.0])
+>>> kinetic, potential = arm.energy_regressor(q, qd) @ arm.inertial_parameters.ravel()
+>>> bool(np.isclose(kinetic, arm.kinetic_energy(q, qd)) and np.isclose(potential, arm.potential_energy(q)))
+True
+)";
+
+inline constexpr char kChainPowerRegressor[] = R"(>>> import numpy as np, zveno as zv
+>>> arm = zv.robots.two_link()
+>>> q, qd, qdd = np.array([0.3, 0.4]), np.array([1.0, -2.0]), np.array([0.5, 0.1])
+>>> power = arm.power_regressor(q, qd, qdd) @ arm.inertial_parameters.ravel()
+>>> bool(np.isclose(power, qd @ arm.inverse_dynamics(q, qd, qdd)))
+True
+)";
+
+inline constexpr char kChainMomentumRegressor[] = R"(>>> import numpy as np, zveno as zv
+>>> arm = zv.robots.two_link()
+>>> q, qd = np.array([0.3, 0.4]), np.array([1.0, -2.0])
+>>> momentum = arm.momentum_regressor(q, qd) @ arm.inertial_parameters.ravel()
+>>> np.allclose(momentum, arm.momentum(q, qd, about="base"))
+True
+)";
+
+inline constexpr char kChainBaseWrenchRegressor[] = R"(>>> import numpy as np, zveno as zv
+>>> arm = zv.robots.two_link()
+>>> q, qd, qdd = np.array([0.3, 0.4]), np.array([1.0, -2.0]), np.array([0.5, 0.1])
+>>> wrench = arm.base_wrench_regressor(q, qd, qdd) @ arm.inertial_parameters.ravel()
+>>> np.allclose(wrench, arm.base_wrench(q, qd, qdd))
+True
+)";
+
 inline constexpr char kChainCoriolisMatrix[] = R"(>>> import numpy as np, zveno as zv
 >>> arm = zv.robots.two_link()
 >>> q, qd = np.array([0.0, np.pi / 2]), np.array([1.0, 2.0])

@@ -59,7 +59,7 @@ struct HexJob {
 };
 
 inline Sizes sizes_of(const Job& job) {
-  return Sizes::of_chain(job.chain->n(), static_cast<int>(job.chain->links().size()));
+  return Sizes::of_chain(job.chain->n(), static_cast<int>(job.chain->links().size()), job.chain->pairs());
 }
 inline Sizes sizes_of(const HexJob& job) { return Sizes::of_hexapod(job.hexapod->joints()); }
 

@@ -76,16 +76,17 @@ enum class Size : std::uint8_t {
   m,      // equations of a linkage
   k,      // constraints of a linkage
   given,  // numbers that its functions of time give
+  pairs,  // pairs of a link of a chain and a joint that moves it
 };
-inline constexpr const char* kSizeNames[] = {"", "n", "N", "nj", "m", "k", "given"};
+inline constexpr const char* kSizeNames[] = {"", "n", "N", "nj", "m", "k", "given", "P"};
 
 struct Sizes {
-  int value[7];
+  int value[8];
 
   constexpr int operator[](Size s) const { return value[static_cast<int>(s)]; }
-  static constexpr Sizes of_chain(int n, int links) { return {{1, n, links, 0, 0, 0, 0}}; }
-  static constexpr Sizes of_hexapod(int nj) { return {{1, 0, 0, nj, 0, 0, 0}}; }
-  static constexpr Sizes of_linkage(int n, int links, int m, int k, int given) { return {{1, n, links, 0, m, k, given}}; }
+  static constexpr Sizes of_chain(int n, int links, int pairs) { return {{1, n, links, 0, 0, 0, 0, pairs}}; }
+  static constexpr Sizes of_hexapod(int nj) { return {{1, 0, 0, nj, 0, 0, 0, 0}}; }
+  static constexpr Sizes of_linkage(int n, int links, int m, int k, int given) { return {{1, n, links, 0, m, k, given, 0}}; }
 };
 
 // a dimension: so many times one of the sizes
@@ -98,7 +99,7 @@ struct Dim {
   constexpr Dim(int factor, Size size) : factor(factor), size(size) {}
   constexpr int of(const Sizes& s) const { return factor * s[size]; }
 };
-constexpr Dim kN(1, Size::n), kNj(1, Size::nj), kTenLinks(10, Size::links), kM(1, Size::m), kK(1, Size::k);
+constexpr Dim kN(1, Size::n), kNj(1, Size::nj), kTenLinks(10, Size::links), kTenPairs(10, Size::pairs), kM(1, Size::m), kK(1, Size::k);
 
 // a short list in a constant
 template <class T, int kMost>

@@ -1,5 +1,6 @@
 #include <zveno/instruments/trace.hpp>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <zveno/functions/chain_analysis.hpp>
@@ -30,15 +31,17 @@ class Tracer {
     for (const Param p : row_of(job.function).params)
       if (is_array(p) && (options.given >> index_of(p) & 1)) read(argument++, input_size(job, p), x_[index_of(p)]);
     for (int k = 0; k < job.external_count; ++k) read(argument++, 6, external_);
-    std::vector<Traced> inertial;
-    if (!options.symbolic.empty()) read(argument++, kInertial * static_cast<int>(options.symbolic.size()), inertial);
+    const std::vector<Traced> inertial = parameters(options, argument);
 
     const std::vector<BodyParams<double>> bodies = options.regroup ? regrouped(chain_) : own_bodies();
     for (const BodyParams<double>& b : bodies) bodies_.push_back(traced(b));
     for (std::size_t k = 0; k < options.symbolic.size(); ++k) {
       const int b = options.symbolic[k];
       const LinkFrame& frame = chain_.joint_frame(b);
-      const Moments<Traced> given = moments_of(inertia_from(inertial.data() + kInertial * k));
+      const Traced* p = inertial.data() + kInertial * k;
+      const bool base = !options.pattern.empty() || !options.numbers.empty();
+      const Moments<Traced> given = base ? Moments<Traced>{p[9], {p[6], p[7], p[8]}, {p[0], p[1], p[2], p[3], p[4], p[5]}}
+                                         : moments_of(inertia_from(p));
       set_moments(bodies_[b], moved(cast<Traced>(frame.R_BU), cast<Traced>(frame.p_BoUo_B), given));
     }
   }
@@ -63,6 +66,23 @@ class Tracer {
     std::vector<BodyParams<double>> bodies;
     for (int b = 0; b < n_; ++b) bodies.push_back(chain_.body(b));
     return bodies;
+  }
+  // kInertial numbers of each of the symbolic bodies
+  std::vector<Traced> parameters(const TraceOptions& options, int argument) {
+    const int count = kInertial * static_cast<int>(options.symbolic.size());
+    if (!options.numbers.empty()) return {options.numbers.begin(), options.numbers.end()};
+    std::vector<Traced> given;
+    if (options.pattern.empty()) {
+      read(argument, count, given);
+      return given;
+    }
+    int most = 0;
+    for (const int place : options.pattern) most = std::max(most, place + 1);
+    read(argument, most, given);
+    std::vector<Traced> all(count, Traced(0.0));
+    for (int i = 0; i < count; ++i)
+      if (options.pattern[i] >= 0) all[i] = given[options.pattern[i]];
+    return all;
   }
   void read(int argument, int count, std::vector<Traced>& to) {
     for (int i = 0; i < count; ++i) to.push_back(Traced::node(graph_.input(argument, i)));

@@ -12,7 +12,10 @@ namespace zveno {
 struct TraceOptions {
   unsigned given = 0;         // arrays that are inputs, a bit for each Param
   std::vector<int> symbolic;  // bodies whose inertial parameters are inputs, kInertial each
-  bool regroup = false;       // see regrouped()
+  // Base parameters: of each body the second moments Sxx, Sxy, Sxz, Syy, Syz, Szz, then mc and m
+  std::vector<int> pattern;     // of each of them its place in the argument, -1: zero
+  std::vector<double> numbers;  // instead of the argument
+  bool regroup = false;         // see regrouped()
   std::size_t limit = Graph::kLimit;
 };
 

@@ -10,11 +10,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace zveno {
 namespace {
 
+constexpr std::int64_t kMostPairs = 200'000'000;  // more of them fill no array
 constexpr std::size_t kMaxLinks = 100000;
 
 // Eigen here, our own types in the kernels
@@ -304,6 +306,19 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
     frames_.push_back({frame.body, to_kernel(Eigen::Matrix3d(back * frame.R)), to_kernel(Eigen::Vector3d(back * frame.p)),
                        static_cast<int>(frames_.size())});
   }
+
+  std::vector<std::int64_t> carried(n, 0);  // links that a joint moves
+  for (const Placed& frame : placed)
+    if (frame.body != kWorld) ++carried[frame.body];
+  for (int b = n; b-- > 0;)
+    if (topology_.parent[b] != kWorld) carried[topology_.parent[b]] += carried[b];
+  first_pair_.resize(n);
+  std::int64_t pairs = 0;
+  for (const int b : body_of_joint_) {
+    first_pair_[b] = static_cast<int>(std::min(pairs, kMostPairs));
+    pairs += carried[b];
+  }
+  pairs_ = static_cast<int>(std::min(pairs, kMostPairs));
 
   topology_.find_ends();
   topology_.branches.assign(n, 0);

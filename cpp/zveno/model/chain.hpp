@@ -71,6 +71,9 @@ class Chain {
   const LinkFrame& frame(int link) const { return frames_[link]; }
   // the links that make up body b, indices into links(): the one that its joint moves, then what is welded to it
   const std::vector<int>& links_of_body(int b) const { return links_of_body_[b]; }
+  // pairs of a joint and a link that it moves, by joints of the user and then by links: where those of each body begin
+  const std::vector<int>& first_pair() const { return first_pair_; }
+  int pairs() const { return pairs_; }
   int find_link(const std::string& name) const;  // kBase for the base, kNoLink if unknown
   static constexpr int kBase = -1, kNoLink = -2;
 
@@ -89,7 +92,8 @@ class Chain {
   std::vector<BodyParams<double>> body_;
   std::vector<Turn<double>> fixed_turn_;
   std::vector<double> offset_, rotor_, friction_, stiffness_, rest_, tiny_pivot_;
-  std::vector<int> user_index_, body_of_joint_, link_of_body_;
+  std::vector<int> user_index_, body_of_joint_, link_of_body_, first_pair_;
+  int pairs_ = 0;
   std::vector<LinkFrame> frames_;
   std::vector<std::vector<int>> links_of_body_;
   std::vector<std::string> joint_names_;

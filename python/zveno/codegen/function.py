@@ -89,6 +89,17 @@ _FIXED: Final = (
 )  # fmt: skip
 
 
+def _base_options(model: Chain, parameters: str) -> dict[str, Any]:
+    """Base parameters, second moments, as an argument or as the numbers of the model: all others are zero."""
+    base = model.base_parameters(parameters="moments")
+    moving = [i for i, link in enumerate(model.links) if link.joint != "fixed"]
+    if parameters == "base-fixed":
+        return {"numbers": tuple(base.full(base.values).reshape(-1, 10)[moving].ravel().tolist())}
+    places = np.full(10 * len(model.links), -1)
+    places[base.pivots] = np.arange(base.count)
+    return {"pattern": tuple(places.reshape(-1, 10)[moving].ravel().tolist())}
+
+
 def _plain(joint: Any) -> Any:
     """A place in q as an int; anything else as it is."""
     return int(joint) if isinstance(joint, np.integer) else joint
@@ -109,20 +120,23 @@ class _ChainKind:
     wrench: Final = "[force; moment] at the origin of the link, base axes, N and N m"
     inertial: Final = "m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the link's origin in link axes; kg, kg m, kg m^2"
 
+    base: Final = "base parameters, in the order of base_parameters(parameters='moments').names; kg m^2, kg m, kg"
+
     @staticmethod
     def sizes(model: Chain) -> dict[str, int]:
-        return {"n": model.n, "N": len(model.links)}
+        return {"n": model.n, "N": len(model.links), "P": len(model.regressor_pattern[0]) // 10}
 
     @staticmethod
     def options(who: str, model: Chain, given: Mapping[str, Any]) -> dict[str, Any]:
         parameters, external, point = given.get("parameters", "fixed"), given.get("external", ()), given.get("point")
         if not isinstance(parameters, str):
             symbolic = _names(who, "parameters", parameters)
-        elif parameters in ("fixed", "symbolic"):
-            symbolic = [x.name for x in model.links if x.joint != "fixed"] if parameters == "symbolic" else []
+        elif parameters in ("fixed", "symbolic", "base", "base-fixed"):
+            symbolic = [x.name for x in model.links if x.joint != "fixed"] if parameters != "fixed" else []
         else:
             raise ValueError(
-                f"{who}: parameters is {_show(parameters)}, expected 'fixed', 'symbolic' or names of links"
+                f"{who}: parameters is {_show(parameters)}, expected 'fixed', 'symbolic', 'base', 'base-fixed' or "
+                "names of links"
             )
         for what in ("method", "link", "frame", "about"):
             if not (given.get(what) is None or isinstance(given[what], str)):
@@ -142,6 +156,7 @@ class _ChainKind:
             "point": where,
             "external": tuple(loaded),
             "symbolic": tuple(symbolic),
+            **(_base_options(model, parameters) if parameters in ("base", "base-fixed") else {}),
         }
 
     @classmethod
@@ -152,7 +167,9 @@ class _ChainKind:
             while name in (x.name for x in inputs):
                 name += "_"
             inputs.append(Argument(name, (6,), f"{cls.wrench} '{link}'"))
-        if options["symbolic"]:
+        if options.get("pattern"):
+            inputs.append(Argument("parameters", (max(options["pattern"]) + 1,), cls.base))
+        elif options["symbolic"] and not options.get("numbers"):
             inputs.append(Argument("parameters", (len(options["symbolic"]), 10), cls.inertial))
         return inputs
 
@@ -190,7 +207,7 @@ class _ChainKind:
         loads = inputs[len(states) :][: len(options["external"])]
         if loads:
             keywords["external"] = dict(zip(options["external"], loads, strict=True))
-        if options["symbolic"]:
+        if options["symbolic"] and not options.get("numbers"):
             inputs[-1] = np.broadcast_to(traced.parameters, inputs[-1].shape).copy()
         result = getattr(model, traced.function)(**states, **keywords)
         names = [x.name for x in traced.graph.outputs]
@@ -488,7 +505,7 @@ class TracedFunction(Writable):
         chosen = {
             key: ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
             for key, value in self.options.items()
-            if value not in (None, ())
+            if value not in (None, ()) and key not in ("pattern", "numbers")
         }
         gravity = ", ".join(map(repr, self.model.gravity.tolist()))
         return {
@@ -504,12 +521,16 @@ class TracedFunction(Writable):
 
     @property
     def parameters(self) -> Array:
-        """Inertial parameters of the model for the links whose parameters are arguments, (k, 10).
+        """Inertial parameters of the model for the links whose parameters are arguments, (k, 10); or base parameters.
 
         Each row: m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the link's origin in link axes, everything welded to
         the link included. Rows of bodies in the same axes about the same origin add up: a payload is added to its
         link's row.
         """
+        if self.options.get("pattern"):
+            return self.model.base_parameters(parameters="moments").values  # type: ignore[no-any-return]
+        if self.options.get("numbers"):
+            return np.empty((0, 10))
         rows = {link.name: k for k, link in enumerate(link for link in self.model.links if link.joint != "fixed")}
         return _core.body_parameters(self.model)[[rows[name] for name in self.options["symbolic"]]].reshape(-1, 10)
 
@@ -724,6 +745,16 @@ def _traced(model: Any, function: str, options: Mapping[str, Any], who: str) -> 
         needed = () if row is None else row["parameters"]
         arguments = tuple(slot["name"] for slot in needed if slot["array"] and slot["required"])
     chosen = {"arguments": arguments, "outputs": _sequence(who, "outputs", options.get("outputs"))}
+    if (
+        isinstance(options.get("parameters"), str)
+        and options["parameters"].startswith("base")
+        and row is not None
+        and not row["regroups"]
+    ):
+        raise ValueError(
+            f"{who}: parameters is {options['parameters']!r}, but '{function}' depends on more than base parameters; "
+            "expected 'fixed', 'symbolic' or names of links"
+        )
     chosen |= kind.options(who, model, options)
     if "tau" not in arguments:
         chosen.pop("tau", None)

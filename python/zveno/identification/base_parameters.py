@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["BaseParameters", "Column", "Gap", "base_parameters"]
 
 TOLERANCE: Final = 1e-9
+DIRECT: Final = 6  # joints up to which the matrix of the basis set is kept as it is
+_NOISE: Final = 1e-14  # of rounding
 GREY: Final = 1e3  # remainders closer to the tolerance than this factor are not decided upon
 EXTRAS: Final = ("rotor_inertia", "friction", "coulomb", "offset", "stiffness")
 _EXTRA_SYMBOLS: Final = {"rotor_inertia": "Ia", "friction": "Fv", "coulomb": "Fc", "offset": "F0", "stiffness": "k"}
@@ -61,7 +63,8 @@ class _Doubles:
 
     def decide(self, value: float, where: str) -> bool:
         """Whether a remainder is something."""
-        if self.tolerance / GREY < value < self.tolerance * GREY:
+        low, high = max(self.tolerance / GREY, _NOISE), min(self.tolerance * GREY, float(np.sqrt(self.tolerance)))
+        if low < value < high:
             raise UndecidedError(
                 f"{self.who}: at {where} a direction has the relative size {value:.2g}, too near to the tolerance "
                 f"{self.tolerance:g} to say whether it is there; geometry that is only nearly special does this. Make "
@@ -121,6 +124,15 @@ class _Doubles:
         return found
 
 
+class Certificate(NamedTuple):
+    """What rational arithmetic says: whether it agrees, how many inertial parameters, their columns, in words."""
+
+    agrees: bool
+    count: int | None
+    pivots: tuple[int, ...]
+    text: str
+
+
 class Column(NamedTuple):
     """A column of Y: a parameter of a link or of a joint."""
 
@@ -162,7 +174,10 @@ class BaseParameters:
     gap: Gap
     tolerance: float
 
-    def __init__(self, chain: Chain, plan: _Plan, pivots: Any, Y: Array, gap: Gap, tolerance: float) -> None:
+    def __init__(
+        self, chain: Chain, plan: _Plan, pivots: Any, Y: Array, gap: Gap, tolerance: float, gravities: Array
+    ) -> None:
+        self._gravities = gravities
         self.chain, self.parameters, self.tolerance, self.gap = chain, plan.parameters, tolerance, gap
         self.columns = plan.columns
         self._plan = plan
@@ -216,9 +231,10 @@ class BaseParameters:
         """
         if full is None:
             return self.values
-        p = as_array(full, self._fail("minimal"), "full", (len(self.columns),), *self._table, lead=True)
-        if p.ndim >= 2 and p.shape[-2:] == (len(self.columns) // 10, 10) and self._table:
-            p = p.reshape(*p.shape[:-2], -1)
+        shape = np.shape(full)
+        if self._table and shape[-2:] == self._table[0]:
+            full = np.reshape(full, (*shape[:-2], -1))
+        p = as_array(full, self._fail("minimal"), "full", (len(self.columns),), lead=True)
         return np.asarray(p @ self.Y.T)
 
     def full(self, base: ArrayLike, near: ArrayLike | None = None) -> Array:
@@ -275,6 +291,37 @@ class BaseParameters:
         N[np.arange(len(others)), others] = 1.0
         N[:, self.pivots] = -self.Y[:, others].T
         return frozen(N)
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """The same decisions in rational arithmetic, where the geometry has rational numbers; extra columns left out.
+
+        Rotations by right angles, and others with rational elements, count as exact, lengths as they are printed.
+        """
+        from .exact import InexactError, echelon, exact_rows
+
+        plan = self._plan
+        try:
+            _, R = exact_rows(
+                self.chain,
+                plan.geometry(self.chain, 1.0),
+                plan.order,
+                self._gravities,
+                self.parameters,
+                plan.frames,
+                efforts=plan.efforts,
+                wrench=plan.wrench,
+            )
+        except InexactError as error:
+            return Certificate(False, None, (), f"no certificate: {error}")
+        order = [c for c in plan.column_order() if c < plan.width]
+        _, pivots = echelon(R, order)
+        exact = tuple(sorted(pivots))
+        agrees = exact == tuple(self.pivots[self.pivots < plan.width].tolist())
+        text = "the same pivots" if agrees else "other pivots than those found with floating-point numbers"
+        return Certificate(
+            agrees, len(exact), exact, f"in rational arithmetic: {len(exact)} inertial parameters, {text}"
+        )
 
     def identifiable(self) -> dict[str, str]:
         """Of every column: "alone", "combined" with others, or "none", it has no effect."""
@@ -450,12 +497,18 @@ class _Plan:
             M[:3, :3] = link.rotation
             M[:3, 3] = link.position / length
             axis = link.axis / np.sqrt(link.axis @ link.axis)
-            out.append(Joint(self.place[self.up[i]] if self.up[i] >= 0 else -1, link.joint, M, axis))
+            out.append(Joint(self.place[self.up[i]] if self.up[i] >= 0 else -1, link.joint, M, axis, link.name))
         return out
 
-    def tracked(self) -> list[list[tuple[str, int]]]:
+    def column_order(self) -> list[int]:
+        """All columns: links that carry others first, in each of them inertias before first moments and mass."""
+        order = [10 * i + c for i in self.order for c in _PRIORITY[self.parameters]]
+        return [*order, *range(self.width, len(self.columns))]
+
+    def tracked(self) -> None:
         """Extra columns that inertial parameters may depend upon, of each link in `order`."""
-        out: list[list[tuple[str, int]]] = [[] for _ in self.order]
+        self.own: list[list[tuple[str, int]]] = [[] for _ in self.order]
+        out = self.own
         self.at: dict[tuple[int, int], int] = {}  # (place of the link, its column): extra column
         for e, (what, joints) in enumerate(self.extras):
             places = sorted(self.place[self.link_of[j]] for j in joints)
@@ -472,7 +525,6 @@ class _Plan:
             k = places[-1]
             self.at[k, len(out[k])] = e
             out[k].append(item)
-        return out
 
     def _carries(self, inner: int, outer: int) -> bool:
         while outer > inner:
@@ -575,6 +627,7 @@ def base_parameters(
     coupled: Iterable[tuple[str, str]] = (),
     measured: str | Iterable[str] = "efforts",
     gravity: ArrayLike | None = None,
+    method: str = "recursion",
     tolerance: float = TOLERANCE,
 ) -> BaseParameters:
     """Base parameters: which combinations of the inertial parameters the efforts depend on.
@@ -587,7 +640,7 @@ def base_parameters(
         Ten numbers for each link: as `inertial_parameters`, the columns of `regressor`; or second moments Ixx ... Izz,
         Sx Sy Sz, m.
     frames : {"link", "dh"} or (N, 4, 4) array
-        Frames of the parameters: those of the links, the distal standard Denavit-Hartenberg frames of a serial chain with
+        Frames of the parameters: those of the links, distal standard Denavit-Hartenberg frames of a serial chain with
         the tool's as the last one, or poses in the links' frames.
     extra : some of "rotor_inertia", "friction", "coulomb", "offset", "stiffness"
         Columns for each joint: qdd, qd, sign(qd), 1, q. A mapping has the names of joints for each.
@@ -598,6 +651,10 @@ def base_parameters(
         Whether the efforts of the joints or the wrench on the base are known, as from a force plate.
     gravity : (3,) or (k, 3) array, m/s^2
         Default: that of the model. Several where the base stands in several ways during the measurement.
+    method : {"recursion", "basis-set", "sampling"}
+        "recursion" link by link; "basis-set" coordinates of the Lagrangian in a basis of functions, which grows as 5^n,
+        without what is constant; "sampling" the regressor at random states. The same set, but for what is too near to
+        the tolerance; the last two are there to compare with. Only "recursion" takes everything.
     tolerance : float
         Directions smaller than this, relative to 1, do not count.
 
@@ -651,45 +708,42 @@ def base_parameters(
     plan.prismatic = tuple(kind == "prismatic" for kind in self.joint_types)
     if plan.extras and not plan.efforts:
         fail("extra columns are in the efforts of the joints, and measured is only 'base_wrench'")
-    gravities = self.gravity[None] if gravity is None else np.atleast_2d(_gravity(gravity, fail))
-    sizes = np.sqrt((gravities * gravities).sum(axis=1))
-    gravities = gravities / np.where(sizes > 0, sizes, 1.0)[:, None]
+    given = self.gravity[None] if gravity is None else np.atleast_2d(_gravity(gravity, fail))
+    sizes = np.sqrt((given * given).sum(axis=1))
+    gravities = given / np.where(sizes > 0, sizes, 1.0)[:, None]
     numbers = _Doubles(tolerance, f"base_parameters of '{self.name}'")
-    pivots, Y = _solve(self, plan, gravities, numbers)
-    return BaseParameters(self, plan, pivots, Y, Gap(numbers.kept, numbers.dropped), tolerance)
+    as_choice(method, fail, "method", ("recursion", "basis-set", "sampling"))
+    if method == "basis-set" and (plan.wrench or plan.extras):
+        fail("method 'basis-set' has no extra columns and no wrench on the base; 'recursion' and 'sampling' have")
+    if method == "sampling" and gravity is not None:
+        fail("method 'sampling' has the gravity of the model; 'recursion' takes others")
+    pivots, Y = _solve(self, plan, method, gravities, numbers)
+    return BaseParameters(self, plan, pivots, Y, Gap(numbers.kept, numbers.dropped), tolerance, given)
 
 
-def _solve(chain: Chain, plan: _Plan, gravities: Array, numbers: _Doubles) -> tuple[Any, Array]:
-    tracked = plan.tracked()
-    rows = row_space(
-        plan.geometry(chain),
-        gravities,
-        numbers,
-        extras=tracked if plan.extras else None,
-        efforts=plan.efforts,
-        wrench=plan.wrench,
-    )
-    R = assembled(plan, rows)
-    if plan.wrench:
-        R = numbers.span(R, "all rows")
-        order = [10 * i + c for i in plan.order for c in _PRIORITY[plan.parameters]]
-        order += range(plan.width, R.shape[1])
-        pivots = [order[c] for c in numbers.pivots(R[:, order], len(R))]
+def _solve(chain: Chain, plan: _Plan, method: str, gravities: Array, numbers: _Doubles) -> tuple[Any, Array]:
+    """Pivots and Y."""
+    plan.tracked()
+    if method == "recursion":
+        rows = row_space(
+            plan.geometry(chain),
+            gravities,
+            numbers,
+            extras=plan.own if plan.extras else None,
+            efforts=plan.efforts,
+            wrench=plan.wrench,
+        )
+        R = assembled(plan, rows)
+        pivots = None if plan.wrench else _staircase(plan, rows, R, numbers)
     else:
-        pivots = []
-        start = 0
-        for k, i in enumerate(plan.order):
-            born = len(rows.born[k])
-            if not born:
-                continue
-            own = [10 * i + c for c in _PRIORITY[plan.parameters]]
-            own += [plan.width + plan.at[k, c] for c in range(len(tracked[k]))]
-            block = R[start : start + born][:, own]
-            pivots += [own[c] for c in numbers.pivots(block, born)]
-            start += born
-    P = R[:, pivots]
-    Y = np.linalg.solve(P, R) if len(pivots) else R
-    free = [e for e in range(len(plan.extras)) if e not in set(plan.at.values())]
+        R = _basis_set(chain, plan, gravities) if method == "basis-set" else _sampled(chain, plan, gravities)
+        pivots = None
+    if pivots is None:
+        R = numbers.span(R, "all rows")
+        order = plan.column_order()
+        pivots = [order[c] for c in numbers.pivots(R[:, order], len(R))]
+    Y = np.linalg.solve(R[:, pivots], R) if len(pivots) else R
+    free = [] if method == "sampling" else [e for e in range(len(plan.extras)) if e not in set(plan.at.values())]
     if free:  # columns that nothing else depends on
         more = np.zeros((len(free), R.shape[1]))
         more[np.arange(len(free)), [plan.width + e for e in free]] = 1.0
@@ -701,6 +755,46 @@ def _solve(chain: Chain, plan: _Plan, gravities: Array, numbers: _Doubles) -> tu
     Y[np.abs(Y) < 1e-11] = 0.0
     Y[:, listed] = np.identity(len(listed))
     return listed, Y * plan.scale[listed][:, None] / plan.scale
+
+
+def _staircase(plan: _Plan, rows: Rows, R: Array, numbers: _Doubles) -> list[int]:
+    """Pivots: rows that begin at a link have theirs there, or in the columns of its joint."""
+    pivots: list[int] = []
+    start = 0
+    for k, i in enumerate(plan.order):
+        born = len(rows.born[k])
+        if not born:
+            continue
+        own = [10 * i + c for c in _PRIORITY[plan.parameters]]
+        own += [plan.width + plan.at[k, c] for c in range(len(plan.own[k]))]
+        pivots += [own[c] for c in numbers.pivots(R[start : start + born][:, own], born)]
+        start += born
+    return pivots
+
+
+def _basis_set(chain: Chain, plan: _Plan, gravities: Array) -> Array:
+    """The coordinate matrix of the Lagrangian, or its triangular factor where it is large."""
+    from .routes import basis_set_blocks
+
+    kept: list[Array] = []
+    for block in basis_set_blocks(plan.geometry(chain), gravities):
+        Z = np.zeros((len(block), len(plan.columns)))
+        for k, i in enumerate(plan.order):
+            Z[:, 10 * i : 10 * i + 10] = (block[:, k, ROW, COLUMN] * _DOUBLE) @ plan.change(i)
+        kept.append(Z if chain.n <= DIRECT or len(Z) < Z.shape[1] else np.linalg.qr(Z, mode="r"))
+    Z = np.concatenate(kept)
+    return np.asarray(np.linalg.qr(Z, mode="r")) if len(Z) > Z.shape[1] else Z
+
+
+def _sampled(chain: Chain, plan: _Plan, gravities: Array) -> Array:
+    """Rows of the regressor at random states, in the units of the plan."""
+    from .routes import sampled_rows
+
+    def scaled(q: Array, qd: Array, qdd: Array) -> Array:
+        W = plan.regressor(chain, q, qd, qdd, 0.0, None)
+        return np.asarray(W * plan.scale)
+
+    return sampled_rows(scaled, chain, len(plan.columns), 0)
 
 
 def assembled(plan: _Plan, rows: Rows) -> Array:

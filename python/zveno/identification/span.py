@@ -28,6 +28,7 @@ class Joint:
     kind: str  # "revolute", "prismatic", "fixed"
     M: Any  # (4, 4)
     axis: Any  # (3,), of unit length
+    name: str = ""
 
 
 class Numbers(Protocol):
@@ -233,7 +234,7 @@ def row_space(
             out.where.append(where_up)
             continue
         carried = np.concatenate([kept, *varying])
-        carried = numbers.span(carried, f"twists {k}") if len(carried) else carried
+        carried = numbers.span(carried, f"link '{joints[k].name}'") if len(carried) else carried
         s = transfer.motion
         partners = [partner for what, partner in columns if what == "coupled"]
         seen, still_twists = _apart(joints, partners, k, start_V, numbers) if partners else (carried, {})
@@ -253,13 +254,13 @@ def row_space(
             G.append(_kinetic(s, s[None]))
             E.append(_marked(columns, ("inertia", 0), 1, one, dtype))
         flat = _flat(np.concatenate(G))
-        plain = numbers.span(flat, f"link {k}")
-        D = numbers.span(np.hstack([flat, np.concatenate(E)]), f"link {k}") if columns else plain
+        plain = numbers.span(flat, f"link '{joint.name}'")
+        D = numbers.span(np.hstack([flat, np.concatenate(E)]), f"link '{joint.name}'") if columns else plain
         born = D[:, :16].reshape(-1, 4, 4)
         out.born.append(born)
         out.extra.append(D[:, 16:])
-        C.append(numbers.span(np.concatenate([plain, _flat(constant)]), f"rows {k}").reshape(-1, 4, 4))
-        V.append(numbers.span(np.concatenate([carried, s[None]]), f"twists {k}") if efforts else carried)
+        C.append(numbers.span(np.concatenate([plain, _flat(constant)]), f"link '{joint.name}'").reshape(-1, 4, 4))
+        V.append(numbers.span(np.concatenate([carried, s[None]]), f"link '{joints[k].name}'") if efforts else carried)
         out.passing.append(np.concatenate([transfer.constant(passing_up), born]))
         out.where.append(np.concatenate([where_up, np.arange(out.count, out.count + len(born))]))
         out.count += len(born)
@@ -298,5 +299,5 @@ def _apart(
             still[k] = transfer.motion
         elif joints[k].kind != "fixed" and k != end:
             seen = np.concatenate([seen, transfer.motion[None]])
-        seen = numbers.span(seen, f"twists {k}") if len(seen) else seen
+        seen = numbers.span(seen, f"link '{joints[k].name}'") if len(seen) else seen
     return seen, still

@@ -1033,6 +1033,26 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         """ "revolute" or "prismatic" for each of the n moving joints."""
         return tuple(link.joint for link in self._moving)
 
+    @property
+    def regressor_pattern(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Where elements of `packed_regressor` stand in `regressor`: indices of columns, and pointers to rows.
+
+        Row i of the regressor has ``data[pointers[i]:pointers[i + 1]]`` in the columns
+        ``indices[pointers[i]:pointers[i + 1]]``; in SciPy ``csr_array((data, indices, pointers), shape=(n, 10 N))``.
+        """
+        index = {link.name: i for i, link in enumerate(self._links)}
+        joint = {link.name: j for j, link in enumerate(self._moving)}
+        moved: list[list[int]] = [[] for _ in self._moving]
+        for i, link in enumerate(self._links):
+            at: Link | None = link
+            while at is not None:
+                if at.name in joint:
+                    moved[joint[at.name]].append(i)
+                at = self._links[index[at.parent]] if at.parent in index else None
+        pointers = np.cumsum([0, *(10 * len(links) for links in moved)], dtype=np.intp)
+        links = np.array([i for links in moved for i in links], dtype=np.intp)
+        return (10 * links[:, None] + np.arange(10)).ravel(), pointers
+
     def _column(self, key: str) -> Array:
         return frozen(np.array([getattr(link, key) for link in self._moving]))
 

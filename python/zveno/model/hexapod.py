@@ -32,6 +32,7 @@ from .._extras import optional
 from .._html import html_table
 from .._rotation import IDENTITY, applied, as_pose, shape_of
 from ..errors import ModelError, SingularityError, UnreachableError
+from ..identification import hexapod as identification
 from ..kinematics import hexapods as kinematics
 from ..sim import simulation
 from .body import Body
@@ -163,6 +164,9 @@ class Hexapod(Mechanism, _core.Hexapod, metaclass=MechanismType):
     ) -> None:
         self._assemble(name, gravity, nominal, platform, legs)
         report([text for _, text in self.suspicions], f"Hexapod '{name}'", strict)
+
+    regressor = identification.regressor
+    base_parameters = identification.base_parameters
 
     if TYPE_CHECKING:
 

@@ -229,9 +229,12 @@ class Mechanism(Value):
             chain.
         external : iterable of str
             Chains: links that external wrenches act on.
-        parameters : {"fixed", "symbolic"} or iterable of str
+        parameters : {"fixed", "symbolic", "base", "base-fixed"} or iterable of str
             Chains: whether inertial parameters are numbers in the code or arguments of it, of all moving links or of
-            those named. Default: fixed.
+            those named. "base": an argument (count,) with the base parameters of
+            ``Chain.base_parameters(parameters="moments")``, for adaptive control; "base-fixed": those of the model as
+            numbers. All other parameters are zero: the fewest operations, for functions of the equations of motion.
+            Default: fixed.
         tau : {"actuated", "all"}
             Hexapods: whether forces are given for the actuated joints, (6,), the default, or for all, (6, nj).
         base : Body
