@@ -147,9 +147,12 @@ class _Sums:
         use: Any = np.ones(e.shape, dtype=bool) if chunk.use is None else chunk.use
         e = np.where(use, e, 0.0)
         self.count += use.sum(axis=0)
-        for lag in range(min(_LAGS + 1, len(e))):
-            self.squares[lag] += (e[lag:] * e[: len(e) - lag]).sum(axis=0)
-            self.pairs[lag] += (use[lag:] & use[: len(e) - lag]).sum(axis=0)
+        lags = min(_LAGS + 1, len(e))
+        self.squares[:lags] += _autocorrelation(e)[:lags]
+        if chunk.use is None:
+            self.pairs[:lags] += (len(e) - np.arange(lags))[:, None]
+        else:
+            self.pairs[:lags] += np.round(_autocorrelation(use.astype(np.float64))[:lags])
         y = np.where(use, chunk.tau, 0.0)
         self.tau[0] += y.sum(axis=0)
         self.tau[1] += (y * y).sum(axis=0)
@@ -186,6 +189,12 @@ class _Sums:
         if not self.segments:
             frequency, spectrum = np.zeros(0), np.zeros((0, self.n))
         return np.sqrt(variance), spread, rho, white, inflation, frequency, spectrum
+
+
+def _autocorrelation(x: Array) -> Array:
+    """Sums of x[k] x[k + lag] over k, for every lag."""
+    size = 1 << (2 * len(x) - 1).bit_length()
+    return np.asarray(np.fft.irfft(np.abs(np.fft.rfft(x, size, axis=0)) ** 2, size, axis=0)[: len(x)])
 
 
 def _chi_square_tail(x: float, degrees: int) -> float:
