@@ -30,7 +30,7 @@ from ..sim.output import write_csv
 from ..sim.plan import progress_bar
 from .fit import NOT, POOR, WELL, Parameter, Parameters
 from .model import LinearModel
-from .solve import student
+from .solve import student, triangular
 from .terms import as_terms
 
 if TYPE_CHECKING:
@@ -469,14 +469,16 @@ class _Job:
         if self.scale is None:
             size = np.linalg.norm(flat, axis=0)
             self.scale = np.where(size > 0, size, 1.0)
-        U, s, Vt = np.linalg.svd(flat / self.scale, full_matrices=False)
+        A = flat / self.scale
+        _, s, Vt = np.linalg.svd(triangular(A))
         s = np.maximum(s, 1e-12 * s[0])
-        if self.criterion == "d":
+        if self.criterion == "d":  # of U S V': U S^-1 V' = A (V S^-2 V')
             value = -2 * float(np.log(s).mean())
-            P = -2 / len(s) * (U / s) @ Vt
+            middle = -2 / len(s) * (Vt.T / s**2) @ Vt
         else:
             value = float(np.log(s[0] / s[-1]))
-            P = np.outer(U[:, 0], Vt[0]) / s[0] - np.outer(U[:, -1], Vt[-1]) / s[-1]
+            middle = np.outer(Vt[0], Vt[0]) / s[0] ** 2 - np.outer(Vt[-1], Vt[-1]) / s[-1] ** 2
+        P = np.einsum("ij,jk->ik", A, middle)  # small products are not worth the threads of a library
         return value, (P / self.scale).reshape(W.shape)
 
     def cost(self, X: Array, penalty: float) -> tuple[float, Array]:
@@ -632,7 +634,7 @@ def _finished(job: _Job, X: Array, begin: float, end: float, rate: float, seed: 
     W = job.rows(*job.states(X)).reshape(-1, model.count)
     size = np.linalg.norm(W, axis=0)
     size = np.where(size > 0, size, 1.0)
-    _, s, Vt = np.linalg.svd(W / size, full_matrices=False)
+    _, s, Vt = np.linalg.svd(triangular(W / size))
     seen = s > 1e-9 * s[0]
     samples = rate * job.basis.duration
     C = (Vt[seen].T / s[seen]) @ (Vt[seen] / s[seen][:, None])

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import _core
 from .._check import Array
 from .._extras import optional
 from ..inertial import from_pseudo_inertia, to_pseudo_inertia
 from .log import Finding
+from .solve import triangular
 from .terms import Coulomb, DriveInertia, Viscous
 
 if TYPE_CHECKING:
@@ -294,11 +296,12 @@ def _log_cholesky(
         J, b = equations(x, r)
         size = np.linalg.norm(J, axis=0)
         size = np.maximum(size, 1e-9 * size.max())
-        left, s, right = np.linalg.svd(J / size, full_matrices=False)
-        b = left.T @ b
+        R = triangular(np.column_stack([J / size, b]))
         better = False
         for _ in range(12):
-            step = (right.T @ (b * s / (s * s + damping))) / size
+            D = R.copy()
+            _core.add_rows(D, np.eye(len(x), len(x) + 1) * math.sqrt(damping))
+            step = np.linalg.solve(D[:-1, :-1], D[:-1, -1]) / size
             largest = float(np.abs(step[:bodies]).max(initial=0.0))
             new = x + step * min(1.0, 2.0 / max(largest, 1e-300))
             found = parameters(new) if np.abs(new[:bodies]).max(initial=0.0) < 60 else (math.inf, p, r)
