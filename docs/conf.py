@@ -189,6 +189,11 @@ MODULES = {
         "Motions from point to point, through via points and along paths, as fast as limits allow: "
         "[](../../trajectories.md).",
     ),
+    "identification": (
+        "Identification",
+        "Parameters from measured motion: logs, friction, bodies that can exist, payloads, estimators on a rig: "
+        "[](../../identification.md).",
+    ),
     "control": ("Controllers", "Efforts from state and reference, in Python and as C: [](../../control.md)."),
     "files": ("Files", "Reading and writing models and records."),
     "graph": ("Expression graphs", "The straight-line program behind a traced function."),
