@@ -636,32 +636,11 @@ def prepare(
 ) -> Signals:
     """Look through a log, say what is wrong with it, and make it ready. Findings go to ``log.findings``."""
     findings = log.findings
-    m = len(log.q)
 
     def fail(text: str) -> Any:
         raise LogError(f"log: {text}", findings)
 
-    present = [key for key in ("q", "tau", "qd", "qdd", "q_ref") if getattr(log, key) is not None]
-    bad = np.zeros(m, dtype=bool)
-    for begin in range(0, m, _ROWS):
-        at = slice(begin, begin + _ROWS)
-        bad[at] = ~np.isfinite(log.t[at])
-        for key in present:
-            bad[at] |= ~np.isfinite(getattr(log, key)[at]).all(axis=1)
-        tick(begin)
-    if bad.any():
-        first = int(bad.argmax())
-        findings.append(
-            Finding(
-                "doubt" if bad.mean() < 0.2 else "fault",
-                "samples",
-                f"{int(bad.sum()):,} of {m:,} samples have missing or infinite numbers, the first is number "
-                f"{first}; they are left out",
-            )
-        )
-    if (~bad).sum() < 3:
-        fail(f"{int((~bad).sum())} of {m:,} samples are complete")
-    step, spans = _clock(log, bad, findings, fail)
+    step, spans = _clock(log, findings, fail, tick)
     _constant(log, chain, spans, findings)
     if log.qd is not None:
         _rates(log, chain, spans, step, findings)
@@ -719,30 +698,68 @@ def _at_share(spans: Sequence[Span], share: float) -> int:
     return spans[-1].end
 
 
-def _clock(log: Log, bad: Mask, findings: list[Finding], fail: Fail) -> tuple[float, list[Span]]:
-    """Step of the clock, and stretches without gaps."""
-    t = np.asarray(log.t)
-    steps = np.diff(t)
-    known = steps[np.isfinite(steps) & (steps > 0)]
-    if not known.size:
+def _clock(log: Log, findings: list[Finding], fail: Fail, tick: Callable[[int], None]) -> tuple[float, list[Span]]:
+    """Step of the clock, and stretches without gaps or missing numbers."""
+    m = len(log.t)
+    sample = np.concatenate(
+        [np.diff(np.asarray(log.t[k : k + _ROWS])) for k in {0, max(0, m // 2 - _ROWS), max(0, m - _ROWS)}]
+    )
+    known = sample[np.isfinite(sample) & (sample > 0)]
+    if not known.size and np.isfinite(np.asarray(log.t)).any():
         fail("time does not go on: no sample is later than the one before it")
-    step = float(np.median(known))
-    even = (steps > 0.5 * step) & (steps < 1.5 * step)  # NaN is no step
-    jumps = np.flatnonzero(~even & ~bad[1:] & ~bad[:-1])
-    if jumps.size:
-        back = int((steps[jumps] <= 0).sum())
-        places = ", ".join(f"{t[k]:.6g} s" for k in jumps[:3].tolist()) + (", ..." if jumps.size > 3 else "")
+    step = float(np.median(known)) if known.size else 1.0
+    present = [key for key in _QUANTITIES if getattr(log, key) is not None]
+    starts: list[Any] = []
+    ends: list[Any] = []
+    jumps: list[int] = []
+    bad = regular = back = 0
+    first_bad = -1
+    total = squares = 0.0
+    last_t, last_good = math.nan, False
+    for begin in range(0, m, _ROWS):
+        at = slice(begin, begin + _ROWS)
+        t = np.asarray(log.t[at], dtype=np.float64)
+        good = np.isfinite(t)
+        for key in present:
+            good &= np.isfinite(getattr(log, key)[at]).all(axis=1)
+        if first_bad < 0 and not good.all():
+            first_bad = begin + int(good.argmin())
+        bad += int((~good).sum())
+        before = np.concatenate([[last_good], good[:-1]])
+        with np.errstate(invalid="ignore"):
+            steps = t - np.concatenate([[last_t], t[:-1]])
+            even = (steps > 0.5 * step) & (steps < 1.5 * step)  # NaN is no step
+        follows = good & before & even
+        regular += int(follows.sum())
+        off = steps[follows] / step - 1
+        total += float(off.sum())
+        squares += float(off @ off)
+        jumped = np.flatnonzero(good & before & ~even)
+        back += int((steps[jumped] <= 0).sum())
+        jumps += (jumped + begin).tolist()
+        starts.append(np.flatnonzero(good & ~follows) + begin)
+        ends.append(np.flatnonzero(before & ~follows) + begin)
+        last_t, last_good = float(t[-1]), bool(good[-1])
+        tick(begin + len(t))
+    if last_good:
+        ends.append(np.array([m]))
+    if bad:
         findings.append(
             Finding(
-                "doubt",
-                "t",
-                f"the clock jumps {jumps.size:,} times"
-                + (f", {back:,} times back" if back else "")
-                + f" (after {places}); the log is cut there",
+                "doubt" if bad < 0.2 * m else "fault",
+                "samples",
+                f"{bad:,} of {m:,} samples have missing or infinite numbers, the first is number {first_bad}; they are "
+                "left out",
             )
         )
-    regular = steps[even]
-    jitter = float(np.std(regular) / step) if regular.size else 0.0
+    if m - bad < 3:
+        fail(f"{m - bad} of {m:,} samples are complete")
+    if jumps:
+        places = ", ".join(f"{log.t[k - 1]:.6g} s" for k in jumps[:3]) + (", ..." if len(jumps) > 3 else "")
+        times = f"{len(jumps):,} times" + (f", {back:,} times back" if back else "")
+        findings.append(Finding("doubt", "t", f"the clock jumps {times} (after {places}); the log is cut there"))
+    mean = total / max(1, regular)
+    jitter = math.sqrt(max(0.0, squares / max(1, regular) - mean**2))
     if jitter > 0.02:
         findings.append(
             Finding(
@@ -751,16 +768,11 @@ def _clock(log: Log, bad: Mask, findings: list[Finding], fail: Fail) -> tuple[fl
                 f"steps of the clock vary by {100 * jitter:.0f} % about {1e3 * step:.4g} ms; they are taken as even",
             )
         )
-    cuts = np.ones(len(t), dtype=bool)
-    cuts[1:] = ~even
-    cuts |= bad
-    after = np.flatnonzero(np.concatenate([cuts[1:], [True]]) & ~bad) + 1
-    starts = np.flatnonzero(~bad & (cuts | np.concatenate([[True], bad[:-1]])))
-    spans = [Span(int(a), int(b)) for a, b in zip(starts, after, strict=True) if b - a >= 2]
+    pairs = zip(np.concatenate(starts).tolist(), np.concatenate(ends).tolist(), strict=True)
+    spans = [Span(a, b) for a, b in pairs if b - a >= 2]
     if not spans:
-        fail(f"no two of {int((~bad).sum()):,} samples follow each other by one step of {step:.4g} s")
-    mean = float(regular.mean()) if regular.size else step
-    return (mean if jitter > 1e-9 else step), spans
+        fail(f"no two of {m - bad:,} samples follow each other by one step of {step:.4g} s")
+    return (step * (1 + mean) if jitter > 1e-9 else step), spans
 
 
 def _sampled(log: Log, spans: Sequence[Span], most: int = 200_000) -> Any:
