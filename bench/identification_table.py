@@ -2,10 +2,11 @@
 
 python bench/identification_table.py [--samples N] [--file] [--repetitions N] [--threads N]
 
-A log of the KUKA iiwa 14 (seven joints, viscous and dry friction) with known noise is identified by weighted least squares with covariance. --file writes it to a NumPy file first and reads it from there, piece by piece:
-the memory shown is then that of the process with nothing of the log in it but what is being worked on. The second table
-repeats a measurement of a PUMA 560 with new noise: z-scores of all parameters, and how many 95 % intervals hold the true
-value. On a shared machine times are of the moment.
+A log of the KUKA iiwa 14 (seven joints, viscous and dry friction) with known noise is identified by weighted least
+squares with covariance. --file writes it to NumPy files first and reads it from there, piece by piece: memory is then
+that of the process with nothing of the log in it but what is being worked on. The second table repeats a measurement
+of a PUMA 560 with new noise: z-scores of all parameters, and how many 95 % intervals hold the true value. On a shared
+machine times are of the moment.
 """
 
 from __future__ import annotations
@@ -88,9 +89,8 @@ def coverage(repetitions: int) -> None:
     each = np.mean(inside, axis=0)
     print(f"{repetitions} repetitions, {scores.shape[1]} parameters of a PUMA 560")
     print(f"  z-scores: mean {scores.mean():.3f}, deviation {scores.std():.3f}")
-    print(
-        f"  intervals of 95 % hold {100 * np.mean(inside):.2f} %; single parameters {each.min():.3f} to {each.max():.3f}"
-    )
+    low, high = each.min(), each.max()
+    print(f"  intervals of 95 % hold {100 * np.mean(inside):.2f} %; single parameters {low:.3f} to {high:.3f}")
 
 
 def main() -> None:
