@@ -210,6 +210,11 @@ MODULES = {
         "[](docking.statistics.md).",
     ),
     "docking.statistics": ("Statistics of campaigns", "Probabilities, percentiles, correlations, with their confidence."),
+    "identification": (
+        "Identification",
+        "Parameters from measured motion: logs, friction, bodies that can exist, payloads, estimators on a rig: "
+        "[](../../identification.md).",
+    ),
     "control": ("Controllers", "Efforts from state and reference, in Python and as C: [](../../control.md)."),
     "files": ("Files", "Reading and writing models and records."),
     "graph": ("Expression graphs", "The straight-line program behind a traced function."),

@@ -16,6 +16,8 @@ _EXTRAS: Final = {
     "llvmlite": "jit",
     "scipy": "scipy",
     "distributed": "cluster",
+    "cvxpy": "identify",
+    "clarabel": "identify",
 }
 
 

@@ -75,9 +75,7 @@ def identify(
             fit.report(page)
     except (Error, ValueError, TypeError, OSError) as error:
         findings = error.findings if isinstance(error, LogError) else ()
-        write_report(
-            page, None, title=f"Identification of {chain.name}", findings=findings, failure=one_line(error)
-        )
+        write_report(page, None, title=f"Identification of {chain.name}", findings=findings, failure=one_line(error))
         complain(f"zveno identify: {one_line(error)}")
         complain(f"What was seen until then: {page}")
         raise typer.Exit(1) from None
@@ -102,7 +100,9 @@ def _write(folder: Path, fit: Fit) -> None:
         table = fit.parameters.to_dict()
         writer.writerow(table)
         writer.writerows(zip(*table.values(), strict=True))
-    dry = {joint: max(0.0, values.get("Fc", 0.0)) for joint, values in fit.friction().items() if values.get("Fc", 0.0) > 0}
+    dry = {
+        joint: max(0.0, values.get("Fc", 0.0)) for joint, values in fit.friction().items() if values.get("Fc", 0.0) > 0
+    }
     fit.chain.to_urdf(folder / "model.urdf", coulomb=dry)
     fit.chain.save(folder / "model.json")
 

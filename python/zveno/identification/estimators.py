@@ -32,7 +32,7 @@ def _require_seen(solution: Solution, who: str) -> None:
 def instrumental(
     model: LinearModel, signals: Signals, train: Factors, start: Solution, threads: int, load: Load
 ) -> Solution:
-    """Instrumental variables: Z'(tau - W p) = 0 with columns Z of commanded coordinates, which know nothing of the noise.
+    """Instrumental variables: Z'(tau - W p) = 0 with columns Z of commanded coordinates, which have no noise.
 
     p = (Z'W)^-1 Z'tau, covariance (Z'W)^-1 Z'Z (W'Z)^-1 of rows divided by the noise of their joint.
     """
@@ -161,6 +161,13 @@ def total(
     covariance = inverse @ middle @ inverse.T
     stacked = triangular(train.stacked(model, seen))
     return Solution(
-        p, p, covariance, seen, start.missing, math.nan if not w[0] > 0 else float(math.sqrt(w[-1] / w[0])), stacked,
-        start.leverage, np.ones(r, dtype=bool),
+        p,
+        p,
+        covariance,
+        seen,
+        start.missing,
+        math.nan if not w[0] > 0 else float(math.sqrt(w[-1] / w[0])),
+        stacked,
+        start.leverage,
+        np.ones(r, dtype=bool),
     )

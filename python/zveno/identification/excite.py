@@ -30,7 +30,7 @@ from ..sim.output import write_csv
 from ..sim.plan import progress_bar
 from .fit import NOT, POOR, WELL, Parameter, Parameters
 from .model import LinearModel
-from .solve import student
+from .solve import student, triangular
 from .terms import as_terms
 
 if TYPE_CHECKING:
@@ -147,13 +147,11 @@ class Excitation:
     _basis: _Basis
 
     def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
-        """Return (q, qd, qdd) at times t (...), s; a Fourier series goes on periodically, a spline stays at its ends."""
+        """Return (q, qd, qdd) at times t (...), s; a Fourier series goes on, a spline stays at its ends."""
         times = np.asarray(t, dtype=np.float64)
         flat = times.reshape(-1)
         inside = np.mod(flat, self.duration) if self._basis.kind == "fourier" else np.clip(flat, 0.0, self.duration)
-        q, qd, qdd = (
-            (B @ self.coefficients).reshape(*times.shape, self.chain.n) for B in self._basis(inside)
-        )
+        q, qd, qdd = ((B @ self.coefficients).reshape(*times.shape, self.chain.n) for B in self._basis(inside))
         return q, qd, qdd
 
     def to_csv(self, path: str | os.PathLike[str], *, rate: float = 100.0, periods: int = 1) -> None:
@@ -187,8 +185,8 @@ class Excitation:
     def __repr__(self) -> str:
         known = sum(row.verdict == WELL for row in self.parameters)
         return (
-            f"Excitation of chain '{self.chain.name}', {self.duration:g} s: {len(self.parameters)} base parameters, {known} "
-            f"will be well known; condition {self.condition:.3g}"
+            f"Excitation of chain '{self.chain.name}', {self.duration:g} s: {len(self.parameters)} base parameters, "
+            f"{known} will be well known; condition {self.condition:.3g}"
         )
 
 
@@ -215,9 +213,9 @@ def excitation(
 ) -> Excitation:
     """Find a motion whose measurement reveals the base parameters.
 
-    Maximises the determinant of the information W' W / noise^2, or minimises the condition number, over motions that begin
-    and end at rest. Gradients are exact: in each coordinate, efforts are trigonometric polynomials of degree two (of a
-    prismatic joint, polynomials), whose derivatives are combinations of a few of their values.
+    Maximises the determinant of the information W' W / noise^2, or minimises the condition number, over motions that
+    begin and end at rest. Gradients are exact: in each coordinate, efforts are trigonometric polynomials of degree two
+    (of a prismatic joint, polynomials), whose derivatives are combinations of a few of their values.
 
     Parameters
     ----------
@@ -235,7 +233,8 @@ def excitation(
         Largest sizes; default: those of the links (velocity, effort), else 2 rad/s or 0.5 m/s, four times the velocity
         limit per second, and none.
     clearance : callable, optional
-        Of coordinates (m, n): distances (m,) or (m, k), m, that must stay positive, from whatever knows about collisions.
+        Of coordinates (m, n): distances (m,) or (m, k), m, that must stay positive, from whatever knows about
+        collisions.
     friction : words or terms
         What else will be identified; see `identify`.
     noise : float or (n,) array, N m or N, optional
@@ -297,7 +296,7 @@ def excitation(
         size = np.abs(arm.inverse_dynamics(q, still, moving)).max(axis=0)
         sigma = np.maximum(0.01 * size, 1e-3 * max(float(size.max()), 1e-9))
     else:
-        sigma = _each(noise, fail, "noise", arm.n, positive=True)
+        sigma = _each(noise, fail, "noise", arm.n)
     job = _Job(model, limits, _Basis(kind, duration, harmonics), sigma, criterion)
     limits.require(middle, fail)
     best: tuple[float, float, Array] | None = None
@@ -314,12 +313,11 @@ def excitation(
     return _finished(job, X, begin, end, rate, seed)
 
 
-def _each(value: Any, fail: Fail, what: str, n: int, *, positive: bool = False) -> Array:
-    if np.ndim(value) == 0:
-        value = np.full(n, as_number(value, fail, what, infinite=True))
-    array = np.asarray(value, dtype=np.float64)
+def _each(value: Any, fail: Fail, what: str, n: int) -> Array:
+    one = np.ndim(value) == 0
+    array = np.full(n, as_number(value, fail, what, infinite=True)) if one else np.asarray(value, dtype=np.float64)
     if array.shape != (n,) or np.isnan(array).any() or (array <= 0).any():
-        fail(f"{what} is {_show(value)}, expected {n} numbers > 0")
+        fail(f"{what} is {_show(value)}, expected a number > 0, or {n} of them")
     return array
 
 
@@ -332,7 +330,9 @@ class _Limits:
         turning = np.array([kind == "revolute" for kind in arm.joint_types])
         room = np.where(turning, math.pi, 0.5)
         if position is None:
-            low = np.where(np.isfinite(arm.lower), arm.lower, np.where(np.isfinite(arm.upper), arm.upper - 2 * room, -room))
+            low = np.where(
+                np.isfinite(arm.lower), arm.lower, np.where(np.isfinite(arm.upper), arm.upper - 2 * room, -room)
+            )
             high = np.where(np.isfinite(arm.upper), arm.upper, low + 2 * room)
         else:
             both = as_array(position, fail, "position", (n, 2))
@@ -343,7 +343,9 @@ class _Limits:
         # a turn and a half is enough to see everything
         self.lower, self.upper = low, high
         self.middle = 0.5 * (low + high)
-        default = np.where(np.isfinite(arm.velocity_limit) & (arm.velocity_limit > 0), arm.velocity_limit, np.where(turning, 2.0, 0.5))
+        default = np.where(
+            np.isfinite(arm.velocity_limit) & (arm.velocity_limit > 0), arm.velocity_limit, np.where(turning, 2.0, 0.5)
+        )
         self.velocity = default if velocity is None else _each(velocity, fail, "velocity", n)
         self.acceleration = 4 * self.velocity if acceleration is None else _each(acceleration, fail, "acceleration", n)
         given = arm.effort_limit if torque is None else _each(torque, fail, "torque", n)
@@ -355,7 +357,10 @@ class _Limits:
         arm = self.arm
         if ((q <= self.lower) | (q >= self.upper)).any():
             j = int(((q <= self.lower) | (q >= self.upper)).argmax())
-            fail(f"centre has {q[j]:g} for joint '{arm.joint_names[j]}', expected it between {self.lower[j]:g} and {self.upper[j]:g}")
+            fail(
+                f"centre has {q[j]:g} for joint '{arm.joint_names[j]}', expected it between {self.lower[j]:g} and "
+                f"{self.upper[j]:g}"
+            )
         tau = np.abs(arm.inverse_dynamics(q, 0 * q, 0 * q))
         if (tau > _MARGIN * self.torque).any():
             j = int((tau / self.torque).argmax())
@@ -423,7 +428,11 @@ class _Job:
         q, qd, qdd = self.states(X, self.fine)
         lim = self.limits
         with np.errstate(divide="ignore"):
-            room = np.where(q > rest, (lim.upper - rest) / np.maximum(q - rest, 1e-300), (rest - lim.lower) / np.maximum(rest - q, 1e-300))
+            room = np.where(
+                q > rest,
+                (lim.upper - rest) / np.maximum(q - rest, 1e-300),
+                (rest - lim.lower) / np.maximum(rest - q, 1e-300),
+            )
             factor = np.minimum.reduce(
                 [
                     room.min(axis=0),
@@ -438,21 +447,21 @@ class _Job:
                 centre = 0.5 * (low + high)
                 low, high = (centre, high) if self._feasible(fixed + centre * part) else (low, centre)
             part = low * part
-        return fixed + part
+        return np.asarray(fixed + part)
 
     def _feasible(self, X: Array) -> bool:
         q, qd, qdd = self.states(X, self.fine)
         use = self.limits.use(q, qd, qdd)
         if max(float(x.max()) for x in use.values()) > 1.0:
             return False
-        return self.limits.clearance is None or float(self.limits.distances(q).min()) > 0
+        return self.limits.clearance is None or bool(self.limits.distances(q).min() > 0)
 
     def rows(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Equations (m, n, r) divided by the noise of their joint."""
-        return self.model.base_columns(q, qd, qdd) / self.noise[:, None]
+        return np.asarray(self.model.base_columns(q, qd, qdd) / self.noise[:, None])
 
     def value(self, X: Array) -> float:
-        return self._criterion(self.rows(*self.states(X)))[0]
+        return float(self._criterion(self.rows(*self.states(X)))[0])
 
     def _criterion(self, W: Array) -> tuple[float, Array]:
         """The criterion, and its derivative with respect to W."""
@@ -460,14 +469,16 @@ class _Job:
         if self.scale is None:
             size = np.linalg.norm(flat, axis=0)
             self.scale = np.where(size > 0, size, 1.0)
-        U, s, Vt = np.linalg.svd(flat / self.scale, full_matrices=False)
+        A = flat / self.scale
+        _, s, Vt = np.linalg.svd(triangular(A))
         s = np.maximum(s, 1e-12 * s[0])
-        if self.criterion == "d":
+        if self.criterion == "d":  # of U S V': U S^-1 V' = A (V S^-2 V')
             value = -2 * float(np.log(s).mean())
-            P = -2 / len(s) * (U / s) @ Vt
+            middle = -2 / len(s) * (Vt.T / s**2) @ Vt
         else:
             value = float(np.log(s[0] / s[-1]))
-            P = np.outer(U[:, 0], Vt[0]) / s[0] - np.outer(U[:, -1], Vt[-1]) / s[-1]
+            middle = np.outer(Vt[0], Vt[0]) / s[0] ** 2 - np.outer(Vt[-1], Vt[-1]) / s[-1] ** 2
+        P = np.einsum("ij,jk->ik", A, middle)  # small products are not worth the threads of a library
         return value, (P / self.scale).reshape(W.shape)
 
     def cost(self, X: Array, penalty: float) -> tuple[float, Array]:
@@ -509,8 +520,8 @@ class _Job:
     def _through(self, P: Array, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array]:
         """Derivatives of sum(P W) with respect to q, qd and qdd, (m, n) each, from values of W alone.
 
-        W is affine in each acceleration and of degree two in each rate. In an angle it is a trigonometric polynomial f of
-        degree two: f'(x) = sum_k (-1)^k f(x + (2 k + 1) pi / 4) / (8 sin^2((2 k + 1) pi / 8)), k = 0 ... 3.
+        W is affine in each acceleration and of degree two in each rate. In an angle it is a trigonometric polynomial f
+        of degree two: f'(x) = sum_k (-1)^k f(x + (2 k + 1) pi / 4) / (8 sin^2((2 k + 1) pi / 8)), k = 0 ... 3.
         """
         m, n = q.shape
         k = len(self.model._inertial)
@@ -623,7 +634,7 @@ def _finished(job: _Job, X: Array, begin: float, end: float, rate: float, seed: 
     W = job.rows(*job.states(X)).reshape(-1, model.count)
     size = np.linalg.norm(W, axis=0)
     size = np.where(size > 0, size, 1.0)
-    U, s, Vt = np.linalg.svd(W / size, full_matrices=False)
+    _, s, Vt = np.linalg.svd(triangular(W / size))
     seen = s > 1e-9 * s[0]
     samples = rate * job.basis.duration
     C = (Vt[seen].T / s[seen]) @ (Vt[seen] / s[seen][:, None])
@@ -646,7 +657,17 @@ def _finished(job: _Job, X: Array, begin: float, end: float, rate: float, seed: 
         verdict = NOT if d > 0.5 * scale[i] else POOR if d > 0.05 * scale[i] else WELL
         half = factor * d
         rows.append(
-            Parameter(model.base_names[i], model.combinations[i], value, d, value - half, value + half, model.base_units[i], verdict, value)
+            Parameter(
+                model.base_names[i],
+                model.combinations[i],
+                value,
+                d,
+                value - half,
+                value + half,
+                model.base_units[i],
+                verdict,
+                value,
+            )
         )
     near = math.inf if job.limits.clearance is None else float(job.limits.distances(q).min())
     return Excitation(
@@ -664,5 +685,3 @@ def _finished(job: _Job, X: Array, begin: float, end: float, rate: float, seed: 
         rate,
         job.basis,
     )
-
-

@@ -121,7 +121,8 @@ class Fit:
     noise : (n,) array, N m or N
         Standard deviation of the residuals of each joint.
     rms, validation_rms, relative_rms : (n,) array
-        Residuals of the part that was fitted and of the part kept back, and the former over the deviation of the effort.
+        Residuals of the part that was fitted and of the part kept back, and the former over the deviation of the
+        effort.
     condition : float
         Condition number of the weighted rows with columns of unit size.
     whiteness : (n,) array
@@ -224,10 +225,10 @@ class Fit:
             unit = {Viscous: peak["qd"][j], DriveInertia: peak["qdd"][j]}.get(type(term), 1.0)
             known = isinstance(term, Viscous | DriveInertia | Coulomb | Stribeck | Offset)
             extra.append(0.02 * peak["tau"][j] / unit if known and unit > 0 else 0.0)
-        return np.abs(model.Y) @ np.concatenate([sizes, extra])
+        return np.asarray(np.abs(model.Y) @ np.concatenate([sizes, extra]))
 
     @property
-    def base(self) -> tuple[Array, Array]:
+    def base(self) -> tuple[Any, Array]:
         """Columns of `Chain.inertial_parameters` and terms that base parameters stand for, and Y: base = Y p."""
         return self._model.pivots, self._model.Y
 
@@ -247,14 +248,13 @@ class Fit:
         arrays = [as_array(x, fail, name, (n,), lead=True) for x, name in ((q, "q"), (qd, "qd"), (qdd, "qdd"))]
         full = np.broadcast_arrays(*arrays)
         lead = full[0].shape[:-1]
-        flat = [np.ascontiguousarray(x.reshape(-1, n)) for x in full]
-        load = self._rigid(*flat) if self._model.needs_load else None
-        tau = self._model.efforts(self._solution.any, *flat, load) + self._model.known(*flat)
+        a, b, c = (np.ascontiguousarray(x.reshape(-1, n)) for x in full)
+        load = self._rigid(a, b, c) if self._model.needs_load else None
+        tau = self._model.efforts(self._solution.any, a, b, c, load) + self._model.known(a, b, c)
         return np.asarray(tau.reshape(*lead, n))
 
     def _rigid(self, q: Array, qd: Array, qdd: Array) -> Array:
-        load = self.options.get("_load")
-        return np.asarray(load(Chunk(q[:, 0], q, qd, qdd, q, None, 0)))
+        return np.asarray(self.options["_load"](Chunk(q[:, 0], q, qd, qdd, q, None, 0)))
 
     def physical(
         self, *, method: str = "log-cholesky", prior: ArrayLike | Chain | None = None, weight: float = 1.0
@@ -273,8 +273,8 @@ class Fit:
         prior : (N, 10) array or Chain, optional
             Parameters to be pulled to, by default those of the model that was given.
         weight : float
-            How much the prior is believed: at 1 a body that is off by a factor of e costs as much as a residual of about
-            one standard deviation.
+            How much the prior is believed: at 1 a body that is off by a factor of e costs as much as a residual of
+            about one standard deviation.
 
         Returns
         -------
@@ -285,7 +285,8 @@ class Fit:
         >>> import numpy as np, zveno as zv
         >>> arm = zv.robots.two_link()
         >>> t = np.arange(0.0, 4.0, 0.01)
-        >>> q = np.sin(np.outer(t, [3.0, 5.0])); qd = [3.0, 5.0] * np.cos(np.outer(t, [3.0, 5.0])); qdd = -q * [9.0, 25.0]
+        >>> w = np.array([3.0, 5.0])
+        >>> q, qd, qdd = np.sin(np.outer(t, w)), w * np.cos(np.outer(t, w)), -w * w * np.sin(np.outer(t, w))
         >>> log = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": arm.inverse_dynamics(q, qd, qdd)}
         >>> found = zv.identify(arm, log, friction=None).physical()
         >>> bool(zv.identification.is_physical(found.chain.inertial_parameters).all())
@@ -375,8 +376,9 @@ def identify(
 ) -> Fit:
     """Identify the dynamics of an arm from a log of its motion.
 
-    Joint efforts are linear in the inertial parameters, tau = W(q, qd, qdd) p; only the combinations Y p of them, the base
-    parameters, can be found. Samples are read once, in pieces, into triangular factors: memory does not grow with them.
+    Joint efforts are linear in the inertial parameters, tau = W(q, qd, qdd) p; only the combinations Y p of them, the
+    base parameters, can be found. Samples are read once, in pieces, into triangular factors: memory does not grow with
+    them.
 
     Parameters
     ----------
@@ -388,12 +390,12 @@ def identify(
         ``viscous``, ``coulomb``, ``stribeck``, ``load``, ``offset``, ``drive_inertia``, or objects of
         `zveno.identification`. What is not asked for is taken from the chain.
     method : {'wls', 'ols', 'huber', 'iv', 'tls'}
-        Least squares with a noise for each joint, with one noise for all, with outliers weighed down, with the commanded
-        coordinates ``q_ref`` as instruments, or total least squares for noisy coordinates (`position_noise`).
+        Least squares with a noise for each joint, with one noise for all, with outliers weighed down, with the
+        commanded coordinates ``q_ref`` as instruments, or total least squares for noisy coordinates (`position_noise`).
     cutoff : float, Hz, optional
-        Of the low-pass filter without phase for efforts and for everything that explains them; by default five times the
-        highest frequency of the motion, and none if accelerations are in the log. Behind it only independent samples are
-        kept. Coordinates are differentiated behind a filter twice as wide.
+        Of the low-pass filter without phase for efforts and for everything that explains them; by default five times
+        the highest frequency of the motion, and none if accelerations are in the log. Behind it only independent
+        samples are kept. Coordinates are differentiated behind a filter twice as wide.
     period : float, s, optional
         The motion repeats itself: periods are averaged, and differentiated exactly.
     validation : float
@@ -526,9 +528,7 @@ def _run(
         solution = total(model, signals, train, solution, position_noise, threads, load)
     residuals = look_at_residuals(model, signals, solution, threads, load, ticks)
     _doubts(arm, model, train, solution, residuals, signals, findings)
-    return Fit(
-        arm, model, solution, train, validation, residuals, findings, {"_load": load}, signals.log.source
-    )
+    return Fit(arm, model, solution, train, validation, residuals, findings, {"_load": load}, signals.log.source)
 
 
 def _load_of(arm: Chain, model: LinearModel, signals: Signals, threads: int) -> Callable[[Chunk], Array]:
@@ -604,9 +604,7 @@ def _doubts(
     """What a person should know about the fit."""
     rows = int(train.rows.sum())
     if rows < model.count:
-        findings.append(
-            Finding("fault", "log", f"{rows:,} equations for {model.count} unknowns: the log is too short")
-        )
+        findings.append(Finding("fault", "log", f"{rows:,} equations for {model.count} unknowns: the log is too short"))
     elif rows < 5 * model.count:
         findings.append(
             Finding("doubt", "log", f"{rows:,} equations for {model.count} unknowns: a longer log would help")
@@ -614,9 +612,7 @@ def _doubts(
     if len(solution.missing):
         texts = [combination_text(row, model.base_names, 3, 6) for row in solution.missing]
         shown = "; ".join(texts[:4]) + (f"; and {len(texts) - 4} more" if len(texts) > 4 else "")
-        findings.append(
-            Finding("fault", "excitation", f"the motion does not show {len(texts)} combinations: {shown}")
-        )
+        findings.append(Finding("fault", "excitation", f"the motion does not show {len(texts)} combinations: {shown}"))
     names = arm.joint_names
     for j in range(arm.n):
         if train.rows[j] == 0:
@@ -626,7 +622,9 @@ def _doubts(
             findings.append(Finding("note", names[j], f"{100 * min(part, 1.0):.0f} % of the effort is noise"))
         elif part > 0.5:
             findings.append(
-                Finding("doubt", names[j], f"residuals are {100 * part:.0f} % of the effort: the model does not explain it")
+                Finding(
+                    "doubt", names[j], f"residuals are {100 * part:.0f} % of the effort: the model does not explain it"
+                )
             )
     _columns_of_efforts(arm, residuals, findings)
 
@@ -641,7 +639,9 @@ def _columns_of_efforts(arm: Chain, residuals: Residuals, findings: list[Finding
         if alike[j, j] < -0.8:
             findings.append(
                 Finding(
-                    "fault", names[j], f"the effort has the opposite sign of the model's (correlation {alike[j, j]:.2f})"
+                    "fault",
+                    names[j],
+                    f"the effort has the opposite sign of the model's (correlation {alike[j, j]:.2f})",
                 )
             )
         k = int(apart[:, j].argmin())

@@ -8,14 +8,15 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from .._check import Array, Fail, _show, as_amount, as_array, as_number, did_you_mean
+from .._check import Array, Fail, _show, as_amount, as_number, did_you_mean
 from .._extras import optional
 from ..errors import Error
-from .solve import Chunk
+from .solve import Chunk, Mask
 
 if TYPE_CHECKING:
     from ..model import Chain
@@ -102,8 +103,8 @@ def read_log(
     ----------
     source : mapping of arrays, Log, or path
         ``t`` (m,), ``q`` and ``tau`` (m, n), and where they are known ``qd``, ``qdd``, ``q_ref`` (commanded). A file:
-        ``.csv`` or other text with a line of names, ``.npz``, ``.parquet`` (needs pyarrow). Text and Parquet are read in
-        pieces; a large table is kept in a temporary file.
+        ``.csv`` or other text with a line of names, ``.npz``, ``.parquet`` (needs pyarrow). Text and Parquet are read
+        in pieces; a large table is kept in a temporary file.
     chain : Chain
         Order and names of joints.
     columns : mapping, optional
@@ -227,8 +228,12 @@ def _read_file(path: str, fail: Fail) -> Mapping[str, Any]:
             file = parquet.ParquetFile(path)
             names = list(file.schema_arrow.names)
             batches = (
-                np.column_stack([np.asarray(batch.column(k).to_numpy(zero_copy_only=False), dtype=np.float64)
-                                 for k in range(len(names))])
+                np.column_stack(
+                    [
+                        np.asarray(batch.column(k).to_numpy(zero_copy_only=False), dtype=np.float64)
+                        for k in range(len(names))
+                    ]
+                )
                 for batch in file.iter_batches(batch_size=_ROWS)
             )
             return _table(names, batches, file.metadata.num_rows * len(names) * 8)
@@ -363,7 +368,7 @@ def _pick(
         elif len(parts) == 1 and parts[0].ndim == 2:
             array = parts[0]
             if array.shape[1] != n:
-                fail(f"{key} has shape {array.shape}, expected (m, {n}): a column for each of {', '.join(chain.joint_names)}")
+                fail(f"{key} has shape {array.shape}, expected (m, {n}): columns of {', '.join(chain.joint_names)}")
         elif len(parts) == 1 and n == 1:
             array = parts[0].reshape(-1, 1)
         elif len(parts) == n and all(part.ndim == 1 for part in parts):
@@ -380,7 +385,7 @@ def _columns(parts: list[Array]) -> Array:
         # columns of a file that stays where it is: together if they are neighbours
         starts = [part.__array_interface__["data"][0] for part in parts]
         step = parts[0].itemsize
-        if all(b - a == step for a, b in zip(starts, starts[1:], strict=False)):
+        if all(b - a == step for a, b in pairwise(starts)):
             return np.lib.stride_tricks.as_strided(
                 parts[0], (len(parts[0]), len(parts)), (parts[0].strides[0], step), writeable=False
             )
@@ -394,9 +399,7 @@ def _bracket(name: str, key: str) -> float:
     return known.get(match[1].replace(" ", ""), 1.0) if match else 1.0
 
 
-def _assign(
-    names: list[str], chain: Chain, columns: Mapping[str, Any] | None, fail: Fail
-) -> dict[str, list[str]]:
+def _assign(names: list[str], chain: Chain, columns: Mapping[str, Any] | None, fail: Fail) -> dict[str, list[str]]:
     """Columns of each quantity, in the order of the joints."""
     n, joints = chain.n, chain.joint_names
     found: dict[str, list[str]] = {}
@@ -490,11 +493,11 @@ class Signals:
     cutoff: float
     kernels: Array | None  # (length, 3) of coordinates: a wide low-pass filter, and with it two derivatives
     kernel: Array | None  # of efforts, and of everything computed from the motion to explain them
-    use: Callable[[int, int], Array | None]
+    use: Callable[[int, int], Mask | None]
     first_validated: int
     size: int = 4096
     quiet: float | Array = 0.0  # rates below which a joint's effort does not count
-    folded: tuple[Array, ...] | None = None
+    folded: tuple[Any, ...] | None = None
 
     @property
     def count(self) -> int:
@@ -633,32 +636,11 @@ def prepare(
 ) -> Signals:
     """Look through a log, say what is wrong with it, and make it ready. Findings go to ``log.findings``."""
     findings = log.findings
-    m, n = log.q.shape
 
     def fail(text: str) -> Any:
         raise LogError(f"log: {text}", findings)
 
-    present = [key for key in ("q", "tau", "qd", "qdd", "q_ref") if getattr(log, key) is not None]
-    bad = np.zeros(m, dtype=bool)
-    for begin in range(0, m, _ROWS):
-        at = slice(begin, begin + _ROWS)
-        bad[at] = ~np.isfinite(log.t[at])
-        for key in present:
-            bad[at] |= ~np.isfinite(getattr(log, key)[at]).all(axis=1)
-        tick(begin)
-    if bad.any():
-        first = int(bad.argmax())
-        findings.append(
-            Finding(
-                "doubt" if bad.mean() < 0.2 else "fault",
-                "samples",
-                f"{int(bad.sum()):,} of {m:,} samples have missing or infinite numbers, the first is number "
-                f"{first}; they are left out",
-            )
-        )
-    if (~bad).sum() < 3:
-        fail(f"{int((~bad).sum())} of {m:,} samples are complete")
-    step, spans = _clock(log, bad, findings, fail)
+    step, spans = _clock(log, findings, fail, tick)
     _constant(log, chain, spans, findings)
     if log.qd is not None:
         _rates(log, chain, spans, step, findings)
@@ -716,51 +698,84 @@ def _at_share(spans: Sequence[Span], share: float) -> int:
     return spans[-1].end
 
 
-def _clock(log: Log, bad: Array, findings: list[Finding], fail: Fail) -> tuple[float, list[Span]]:
-    """Step of the clock, and stretches without gaps."""
-    t = np.asarray(log.t)
-    steps = np.diff(t)
-    known = steps[np.isfinite(steps) & (steps > 0)]
-    if not known.size:
+def _clock(log: Log, findings: list[Finding], fail: Fail, tick: Callable[[int], None]) -> tuple[float, list[Span]]:
+    """Step of the clock, and stretches without gaps or missing numbers."""
+    m = len(log.t)
+    sample = np.concatenate(
+        [np.diff(np.asarray(log.t[k : k + _ROWS])) for k in {0, max(0, m // 2 - _ROWS), max(0, m - _ROWS)}]
+    )
+    known = sample[np.isfinite(sample) & (sample > 0)]
+    if not known.size and np.isfinite(np.asarray(log.t)).any():
         fail("time does not go on: no sample is later than the one before it")
-    step = float(np.median(known))
-    even = (steps > 0.5 * step) & (steps < 1.5 * step)  # NaN is no step
-    jumps = np.flatnonzero(~even & ~bad[1:] & ~bad[:-1])
-    if jumps.size:
-        back = int((steps[jumps] <= 0).sum())
-        places = ", ".join(f"{t[k]:.6g} s" for k in jumps[:3].tolist()) + (", ..." if jumps.size > 3 else "")
+    step = float(np.median(known)) if known.size else 1.0
+    present = [key for key in _QUANTITIES if getattr(log, key) is not None]
+    starts: list[Any] = []
+    ends: list[Any] = []
+    jumps: list[int] = []
+    bad = regular = back = 0
+    first_bad = -1
+    total = squares = 0.0
+    last_t, last_good = math.nan, False
+    for begin in range(0, m, _ROWS):
+        at = slice(begin, begin + _ROWS)
+        t = np.asarray(log.t[at], dtype=np.float64)
+        good = np.isfinite(t)
+        for key in present:
+            good &= np.isfinite(getattr(log, key)[at]).all(axis=1)
+        if first_bad < 0 and not good.all():
+            first_bad = begin + int(good.argmin())
+        bad += int((~good).sum())
+        before = np.concatenate([[last_good], good[:-1]])
+        with np.errstate(invalid="ignore"):
+            steps = t - np.concatenate([[last_t], t[:-1]])
+            even = (steps > 0.5 * step) & (steps < 1.5 * step)  # NaN is no step
+        follows = good & before & even
+        regular += int(follows.sum())
+        off = steps[follows] / step - 1
+        total += float(off.sum())
+        squares += float(off @ off)
+        jumped = np.flatnonzero(good & before & ~even)
+        back += int((steps[jumped] <= 0).sum())
+        jumps += (jumped + begin).tolist()
+        starts.append(np.flatnonzero(good & ~follows) + begin)
+        ends.append(np.flatnonzero(before & ~follows) + begin)
+        last_t, last_good = float(t[-1]), bool(good[-1])
+        tick(begin + len(t))
+    if last_good:
+        ends.append(np.array([m]))
+    if bad:
         findings.append(
             Finding(
-                "doubt",
-                "t",
-                f"the clock jumps {jumps.size:,} times" + (f", {back:,} times back" if back else "")
-                + f" (after {places}); the log is cut there",
+                "doubt" if bad < 0.2 * m else "fault",
+                "samples",
+                f"{bad:,} of {m:,} samples have missing or infinite numbers, the first is number {first_bad}; they are "
+                "left out",
             )
         )
-    regular = steps[even]
-    jitter = float(np.std(regular) / step) if regular.size else 0.0
+    if m - bad < 3:
+        fail(f"{m - bad} of {m:,} samples are complete")
+    if jumps:
+        places = ", ".join(f"{log.t[k - 1]:.6g} s" for k in jumps[:3]) + (", ..." if len(jumps) > 3 else "")
+        times = f"{len(jumps):,} times" + (f", {back:,} times back" if back else "")
+        findings.append(Finding("doubt", "t", f"the clock jumps {times} (after {places}); the log is cut there"))
+    mean = total / max(1, regular)
+    jitter = math.sqrt(max(0.0, squares / max(1, regular) - mean**2))
     if jitter > 0.02:
         findings.append(
             Finding(
                 "doubt",
                 "t",
-                f"steps of the clock vary by {100 * jitter:.0f} % about {1e3 * step:.4g} ms; samples are taken as evenly "
-                "spaced",
+                f"steps of the clock vary by {100 * jitter:.0f} % about {1e3 * step:.4g} ms; they are taken as even",
             )
         )
-    cuts = np.ones(len(t), dtype=bool)
-    cuts[1:] = ~even
-    cuts |= bad
-    after = np.flatnonzero(np.concatenate([cuts[1:], [True]]) & ~bad) + 1
-    starts = np.flatnonzero(~bad & (cuts | np.concatenate([[True], bad[:-1]])))
-    spans = [Span(int(a), int(b)) for a, b in zip(starts, after, strict=True) if b - a >= 2]
+    pairs = zip(np.concatenate(starts).tolist(), np.concatenate(ends).tolist(), strict=True)
+    spans = [Span(a, b) for a, b in pairs if b - a >= 2]
     if not spans:
-        fail(f"no two of {int((~bad).sum()):,} samples follow each other by one step of {step:.4g} s")
-    mean = float(regular.mean()) if regular.size else step
-    return (mean if jitter > 1e-9 else step), spans
+        fail(f"no two of {m - bad:,} samples follow each other by one step of {step:.4g} s")
+    return (step * (1 + mean) if jitter > 1e-9 else step), spans
 
 
-def _sampled(log: Log, spans: Sequence[Span], most: int = 200_000) -> Array:
+def _sampled(log: Log, spans: Sequence[Span], most: int = 200_000) -> Any:
     """Numbers of some usable samples, evenly chosen."""
     total = sum(s.end - s.begin for s in spans)
     stride = max(1, total // most)
@@ -774,15 +789,13 @@ def _constant(log: Log, chain: Chain, spans: Sequence[Span], findings: list[Find
         span = np.ptp(values, axis=0)
         size = np.abs(values).max(axis=0)
         for j in np.flatnonzero(span <= 1e-12 * np.maximum(size, 1e-300)).tolist():
-            tail = (
-                "its effort is not fitted" if key == "tau" else "what only its motion shows is missing"
-            )
+            tail = "its effort is not fitted" if key == "tau" else "what only its motion shows is missing"
             findings.append(
-                Finding("fault", chain.joint_names[j], f"the {word} is {values[0, j]:.4g} all the time; {tail}")
+                Finding("fault", chain.joint_names[j], f"the {word} is {values[0, j] + 0.0:.4g} all the time; {tail}")
             )
 
 
-def dead_efforts(log: Log, spans: Sequence[Span]) -> Array:
+def dead_efforts(log: Log, spans: Sequence[Span]) -> Mask:
     """Joints (n,) of bool whose effort never changes."""
     values = np.asarray(log.tau[_sampled(log, spans)])
     return np.asarray(np.ptp(values, axis=0) <= 1e-12 * np.maximum(np.abs(values).max(axis=0), 1e-300))
@@ -818,11 +831,17 @@ def _rates(log: Log, chain: Chain, spans: Sequence[Span], step: float, findings:
         k = int(np.abs(C[j]).argmax())
         if abs(C[j, k]) > 0.95 and k != j:
             findings.append(
-                Finding("fault", names[j], f"its coordinate changes as the rate of {names[k]} says: columns are swapped")
+                Finding(
+                    "fault", names[j], f"its coordinate changes as the rate of {names[k]} says: columns are swapped"
+                )
             )
         else:
             findings.append(
-                Finding("fault", names[j], f"rate and change of the coordinate have little in common (correlation {C[j, j]:.2f})")
+                Finding(
+                    "fault",
+                    names[j],
+                    f"rate and change of the coordinate have little in common (correlation {C[j, j]:.2f})",
+                )
             )
     for j in np.flatnonzero(moving & right & (np.diag(C) < 0)).tolist():
         findings.append(Finding("fault", names[j], "the rate has the opposite sign of the change of the coordinate"))
@@ -847,7 +866,9 @@ def _rates(log: Log, chain: Chain, spans: Sequence[Span], step: float, findings:
     else:
         for j in good[np.abs(np.abs(ratio[good]) - 1) > 0.03].tolist():
             findings.append(
-                Finding("fault", names[j], f"the rate is {abs(ratio[j]):.4g} times the change of the coordinate: units?")
+                Finding(
+                    "fault", names[j], f"the rate is {abs(ratio[j]):.4g} times the change of the coordinate: units?"
+                )
             )
 
 
@@ -872,7 +893,7 @@ def _ranges(log: Log, chain: Chain, spans: Sequence[Span], findings: list[Findin
 
 def _saturated(
     log: Log, chain: Chain, spans: Sequence[Span], findings: list[Finding]
-) -> Callable[[int, int], Array | None]:
+) -> Callable[[int, int], Mask | None]:
     """Efforts that stick at their largest or least value do not count."""
     rows = _sampled(log, spans)
     values = np.asarray(log.tau[rows])
@@ -891,7 +912,8 @@ def _saturated(
                     Finding(
                         "doubt",
                         chain.joint_names[j],
-                        f"{100 * at.mean():.1f} % of the efforts are exactly {extreme:.5g}: saturated, they are not fitted",
+                        f"{100 * at.mean():.1f} % of the efforts are exactly {extreme:.5g}: saturated, "
+                        "they are not fitted",
                     )
                 )
         level.append((sides[0], sides[1]))
@@ -900,9 +922,9 @@ def _saturated(
     if np.isnan(bounds).all() and not dead.any():
         return lambda begin, end: None
 
-    def use(begin: int, end: int) -> Array:
+    def use(begin: int, end: int) -> Mask:
         tau = np.asarray(log.tau[begin:end])
-        return ~((tau == bounds[:, 0]) | (tau == bounds[:, 1]) | dead)
+        return np.asarray(~((tau == bounds[:, 0]) | (tau == bounds[:, 1]) | dead))
 
     return use
 
@@ -915,14 +937,14 @@ def _fold(
     period: Any,
     cutoff: float | None,
     quiet: float,
-    use: Callable[[int, int], Array | None],
+    use: Callable[[int, int], Mask | None],
     findings: list[Finding],
     fail: Fail,
 ) -> Signals:
     """Mean of whole periods; derivatives from its Fourier series."""
     length = as_amount(period, fail, "period", positive=True) / step
     P = round(length)
-    if P < 8 or abs(length - P) > 1e-3 * P ** 0.5:
+    if P < 8 or abs(length - P) > 1e-3 * P**0.5:
         fail(f"period is {period:g} s, {length:.6g} samples; expected a whole number of at least 8")
     sums = [np.zeros((P, chain.n)) for _ in range(2)]
     squares = np.zeros((P, chain.n))
@@ -953,6 +975,4 @@ def _fold(
         Finding("note", "period", f"{count} periods of {P:,} samples averaged; coordinates up to harmonic {top}")
     )
     folded = (np.arange(P) * step, q, qd, qdd, tau)
-    return FoldedSignals(
-        log, chain, [Span(0, P)], step, 1, cutoff or 0.0, None, None, use, P, 4096, quiet, folded
-    )
+    return FoldedSignals(log, chain, [Span(0, P)], step, 1, cutoff or 0.0, None, None, use, P, 4096, quiet, folded)

@@ -1,4 +1,4 @@
-"""Joint efforts as a linear function of what is to be identified: columns, which of them are independent, their names."""
+"""Joint efforts as a linear function of what is to be identified: columns, the independent ones, their names."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._check import Array
 from .terms import Coulomb, DriveInertia, Offset, Term, Viscous
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LinearModel", "Reduction"]
 
+Integers = NDArray[np.intp]
+
 _EXTRA: Final = {DriveInertia: "rotor_inertia", Viscous: "friction", Coulomb: "coulomb", Offset: "offset"}
 _DEPENDENT: Final = 1e-9  # part of a column that others do not give, below which it depends on them
 
@@ -25,12 +28,12 @@ _DEPENDENT: Final = 1e-9  # part of a column that others do not give, below whic
 class Reduction:
     """Independent columns of a linear model: W = W[:, pivots] Y."""
 
-    pivots: Array  # of int
+    pivots: Integers
     Y: Array
 
 
 class LinearModel:
-    """tau = W(q, qd, qdd) p + known(q, qd, qdd), with the ten parameters of every link and the terms of the joints in p.
+    """tau = W(q, qd, qdd) p + known(q, qd, qdd); p are ten parameters of every link and the terms of joints.
 
     Parameters
     ----------

@@ -61,7 +61,8 @@ class OnlineEstimator:
     >>> for _ in range(200):
     ...     q, qd, qdd = rng.uniform(-2, 2, (3, 2))
     ...     state = estimator.update(state, q, qd, qdd, heavy.inverse_dynamics(q, qd, qdd))
-    >>> bool(np.allclose(estimator.values(state), arm.base_parameters().minimal(heavy.inertial_parameters.ravel()), atol=1e-4))
+    >>> want = arm.base_parameters().minimal(heavy.inertial_parameters.ravel())
+    >>> bool(np.allclose(estimator.values(state), want, atol=1e-4))
     True
     """
 
@@ -130,7 +131,7 @@ class OnlineEstimator:
     def values(self, state: ArrayLike) -> Array:
         """Base parameters (r,) of a state."""
         R, z = self._unpacked(state)
-        return np.linalg.solve(R, z)
+        return np.asarray(np.linalg.solve(R, z), dtype=np.float64)
 
     def deviations(self, state: ArrayLike) -> Array:
         """Their standard deviations (r,), if the noise is as given and white."""
@@ -149,7 +150,7 @@ class OnlineEstimator:
         linear, r, n = self._model, self._model.count, self.chain.n
         k = len(linear._inertial)
         Y = model.regressor(q, qd, qdd)[:, linear._inertial]
-        rest = 0.0
+        rest: Any = 0.0
         if linear._known is not None:
             other, theta = linear._known
             other = other if empty is None else empty
@@ -249,7 +250,9 @@ class OnlineEstimator:
         return list(self.trace().save(directory, **options))
 
     def __repr__(self) -> str:
-        return f"OnlineEstimator of chain '{self.chain.name}': {self._model.count} base parameters, state of {self.size}"
+        return (
+            f"OnlineEstimator of chain '{self.chain.name}': {self._model.count} base parameters, state of {self.size}"
+        )
 
 
 def _value(term: Any, qd: Any, qdd: Any) -> Any:

@@ -41,7 +41,10 @@ class _Carried:
         n = self.chain.n
         kinds = [0 if kind == "revolute" else 1 for kind in self.chain.joint_types]
         self.extra = [
-            (term, j) for term in terms for j in range(n) if term.joints is None or self.chain.joint_names[j] in term.joints
+            (term, j)
+            for term in terms
+            for j in range(n)
+            if term.joints is None or self.chain.joint_names[j] in term.joints
         ]
         names = [*_NAMES, *(f"{getattr(term, 'name', term.symbol)}{j + 1}" for term, j in self.extra)]
         units = [*_UNITS, *(getattr(term, "unit", term.units[kinds[j]]) for term, j in self.extra)]
@@ -145,15 +148,15 @@ def identify_payload(
     Parameters
     ----------
     robot : Fit or Chain
-        The robot without it: best the `Fit` of a log of the same kind, whose friction and base parameters are then known;
-        of a `Chain` all parameters are believed.
+        The robot without it: best the `Fit` of a log of the same kind, whose friction and base parameters are then
+        known; of a `Chain` all parameters are believed.
     log : mapping of arrays, Log, table or path
         A motion with the payload; see `read_log`.
     link : str, optional
         Link that carries it, by default the last one that moves.
     friction : words or terms, optional
-        Terms of joints that are identified together with it; by default those of a `Fit` stay as they are, and a `Chain`
-        gets ``viscous, coulomb``.
+        Terms of joints that are identified together with it; by default those of a `Fit` stay as they are, and a
+        `Chain` gets ``viscous, coulomb``.
     cutoff, period, columns, units, rate, threads
         As of `identify`.
 
@@ -177,7 +180,7 @@ def identify_payload(
     fail = failing("identify_payload")
     if not isinstance(robot, Fit | _core.Chain):
         raise TypeError(f"identify_payload: robot is {_show(robot)}, expected a Fit or a Chain")
-    chain: Chain = robot._given if isinstance(robot, Fit) else robot  # type: ignore[assignment]
+    chain: Chain = robot._given if isinstance(robot, Fit) else robot
     names = chain.link_names
     if link is None:
         moving = [k for k, x in enumerate(chain.links) if x.joint != "fixed"]
@@ -253,7 +256,9 @@ def identify_payload(
 def _table(model: _Carried, values: Array, deviation: Array, degrees: float) -> Parameters:
     factor = student(degrees)
     rows = []
-    for name, unit, value, d in zip(model.base_names, model.base_units, values.tolist(), deviation.tolist(), strict=True):
+    for name, unit, value, d in zip(
+        model.base_names, model.base_units, values.tolist(), deviation.tolist(), strict=True
+    ):
         seen = math.isfinite(value) and math.isfinite(d)
         verdict = NOT if not seen or d > abs(value) / 2 else POOR if d > 0.05 * abs(value) else WELL
         low, high = (value - factor * d, value + factor * d) if seen else (-math.inf, math.inf)
@@ -272,7 +277,11 @@ def _body(values: Array, deviation: Array, chain: Chain, findings: list[Finding]
     m = float(values[0]) if seen[0] else math.nan
     if not m > 0:
         findings.append(
-            Finding("fault", "payload", f"the mass comes out as {m:.4g} kg: nothing is carried, or the robot is not as known")
+            Finding(
+                "fault",
+                "payload",
+                f"the mass comes out as {m:.4g} kg: nothing is carried, or the robot is not as known",
+            )
         )
         return Body(0.0, 0.0, (0.0, 0.0, 0.0)), False
     c = np.where(seen[1:4], values[1:4], 0.0) / m
@@ -292,7 +301,14 @@ def _body(values: Array, deviation: Array, chain: Chain, findings: list[Finding]
         J = np.concatenate([weight[:, None] * from_pseudo_inertia(D).T, np.diag(prior)])
         right = np.concatenate([-r, -prior * (x - x0)])
         size = np.linalg.norm(J, axis=0) + 1e-300
-        step = np.linalg.lstsq(np.concatenate([J / size, math.sqrt(damping) * np.eye(10)]), np.concatenate([right, np.zeros(10)]), rcond=None)[0] / size
+        step = (
+            np.linalg.lstsq(
+                np.concatenate([J / size, math.sqrt(damping) * np.eye(10)]),
+                np.concatenate([right, np.zeros(10)]),
+                rcond=None,
+            )[0]
+            / size
+        )
         step *= min(1.0, 1.0 / max(float(np.abs(step).max()), 1e-300))
         H_new, D_new = body_of(x + step)
         r_new = weight * (from_pseudo_inertia(H_new) - target)
@@ -389,14 +405,18 @@ def identify_gains(
         np.block(
             [
                 [
-                    np.trace(payload.inertia) / 2 * np.eye(3) - payload.inertia + payload.mass * np.outer(payload.com, payload.com),
+                    np.trace(payload.inertia) / 2 * np.eye(3)
+                    - payload.inertia
+                    + payload.mass * np.outer(payload.com, payload.com),
                     payload.mass * np.asarray(payload.com)[:, None],
                 ],
                 [payload.mass * np.asarray(payload.com)[None, :], np.array([[payload.mass]])],
             ]
         )
     )
-    chain = arm._with(links=[x._with(friction=0.0, rotor_inertia=0.0, stiffness=0.0) if x.joint != "fixed" else x for x in arm.links])
+    chain = arm._with(
+        links=[x._with(friction=0.0, rotor_inertia=0.0, stiffness=0.0) if x.joint != "fixed" else x for x in arm.links]
+    )
     model = LinearModel(chain, terms)
     n = arm.n
     R = [np.zeros((len(a) + 2,) * 2) for a in model.active]
@@ -434,7 +454,9 @@ def identify_gains(
         d = s / abs(ordered[last, last]) / scale[k - 1]
         if not slope > 2 * d:
             findings.append(
-                Finding("doubt", arm.joint_names[j], f"the gain is lost in the noise: 1 / gain = {slope:.3g} +- {d:.2g}")
+                Finding(
+                    "doubt", arm.joint_names[j], f"the gain is lost in the noise: 1 / gain = {slope:.3g} +- {d:.2g}"
+                )
             )
         if slope:
             values[j], deviations[j] = 1 / slope, d / slope**2

@@ -1,4 +1,4 @@
-"""Bodies that can exist: a full set of inertial parameters that fits the data and is positive definite, link by link."""
+"""Bodies that can exist: all inertial parameters, fitted to the data and positive definite, link by link."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import _core
 from .._check import Array
 from .._extras import optional
 from ..inertial import from_pseudo_inertia, to_pseudo_inertia
 from .log import Finding
+from .solve import triangular
 from .terms import Coulomb, DriveInertia, Viscous
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from .solve import Factors
 
 __all__ = ["PhysicalFit", "is_physical"]
+
 
 def is_physical(parameters: Any, tolerance: float = 0.0) -> Array:
     """Whether bodies have these parameters: no eigenvalue of the pseudo-inertia is below -tolerance.
@@ -77,7 +80,7 @@ class PhysicalFit:
 
 def upper_factor(H: Array) -> Array:
     """U, upper triangular with a positive diagonal, of H = U U'."""
-    return np.linalg.cholesky(H[::-1, ::-1])[::-1, ::-1]
+    return np.asarray(np.linalg.cholesky(H[::-1, ::-1])[::-1, ::-1], dtype=np.float64)
 
 
 def coordinates_of(H: Array) -> Array:
@@ -192,9 +195,7 @@ def fit_physical(
     for k in links:
         start[10 * k : 10 * k + 10] = from_pseudo_inertia(H0[k])
     free = [k for k in model.pivots.tolist() if k >= model.links]  # terms of joints that the data can tell
-    signed = {
-        k for k in free if isinstance(model.extra[k - model.links][0], Viscous | Coulomb | DriveInertia)
-    }
+    signed = {k for k in free if isinstance(model.extra[k - model.links][0], Viscous | Coulomb | DriveInertia)}
     start[free] = 0.0
     if method == "sdp":
         values, iterations = _semidefinite(A, z, start, links, free, signed, H0, weight)
@@ -252,8 +253,9 @@ def _log_cholesky(
 ) -> tuple[Array, int]:
     """Gauss-Newton with damping in log-Cholesky coordinates: every step is a set of bodies.
 
-    With H = U U' and X = U^-1 dH U^-T, the divergence has the gradient tr((U' H0^-1 U - 1) X) and, near its minimum, the
-    second derivative tr(X X): rows vec(X) with the right-hand side vec(1 - U' H0^-1 U) are its part of the equations.
+    With H = U U' and X = U^-1 dH U^-T, the divergence has the gradient tr((U' H0^-1 U - 1) X) and, near its minimum,
+    the second derivative tr(X X): rows vec(X) with the right-hand side vec(1 - U' H0^-1 U) are its part of the
+    equations.
     """
     x = np.concatenate([*(coordinates_of(H0[k]) for k in links), start[free]])
     inverse0 = [np.linalg.inv(H0[k]) for k in links]
@@ -289,14 +291,17 @@ def _log_cholesky(
 
     damping, iterations = 1e-4, 0
     cost, p, r = parameters(x)
-    for iterations in range(1, 201):
+    while iterations < 100:
+        iterations += 1
         J, b = equations(x, r)
         size = np.linalg.norm(J, axis=0)
         size = np.maximum(size, 1e-9 * size.max())
+        R = triangular(np.column_stack([J / size, b]))
         better = False
         for _ in range(12):
-            M = np.concatenate([J / size, math.sqrt(damping) * np.eye(len(x))])
-            step = np.linalg.lstsq(M, np.concatenate([b, np.zeros(len(x))]), rcond=None)[0] / size
+            D = R.copy()
+            _core.add_rows(D, np.eye(len(x), len(x) + 1) * math.sqrt(damping))
+            step = np.linalg.solve(D[:-1, :-1], D[:-1, -1]) / size
             largest = float(np.abs(step[:bodies]).max(initial=0.0))
             new = x + step * min(1.0, 2.0 / max(largest, 1e-300))
             found = parameters(new) if np.abs(new[:bodies]).max(initial=0.0) < 60 else (math.inf, p, r)
@@ -309,7 +314,7 @@ def _log_cholesky(
         gain = cost - found[0]
         x, (cost, p, r) = new, found
         damping *= 0.15
-        if gain <= 1e-9 * (abs(cost) + 1e-9):
+        if gain <= 1e-7 * abs(cost) + 1e-9:
             break
     return p, iterations
 
@@ -328,7 +333,7 @@ def _semidefinite(
     cvxpy = optional("cvxpy", "Fit.physical: method='sdp'")
     optional("clarabel", "Fit.physical: method='sdp'")
     bodies = [cvxpy.Variable((4, 4), PSD=True) for _ in links]
-    terms = cvxpy.Variable(len(free)) if free else None
+    terms: Any = cvxpy.Variable(len(free)) if free else None
     used = set(free) | {10 * k + i for k in links for i in range(10)}
     rest = start.copy()
     rest[list(used)] = 0.0
@@ -360,5 +365,3 @@ def _semidefinite(
     if free:
         values[free] = [max(0.0, v) if k in signed else v for k, v in zip(free, terms.value.tolist(), strict=True)]
     return values, int(problem.solver_stats.num_iters or 0)
-
-

@@ -79,22 +79,26 @@ def insights(fit: Fit) -> list[str]:
     worst = np.nanargmax(fit.relative_rms) if np.isfinite(fit.relative_rms).any() else 0
     names = fit._given.joint_names
     texts = [
-        f"{total} base parameters from {fit.samples:,} samples: {counts['well known']} well known, {counts['poor']} poor, "
-        f"{counts['not identifiable']} not identifiable.",
-        f"Residuals are {_percent(np.nanmin(fit.relative_rms))} to {_percent(np.nanmax(fit.relative_rms))} of the efforts; "
-        f"the worst joint is {names[int(worst)]}.",
+        f"{total} base parameters from {fit.samples:,} samples: {counts['well known']} well known, "
+        f"{counts['poor']} poor, {counts['not identifiable']} not identifiable.",
+        f"Residuals are {_percent(np.nanmin(fit.relative_rms))} to {_percent(np.nanmax(fit.relative_rms))} of the "
+        f"efforts; the worst joint is {names[int(worst)]}.",
     ]
     both = np.isfinite(fit.validation_rms) & (fit.rms > 0)
     if both.any():
         ratio = fit.validation_rms[both] / fit.rms[both]
         texts.append(
-            f"Predicted without having been fitted, the end of the log has {ratio.min():.2f} to {ratio.max():.2f} times the "
-            "residuals of the rest"
-            + (": the model holds beyond the samples it was made of." if ratio.max() < 1.5 else ", more than it should.")
+            f"Predicted without having been fitted, the end of the log has {ratio.min():.2f} to {ratio.max():.2f} "
+            "times the residuals of the rest"
+            + (
+                ": the model holds beyond the samples it was made of."
+                if ratio.max() < 1.5
+                else ", more than it should."
+            )
         )
     texts.append(
-        f"Bodies that can exist explain the log nearly as well: residuals are {fit._bodies.ratio:.3f} times the smallest "
-        "possible."
+        f"Bodies that can exist explain the log nearly as well: residuals are {fit._bodies.ratio:.3f} times the "
+        "smallest possible."
     )
     if (fit.inflation > 1.2).any():
         texts.append(
@@ -136,7 +140,9 @@ def advice(fit: Fit) -> list[str]:
             if kind == "term"
             else f"{shown}: only accelerations show them; move {joint_name} and the joints before it faster."
         )
-    texts.append("Four times as many samples of the same motion halve every deviation; zveno.excitation finds a better motion.")
+    texts.append(
+        "Four times as many samples of the same motion halve every deviation; zveno.excitation finds a better motion."
+    )
     return texts
 
 
@@ -170,7 +176,8 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], classes: Sequence
 
     kinds = classes or [""] * len(rows)
     body = "".join(line([escape(x) for x in row], "td", kind) for row, kind in zip(rows, kinds, strict=True))
-    return f"<div class=wide><table><thead>{line([escape(x) for x in head], 'th')}</thead><tbody>{body}</tbody></table></div>"
+    top = line([escape(x) for x in head], "th")
+    return f"<div class=wide><table><thead>{top}</thead><tbody>{body}</tbody></table></div>"
 
 
 def _efforts(fit: Fit, plots: list[dict[str, Any]]) -> str:
@@ -222,8 +229,16 @@ def _joints(fit: Fit) -> str:
                 f"{fit.whiteness[j]:.2g}",
             )
         )
-    head = ("joint", "rms", "of the effort", "validation rms", "rms of bodies", "rms of the model as given",
-            "correlation of neighbours", "probability if white")
+    head = (
+        "joint",
+        "rms",
+        "of the effort",
+        "validation rms",
+        "rms of bodies",
+        "rms of the model as given",
+        "correlation of neighbours",
+        "probability if white",
+    )
     return _table(head, rows)
 
 
@@ -245,14 +260,15 @@ def _parameters(fit: Fit) -> str:
         classes.append(row.verdict.replace(" ", "-"))
         bars.append((k, row))
     buttons = "".join(
-        f'<button data-show="{word.replace(" ", "-")}">{word} ({count})</button>' for word, count in _counts(fit).items()
+        f'<button data-show="{word.replace(" ", "-")}">{word} ({count})</button>'
+        for word, count in _counts(fit).items()
     )
     head = ("name", "value", "deviation", "95 % interval", "model as given", "unit", "verdict", "combination")
     return (
         f"<p class=buttons><button data-show=all>all ({len(rows)})</button>{buttons}</p>{_intervals(fit)}"
         f"<div id=parameters>{_table(head, rows, classes)}</div>"
-        "<p class=small>Well known: the deviation is below 5 % of the value, or of what links of this size give it; poor: "
-        "below 50 %. Condition number of the equations with columns of unit size: "
+        "<p class=small>Well known: the deviation is below 5 % of the value, or of what links of this size give it; "
+        "poor: below 50 %. Condition number of the equations with columns of unit size: "
         f"{fit.condition:.3g}.</p>"
     )
 
@@ -272,7 +288,9 @@ def _intervals(fit: Fit) -> str:
     colors = {"well known": "#3f9c5a", "poor": "#d99a1c", "not identifiable": "#c2410c"}
     for k, row in enumerate(rows):
         relative = row.deviation / sizes[k] if sizes[k] > 0 else math.inf
-        value = min(high, max(low + 0.02, math.log10(relative))) if 0 < relative < math.inf else high if relative else low
+        value = (
+            min(high, max(low + 0.02, math.log10(relative))) if 0 < relative < math.inf else high if relative else low
+        )
         x = (value - low) / (high - low) * (width - left - 10)
         y = row_height * k
         tip = escape(f"{row.name}: {row.value:.5g} ± {row.deviation:.3g} {row.unit}, {row.verdict}")
@@ -303,11 +321,17 @@ def _residuals(fit: Fit, plots: list[dict[str, Any]]) -> str:
             for j, name in enumerate(names)
         ]
         plots.append(
-            {"title": "spectrum of residuals, dB of effort^2/Hz", "x": _round(r.frequency[1:]), "xlabel": "Hz", "curves": curves}
+            {
+                "title": "spectrum of residuals, dB of effort^2/Hz",
+                "x": _round(r.frequency[1:]),
+                "xlabel": "Hz",
+                "curves": curves,
+            }
         )
         places.append(f'<div class=plot data-plot="{len(plots) - 1}"></div>')
     curves = [
-        {"name": name, "color": colors[j % len(colors)], "y": _round(r.correlation[:, j])} for j, name in enumerate(names)
+        {"name": name, "color": colors[j % len(colors)], "y": _round(r.correlation[:, j])}
+        for j, name in enumerate(names)
     ]
     plots.append(
         {
@@ -319,8 +343,8 @@ def _residuals(fit: Fit, plots: list[dict[str, Any]]) -> str:
     )
     places.append(f'<div class=plot data-plot="{len(plots) - 1}"></div>')
     return (
-        "<p>White residuals have a flat spectrum and no correlation. A peak is an oscillation that rigid links do not have; a "
-        f"rise towards low frequencies is friction or drift.</p><div class=plots>{''.join(places)}</div>"
+        "<p>White residuals have a flat spectrum and no correlation. A peak is an oscillation that rigid links do not "
+        f"have; a rise towards low frequencies is friction or drift.</p><div class=plots>{''.join(places)}</div>"
     )
 
 
@@ -340,8 +364,9 @@ def _bodies(fit: Fit, physical: Any) -> str:
     friction = fit.friction()
     head = ("link", "mass given, kg", "mass found, kg", "centre of mass, m", "principal moments, kg m^2")
     text = (
-        f"<p>All of these bodies can exist ({escape(physical.method)}, {physical.iterations} steps). What the log leaves open "
-        "is taken from the model as given: single masses and inertias are not measured values, their base parameters are."
+        f"<p>All of these bodies can exist ({escape(physical.method)}, {physical.iterations} steps). What the log "
+        "leaves open is taken from the model as given: single masses and inertias are not measured values, their base "
+        "parameters are."
         f"</p>{_table(head, rows)}"
     )
     if friction:
@@ -421,7 +446,8 @@ function draw(place, data) {
   const X = v => L + (v - view[0]) / (view[1] - view[0]) * (W - L - R);
   const Y = v => T + (high - v) / (high - low) * (H - T - B);
   if (data.from !== undefined && data.from !== null && data.from < view[1])
-    make("rect", {x: Math.max(L, X(data.from)), y: T, width: W - R - Math.max(L, X(data.from)), height: H - T - B, fill: "#f2f5f8"}, svg);
+    make("rect", {x: Math.max(L, X(data.from)), y: T, width: W - R - Math.max(L, X(data.from)), height: H - T - B, fill:
+    "#f2f5f8"}, svg);
   ticks(low, high, 4).forEach(v => {
     make("line", {x1: L, x2: W - R, y1: Y(v), y2: Y(v), stroke: "#e5e9ed"}, svg);
     make("text", {x: L - 6, y: Y(v) + 4, "text-anchor": "end"}, svg, v);
@@ -431,9 +457,9 @@ function draw(place, data) {
   shown.forEach(c => {
     let path = "", open = false;
     for (let i = 0; i < xs.length; i++) {
-      if (xs[i] < view[0] || xs[i] > view[1] || c.y[i] === null || (i && xs[i] < xs[i - 1])) { open = false; if (c.y[i] === null || xs[i] < view[0] || xs[i] > view[1]) continue; }
-      path += (open ? "L" : "M") + X(xs[i]).toFixed(1) + " " + Y(c.y[i]).toFixed(1);
-      open = true;
+      if (xs[i] < view[0] || xs[i] > view[1] || c.y[i] === null || (i && xs[i] < xs[i - 1])) { open = false; if (c.y[i]
+      === null || xs[i] < view[0] || xs[i] > view[1]) continue; } path += (open ? "L" : "M") + X(xs[i]).toFixed(1) + " "
+      + Y(c.y[i]).toFixed(1); open = true;
     }
     make("path", {d: path, fill: "none", stroke: c.color, "stroke-width": 1.3}, svg);
   });
@@ -459,8 +485,8 @@ function draw(place, data) {
   };
   svg.onpointerup = e => {
     const to = at(e);
-    if (from && Math.abs(to[0] - from[0]) > 8) { data.view = [Math.min(from[1], to[1]), Math.max(from[1], to[1])]; draw(place, data); }
-    from = null; box.setAttribute("visibility", "hidden");
+    if (from && Math.abs(to[0] - from[0]) > 8) { data.view = [Math.min(from[1], to[1]), Math.max(from[1], to[1])];
+    draw(place, data); } from = null; box.setAttribute("visibility", "hidden");
   };
   svg.onpointerleave = () => { cursor.setAttribute("visibility", "hidden"); readout.textContent = ""; };
   svg.ondblclick = () => { data.view = null; draw(place, data); };
@@ -493,8 +519,8 @@ body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733; background: #fff; m
        padding: 2rem 1.5rem 4rem; }
 h1 { margin: 0 0 .5rem; } h2 { margin: 2.2rem 0 .5rem; border-top: 1px solid #d5dbe1; padding-top: 1.2rem; }
 p { margin: .4rem 0; } .small, .readout { font-size: 13px; color: #51606f; }
-.lead { font-size: 1.1rem; } .fault b, p.fault { color: #c2410c; } .doubt b { color: #b37400; } .note b { color: #51606f; }
-.ok { color: #3f9c5a; }
+.lead { font-size: 1.1rem; } .fault b, p.fault { color: #c2410c; } .doubt b { color: #b37400; } .note b { color:
+#51606f; } .ok { color: #3f9c5a; }
 .findings { list-style: none; padding: 0; } .findings li { padding: .2rem 0; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; margin: .8rem 0; font-size: 14px; font-variant-numeric: tabular-nums; }

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from .._check import Array
-from .solve import Chunk, in_order, predicted as efforts_of
+from .solve import Chunk, in_order
+from .solve import predicted as efforts_of
 
 if TYPE_CHECKING:
     from .log import Signals
@@ -112,9 +113,7 @@ def look_at_residuals(
             parts.append(chunk.reduce(arm.inverse_dynamics(chunk.q, chunk.qd, chunk.qdd))[keep])
         known_model = np.concatenate(parts)
         similar = _correlations(known_model, measured)
-    deviation, spread, correlation, white, inflation, frequency, spectrum = sums.results(
-        signals.step * signals.stride
-    )
+    deviation, spread, correlation, white, inflation, frequency, spectrum = sums.results(signals.step * signals.stride)
     return Residuals(
         deviation,
         spread,
@@ -145,12 +144,15 @@ class _Sums:
 
     def add(self, chunk: Chunk, tau: Array) -> None:
         e = chunk.tau - tau
-        use = np.ones(e.shape, dtype=bool) if chunk.use is None else chunk.use
+        use: Any = np.ones(e.shape, dtype=bool) if chunk.use is None else chunk.use
         e = np.where(use, e, 0.0)
         self.count += use.sum(axis=0)
-        for lag in range(min(_LAGS + 1, len(e))):
-            self.squares[lag] += (e[lag:] * e[: len(e) - lag]).sum(axis=0)
-            self.pairs[lag] += (use[lag:] & use[: len(e) - lag]).sum(axis=0)
+        lags = min(_LAGS + 1, len(e))
+        self.squares[:lags] += _autocorrelation(e)[:lags]
+        if chunk.use is None:
+            self.pairs[:lags] += (len(e) - np.arange(lags))[:, None]
+        else:
+            self.pairs[:lags] += np.round(_autocorrelation(use.astype(np.float64))[:lags])
         y = np.where(use, chunk.tau, 0.0)
         self.tau[0] += y.sum(axis=0)
         self.tau[1] += (y * y).sum(axis=0)
@@ -159,7 +161,7 @@ class _Sums:
             self.power += np.abs(np.fft.rfft(e[begin : begin + _SEGMENT] * window, axis=0)) ** 2
             self.segments += 1
 
-    def results(self, step: float) -> tuple[Array, ...]:
+    def results(self, step: float) -> tuple[Any, ...]:
         m = np.maximum(self.count, 1)
         variance = self.squares[0] / m
         spread = np.sqrt(np.maximum(self.tau[1] / m - (self.tau[0] / m) ** 2, 0.0))
@@ -189,6 +191,12 @@ class _Sums:
         return np.sqrt(variance), spread, rho, white, inflation, frequency, spectrum
 
 
+def _autocorrelation(x: Array) -> Array:
+    """Sums of x[k] x[k + lag] over k, for every lag."""
+    size = 1 << (2 * len(x) - 1).bit_length()
+    return np.asarray(np.fft.irfft(np.abs(np.fft.rfft(x, size, axis=0)) ** 2, size, axis=0)[: len(x)])
+
+
 def _chi_square_tail(x: float, degrees: int) -> float:
     """Probability above x (Wilson and Hilferty)."""
     z = ((x / degrees) ** (1 / 3) - (1 - 2 / (9 * degrees))) / math.sqrt(2 / (9 * degrees))
@@ -196,7 +204,7 @@ def _chi_square_tail(x: float, degrees: int) -> float:
 
 
 def _correlations(model: Array, measured: Array) -> Array:
-    """Correlation of the effort j as measured with that of joint k in the model, [0, k, j], and the relative difference."""
+    """Of efforts k of the model and j as measured: their correlation [0, k, j], their relative difference [1, k, j]."""
     a, b = model - model.mean(axis=0), measured - measured.mean(axis=0)
     na, nb = np.linalg.norm(a, axis=0), np.linalg.norm(b, axis=0)
     size: Any = np.outer(na, nb)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core
 from .._check import Array
@@ -20,6 +21,7 @@ __all__ = ["Chunk", "Factors", "Solution", "factorise", "in_order", "solve"]
 
 _UNSEEN: Final = 1e-9  # singular value of columns of unit size, below which the data do not show a combination
 
+Mask = NDArray[np.bool_]
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -35,7 +37,7 @@ class Chunk(NamedTuple):
     qd: Array
     qdd: Array
     tau: Array  # (m, n)
-    use: Array | None  # (m, n) of bool: which efforts count
+    use: Mask | None  # (m, n): which efforts count
     part: int  # 0 to fit, 1 to validate
     reference: tuple[Array, Array, Array] | None = None  # instruments: coordinates that no sensor has disturbed
     kernel: Array | None = None  # of the filter, as long as M is larger than the stretch of the m rows
@@ -166,9 +168,7 @@ def joint_rows(
     return blocks, chunk.tau - (chunk.reduce(known) if isinstance(known, np.ndarray) else known)
 
 
-def predicted(
-    model: LinearModel, base: Array, chunk: Chunk, load: Callable[[Chunk], Array] | None = None
-) -> Array:
+def predicted(model: LinearModel, base: Array, chunk: Chunk, load: Callable[[Chunk], Array] | None = None) -> Array:
     """Efforts (m, n) of base parameters, with those that are known."""
     carried = load(chunk) if load is not None else None
     tau = model.efforts(base, chunk.q, chunk.qd, chunk.qdd, carried) + model.known(chunk.q, chunk.qd, chunk.qdd)
@@ -258,16 +258,14 @@ def _once(model: LinearModel, factors: Factors, noise: Array) -> Solution:
 def sparse_basis(null: Array) -> Array:
     """Another basis (k, r) of the same space whose rows have many zeros: reduced echelon form with the best pivots."""
     rows = np.array(null)
-    used: list[int] = []
     for i in range(len(rows)):
         candidates = np.abs(rows[i:])
-        at = np.unravel_index(int(candidates.argmax()), candidates.shape)
-        rows[[i, i + at[0]]] = rows[[i + at[0], i]]
-        rows[i] /= rows[i, at[1]]
+        row, column = map(int, np.unravel_index(int(candidates.argmax()), candidates.shape))
+        rows[[i, i + row]] = rows[[i + row, i]]
+        rows[i] /= rows[i, column]
         for k in range(len(rows)):
             if k != i:
-                rows[k] -= rows[k, at[1]] * rows[i]
-        used.append(int(at[1]))
+                rows[k] -= rows[k, column] * rows[i]
     rows[np.abs(rows) < 1e-7] = 0.0
     return rows
 

@@ -599,13 +599,11 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
         report([text for _, text in chain.suspicions], f"Chain '{chain.name}'", strict)
         return chain
 
-    def to_urdf(
-        self, path: str | os.PathLike[str] | None = None, *, coulomb: Mapping[str, float] | None = None
-    ) -> str:
+    def to_urdf(self, path: str | os.PathLike[str] | None = None, *, coulomb: Mapping[str, float] | None = None) -> str:
         """Return the chain as URDF, and write it to a file.
 
-        Frames, axes, limits, bodies and viscous friction (as damping) are written with all digits. URDF has no springs, no
-        inertias of drives and no infinite limits: the former are left out, 1e9 stands for the latter.
+        Frames, axes, limits, bodies and viscous friction (as damping) are written with all digits. URDF has no springs,
+        no inertias of drives and no infinite limits: the former are left out, 1e9 stands for the latter.
 
         Parameters
         ----------

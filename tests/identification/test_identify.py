@@ -1,0 +1,303 @@
+"""Identification from logs: exact without noise, honest with it, clear about what is wrong."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pinocchio as pin
+import pytest
+import zveno as zv
+from engines.pinocchio import Twin
+from zveno.identification import Coulomb, DriveInertia, IdentificationWarning, LoadFriction, LogError, Stribeck
+
+
+def motion(n, m=400, step=0.02, seed=1, size=0.5):
+    """A smooth motion with known derivatives."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(m) * step
+    w, a, b = rng.uniform(0.8, 4.0, (4, n)), size * rng.normal(size=(4, n)), rng.uniform(0, 6, (4, n))
+    x = t[:, None, None] * w + b
+    return t, (a * np.sin(x)).sum(1), (a * w * np.cos(x)).sum(1), -(a * w * w * np.sin(x)).sum(1)
+
+
+def log_of(arm, noise=0.0, seed=0, **options):
+    t, q, qd, qdd = motion(arm.n, **options)
+    tau = arm.inverse_dynamics(q, qd, qdd)
+    tau = tau + noise * np.random.default_rng(seed).normal(size=tau.shape)
+    return {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": tau}
+
+
+def truth(fit):
+    return fit._model.Y @ fit._model.full_values()
+
+
+def quiet(*arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentificationWarning)
+        return zv.identify(*arguments, **options)
+
+
+@pytest.mark.parametrize("robot", ["puma560", "stanford", "kuka_iiwa14"])
+def test_torques_of_another_engine_give_its_parameters(robot):
+    arm = getattr(zv.robots, robot)()
+    plain = arm._with(links=[x._with(rotor_inertia=0.0, friction=0.0) if x.joint != "fixed" else x for x in arm.links])
+    twin = Twin(plain, pin.buildModelFromXML(plain.to_urdf()))
+    t, q, qd, qdd = motion(arm.n, 250)
+    tau = np.array([twin.inverse_dynamics(*state) for state in zip(q, qd, qdd, strict=True)])
+    fit = quiet(plain, {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": tau}, friction="viscous,coulomb")
+    expected = truth(fit)
+    assert fit._model.base.count - 2 * arm.n == plain.base_parameters().count
+    assert np.abs(fit.values - expected).max() < 1e-9 * np.abs(expected).max()
+    assert fit.missing == () and fit.relative_rms.max() < 1e-9
+    assert np.abs(fit.predict(q, qd, qdd) - tau).max() < 1e-9 * np.abs(tau).max()
+
+
+def test_intervals_cover_and_z_scores_have_unit_variance():
+    arm = zv.robots.two_link()
+    base = log_of(arm, m=160)
+    rng = np.random.default_rng(12)
+    z, inside = [], []
+    for _ in range(200):
+        noisy = base | {"tau": base["tau"] + [0.3, 0.1] * rng.normal(size=base["tau"].shape)}
+        fit = quiet(arm, noisy, friction="viscous", validation=0.0, threads=1)
+        expected = truth(fit)
+        z.append((fit.values - expected) / np.sqrt(np.diag(fit.covariance)))
+        inside.append([row.low <= x <= row.high for row, x in zip(fit.parameters, expected, strict=True)])
+    assert 0.93 < np.mean(inside) < 0.97
+    assert 0.92 < np.std(z) < 1.08 and abs(np.mean(z)) < 0.1
+
+
+def test_intervals_cover_where_noise_is_correlated_and_coordinates_are_differentiated():
+    arm = zv.robots.two_link()
+    base = log_of(arm, m=1500, step=0.01)
+    rng = np.random.default_rng(3)
+    inside = []
+    for _ in range(40):
+        noise = rng.normal(size=base["tau"].shape)
+        for k in range(1, len(noise)):
+            noise[k] += 0.8 * noise[k - 1]
+        log = {"t": base["t"], "q": base["q"], "tau": base["tau"] + 0.1 * noise}
+        fit = quiet(arm, log, friction=None, cutoff=8.0, validation=0.0, threads=1)
+        inside.append([row.low <= x <= row.high for row, x in zip(fit.parameters, truth(fit), strict=True)])
+    assert 0.9 < np.mean(inside) < 0.995
+
+
+def test_results_depend_neither_on_threads_nor_on_chunks(monkeypatch):
+    arm = zv.robots.puma560()
+    log = log_of(arm, 0.2, m=5000, step=0.005)
+    one, two = (quiet(arm, log, threads=k) for k in (1, 2))
+    assert np.array_equal(one.values, two.values) and np.array_equal(one.covariance, two.covariance)
+    from zveno.identification import fit as module
+
+    prepare = module.prepare
+
+    def smaller(*arguments, **options):
+        signals = prepare(*arguments, **options)
+        signals.size = 700
+        return signals
+
+    monkeypatch.setattr(module, "prepare", smaller)
+    other = quiet(arm, log, threads=1)
+    assert np.allclose(other.values, one.values, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("still", [0, 1])
+def test_what_the_motion_does_not_show_is_named_and_has_no_value(still):
+    arm = zv.robots.two_link()
+    t, q, qd, qdd = motion(2)
+    q[:, still], qd[:, still], qdd[:, still] = 0.4, 0.0, 0.0
+    tau = arm.inverse_dynamics(q, qd, qdd)
+    with pytest.warns(IdentificationWarning, match="does not show"):
+        fit = zv.identify(arm, {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": tau}, friction="viscous")
+    W = fit._model.base_columns(q, qd, qdd).reshape(-1, fit._model.count)
+    s = np.linalg.svd(W / np.maximum(np.linalg.norm(W, axis=0), 1e-300))[1]
+    assert len(fit.missing) == fit._model.count - (s > 1e-9).sum() > 0
+    lost = np.isnan(fit.values)
+    assert lost.any() and f"Fv{still + 1}" in fit.missing
+    assert all(fit.parameters[k].verdict == "not identifiable" for k in np.flatnonzero(lost))
+    assert np.allclose(fit.values[~lost], truth(fit)[~lost], rtol=1e-6, atol=1e-9)
+    assert fit.relative_rms[1 - still] < 1e-9
+
+
+def test_a_periodic_motion_is_differentiated_exactly():
+    arm = zv.robots.ur3e()
+    P, step = 400, 0.01
+    t = np.arange(3 * P) * step
+    rng = np.random.default_rng(0)
+    w = 2 * np.pi / (P * step) * np.arange(1, 6)
+    a, b = rng.normal(size=(2, 5, arm.n)) / 4
+    x = np.multiply.outer(t, w)
+    q = np.sin(x) @ a + np.cos(x) @ b
+    qd = (np.cos(x) * w) @ a - (np.sin(x) * w) @ b
+    qdd = -(np.sin(x) * w * w) @ a - (np.cos(x) * w * w) @ b
+    log = {"t": t, "q": q, "tau": arm.inverse_dynamics(q, qd, qdd)}
+    fit = quiet(arm, log, friction=None, period=P * step)
+    assert np.abs(fit.values - truth(fit)).max() < 1e-9
+    filtered = quiet(arm, {key: value[: 2 * P] for key, value in log.items()}, friction=None)
+    assert filtered.relative_rms.max() < 1e-3
+
+
+def test_friction_of_every_kind_comes_back():
+    arm = zv.robots.ur3e()
+    t, q, qd, qdd = motion(arm.n, 1200)
+    rigid = arm.inverse_dynamics(q, qd, qdd)
+    tau = rigid + 0.7 * qd + 0.9 * np.sign(qd) + 0.5 * np.sign(qd) * np.exp(-((qd / 0.4) ** 2)) + 0.2
+    terms = ["viscous", Coulomb(), Stribeck(rate=0.4), "offset"]
+    fit = quiet(arm, {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": tau}, friction=terms)
+    for values in fit.friction().values():
+        assert values == pytest.approx({"Fv": 0.7, "Fc": 0.9, "Fs": 0.5, "F0": 0.2}, abs=1e-8)
+    loaded = rigid + 0.3 * np.sign(qd) + 0.05 * np.abs(rigid) * np.sign(qd)
+    log = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": loaded}
+    found = quiet(arm, log, friction=["coulomb", LoadFriction()]).friction()
+    assert found["upper_arm_joint"]["Fl"] == pytest.approx(0.05, rel=0.1)
+
+
+def test_drives_that_cannot_be_told_from_links_are_not():
+    arm = zv.robots.puma560()
+    log = log_of(arm)
+    fit = quiet(arm, log, friction=[DriveInertia()])
+    names = [row.name for row in fit.parameters if row.name.startswith("Ia")]
+    assert names == ["Ia3", "Ia4", "Ia5", "Ia6"]
+    assert np.isnan(fit.friction()["link1_joint"]["Ia"])
+
+
+def test_springs_and_rotors_of_the_model_are_known():
+    arm = zv.robots.two_link()
+    links = [x._with(stiffness=5.0, rotor_inertia=0.3, friction=0.2) if x.joint != "fixed" else x for x in arm.links]
+    arm = arm._with(links=links)
+    fit = quiet(arm, log_of(arm), friction=None)
+    assert np.abs(fit.values - truth(fit)).max() < 1e-9
+    other = quiet(arm, log_of(arm), friction="viscous")
+    assert [x["Fv"] for x in other.friction().values()] == pytest.approx([0.2, 0.2], abs=1e-9)
+
+
+def test_outliers_do_not_move_robust_estimates():
+    arm = zv.robots.two_link()
+    log = log_of(arm, 0.05, m=600)
+    log["tau"][::17] += 20.0
+    plain, robust = (quiet(arm, log, friction=None, method=x) for x in ("wls", "huber"))
+    error = [np.abs(fit.values - truth(fit)).max() for fit in (plain, robust)]
+    assert error[1] < 0.1 * error[0]
+    z = (robust.values - truth(robust)) / np.sqrt(np.diag(robust.covariance))
+    assert np.abs(z).max() < 5
+
+
+def test_noisy_coordinates_bias_least_squares_but_not_instruments():
+    arm = zv.robots.two_link()
+    base = log_of(arm, m=3000, step=0.005)
+    rng = np.random.default_rng(0)
+    errors = {"wls": [], "iv": [], "tls": []}
+    for _ in range(6):
+        log = {
+            "t": base["t"],
+            "q": base["q"] + 2e-3 * rng.normal(size=base["q"].shape),
+            "q_ref": base["q"],
+            "tau": base["tau"] + 0.05 * rng.normal(size=base["q"].shape),
+        }
+        for method, found in errors.items():
+            fit = quiet(arm, log, friction=None, method=method, cutoff=12.0, position_noise=2e-3, threads=1)
+            found.append(fit.values - truth(fit))
+    z = {key: np.abs(np.mean(value, axis=0)).max() for key, value in errors.items()}
+    assert z["iv"] < 0.1 * z["wls"] and z["tls"] < 0.35 * z["wls"]
+
+
+def test_ordinary_least_squares_are_those_of_numpy():
+    arm = zv.robots.ur5e()
+    log = log_of(arm, 0.5, m=150)
+    fit = quiet(arm, log, friction=None, method="ols", validation=0.0)
+    bp = arm.base_parameters()
+    W = arm.regressor(log["q"], log["qd"], log["qdd"])[..., bp.pivots].reshape(-1, bp.count)
+    y = log["tau"].ravel()
+    p, squares, *_ = np.linalg.lstsq(W, y, rcond=None)
+    covariance = squares[0] / (len(y) - bp.count) * np.linalg.inv(W.T @ W)
+    assert np.allclose(fit.values, p, rtol=1e-8, atol=1e-10)
+    assert np.allclose(fit.covariance, covariance, rtol=1e-5)
+
+
+# ---- what goes wrong
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return zv.robots.ur5e()
+
+
+@pytest.fixture(scope="module")
+def log(arm):
+    return log_of(arm, 0.05, m=900)
+
+
+def broken(log, **changes):
+    return {key: np.array(changes.get(key, value)) for key, value in log.items()}
+
+
+def with_nan(x):
+    x = x.copy()
+    x[40:60, 1] = np.nan
+    return x
+
+
+CASES = {
+    "nan": (lambda g: {"tau": with_nan(g["tau"])}, "20 of 900 samples have missing"),
+    "constant effort": (
+        lambda g: {"tau": g["tau"] * [1, 1, 0, 1, 1, 1]},
+        "forearm_joint: the effort is 0 all the time",
+    ),
+    "constant coordinate": (lambda g: {"q": g["q"] * [1, 1, 1, 1, 1, 0]}, "wrist_3_joint: the coordinate is 0 all"),
+    "wrong rate": (lambda g: {"t": 2 * g["t"]}, "the sampling rate may be 49.98 Hz, not 25 Hz"),
+    "milliseconds": (lambda g: {"t": 1000 * g["t"]}, "times are in milliseconds"),
+    "swapped rates": (lambda g: {"qd": g["qd"][:, [1, 0, 2, 3, 4, 5]]}, "columns are swapped"),
+    "swapped efforts": (lambda g: {"tau": g["tau"][:, [0, 2, 1, 3, 4, 5]]}, "forearm_joint: its effort is that of"),
+    "turned effort": (
+        lambda g: {"tau": g["tau"] * [1, -1, 1, 1, 1, 1]},
+        "upper_arm_joint: the effort has the opposite",
+    ),
+    "turned rate": (lambda g: {"qd": -g["qd"]}, "the rate has the opposite sign"),
+    "short": (lambda g: {key: value[:9] for key, value in g.items()}, "the log is too short"),
+    "degrees": (lambda g: {k: np.degrees(g[k]) for k in ("q", "qd", "qdd")}, "are these degrees"),
+    "degrees of coordinates": (lambda g: {"q": np.degrees(g["q"])}, "coordinates are in degrees, rates in radians"),
+    "jumps": (lambda g: {"t": g["t"] + 3.0 * (np.arange(900) > 500)}, "the clock jumps 1 times"),
+    "back": (lambda g: {"t": g["t"] - 3.0 * (np.arange(900) > 500)}, "1 times back"),
+    "saturated": (lambda g: {"tau": np.clip(g["tau"], -12, 12)}, "saturated, they are not fitted"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bad_data_are_named_and_the_report_is_written(name, arm, log, tmp_path):
+    change, text = CASES[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentificationWarning)
+        fit = zv.identify(arm, broken(log, **change(log)), threads=1)
+    assert any(text in str(finding) for finding in fit.findings), fit.findings
+    fit.report(tmp_path / "report.html")
+    assert text.split(":")[-1].strip()[:20] in (tmp_path / "report.html").read_text().replace("&#x27;", "'")
+
+
+def test_a_good_log_raises_no_suspicion(arm, log):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit = zv.identify(arm, log)
+    assert [f for f in fit.findings if f.level != "note"] == []
+
+
+def test_logs_without_hope_are_refused(arm, log):
+    for change, text in (
+        ({"tau": np.full_like(log["tau"], np.nan)}, "0 of 900 samples are complete"),
+        ({"t": 0 * log["t"]}, "time does not go on"),
+        ({"q": log["q"][:, :5]}, r"q has shape \(900, 5\)"),
+        ({"tau": np.full(log["tau"].shape, "x")}, "expected numbers"),
+        ({"tau": log["tau"][:-1]}, "different lengths"),
+    ):
+        with pytest.raises(LogError, match=text):
+            zv.identify(arm, broken(log, **change))
+    with pytest.raises(LogError, match="no times"):
+        zv.identify(arm, {"q": log["q"], "tau": log["tau"]})
+    with pytest.raises(LogError, match="cutoff is 400 Hz"):
+        zv.identify(arm, log, cutoff=400.0)
+    with pytest.raises(ValueError, match=r"friction has 'viscos'.*did you mean 'viscous'"):
+        zv.identify(arm, log, friction="viscos")
+    with pytest.raises(ValueError, match="q_ref"):
+        zv.identify(arm, log, method="iv")
+    with pytest.raises(TypeError, match="expected a Chain"):
+        zv.identify(3, log)
