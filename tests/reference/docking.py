@@ -77,6 +77,11 @@ def contact(o_a, R_a, v_a, w_a, o_b, R_b, v_b, w_b):
     todo = [(k, n, K, q, p) for k, n, K in (("edge", EDGE, K_EDGE), ("side", SIDE, K_SIDE)) for q, p in ((b, a), (a, b))]
     for kind, (nodes, length), k, q, p in [*todo, ("face", FACE, K_FACE, b, a)]:
         at = q[0] + nodes @ q[1].T
+        s = (at - p[0]) @ p[1][:, 0]
+        low = s < 0 if kind == "face" else (s < HEIGHT) & (s > -BEHIND)
+        if not low.any():
+            continue
+        at, length = at[low], length[low]
         depth, window, normal = touches(kind, (at - p[0]) @ p[1])
         hit = (depth > 0) & (window > 0)
         if not hit.any():
