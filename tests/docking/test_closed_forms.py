@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-
 import zveno as zv
+from scipy.integrate import solve_ivp
 from zveno import docking
 
 BODY_A = zv.Body(12e3, (22e3, 70e3, 70e3), com=(-3.5, 0, 0))
@@ -42,7 +42,20 @@ def test_head_on_impact_of_rigid_vehicles():
     d = docking.simulate(s, 0.4, dt=2e-4)
     assert d.state_a["velocity"][0] == pytest.approx(-0.05135687047, rel=1e-8)
     assert d.state_b["velocity"][0] == pytest.approx(0.00450366413, rel=1e-8)
-    assert d.peak.compression == pytest.approx(9934.5355, rel=1e-7)
+    # the peak by integration of the penetration alone
+    k, m, rate = 4e5 * 2 * math.pi * 0.585, 12e3 * 350e3 / 362e3, 8.0
+
+    def ramp(x, blend=0.2e-3):
+        c = min(max(x / blend, 0.0), 1.0)
+        return blend * c**3 * (1 - c / 2) + max(x - blend, 0.0)
+
+    def motion(t, y):
+        return [y[1], -k * ramp(y[0]) * max(0.0, 1 + rate * y[1]) / m]
+
+    path = solve_ivp(motion, (0, 0.15), [0.0, 0.08], rtol=1e-11, atol=1e-13, dense_output=True).sol
+    t = np.linspace(0.08, 0.1, 20001)
+    force = [k * ramp(x) * max(0.0, 1 + rate * v) for x, v in path(t).T]
+    assert d.peak.compression == pytest.approx(max(force), rel=1e-8)
     assert d.momentum_error < 1e-10
 
 
@@ -59,8 +72,7 @@ def test_off_centre_impact_tends_to_the_impulse_of_rigid_bodies():
     assert impulse == pytest.approx(1491.615259, rel=1e-9)
     want = {4e5: 1492.143660, 4e6: 1491.782859, 4e7: 1491.668591}
     for k, value in want.items():
-        # the node stands for a 24th of the circle
-        contact = docking.Contact(face_stiffness=k / 24, edge_stiffness=0, side_stiffness=0, friction=0)
+        contact = docking.Contact(face_stiffness=k, edge_stiffness=0, side_stiffness=0, friction=0)
         s = rigid(
             chaser=docking.Vehicle(BODY_A, interface=shape),
             station=docking.Vehicle(BODY_B, interface=shape),
@@ -68,7 +80,7 @@ def test_off_centre_impact_tends_to_the_impulse_of_rigid_bodies():
             contact=contact.replace(range=0.1),
             conditions=docking.Conditions(0.08, gap=0.002),
         )
-        d = docking.simulate(s, 0.9 if k < 1e6 else 0.4, dt=4e-4 if k < 1e6 else 1e-4)
+        d = docking.simulate(s, {4e5: 0.6, 4e6: 0.3, 4e7: 0.15}[k], dt={4e5: 2e-4, 4e6: 1e-4, 4e7: 2e-5}[k])
         assert d.impulse[0] == pytest.approx(value, rel=2e-7)
 
 
@@ -86,8 +98,8 @@ def test_two_masses_on_latches_swing_as_an_oscillator():
 def test_a_locked_pair_turns_as_one_body():
     latches = docking.Latches(stiffness=1e7, damping=1e6)
     conditions = docking.Conditions.from_degrees(0.08, lateral=(0.02, -0.01), rate=(0.1, -0.1, 0.15), gap=0.0)
-    s = rigid(contact=NO_CONTACT, latches=latches, conditions=conditions)
-    d = docking.simulate(s, 14.0, dt=2e-3, record=1.0)
+    s = rigid(contact=NO_CONTACT, latches=latches, conditions=conditions, phases=docking.Phases(sequence=("ready",)))
+    d = docking.simulate(s, 14.0, dt=1e-4, record=1.0)
     np.testing.assert_allclose(d.locked.velocity, (0.0026519337, 0.0573051598, 0.0156435872), rtol=1e-8)
     np.testing.assert_allclose(d.locked.omega, (0.0017436839, -0.0016776009, 0.0026604749), rtol=1e-6)
     for state in (d.state_a, d.state_b):
@@ -96,14 +108,14 @@ def test_a_locked_pair_turns_as_one_body():
         np.testing.assert_allclose(turn @ state["omega"], d.locked.omega, atol=2e-9)
     assert d.energy_start == pytest.approx(1270.1323379, rel=1e-10)
     assert d.energy_end == pytest.approx(1230.5223118, rel=1e-9)
-    assert d.work.latch == pytest.approx(-39.6100262, rel=1e-8)
-    assert abs(d.energy_error) < 1e-6
+    assert d.work.latch == pytest.approx(-39.6100262, rel=1e-7)
+    assert abs(d.energy_error) < 4e-6
 
 
 def test_without_contact_the_vehicles_are_two_free_bodies():
     s = docking.demo("UPS", "nominal")
     s = s.replace(conditions=s.conditions.replace(gap=0.5))
-    d = docking.simulate(s, 2.0, dt=5e-3 if False else 4e-3, record=0.5)
+    d = docking.simulate(s, 2.0, dt=4e-3, record=0.5)
     assert not d.captured and d.status == "not_captured" and math.isnan(d.t_contact)
     np.testing.assert_allclose(d.state_a["velocity"], (0.08, 0, 0), atol=1e-14)
     np.testing.assert_allclose(d.state_a["position"], (0.16, 0, 0), atol=1e-13)
@@ -118,3 +130,69 @@ def test_momentum_is_constant_to_rounding_for_any_step():
     for kind, dt in (("UPS", 4e-3), ("RSU", 2e-3), ("SPU", 3e-3)):
         d = docking.simulate(docking.demo(kind, "nominal"), 2.5, dt=dt, record=1.0)
         assert d.momentum_error < 1e-9 and d.angular_momentum_error < 3e-8
+
+
+# two bodies pressed together by thrusters, pushed sideways by `ratio` of the limit of friction
+def pressed(ratio, duration=math.inf, **contact):
+    light = zv.Body(1000.0, (800.0, 800.0, 800.0))
+    vehicle = docking.Vehicle(light)
+    press, friction = 400.0, 0.10
+    side = ratio * friction * press
+    thrusts = [docking.Thrust((press, 0, 0), at=0.0, vehicle=k) for k in "ab"]
+    thrusts += [
+        docking.Thrust((0, sign * side, 0), at=2.0, duration=duration, vehicle=k) for k, sign in (("a", 1), ("b", -1))
+    ]
+    return docking.Scenario(
+        vehicle,
+        vehicle,
+        docking.Conditions(1e-3, gap=1e-4),
+        contact=docking.Contact(friction=friction, damping=1000.0, edge_stiffness=0, side_stiffness=0, **contact),
+        latches=OFF,
+        thrust=thrusts,
+    )
+
+
+def test_smooth_friction_creeps_at_its_closed_form():
+    d = docking.simulate(pressed(0.5), 6.0, dt=1e-3)
+    speed = 5e-3 * 0.5 / math.sqrt(1 - 0.25)
+    assert abs(d.history.relative_twist[-1, 1]) == pytest.approx(speed, rel=5e-4)
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.5])
+def test_sticking_friction_holds(exponent):
+    s = pressed(0.5, sticking=True, exponent=exponent, face_stiffness=4e5 if exponent == 1.0 else 4e7)
+    d = docking.simulate(s, 6.0, dt=1e-3)
+    h = d.history
+    way = h.misalignment[:, 1] - h.misalignment[h.t.searchsorted(1.99), 1]
+    if exponent == 1.0:  # load over stiffness of the bristles
+        assert abs(way[-1]) == pytest.approx(0.5 * 40 / (2 / 3 * 4e5 * 2 * math.pi * 0.585), rel=1e-4)
+    last = h.t > 5.0
+    assert np.ptp(way[last]) < 1e-9
+    assert np.abs(h.relative_twist[last, 1]).max() < 1e-9
+
+
+def test_sticking_friction_slides_under_more_and_stays():
+    d = docking.simulate(pressed(1.6, 0.3, sticking=True), 3.5, dt=1e-3)
+    # a mass on a spring with a slider, by small steps
+    m, limit, k = 500.0, 40.0, 2 / 3 * 4e5 * 2 * math.pi * 0.585
+    c, dt = 1.4 * math.sqrt(k * m), 1e-5
+    x = v = z = 0.0
+    for n in range(150_000):
+        push = 64.0 if n * dt < 0.3 else 0.0
+        v += dt / m * (push - min(max(k * z + c * v, -limit), limit))
+        x += dt * v
+        z = min(max(z + dt * v, -limit / k), limit / k)
+    h = d.history
+    moved = abs(h.misalignment[-1, 1] - h.misalignment[h.t.searchsorted(1.99), 1])
+    assert moved == pytest.approx(x, rel=2e-3)
+    assert np.abs(h.relative_twist[h.t > 3.3, 1]).max() < 1e-8
+    assert d.momentum_error < 1e-9
+
+
+def test_sticking_friction_docks_as_smooth_friction_does_nearly():
+    s = docking.demo("UPS", "nominal")
+    stuck = docking.simulate(s.replace(contact=docking.Contact(sticking=True)), dt=2e-3, after=0.5)
+    smooth = docking.simulate(s, dt=2e-3, after=0.5)
+    assert stuck.captured and stuck.t_contact == pytest.approx(smooth.t_contact, abs=1e-6)
+    assert stuck.t_capture == pytest.approx(smooth.t_capture, rel=0.1)
+    assert stuck.momentum_error < 1e-9

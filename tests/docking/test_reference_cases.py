@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-
 from zveno import docking
 
 # independent reference (DOP853, relative tolerance 1e-10); latches are counted from the petal at 30 degrees
 CASES = {
     ("UPS", "aligned"): {
         "contact": 2.38986138, "latches": (1.9, 1.9, 1.9), "capture": 1.9,
-        "peaks": {"axial": 545.6536, "shear": 0, "force": 545.6536, "torsion": 0, "bending": 0, "latch": 180.8461, "leg": 122.4231},
+        "peaks": {"axial": 545.6536, "shear": 0, "force": 545.6536, "torsion": 0, "bending": 0, "latch": 180.8461,
+                  "leg": 122.4231},
         "strokes": (-0.03709198, 0.0),
         "work": (-0.02037631, 0, -4.036633, -25.13538),
         "energy": (38.6688, 9.476406), "P": (467.9130, 0, 0), "g": (-0.25998, 0, 0),
@@ -32,7 +32,8 @@ CASES = {
     },
     ("RSU", "aligned"): {
         "contact": 2.39781360, "latches": (1.9, 1.9, 1.9), "capture": 1.9,
-        "peaks": {"axial": 528.2805, "shear": 0, "force": 528.2805, "torsion": 0, "bending": 0, "latch": 176.0935, "leg": 23.11012},
+        "peaks": {"axial": 528.2805, "shear": 0, "force": 528.2805, "torsion": 0, "bending": 0, "latch": 176.0935,
+                  "leg": 23.11012},
         "strokes": (-0.1926485, 0.0),
         "work": (-0.01931018, 0, -3.914968, -24.73746),
         "energy": (38.6208, 9.949065), "P": (480.3719, 0, 0), "g": (-0.25542, 0, 0),
@@ -43,7 +44,8 @@ CASES = {
                   "latch": 172.6986, "leg": 32.08809},
         "strokes": (-0.4879882, 0.121233),
         "work": (-0.08596215, -0.1959042, -3.244680, -22.06124),
-        "energy": (437.8403463, 412.252562), "P": (506.8247, -69.37196, -8.342222), "g": (-0.22612, 0.011937, 0.0052518),
+        "energy": (437.8403463, 412.252562), "P": (506.8247, -69.37196, -8.342222),
+        "g": (-0.22612, 0.011937, 0.0052518),
     },
     ("RSU", "limit"): {
         "contact": 0.45487029, "latches": (2.69329487, 2.60930027, 2.75643477), "capture": 2.75643477,

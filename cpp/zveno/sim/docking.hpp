@@ -21,9 +21,10 @@ constexpr int kMostLatches = 16;
 enum class Phase : int { ready, attenuation, alignment, retraction, hard_mate };
 constexpr int kPhases = 5;
 
-// a servo on a ramp from where the legs are to a stroke
+// a servo on a ramp to a stroke; start nan: from where each leg is
 struct Move {
   double target = 0, speed = 1, stiffness = 0, damping = 0, tolerance = 0, limit = kInfinite;
+  double start = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct VehicleSetup {
@@ -287,6 +288,8 @@ class Docking {
   double evaluations_ = 0, deepest_ = 0, energy_0_ = 0, momentum_0_[6], momentum_b_[6];
   double hold_attitude_[2][4];
   Failure failure_;
+  std::vector<double> bristles_, next_bristles_;  // of the contact, where friction sticks
+  double bristle_time_ = 0;
   std::array<double, kState> y_{}, next_{}, tmp_{};
   Stage now_, then_, mid_;
   std::vector<Tracker> tracker_;

@@ -117,10 +117,19 @@ def contact_wrench(
     return ContactWrench(out[..., :3], out[..., 3:6], out[..., 6], out[..., 7], out[..., 8])
 
 
-def _law(c: Contact) -> tuple[float, ...]:
+def _law(c: Contact, mass: float = 1.0) -> tuple[float, ...]:
+    """As the core takes it; mass: of the rings against each other."""
     return (
         c.edge_stiffness, c.side_stiffness, c.face_stiffness, c.blend, c.damping, c.friction, c.creep_speed, c.exponent,
+        float(c.sticking), mass,
     )  # fmt: skip
+
+
+def _inverse_mass(vehicle: Vehicle) -> float:
+    """Of what the ring moves along its axis, 1/kg."""
+    if vehicle.ring is None:
+        return 1 / vehicle.body.mass
+    return 1 / float(vehicle.ring.mass_matrix(*vehicle.ring.nominal)[0, 0])
 
 
 def _vehicle(scenario: Scenario, vehicle: Vehicle) -> dict[str, Any]:
@@ -135,7 +144,8 @@ def _vehicle(scenario: Scenario, vehicle: Vehicle) -> dict[str, Any]:
     for k, name in enumerate(("ready", "attenuation", "common")):
         found[name] = [program(of_leg[k]) for of_leg in laws]
     for name, move in zip(("alignment", "retraction"), moves, strict=True):
-        found[name] = (move.target, move.speed, move.stiffness, move.damping, move.tolerance, move.limit)
+        start = math.nan if move.start is None else move.start
+        found[name] = (move.target, move.speed, move.stiffness, move.damping, move.tolerance, move.limit, start)
     return found
 
 
@@ -159,7 +169,7 @@ def runner(scenario: Scenario) -> _core.DockingRunner:
         "a": _vehicle(scenario, scenario.chaser),
         "b": _vehicle(scenario, scenario.station),
         "contact_on": scenario.contact.enabled,
-        "contact": _law(scenario.contact),
+        "contact": _law(scenario.contact, 1 / (_inverse_mass(scenario.chaser) + _inverse_mass(scenario.station))),
         "range": scenario.contact.range,
         "latches": (
             latches.enabled, need, latches.radius, latches.axial_gap, latches.lateral_gap, latches.stiffness,
@@ -321,8 +331,8 @@ def simulate(
 ) -> Docking:
     """Simulate a docking of two vehicles: contact, capture, what the mechanism does then.
 
-    State are positions, attitudes and momenta of the vehicles, and pose and velocity of the rings: the total momentum is
-    constant to rounding for any step. Steps are classical Runge-Kutta; a step that a latch closes in, or a thruster is
+    State are positions, attitudes and momenta of the vehicles, and pose and velocity of the rings: the total momentum
+    is constant to rounding for any step. Steps are classical Runge-Kutta; a step that a latch closes in, or a thruster is
     switched in, is split there. A run is accepted if its energy account closes to 1e-4 of the energy of approach;
     otherwise it is repeated with half the step, at most three times.
 
@@ -451,8 +461,8 @@ def run_batch(
     -------
     table : dict of (n,) arrays
         `status` is int64, an index of `zveno.docking.STATUS`: 0 captured, 1 not captured, beyond that failures, whose
-        other columns but gap and dt are nan. The result of a run depends on the scenario, its conditions and its factors
-        alone.
+        other columns but gap and dt are nan. The result of a run depends on the scenario, its conditions and its
+        factors alone.
 
     Examples
     --------
@@ -480,7 +490,7 @@ def run_batch(
     wanted = 0 if threads is None else as_integer("run_batch", "threads", threads, 1, 256)
     out = _runner(scenario).batch(rows, count, options, wanted)
     table: dict[str, Array] = {name: np.ascontiguousarray(out[:, k]) for k, name in enumerate(COLUMNS)}
-    table["status"] = table["status"].astype(np.int64)  # type: ignore[assignment]
+    table["status"] = table["status"].astype(np.int64)
     return table
 
 
