@@ -167,7 +167,7 @@ def test_an_evaluation_is_that_of_the_reference(kind):
 
 @pytest.mark.parametrize("kind", ["UPS", "RSU", "SPU", "RUS"])
 def test_accelerations_are_those_of_free_dynamics(kind):
-    # the same numbers by the 12 x 12 system of Hexapod.free_dynamics
+    # the same numbers by the 12 x 12 system of Hexapod.forward_dynamics_free
     s = docking.demo(kind, "nominal")
     ring = s.chaser.ring
     rng = np.random.default_rng(3)
@@ -178,14 +178,7 @@ def test_accelerations_are_those_of_free_dynamics(kind):
     RA, oA = e["ring"][0], e["origin"][0]
     force = -RA @ e["load"][:3]
     moment = -RA @ e["load"][3:] + np.cross(oA - r, force)  # about the ring's centre of mass; N is the base frame
-    free = ring.free_dynamics(
-        r,
-        R,
-        u,
-        np.concatenate([force, R.T @ moment]),
-        e["leg_force"][0],
-        base_body=s.chaser.body,
-        base_omega=e["twist"][0, 3:],
-    )
+    load = np.concatenate([force, R.T @ moment])
+    free = ring.forward_dynamics_free(r, R, u, load, e["leg_force"][0], s.chaser.body, e["twist"][0, 3:])
     np.testing.assert_allclose(e["rate"][20:26], free.acceleration, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(e["base_acceleration"][0], free.base_acceleration, rtol=1e-8, atol=1e-12)
