@@ -50,9 +50,9 @@ ContactLaw law_of(const py::tuple& t) {
 }
 
 dk::Move move_of(const py::tuple& t) {
-  if (t.size() != 6) throw py::value_error("docking: a move has 6 numbers");
+  if (t.size() != 7) throw py::value_error("docking: a move has 7 numbers");
   const auto x = [&](std::size_t i) { return t[i].cast<double>(); };
-  return {x(0), x(1), x(2), x(3), x(4), x(5)};
+  return {x(0), x(1), x(2), x(3), x(4), x(5), x(6)};
 }
 
 std::vector<JointLaw> laws_of(const py::list& list) {

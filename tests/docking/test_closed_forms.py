@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
-
 import zveno as zv
+from scipy.integrate import solve_ivp
 from zveno import docking
 
 BODY_A = zv.Body(12e3, (22e3, 70e3, 70e3), com=(-3.5, 0, 0))

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import zveno as zv
 from zveno import docking
 from zveno.docking.simulate import _runner

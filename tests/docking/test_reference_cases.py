@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from zveno import docking
 
 # independent reference (DOP853, relative tolerance 1e-10); latches are counted from the petal at 30 degrees

@@ -561,7 +561,8 @@ void Docking::set_phase(Phase p, double t, const Stage& e) {
   for (int k = 0; k < 2; ++k) {
     Vehicle& v = *vehicle_[k];
     v.move = p == Phase::alignment ? &v.setup.alignment : p == Phase::retraction ? &v.setup.retraction : nullptr;
-    for (int i = 0; i < kLegs; ++i) v.from[i] = v.nominal[i] + e.stroke[k][i];
+    for (int i = 0; i < kLegs; ++i)
+      v.from[i] = v.nominal[i] + (v.move && !std::isnan(v.move->start) ? v.move->start : e.stroke[k][i]);
     if (v.states > 0 && p != Phase::hard_mate)
       v.laws[p == Phase::attenuation ? 1 : 2]->settle(e.speed[k], y_.data() + kZ + k * kLegs * JointLaw::kMostStates);
   }

@@ -21,9 +21,10 @@ constexpr int kMostLatches = 16;
 enum class Phase : int { ready, attenuation, alignment, retraction, hard_mate };
 constexpr int kPhases = 5;
 
-// a servo on a ramp from where the legs are to a stroke
+// a servo on a ramp to a stroke; start nan: from where each leg is
 struct Move {
   double target = 0, speed = 1, stiffness = 0, damping = 0, tolerance = 0, limit = kInfinite;
+  double start = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct VehicleSetup {

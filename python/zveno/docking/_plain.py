@@ -114,7 +114,7 @@ def without_none(value: Any) -> Any:
 
 def law_to_dict(law: Any) -> dict[str, Any]:
     """A law by its class name and fields; fields that are None or infinite are left out."""
-    found: dict[str, Any] = {"law": type(law).__name__}
+    found: dict[str, Any] = {"kind": type(law).__name__}
     for field in dataclasses.fields(law):
         value = plain(getattr(law, field.name))
         if value is not None:
@@ -127,16 +127,16 @@ def law_from_dict(data: Any) -> Any:
     if isinstance(data, _laws.Law | _laws.Ramp | _laws.Table):
         return data
     fail: Fail = _law_fail
-    if not isinstance(data, Mapping) or not isinstance(data.get("law"), str):
-        fail(f"got {_show(data)}, expected a dictionary with the key 'law'")
-    name = data["law"]
+    if not isinstance(data, Mapping) or not isinstance(data.get("kind"), str):
+        fail(f"got {_show(data)}, expected a dictionary with the key 'kind', the name of a law")
+    name = data["kind"]
     cls = getattr(_laws, name, None) if name in _laws.__all__ and name != "Law" else None
     if cls is None:
         fail(f"unknown law {_show(name)}{did_you_mean(name, _laws.__all__)}")
     known = {field.name for field in dataclasses.fields(cls)}
     values: dict[str, Any] = {}
     for key, value in data.items():
-        if key == "law":
+        if key == "kind":
             continue
         if key not in known:
             fail(f"unknown key {_show(key)} of {name}{did_you_mean(key, known)}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from .._check import Array, _show, did_you_mean
+from .._extras import optional
 
 if TYPE_CHECKING:
     from .scenario import Scenario

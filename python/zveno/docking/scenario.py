@@ -489,7 +489,7 @@ class Latches(Plain):
 
 @dataclass(frozen=True)
 class Move(Plain):
-    """A servo that takes all legs to one stroke: a ramp from where they are, counted from the nominal pose.
+    """A servo that takes all legs to one stroke on a ramp; strokes are counted from the nominal pose.
 
     Parameters
     ----------
@@ -501,6 +501,8 @@ class Move(Plain):
         The move has ended when the ramp has, and all legs are this near.
     limit : float, N or N m
         The largest force.
+    start : float, optional, m or rad
+        Where the ramp begins. None: where each leg is.
 
     Examples
     --------
@@ -515,9 +517,12 @@ class Move(Plain):
     damping: float
     tolerance: float
     limit: float = math.inf
+    start: float | None = None
 
     def __post_init__(self) -> None:
         self._numbers(numbers="target", positive="speed tolerance", amounts="stiffness damping", infinite="limit")
+        if self.start is not None:
+            self._numbers(numbers="start")
 
 
 def _move_from(data: Any) -> Any:

@@ -135,7 +135,8 @@ def _vehicle(scenario: Scenario, vehicle: Vehicle) -> dict[str, Any]:
     for k, name in enumerate(("ready", "attenuation", "common")):
         found[name] = [program(of_leg[k]) for of_leg in laws]
     for name, move in zip(("alignment", "retraction"), moves, strict=True):
-        found[name] = (move.target, move.speed, move.stiffness, move.damping, move.tolerance, move.limit)
+        start = math.nan if move.start is None else move.start
+        found[name] = (move.target, move.speed, move.stiffness, move.damping, move.tolerance, move.limit, start)
     return found
 
 
