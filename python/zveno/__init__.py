@@ -83,7 +83,7 @@ if _TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        """What not everybody needs, when somebody asks: the version, files, beams, controllers, dockings, trajectories."""
+        """What not everybody needs, when somebody asks: version, files, beams, controllers, dockings, trajectories."""
         if name == "__version__":
             from importlib.metadata import version
 

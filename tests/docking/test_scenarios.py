@@ -10,6 +10,8 @@ import zveno as zv
 from zveno import docking
 
 DEMO = docking.demo("UPS", "nominal")
+IDSS = docking.Interface.idss_like()
+HEAVY = zv.mechanisms.docking_ring("UPS", gravity=(0, 0, -9.8))
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +104,7 @@ def test_pictures(run, tmp_path):
     run.animate(str(tmp_path / "d.html"), speed=2.0)
     run.animate(str(tmp_path / "d.svg"))
     assert "<animate" in (tmp_path / "d.svg").read_text()
-    with pytest.raises(ValueError, match="ends in .html or .svg"):
+    with pytest.raises(ValueError, match=r"ends in \.html or \.svg"):
         run.animate(str(tmp_path / "d.gif"))
 
 
@@ -129,13 +131,13 @@ BAD = [
     (lambda: docking.AttitudeHold(period=0), "period is 0"),
     (lambda: docking.Vehicle(None), "body is None"),
     (lambda: docking.Vehicle(zv.Body(1.0, (1, 1, 1)), ring=3), "ring is 3"),
-    (lambda: docking.Vehicle(zv.Body(1.0, (1, 1, 1)), zv.mechanisms.docking_ring("UPS", gravity=(0, 0, -9.8))), "gravity"),
+    (lambda: docking.Vehicle(zv.Body(1.0, (1, 1, 1)), HEAVY), "gravity"),
     (lambda: docking.Scenario(DEMO.chaser, None), "station is None"),
     (lambda: DEMO.replace(latches=docking.Latches(need=4)), "need is 4"),
     (lambda: DEMO.replace(thrust=[1]), "thrust is"),
     (lambda: DEMO.replace(chasers=1), "did you mean 'chaser'"),
     (lambda: docking.demo("UPS", "easy"), "case is 'easy'"),
-    (lambda: docking.Scenario.from_dict({**DEMO.to_dict(), "latchs": {}}), "unknown key 'latchs'; did you mean 'latches'"),
+    (lambda: docking.Scenario.from_dict({**DEMO.to_dict(), "latchs": {}}), "'latchs'; did you mean 'latches'"),
     (lambda: docking.Scenario.from_dict({"chaser": {}}), "'station' is missing"),
     (lambda: docking.Scenario.from_dict([]), r"got \[\]"),
     (lambda: docking.Phases.from_dict({"ready": {"kind": "Spring"}}), "unknown law 'Spring'"),
@@ -150,8 +152,8 @@ BAD = [
     (lambda: docking.run_batch(DEMO, [DEMO.conditions], factors={"masses": [1.0]}), "expected some of"),
     (lambda: docking.run_batch(DEMO, [DEMO.conditions], factors={"friction": [-1.0]}), "not positive"),
     (lambda: docking.run_batch(DEMO, [DEMO.conditions], threads=0), "threads is 0"),
-    (lambda: docking.contact_wrench(DEMO.chaser.interface, None, (0, 0, 0)), "interface_b is None"),
-    (lambda: docking.contact_wrench(DEMO.chaser.interface, DEMO.chaser.interface, (0, 0, 0), np.ones((3, 3))), "no rotation"),
+    (lambda: docking.contact_wrench(IDSS, None, (0, 0, 0)), "interface_b is None"),
+    (lambda: docking.contact_wrench(IDSS, IDSS, (0, 0, 0), np.ones((3, 3))), "no rotation"),
     (
         lambda: docking.simulate(DEMO.replace(attitude_hold=docking.AttitudeHold(1.0, 1.0, period=0.0015)), dt=1e-3),
         "multiple of the step",
@@ -173,7 +175,9 @@ def test_a_scenario_is_needed():
 
 def test_rings_that_touch_at_the_start_are_refused():
     s = DEMO.replace(conditions=DEMO.conditions.replace(gap=0.02))
-    with pytest.raises(zv.ModelError, match="touch at the start: conditions.gap is 0.02 m, expected more than 0.0615"):
+    with pytest.raises(
+        zv.ModelError, match=r"touch at the start: conditions\.gap is 0.02 m, expected more than 0.0615"
+    ):
         docking.simulate(s)
     table = docking.run_batch(s, [s.conditions, DEMO.conditions.replace(gap=None)])
     assert docking.STATUS[table["status"][0]] == "touching" and table["status"][1] == 0
@@ -192,7 +196,7 @@ def test_rings_that_cannot_mate_are_refused():
 
 
 def test_steps_that_are_too_long_are_refused_with_the_cause():
-    with pytest.raises(zv.StepError, match="dt is 0.01 s, too large for the friction at 1 kN") as error:
+    with pytest.raises(zv.StepError, match=r"dt is 0\.01 s, too large for the friction at 1 kN") as error:
         docking.simulate(DEMO, dt=0.01)
     assert error.value.limit < 0.01 and "friction" in error.value.cause
     stiff = DEMO.replace(contact=docking.Contact(face_stiffness=4e7))

@@ -6,9 +6,11 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from .._check import Array, _show, did_you_mean
+import numpy as np
+
+from .._check import Array, _show, as_path, did_you_mean
 from .._extras import optional
 
 if TYPE_CHECKING:
@@ -91,7 +93,7 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True)
 class LockedPair:
-    """Motion of the vehicles once they are one body: v = sum P / sum m, omega = I^-1 L about the common centre of mass."""
+    """Motion of the vehicles locked to one body: v = sum P / sum m, omega = I^-1 L about the common centre of mass."""
 
     velocity: Array  # (3,) m/s, of the common centre of mass
     omega: Array  # (3,) rad/s

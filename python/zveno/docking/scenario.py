@@ -40,8 +40,8 @@ PHASES: Final = ("ready", "attenuation", "alignment", "retraction", "hard_mate")
 class Interface(Plain):
     """Geometry of a docking ring: guide petals, the edge that slides on the partner's petals, the mating face.
 
-    Ring frame: origin on the mating plane, x outwards to the partner, angles from y to z. Mated, the partner's ring axes
-    are these turned by 180 degrees about y, so that its petals stand at the negative angles.
+    Ring frame: origin on the mating plane, x outwards to the partner, angles from y to z. Mated, the partner's axes are
+    these turned by 180 degrees about y, so that its petals stand at the negative angles.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class Interface(Plain):
 
     @classmethod
     def apas_like(cls) -> Self:
-        """Three outward petals and an outer edge, as the androgynous system of 1975 had them; dimensions are plausible."""
+        """Three outward petals and an outer edge, as the androgynous system of 1975; dimensions are plausible."""
         return cls(
             inward=False,
             root_radius=0.600,
@@ -141,7 +141,7 @@ class Interface(Plain):
     @property
     def petal_angles(self) -> Array:
         """Centres of the petals, (petals,) rad."""
-        return self.first_angle + 2 * math.pi / self.petals * np.arange(self.petals)
+        return np.asarray(self.first_angle + 2 * math.pi / self.petals * np.arange(self.petals), np.float64)
 
     def _core(self) -> tuple[Any, ...]:
         return (
@@ -174,7 +174,7 @@ class Vehicle(Plain):
         port.
     ring : Hexapod, optional
         The mechanism that carries the ring; it needs a nominal pose, from which every docking starts. None: a rigid
-        port, whose ring frame is the base frame. In dictionaries also "UPS", ...: the legs of `mechanisms.docking_ring`.
+        port, whose ring frame is the base frame. In dictionaries also "UPS", ...: a `mechanisms.docking_ring`.
     interface : Interface
     ring_offset : float, m
         Mating plane ahead of the ring's centre of mass, along x of the ring; nothing for a rigid port.
@@ -382,7 +382,7 @@ class Contact(Plain):
             self._fail(f"exponent is {self.exponent:g}, expected 1 or 1.5")
 
     def restitution(self, speed: float) -> float:
-        """Ratio of the speeds after and before a head-on impact: a (1 + e) = ln((1 + a) / (1 - a e)), a = damping speed.
+        """Ratio of speeds after and before a head-on impact: a (1 + e) = ln((1 + a) / (1 - a e)), a = damping speed.
 
         It holds for any elastic law that grows with the penetration.
         """
@@ -437,8 +437,8 @@ def restitution(damping: float, speed: float) -> float:
 class Latches(Plain):
     """Latches at the petals of the first ring, which close when the rings are near, and draw them together.
 
-    Force f = stiffness (g - g0 exp(-(t - t_c) / time_constant)) + damping g' for the gap g in the ring axes of the first
-    vehicle, g0 that at closing.
+    Force f = stiffness (g - g0 exp(-(t - t_c) / time_constant)) + damping g' for the gap g in axes of the first ring,
+    g0 that at closing.
 
     Parameters
     ----------

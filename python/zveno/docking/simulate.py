@@ -322,8 +322,8 @@ def simulate(
 ) -> Docking:
     """Simulate a docking of two vehicles: contact, capture, what the mechanism does then.
 
-    State are positions, attitudes and momenta of the vehicles, and pose and velocity of the rings: the total momentum is
-    constant to rounding for any step. Steps are classical Runge-Kutta; a step that a latch closes in, or a thruster is
+    State are positions, attitudes and momenta of the vehicles, and pose and velocity of the rings: the total momentum
+    is constant to rounding for any step. Steps are classical Runge-Kutta; a step that a latch closes in, or a thruster is
     switched in, is split there. A run is accepted if its energy account closes to 1e-4 of the energy of approach;
     otherwise it is repeated with half the step, at most three times.
 
@@ -452,8 +452,8 @@ def run_batch(
     -------
     table : dict of (n,) arrays
         `status` is int64, an index of `zveno.docking.STATUS`: 0 captured, 1 not captured, beyond that failures, whose
-        other columns but gap and dt are nan. The result of a run depends on the scenario, its conditions and its factors
-        alone.
+        other columns but gap and dt are nan. The result of a run depends on the scenario, its conditions and its
+        factors alone.
 
     Examples
     --------
@@ -481,7 +481,7 @@ def run_batch(
     wanted = 0 if threads is None else as_integer("run_batch", "threads", threads, 1, 256)
     out = _runner(scenario).batch(rows, count, options, wanted)
     table: dict[str, Array] = {name: np.ascontiguousarray(out[:, k]) for k, name in enumerate(COLUMNS)}
-    table["status"] = table["status"].astype(np.int64)  # type: ignore[assignment]
+    table["status"] = table["status"].astype(np.int64)
     return table
 
 

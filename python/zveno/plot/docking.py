@@ -25,6 +25,7 @@ _COLOURS: Final = {"a": "#0072B2", "b": "#009E73"}
 
 def plot_docking(d: Docking) -> Figure:
     """`Docking.plot`."""
+    figure: Figure
     plt = optional("matplotlib.pyplot", "Docking.plot", "matplotlib")
     figure, axes = plt.subplots(3, 2, figsize=(11, 9), sharex=True, layout="constrained")
     h, t = d.history, d.history.t

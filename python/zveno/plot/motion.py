@@ -71,7 +71,7 @@ def moving_picture(sim: Simulation, speed: float = 1.0) -> tuple[str, float]:
 def rows_shown(t: Array, factor: float) -> NDArray[np.intp]:
     """Rows of a record at equal times, whatever steps were made; a browser moves evenly between them."""
     shown = min(max(int(25 * float(t[-1] - t[0]) / factor) + 1, 2), MOST)
-    return np.abs(t[:, None] - np.linspace(t[0], t[-1], shown)).argmin(axis=0)
+    return np.asarray(np.abs(t[:, None] - np.linspace(t[0], t[-1], shown)).argmin(axis=0), np.intp)
 
 
 def _camera(up: int, elevation: float, azimuth: float) -> Array:

@@ -456,8 +456,8 @@ class Stops(_Ends):
 class Bumpers(_Ends):
     """Ends of the way that set in smoothly: stiffness ramp(depth) max(0, 1 + damping v) inwards, v into the stop.
 
-    ramp(x) = blend c^3 (1 - c / 2) + max(x - blend, 0) with c = x / blend, at most 1: twice continuously differentiable,
-    so that an integration keeps its order across the stop. `Stops` jump with their damper.
+    ramp(x) = blend c^3 (1 - c / 2) + max(x - blend, 0) with c = x / blend, at most 1: twice continuously
+    differentiable, so that an integration keeps its order across the stop. `Stops` jump with their damper.
 
     Parameters
     ----------
