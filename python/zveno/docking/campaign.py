@@ -245,6 +245,7 @@ def campaign(
     {'captured': 4, 'not_captured': 0, 'failed': 0}
     """
     from .scenario import Scenario
+    from .simulate import _options
 
     fail = failing("campaign")
     if not isinstance(scenario, Scenario):
@@ -270,6 +271,7 @@ def campaign(
         version("zveno"),
     )
     require_parameters(job)
+    _options("campaign", scenario, settings["t_end"], settings["after"], settings["dt"], None)  # refuses long steps
     return run(job, engine, threads, cluster, store, resume, chunk=chunk, part=part, progress=progress)
 
 
@@ -278,7 +280,6 @@ def _settings(t_end: Any, after: Any, dt: Any) -> dict[str, Any]:
     end = as_amount(t_end, fail, "t_end", positive=True)
     later = None if after is None else as_amount(after, fail, "after")
     if isinstance(dt, str):
-        as_choice(dt, fail, "dt", ("auto", "a step"))
         if dt != "auto":
             fail(f"dt is {_show(dt)}, expected a number > 0 or 'auto'")
     else:

@@ -37,10 +37,10 @@ def write_report(campaign: Campaign, path: str | os.PathLike[str], *, histories:
     name = checked_path("report", path, ".html")
     count = as_integer("report", "histories", histories, 0, 20)
     campaign._require_runs("report")
-    text = page(campaign, count, quantity)
+    campaign.column(quantity)
     try:
         with replacing(name) as file:
-            file.write(text.encode())
+            file.write(page(campaign, count, quantity).encode())
     except OSError as error:
         raise type(error)(error.errno, f"report: {name!r} cannot be written: {error.strerror}") from None
     return name
@@ -318,7 +318,7 @@ def _picture(figure: Any, text: str) -> str:
 
     stream = io.BytesIO()
     with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": "zveno"}):
-        figure.savefig(stream, format="svg", bbox_inches="tight", dpi=150, metadata={"Date": None})
+        figure.savefig(stream, format="svg", dpi=150, metadata={"Date": None})
     url = "data:image/svg+xml;base64," + base64.b64encode(stream.getvalue()).decode()
     return f'<img src="{url}" alt="{escape(text)}">'
 
