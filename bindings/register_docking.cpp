@@ -149,18 +149,20 @@ class Runner {
     return d->start_gap(conditions_of(c.data()));
   }
 
-  py::dict run(const Doubles& c, const dk::Options& o, std::ptrdiff_t room) {
+  py::dict run(const Doubles& c, const dk::Options& o, std::ptrdiff_t room, const std::optional<Doubles>& factors) {
     if (c.size() != dk::Conditions::kNumbers) throw py::value_error("docking: conditions have 12 numbers");
+    if (factors && factors->size() != dk::Factors::kNumbers) throw py::value_error("docking: factors have 8 numbers");
     if (room < 0) throw py::value_error("docking: room is negative");
     py::array_t<double> history({static_cast<py::ssize_t>(room), static_cast<py::ssize_t>(dk::history_width())});
     const dk::Conditions conditions = conditions_of(c.data());
+    const dk::Factors changed = factors ? factors_of(factors->data()) : dk::Factors();
     dk::Result r;
     std::ptrdiff_t rows = 0;
     Loan d(*this);
     double* data = history.mutable_data();
     {
       py::gil_scoped_release unlocked;
-      d->run(conditions, {}, o, r, data, room, &rows);
+      d->run(conditions, changed, o, r, data, room, &rows);
     }
     py::dict out;
     out["status"] = static_cast<int>(r.status);
@@ -315,7 +317,7 @@ void register_docking(py::module_& m) {
       .def(py::init<const py::dict&, py::object>(), py::arg("setup"), py::arg("kept"))
       .def("start_gap", &Runner::start_gap, py::arg("conditions"), "Gap at which a docking begins.")
       .def("run", &Runner::run, py::arg("conditions"), py::arg("options"), py::arg("room"),
-           "One docking with at most `room` rows of its history.")
+           py::arg("factors") = py::none(), "One docking with at most `room` rows of its history.")
       .def("batch", &Runner::batch, py::arg("conditions"), py::arg("factors"), py::arg("options"), py::arg("threads"),
            "Many dockings: their summaries in rows.")
       .def("evaluate", &Runner::evaluate, py::arg("conditions"), py::arg("r"), py::arg("q"), py::arg("u"),

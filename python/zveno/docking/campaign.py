@@ -245,6 +245,7 @@ def campaign(
     {'captured': 4, 'not_captured': 0, 'failed': 0}
     """
     from .scenario import Scenario
+    from .simulate import _options
 
     fail = failing("campaign")
     if not isinstance(scenario, Scenario):
@@ -270,6 +271,7 @@ def campaign(
         version("zveno"),
     )
     require_parameters(job)
+    _options("campaign", scenario, settings["t_end"], settings["after"], settings["dt"], None)  # refuses long steps
     return run(job, engine, threads, cluster, store, resume, chunk=chunk, part=part, progress=progress)
 
 
@@ -278,7 +280,6 @@ def _settings(t_end: Any, after: Any, dt: Any) -> dict[str, Any]:
     end = as_amount(t_end, fail, "t_end", positive=True)
     later = None if after is None else as_amount(after, fail, "after")
     if isinstance(dt, str):
-        as_choice(dt, fail, "dt", ("auto", "a step"))
         if dt != "auto":
             fail(f"dt is {_show(dt)}, expected a number > 0 or 'auto'")
     else:
@@ -414,13 +415,16 @@ def altered(job: Job, values: Mapping[str, float]) -> Scenario:
         place = data
         for key in path:
             place = place[_key(place, key, name)]
+        if not path:
+            _nowhere(name, place)
         where = _key(place, last, name, new=True)
         if getattr(spreads[name], "relative", False):
             if isinstance(place, dict) and where not in place:
                 raise ValueError(f"campaign: the scenario has no number {name!r} that could be multiplied")
             value = _scaled(place[where], value, name)
         place[where] = value
-    return Scenario.from_dict(data)
+    changed = {name.partition(".")[0] for name in values}  # rings of the other parts are not built again
+    return _base(job).replace(**{part: Scenario._parts[part](data[part]) for part in changed})
 
 
 def _key(place: Any, key: str, name: str, *, new: bool = False) -> Any:
@@ -797,14 +801,18 @@ class Campaign:
         >>> c.rerun(1).t_capture == c.table["t_capture"][1]
         True
         """
-        from .simulate import simulate
+        from .result import STATUS
+        from .simulate import FACTORS, _docking, _options, _runner
 
-        settings = self._job.settings
-        options = {"t_end": settings["t_end"], "dt": settings["dt"], "after": settings["after"], "record": record}
-        return simulate(self.scenario_of(i), **options)
+        made, settings = self.scenario_of(i), self._job.settings
+        found = self._drawn(i)
+        factors = np.array([found.get(name, 1.0) for name in FACTORS])
+        options, room = _options("rerun", made, settings["t_end"], settings["after"], settings["dt"], record)
+        result = _runner(made).run(made.conditions._row(), options, room, factors)
+        return _docking(made, result, STATUS[result["status"]])
 
     def scenario_of(self, i: int) -> Scenario:
-        """The scenario of run i, with its conditions and parameters.
+        """The scenario of run i, with its conditions, and with the parameters that are places in a scenario.
 
         Examples
         --------
@@ -814,15 +822,11 @@ class Campaign:
         0.066189
         """
         from .scenario import Conditions
-        from .simulate import FACTORS, with_factors
+        from .simulate import FACTORS
 
-        i = as_integer("scenario_of", "i", i, 0, self.n - 1)
-        found = {name: float(values[0]) for name, values in self._job.sampler.conditions(i, 1).items()}
+        found = self._drawn(as_integer("scenario_of", "i", i, 0, self.n - 1))
         others = {name: value for name, value in found.items() if name not in CONDITIONS and name not in FACTORS}
         made = altered(self._job, others) if others else self.scenario
-        factors = {name: value for name, value in found.items() if name in FACTORS}
-        if factors:
-            made = with_factors(made, factors)
         conditions = Conditions(
             closing=found["closing"],
             offset=(found["offset_y"], found["offset_z"]),
@@ -833,6 +837,10 @@ class Campaign:
             gap=None,
         )
         return made.replace(conditions=conditions)
+
+    def _drawn(self, i: int) -> dict[str, float]:
+        """Conditions and parameters of run i."""
+        return {name: float(values[0]) for name, values in self._job.sampler.conditions(i, 1).items()}
 
     def rank_correlations(self, quantities: Iterable[str] = tuple(LOADS)) -> dict[str, dict[str, float]]:
         """Spearman's correlation of every condition and parameter with every quantity, over the captured runs.

@@ -37,10 +37,10 @@ def write_report(campaign: Campaign, path: str | os.PathLike[str], *, histories:
     name = checked_path("report", path, ".html")
     count = as_integer("report", "histories", histories, 0, 20)
     campaign._require_runs("report")
-    text = page(campaign, count, quantity)
+    campaign.column(quantity)
     try:
         with replacing(name) as file:
-            file.write(text.encode())
+            file.write(page(campaign, count, quantity).encode())
     except OSError as error:
         raise type(error)(error.errno, f"report: {name!r} cannot be written: {error.strerror}") from None
     return name
@@ -318,7 +318,7 @@ def _picture(figure: Any, text: str) -> str:
 
     stream = io.BytesIO()
     with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": "zveno"}):
-        figure.savefig(stream, format="svg", bbox_inches="tight", dpi=150, metadata={"Date": None})
+        figure.savefig(stream, format="svg", dpi=150, metadata={"Date": None})
     url = "data:image/svg+xml;base64," + base64.b64encode(stream.getvalue()).decode()
     return f'<img src="{url}" alt="{escape(text)}">'
 
@@ -333,7 +333,7 @@ _PAGE: Final = Template("""\
 <link rel="icon" href="data:,">
 <style>
 :root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733; background: #fff; margin: 0 auto; max-width: 68rem;
+body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733; background: #fff; margin: 0 auto; max-width: 78rem;
        padding: 2rem 1.5rem 4rem; }
 h1 { margin: 0 0 .25rem; } h2 { margin: 2.5rem 0 .5rem; border-top: 1px solid #d5dbe1; padding-top: 1.5rem; }
 p { margin: .4rem 0; } .note, .about { color: #51606f; font-size: .9rem; max-width: 56rem; }
@@ -342,7 +342,7 @@ p { margin: .4rem 0; } .note, .about { color: #51606f; font-size: .9rem; max-wid
 .cards b { display: block; font-size: 1.5rem; font-variant-numeric: tabular-nums; } .cards span { color: #51606f; }
 img { display: block; max-width: 100%; margin: 1rem auto; }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; margin: .8rem 0; font-size: .9rem; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; margin: .8rem 0; font-size: .86rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .6rem .25rem 0; text-align: left; border-bottom: 1px solid #e5e9ed; white-space: nowrap; }
 td:not(:first-child), th:not(:first-child) { text-align: right; padding-left: .9rem; }
 pre { background: #f4f6f8; padding: .8rem 1rem; overflow-x: auto; font: 13px/1.45 ui-monospace, monospace; }

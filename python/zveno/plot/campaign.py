@@ -228,7 +228,7 @@ def histories(runs: Sequence[tuple[int, Docking]], new: New = plt.figure) -> Fig
     grid = figure.subplots(len(rows), len(runs), sharex="col", sharey="row", squeeze=False)
     for column, (index, docking) in zip(grid.T, runs, strict=True):
         history = docking.history
-        t, load, stroke = history["t"], history["load"], history["stroke"]
+        t, load, stroke = history["t"], history["load"], history["stroke_a"]
         column[0].plot(t, load[:, 0], color=_BLUE, lw=1.2, label="axial")
         column[0].plot(t, np.hypot(load[:, 1], load[:, 2]), color=_RED, lw=1.2, label="shear")
         column[1].plot(t, load[:, 3], color=_BLUE, lw=1.2, label="torsion")
