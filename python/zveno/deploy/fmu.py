@@ -39,6 +39,7 @@ PLATFORMS: Final[dict[str, tuple[str | None, str, str]]] = {
     "aarch64-darwin": (None, "aarch64-macos", ".dylib"),
 }
 PATIENCE: Final = 600.0  # seconds for a compiler
+OPTIMISATION: Final = "-O2"
 _UNITS: Final[dict[str, dict[str, int]]] = {
     "s": {"s": 1},
     "m": {"m": 1},
@@ -202,7 +203,7 @@ def _compiled(unit: _Unit, target: str, fail: Any) -> bytes:
         for entry, text in unit.sources().items():
             Path(folder, entry).write_text(text, encoding="utf-8", newline="\n")
         library = Path(folder, unit.word + ending)
-        flags = ["-std=c99", "-O2", *FLAGS, "-fvisibility=hidden", "-shared"]
+        flags = ["-std=c99", OPTIMISATION, *FLAGS, "-fvisibility=hidden", "-shared"]
         flags += [] if "windows" in target else ["-fPIC"]
         command = [*compiler, *flags, *unit.c_files, "-o", library.name, "-lm", *([] if own else ["-g0"])]
         environment = os.environ | {"ZIG_GLOBAL_CACHE_DIR": os.path.join(tempfile.gettempdir(), "zveno-zig")}
