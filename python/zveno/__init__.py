@@ -85,7 +85,6 @@ if _TYPE_CHECKING:
 
     __version__: str
 else:
-
     _DEPLOYED = {"Stepper": "library", "export_fmu": "fmu", "export_step": "step", "save_rig": "description"}
 
     def __getattr__(name: str) -> object:

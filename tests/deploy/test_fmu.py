@@ -58,9 +58,7 @@ def ring_fmu(request, tmp_path_factory):
 def test_a_chain_is_valid_and_its_steps_have_the_bits_of_simulate(arm_fmu):
     fmi, arm, path, options = arm_fmu
     assert validate_fmu(str(path)) == []
-    signals = np.array(
-        [(0.0, *[0.5, -0.2, 0.1])], dtype=[("time", float), *((f"tau[{k}]", float) for k in (1, 2, 3))]
-    )
+    signals = np.array([(0.0, *[0.5, -0.2, 0.1])], dtype=[("time", float), *((f"tau[{k}]", float) for k in (1, 2, 3))])
     start = {"tau": [0.5, -0.2, 0.1]} if fmi == 3 else {name: signals[name][0] for name in signals.dtype.names[1:]}
     settings = {"stop_time": 0.05, "step_size": 1e-3, "output_interval": 1e-3}
     result = fmpy.simulate_fmu(str(path), fmi_type="CoSimulation", start_values=start, **settings)
@@ -151,7 +149,9 @@ def test_the_functions_of_the_standard_are_there_with_their_types(tmp_path, fmi)
     ) == set(names)
     # with our declarations replaced by the official ones, every definition must agree with its type
     body = text[: text.index(f"typedef void *fmi{fmi}")] + f'#include "fmi{fmi}Functions.h"\n'
-    rest = text[text.index("typedef struct instance {") if fmi == 2 else text.index("/* variables by value reference") :]
+    rest = text[
+        text.index("typedef struct instance {") if fmi == 2 else text.index("/* variables by value reference") :
+    ]
     body += rest.replace("callbacks.environment", "callbacks.componentEnvironment")
     checks = "".join(f"{name}TYPE *const check_{name} = &{name};\n" for name in names)
     (tmp_path / "sources" / "official.c").write_text(body + checks)
@@ -201,6 +201,6 @@ def test_wrong_uses_are_named(tmp_path):
     ):
         with pytest.raises(ValueError, match=re.escape(f"export_fmu: {text}")):
             zv.export_fmu(arm, tmp_path / "x.fmu", **options)
-    with pytest.raises(ValueError, match="expected a name that ends in '.fmu'"):
+    with pytest.raises(ValueError, match=r"expected a name that ends in '\.fmu'"):
         zv.export_fmu(arm, tmp_path / "x.zip")
     assert list(tmp_path.iterdir()) == []

@@ -50,7 +50,9 @@ def test_generated_code_has_no_memory_no_recursion_and_bounded_loops(tmp_path):
     for bound in re.findall(r"for \(int \w+ = \d; \(?(.*?);", source):
         assert re.match(r"\w+ < (\d+|[A-Z]+|count)\b", bound)
     functions = re.findall(r"^(?:static )?(?:int|void|double) (\w+)\(", source, re.M)
-    for name, body in re.findall(r"^(?:static )?(?:int|void|double) (\w+)\([^{;]*\)\n\{\n(.*?)^\}", source, re.M | re.S):
+    for name, body in re.findall(
+        r"^(?:static )?(?:int|void|double) (\w+)\([^{;]*\)\n\{\n(.*?)^\}", source, re.M | re.S
+    ):
         called = set(re.findall(r"\b(\w+)\(", body)) & set(functions)
         assert all(functions.index(one) < functions.index(name) for one in called)  # no cycle
 

@@ -1,4 +1,7 @@
-"""Command line: ``zveno demo``, ``info``, ``export``, ``fmu``, ``config``, ``bench``, ``doctor``. Needs typer and rich (``zveno[cli]``)."""
+"""Command line: ``zveno demo``, ``info``, ``export``, ``fmu``, ``config``, ``bench``, ``doctor``.
+
+Needs typer and rich (``zveno[cli]``).
+"""
 
 from __future__ import annotations
 
