@@ -78,12 +78,14 @@ from .wrenches import wrench_at
 if _TYPE_CHECKING:
     from . import control, files, flexible, rigs, trajectory
     from .deploy.description import save_rig
+    from .deploy.fmu import export_fmu
     from .deploy.library import Stepper
+    from .deploy.step import export_step
     from .files import load
 
     __version__: str
 else:
-    _DEPLOYED = {"Stepper": "library", "save_rig": "description"}
+    _DEPLOYED = {"Stepper": "library", "export_fmu": "fmu", "export_step": "step", "save_rig": "description"}
 
     def __getattr__(name: str) -> object:
         """What not everybody needs, when somebody asks: the version, files, beams, controllers, rigs, trajectories."""
@@ -173,6 +175,8 @@ __all__ = [
     "control",
     "cpu_features",
     "errors",
+    "export_fmu",
+    "export_step",
     "files",
     "flexible",
     "graph",

@@ -1,4 +1,4 @@
-"""Command line: ``zveno demo``, ``info``, ``export``, ``rig``, ``bench``, ``doctor``; needs ``zveno[cli]``."""
+"""Command line: ``zveno demo``, ``info``, ``export``, ``fmu``, ``rig`` and others; needs ``zveno[cli]``."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ try:
     import typer
 
     from .bench import bench
+    from .config import config
     from .cpu import cpu
     from .demo import demo
     from .doctor import doctor
     from .export import export
+    from .fmu import fmu
     from .info import info
     from .output import MODELS, complain
     from .rig import app as rig
@@ -38,7 +40,7 @@ app = typer.Typer(
     epilog="Completion of commands and options with Tab: zveno --install-completion, then a new shell.",
     pretty_exceptions_enable=False,
 )
-for _command in (demo, info, export, bench, doctor):
+for _command in (demo, info, export, fmu, config, bench, doctor):
     app.command()(_command)
 app.add_typer(rig)
 app.command(hidden=True)(cpu)  # part of doctor
@@ -112,6 +114,8 @@ Start here
   zveno info arm.urdf            joints, links, masses, warnings of your model
   zveno export arm.urdf -f inverse_dynamics -f mass_matrix -o arm_c
                                  C code for a controller, with its self-test
+  zveno fmu docking_ring -o ring.fmu
+                                 an FMU for the master of a rig
   zveno rig margin --mass 100 --stiffness 1e4 --damping 100 --delay 8e-3
                                  is the force loop of a rig stable
   zveno bench                    which mass-matrix algorithm is fastest here

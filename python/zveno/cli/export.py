@@ -13,7 +13,9 @@ from rich.text import Text
 
 from .. import Chain, Error, Hexapod, Section, _core
 from ..codegen.export import compile_command, prepare
+from ..deploy.step import export_step
 from .output import MODEL_HELP, SNAP, complain, complete_model, fail, load, new_console, new_table, one_line, show
+from .rig_options import model_of, with_options
 
 if TYPE_CHECKING:
     from ..codegen.function import TracedFunction
@@ -40,7 +42,7 @@ def export(
             "--function",
             "-f",
             help="What to compute: a numeric method of Chain or Hexapod; repeat it for several in one library. "
-            "Default: inverse_dynamics, of rings forward_dynamics.",
+            "Default: inverse_dynamics, of rings forward_dynamics. step: a period of motion, see zveno.export_step.",
             autocompletion=lambda incomplete: [name for name in _functions() if name.startswith(incomplete)],
         ),
     ] = None,
@@ -75,6 +77,8 @@ def export(
     ] = SNAP,
     single: Annotated[bool, typer.Option("--float", help="float instead of double.")] = False,
     batch: Annotated[int, typer.Option(help="Also a function for so many states at once.")] = 0,
+    period: Annotated[float | None, typer.Option(help="Of --function step: time between two steps, s.")] = None,
+    substeps: Annotated[int | None, typer.Option(help="Of --function step: integrator steps in a period.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
     """Write functions of a model as C99 without branches: one header, source, self-test, CMake target, description.
@@ -83,6 +87,10 @@ def export(
     """
     if lang != "c":
         fail(f"export: --lang is {lang!r}, expected 'c'", 2)
+    if function == ["step"]:
+        return _export_step(model, out, name, method, external, period, substeps, snap, force)
+    if period is not None or substeps is not None:
+        fail("export: --period and --substeps are of --function step alone", 2)
     if not out:
         fail("export: -o is '', expected the name of a directory ('.' is this one)", 2)
     mechanism, warned = load("export", model, snap=snap)
@@ -127,6 +135,36 @@ def export(
         sizes.add_row(one, f"{code:,}", f"{package.footprint.stack[one]:,}")
     sizes.caption, sizes.caption_justify = package.footprint.how.replace("`", ""), "left"
     show(new_console(), [Text("\n").join(titles), _export_table(traced), sizes])
+    typer.echo("\n".join(["Written", *(f"  {path}" for path in paths), ""]))
+    command = f"{compile_command(Path(paths[0].name), Path(paths[2].name))} && ./{paths[2].stem}"
+    typer.echo("Compile and test")
+    typer.echo(_continued(f"cd {shlex.quote(str(paths[0].parent))} && {command}"))
+
+
+def _export_step(
+    model: str,
+    out: str,
+    name: str | None,
+    method: str | None,
+    external: list[str] | None,
+    period: float | None,
+    substeps: int | None,
+    snap: float,
+    force: bool,
+) -> None:
+    """Write the step of a mechanism, or of a file of `save_rig`."""
+    mechanism, options, warned = model_of("export", model, snap)
+    given = with_options(options, method=method, external=external, period=period, substeps=substeps)
+    try:
+        paths = export_step(mechanism, out, name=name, overwrite=force, **given)
+    except FileExistsError as error:
+        fail(f"export: {error.filename} exists; give another directory with -o, or --force", 1)
+    except OSError as error:
+        fail(f"export: cannot write {str(error.filename or out)!r}: {error.strerror or error}", 1)
+    except (Error, ValueError, TypeError) as error:
+        fail(f"export: {one_line(error).removeprefix('export_step: ')}", 2)
+    for line in warned:
+        complain(f"Warning: {line}")
     typer.echo("\n".join(["Written", *(f"  {path}" for path in paths), ""]))
     command = f"{compile_command(Path(paths[0].name), Path(paths[2].name))} && ./{paths[2].stem}"
     typer.echo("Compile and test")

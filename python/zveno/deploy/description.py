@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, NoReturn, TypedDict, Unpack
+from typing import Any, Final, NoReturn, TypedDict, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,11 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .._check import _show, as_choice, as_flag, as_integer, as_list, as_number
 from .._output import checked_path, replacing
+from .._record import require_keys
+from ..errors import ModelError
 from ..model import Chain, Hexapod
+from ..sim import laws as law_types
 from ..sim.laws import Law, joint_place, leg_place
 from ..sim.simulation import as_laws, as_stack, initial_ring
 
-__all__ = ["Channel", "Description", "RigOptions", "describe", "save_rig"]
+__all__ = ["Channel", "Description", "RigOptions", "describe", "read_rig", "save_rig"]
 
 Array = NDArray[np.float64]
 METHODS: Final = ("rk4", "semi-implicit")
@@ -140,11 +143,27 @@ class Description:
         """The text of the file."""
         return json.dumps(self.to_dict(), allow_nan=False)
 
+    def options(self) -> RigOptions:
+        """What `describe` made it from."""
+        some: dict[str, Any] = {
+            "period": self.period,
+            "substeps": self.substeps,
+            "method": self.method,
+            "laws": list(self.laws),
+            "base_motion": self.base_motion,
+            "most_held": self.most_held,
+            "jump": self.jump,
+            **self.start,
+        }
+        if isinstance(self.model, Chain):
+            some |= {"external": self.external, "poses": self.poses}
+        return cast(RigOptions, some)
+
 
 def _plain(term: Sequence[Any]) -> list[Any]:
     """A term of a law as JSON has it: null for infinity."""
     return [
-        None if isinstance(x, float) and math.isinf(x) else list(x) if isinstance(x, np.ndarray | tuple) else x
+        None if isinstance(x, float) and math.isinf(x) else np.asarray(x).tolist() if isinstance(x, np.ndarray | tuple) else x
         for x in term
     ]
 
@@ -224,6 +243,69 @@ def describe(function: str, model: Chain | Hexapod, options: RigOptions) -> Desc
             fail(f"jump of {name} is {limits[name]:g}, expected a number > 0")
     object.__setattr__(made, "jump", limits)
     return made
+
+
+def read_rig(data: Mapping[str, Any]) -> Description:
+    """The description that `Description.to_dict` has made a dictionary of."""
+
+    def fail(text: str) -> NoReturn:
+        raise ModelError(f"rig: {text}")
+
+    keys = ("format", "version", "model", "period", "substeps", "method", "laws", "start", "external", "poses")
+    keys += ("base_motion", "most_held", "jump", "note")
+    require_keys("rig", data, keys, ("format", "version", "model"))
+    if data["format"] != FORMAT or data["version"] != VERSION:
+        fail(f"format is {_show(data['format'])}, version {_show(data['version'])}, expected '{FORMAT}', {VERSION}")
+    kinds: dict[Any, type[Chain] | type[Hexapod]] = {kind._format: kind for kind in (Chain, Hexapod)}
+    its = data["model"].get("format") if isinstance(data["model"], Mapping) else None
+    if not isinstance(its, str) or its not in kinds:
+        fail(f"format of the model is {_show(its)}, expected {' or '.join(map(repr, kinds))}")
+    model = kinds[its].from_dict(data["model"])
+    options: dict[str, Any] = {key: data[key] for key in data if key not in ("format", "version", "model", "note")}
+    start = options.pop("start", None) or {}
+    given = options.pop("laws", None)
+    try:
+        if given is not None:
+            options["laws"] = [None if terms is None else law_of_terms(terms) for terms in given]
+        return describe("rig", model, cast(RigOptions, options | dict(start)))
+    except (TypeError, ValueError) as error:
+        fail(str(error).removeprefix("rig: "))
+
+
+def law_of_terms(terms: Sequence[Sequence[Any]]) -> Law | None:
+    """The law whose terms these are."""
+    made: list[Law] = []
+    i = 0
+    while i < len(terms):
+        kind, *x = terms[i]
+        numbers = [math.inf if value is None else value for value in x]
+        if kind == "slip_clutch":
+            inner = law_of_terms(terms[i + 1 : i + 1 + x[1]])
+            if inner is None:
+                raise ValueError("a slip clutch without its terms")
+            made.append(law_types.SlipClutch(numbers[0], inner))
+            i += x[1]
+        elif kind == "spring_damper":
+            force, stiffness, damping, reference = numbers
+            made.append(law_types.SpringDamper(stiffness, damping, force=force, reference=reference))
+        elif kind == "stops":
+            lower, upper, stiffness, damping = (-math.inf if x[0] is None else x[0], *numbers[1:])
+            made.append(law_types.Stops(stiffness, damping, lower=lower, upper=upper))
+        elif kind in ("dry_friction", "eddy_brake", "lugre"):
+            plain = {"dry_friction": law_types.DryFriction, "eddy_brake": law_types.EddyBrake, "lugre": law_types.LuGre}
+            made.append(plain[kind](*numbers))
+        elif isinstance(kind, str) and kind.startswith("servo_"):
+            stiffness, damping, limit, *rest = numbers
+            reference = {
+                "servo_constant": lambda value: value,
+                "servo_ramp": lambda begin, end, speed, at: law_types.Ramp(end, speed, start=begin, begin=at),
+                "servo_table": law_types.Table,
+            }[kind](*rest)
+            made.append(law_types.Servo(stiffness, damping, limit=limit, reference=reference))
+        else:
+            raise ValueError(f"unknown term {_show(kind)} of a law")
+        i += 1
+    return None if not made else made[0] if len(made) == 1 else law_types.Sum(tuple(made))
 
 
 def _links(model: Chain | Hexapod, names: Any, what: str, fail: Any) -> tuple[str, ...]:

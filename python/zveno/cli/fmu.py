@@ -1,0 +1,63 @@
+"""``zveno fmu``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, cast
+
+import typer
+
+from .. import Error
+from ..deploy.fmu import export_fmu
+from .output import MODEL_HELP, SNAP, complain, complete_model, fail, one_line
+from .rig_options import model_of, with_options
+
+
+def fmu(
+    model: Annotated[str, typer.Argument(help=f"{MODEL_HELP} Or a file of save_rig.", autocompletion=complete_model)],
+    out: Annotated[str, typer.Option("--out", "-o", help="The FMU to write.")],
+    fmi: Annotated[int, typer.Option(help="Version of the standard: 2 or 3.")] = 3,
+    step: Annotated[float | None, typer.Option(help="Communication step, s; default: 1e-3.")] = None,
+    substeps: Annotated[int | None, typer.Option(help="Steps of the integrator in it; default: 1.")] = None,
+    method: Annotated[str | None, typer.Option(help="rk4 (the default) or semi-implicit.")] = None,
+    external: Annotated[
+        list[str] | None, typer.Option(help="Link with a wrench as an input; repeat it for several.")
+    ] = None,
+    pose: Annotated[list[str] | None, typer.Option(help="Link whose pose is an output; repeat it for several.")] = None,
+    base_motion: Annotated[bool, typer.Option("--base-motion", help="The motion of the base is an input.")] = False,
+    name: Annotated[str | None, typer.Option(help="Of the model; default: after the file.")] = None,
+    platform: Annotated[
+        list[str] | None,
+        typer.Option(help="native (the default), source, all, or one as x86_64-windows; repeat it for several."),
+    ] = None,
+    snap: Annotated[float, typer.Option(help="Angles of a URDF so close to a right angle, rad, are one.")] = SNAP,
+) -> None:
+    """Write a mechanism as a functional mock-up unit (FMI 2.0 or 3.0): sources, and binaries for this machine.
+
+    zveno fmu docking_ring:UPS -o ring.fmu --fmi 3 --step 1e-3
+    """
+    mechanism, options, warned = model_of("fmu", model, snap)
+    period = options.pop("period", 1e-3)
+    for key in ("most_held", "jump"):
+        options.pop(key, None)
+    given = with_options(
+        options,
+        substeps=substeps,
+        method=method,
+        external=external,
+        poses=pose,
+        base_motion=True if base_motion else None,
+    )
+    chosen: Any = platform or "native"
+    if len(platform or ()) == 1 and chosen[0] in ("native", "source", "all"):
+        chosen = chosen[0]
+    try:
+        path = export_fmu(
+            mechanism, out, fmi=cast(Any, fmi), step=step if step is not None else period, name=name, platforms=chosen, **given
+        )
+    except OSError as error:
+        fail(f"fmu: cannot write {out!r}: {error.strerror or error}", 1)
+    except (Error, ValueError, TypeError) as error:
+        fail(f"fmu: {one_line(error).removeprefix('export_fmu: ')}", 2)
+    for line in warned:
+        complain(f"Warning: {line}")
+    typer.echo(f"Written\n  {path}, {path.stat().st_size:,} bytes, FMI {fmi}.0")

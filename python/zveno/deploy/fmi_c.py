@@ -1,0 +1,1218 @@
+"""C of an FMU around a generated step: what both versions of the standard share, then each of them.
+
+The interface is declared here, by the text of the standards (FMI 2.0 and 3.0, Modelica Association).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+__all__ = ["COMMON", "FMI2", "FMI3"]
+
+# ${...}: tables of the model. Modes are bits, so that a function names those in which it may be called.
+COMMON: Final = r"""
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "${step}.h"
+
+#if defined(_WIN32)
+#define EXPORT __declspec(dllexport)
+#elif defined(__GNUC__)
+#define EXPORT __attribute__((visibility("default")))
+#else
+#define EXPORT
+#endif
+
+#define TOKEN "${token}"
+#define INPUTS ${STEP}_INPUTS
+#define OUTPUTS ${STEP}_OUTPUTS
+#define START ${STEP}_START
+#define STEP_SIZE ${STEP}_PERIOD
+#define DERIVED ${derived}
+#define EXCHANGE ${exchange}
+
+enum mode {
+  INSTANTIATED = 1,
+  INITIALIZING = 2,
+  STEPPING = 4,
+  EVENT = 8,
+  CONTINUOUS = 16,
+  TERMINATED = 32
+};
+
+/* everything that a snapshot holds */
+typedef struct model_data {
+  char token[72];
+  double in[INPUTS];
+  double out[OUTPUTS];
+  double start[START];
+  double time;      /* of a state in model exchange, and of the start */
+  ${step}_state state;
+  int32_t status;
+  int32_t fresh; /* out belongs to state and in */
+  int32_t mode;
+  int32_t exchange;
+} model_data;
+
+/* 0 or a code of the step */
+static int refresh(model_data *d)
+{
+  int code = 0;
+  if (d->fresh == 0) {
+    code = ${step}_outputs(&d->state, d->in, d->out);
+    d->status = code;
+    d->fresh = (code == 0) ? 1 : 0;
+  }
+  return code;
+}
+
+static void set_defaults(model_data *d)
+{
+  (void)memset(d, 0, sizeof *d);
+  (void)strncpy(d->token, TOKEN, sizeof d->token - 1);
+  (void)memcpy(d->start, ${step}_start, sizeof d->start);
+  d->mode = INSTANTIATED;
+}
+
+/* the state of the start values, and its outputs */
+static int initialise(model_data *d)
+{
+  int code = ${step}_init(&d->state, d->start);
+  d->state.origin = d->time;
+  d->fresh = 0;
+  if (code == 0) {
+    code = refresh(d);
+  }
+  d->status = code;
+  return code;
+}
+
+/* flat index: 0 is time, then inputs, then outputs; 0 or 1: refused */
+static int get_number(model_data *d, uint32_t index, double *value)
+{
+  int bad = 0;
+  if (index == 0u) {
+    *value = (d->exchange != 0) ? d->time : d->state.origin + STEP_SIZE * d->state.steps;
+    if ((d->mode & (INSTANTIATED | INITIALIZING)) != 0) {
+      *value = d->time;
+    }
+  } else if (index <= (uint32_t)INPUTS) {
+    *value = d->in[index - 1u];
+  } else if (index <= (uint32_t)(INPUTS + OUTPUTS)) {
+    const uint32_t k = index - 1u - (uint32_t)INPUTS;
+    if (((d->mode & (INSTANTIATED | INITIALIZING)) != 0) && (k < (uint32_t)START)) {
+      *value = d->start[k];
+    } else if (d->mode == INSTANTIATED) {
+      bad = 1;
+    } else {
+      if (d->mode == INITIALIZING) {
+        bad = (d->fresh == 0) ? initialise(d) : 0;
+      } else {
+        bad = refresh(d);
+      }
+      *value = d->out[k];
+    }
+  } else {
+    bad = 1;
+  }
+  return bad;
+}
+
+static int set_number(model_data *d, uint32_t index, double value)
+{
+  int bad = 1;
+  if (isfinite(value) == 0) {
+    bad = 1;
+  } else if ((index >= 1u) && (index <= (uint32_t)INPUTS)) {
+    d->in[index - 1u] = value;
+    d->fresh = 0;
+    bad = 0;
+  } else if (index > (uint32_t)INPUTS) {
+    const uint32_t k = index - 1u - (uint32_t)INPUTS;
+    if (((d->mode & (INSTANTIATED | INITIALIZING)) != 0) && (k < (uint32_t)START)) {
+      d->start[k] = value;
+      d->fresh = 0;
+      bad = 0;
+    }
+  }
+  return bad;
+}
+
+static const char *reason(int code)
+{
+  const char *text = "a number is not finite: too large, or the state is singular";
+  if (code == ${STEP}_UNREACHABLE) {
+    text = "a leg cannot take the pose";
+  } else if (code == ${STEP}_NOT_FINITE) {
+    text = "an input or a start value is not finite";
+  }
+  return text;
+}
+
+/* Steps to the next communication point. 0; 1: the arguments do not fit, 2: a step could not be made; text says why. */
+static int advance(model_data *d, double now, double size, char *text, size_t room)
+{
+  const double reached = d->state.origin + STEP_SIZE * d->state.steps;
+  const double ratio = size / STEP_SIZE;
+  const double count = floor(ratio + 0.5);
+  int result = 0;
+  if (!(fabs(now - reached) <= 1e-6 * STEP_SIZE + 1e-12 * fabs(reached))) {
+    (void)snprintf(text, room, "the communication point is %.17g, expected %.17g", now, reached);
+    result = 1;
+  } else if (!(fabs(ratio - count) <= 1e-6) || !(count >= 1.0) || !(count <= 1e9)) {
+    (void)snprintf(text, room, "the communication step is %.17g, expected a whole multiple of %.17g; the nearest is %.17g", size,
+                   STEP_SIZE, STEP_SIZE * ((count >= 1.0) ? count : 1.0));
+    result = 1;
+  } else {
+    const int64_t last = (int64_t)count;
+    for (int64_t k = 0; (k < last) && (result == 0); ++k) {
+      d->status = ${step}(&d->state, d->in, d->out);
+      if (d->status != 0) {
+        (void)snprintf(text, room, "%s at time %.17g", reason(d->status), d->state.origin + STEP_SIZE * d->state.steps);
+        result = 2;
+      }
+    }
+    d->fresh = (result == 0) ? 1 : 0;
+  }
+  return result;
+}
+
+static int usable(const model_data *d)
+{
+  int good = (strncmp(d->token, TOKEN, sizeof d->token) == 0) ? 1 : 0;
+  good &= ((d->mode == INSTANTIATED) || (d->mode == INITIALIZING) || (d->mode == STEPPING) || (d->mode == EVENT) ||
+           (d->mode == CONTINUOUS) || (d->mode == TERMINATED)) ? 1 : 0;
+  return good;
+}
+"""
+
+FMI2: Final = r"""
+typedef void *fmi2Component;
+typedef void *fmi2ComponentEnvironment;
+typedef void *fmi2FMUstate;
+typedef unsigned int fmi2ValueReference;
+typedef double fmi2Real;
+typedef int fmi2Integer;
+typedef int fmi2Boolean;
+typedef const char *fmi2String;
+typedef char fmi2Byte;
+typedef enum { fmi2OK, fmi2Warning, fmi2Discard, fmi2Error, fmi2Fatal, fmi2Pending } fmi2Status;
+typedef enum { fmi2ModelExchange, fmi2CoSimulation } fmi2Type;
+typedef enum { fmi2DoStepStatus, fmi2PendingStatus, fmi2LastSuccessfulTime, fmi2Terminated } fmi2StatusKind;
+typedef struct {
+  void (*logger)(fmi2ComponentEnvironment, fmi2String, fmi2Status, fmi2String, fmi2String, ...);
+  void *(*allocateMemory)(size_t, size_t);
+  void (*freeMemory)(void *);
+  void (*stepFinished)(fmi2ComponentEnvironment, fmi2Status);
+  fmi2ComponentEnvironment environment;
+} fmi2CallbackFunctions;
+typedef struct {
+  fmi2Boolean newDiscreteStatesNeeded;
+  fmi2Boolean terminateSimulation;
+  fmi2Boolean nominalsOfContinuousStatesChanged;
+  fmi2Boolean valuesOfContinuousStatesChanged;
+  fmi2Boolean nextEventTimeDefined;
+  fmi2Real nextEventTime;
+} fmi2EventInfo;
+
+typedef struct instance {
+  model_data data;
+  fmi2CallbackFunctions callbacks;
+  int logging;
+  int terminated; /* the last step could not be made */
+  char name[64];
+} instance;
+
+static void *claim(const instance *i, size_t size)
+{
+  return (i->callbacks.allocateMemory != NULL) ? i->callbacks.allocateMemory(1, size) : calloc(1, size);
+}
+
+static void release(const instance *i, void *memory)
+{
+  if (i->callbacks.freeMemory != NULL) {
+    i->callbacks.freeMemory(memory);
+  } else {
+    free(memory);
+  }
+}
+
+static fmi2Status refuse(const instance *i, fmi2Status status, const char *who, const char *why)
+{
+  if ((i->logging != 0) && (i->callbacks.logger != NULL)) {
+    i->callbacks.logger(i->callbacks.environment, i->name, status, "logStatusError", "%s: %s", who, why);
+  }
+  return status;
+}
+
+/* null, or the reason why a function may not be called now */
+static const char *wrong(const void *c, int modes)
+{
+  const char *why = NULL;
+  if ((((const instance *)c)->data.mode & modes) == 0) {
+    why = "not allowed in this state";
+  }
+  return why;
+}
+
+#define ANY_MODE (INSTANTIATED | INITIALIZING | STEPPING | EVENT | CONTINUOUS | TERMINATED)
+#define ENTER(modes)                                        \
+  instance *const i = (instance *)c;                        \
+  if (i == NULL) {                                          \
+    return fmi2Error;                                       \
+  }                                                         \
+  if (wrong(i, (modes)) != NULL) {                          \
+    return refuse(i, fmi2Error, __func__, wrong(i, (modes))); \
+  }
+#define NEED(condition, text)                       \
+  if (!(condition)) {                               \
+    return refuse(i, fmi2Error, __func__, (text));  \
+  }
+
+EXPORT const char *fmi2GetTypesPlatform(void) { return "default"; }
+EXPORT const char *fmi2GetVersion(void) { return "2.0"; }
+
+EXPORT fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t count, const fmi2String categories[])
+{
+  ENTER(ANY_MODE)
+  NEED((count == 0) || (categories != NULL), "categories is null")
+  for (size_t k = 0; k < count; ++k) {
+    NEED((categories[k] != NULL) && (strcmp(categories[k], "logStatusError") == 0), "unknown category")
+  }
+  i->logging = on;
+  return fmi2OK;
+}
+
+EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
+                                     const fmi2CallbackFunctions *functions, fmi2Boolean visible, fmi2Boolean logging)
+{
+  instance *i = NULL;
+  instance stand;
+  (void)resources;
+  (void)visible;
+  (void)memset(&stand, 0, sizeof stand);
+  if (functions != NULL) {
+    stand.callbacks = *functions;
+  }
+  stand.logging = logging;
+  if ((name == NULL) || (name[0] == '\0')) {
+    (void)refuse(&stand, fmi2Error, __func__, "the instance has no name");
+  } else if ((guid == NULL) || (strcmp(guid, TOKEN) != 0)) {
+    (void)refuse(&stand, fmi2Error, __func__, "the GUID is not that of this FMU");
+  } else if ((type != fmi2CoSimulation) && ((type != fmi2ModelExchange) || (EXCHANGE == 0))) {
+    (void)refuse(&stand, fmi2Error, __func__, "this kind of simulation is not offered");
+  } else {
+    i = (instance *)claim(&stand, sizeof *i);
+    if (i != NULL) {
+      *i = stand;
+      (void)strncpy(i->name, name, sizeof i->name - 1);
+      set_defaults(&i->data);
+      i->data.exchange = (type == fmi2ModelExchange) ? 1 : 0;
+    }
+  }
+  return i;
+}
+
+EXPORT void fmi2FreeInstance(fmi2Component c)
+{
+  if (c != NULL) {
+    const instance copy = *(instance *)c;
+    release(&copy, c);
+  }
+}
+
+EXPORT fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean given, fmi2Real tolerance, fmi2Real start,
+                                      fmi2Boolean stops, fmi2Real stop)
+{
+  ENTER(INSTANTIATED)
+  (void)given;
+  (void)tolerance;
+  NEED(isfinite(start) != 0, "startTime is not finite")
+  NEED((stops == 0) || (stop > start), "stopTime is not after startTime")
+  i->data.time = start;
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2EnterInitializationMode(fmi2Component c)
+{
+  ENTER(INSTANTIATED)
+  i->data.mode = INITIALIZING;
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2ExitInitializationMode(fmi2Component c)
+{
+  ENTER(INITIALIZING)
+  const int code = initialise(&i->data);
+  NEED(code == 0, reason(code))
+  i->data.mode = (i->data.exchange != 0) ? EVENT : STEPPING;
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2Terminate(fmi2Component c)
+{
+  ENTER(STEPPING | EVENT | CONTINUOUS)
+  i->data.mode = TERMINATED;
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2Reset(fmi2Component c)
+{
+  ENTER(ANY_MODE)
+  const int32_t exchange = i->data.exchange;
+  set_defaults(&i->data);
+  i->data.exchange = exchange;
+  i->terminated = 0;
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference vr[], size_t count, fmi2Real value[])
+{
+  ENTER(ANY_MODE)
+  NEED((count == 0) || ((vr != NULL) && (value != NULL)), "an array is null")
+  for (size_t k = 0; k < count; ++k) {
+    NEED(get_number(&i->data, vr[k], &value[k]) == 0, "a value reference is unknown, or its value not known now")
+  }
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference vr[], size_t count, const fmi2Real value[])
+{
+  ENTER(INSTANTIATED | INITIALIZING | STEPPING | EVENT | CONTINUOUS)
+  NEED((count == 0) || ((vr != NULL) && (value != NULL)), "an array is null")
+  for (size_t k = 0; k < count; ++k) {
+    NEED(set_number(&i->data, vr[k], value[k]) == 0, "a value is not finite, or cannot be set now")
+  }
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t count, fmi2Integer value[])
+{
+  ENTER(ANY_MODE)
+  NEED((count == 0) || ((vr != NULL) && (value != NULL)), "an array is null")
+  for (size_t k = 0; k < count; ++k) {
+    NEED(vr[k] == (fmi2ValueReference)(INPUTS + OUTPUTS + 1), "unknown value reference")
+    value[k] = i->data.status;
+  }
+  return fmi2OK;
+}
+
+/* of these types there are no variables */
+#define NONE(name, constant, type)                                                                            \
+  EXPORT fmi2Status name(fmi2Component c, const fmi2ValueReference vr[], size_t count, constant type value[]) \
+  {                                                                                                           \
+    ENTER(ANY_MODE)                                                                                           \
+    (void)vr;                                                                                                 \
+    (void)value;                                                                                              \
+    NEED(count == 0, "there is no such variable")                                                             \
+    return fmi2OK;                                                                                            \
+  }
+NONE(fmi2GetBoolean, , fmi2Boolean)
+NONE(fmi2GetString, , fmi2String)
+NONE(fmi2SetInteger, const, fmi2Integer)
+NONE(fmi2SetBoolean, const, fmi2Boolean)
+NONE(fmi2SetString, const, fmi2String)
+
+EXPORT fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state)
+{
+  ENTER(ANY_MODE)
+  NEED(state != NULL, "FMUstate is null")
+  if (*state == NULL) {
+    *state = claim(i, sizeof(model_data));
+  }
+  NEED(*state != NULL, "not enough memory")
+  (void)memcpy(*state, &i->data, sizeof(model_data));
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state)
+{
+  ENTER(ANY_MODE)
+  NEED(state != NULL, "FMUstate is null")
+  NEED((usable((const model_data *)state) != 0) && (((const model_data *)state)->exchange == i->data.exchange),
+       "the state is not of this FMU")
+  (void)memcpy(&i->data, state, sizeof(model_data));
+  i->terminated = 0;
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state)
+{
+  ENTER(ANY_MODE)
+  if ((state != NULL) && (*state != NULL)) {
+    release(i, *state);
+    *state = NULL;
+  }
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate state, size_t *size)
+{
+  ENTER(ANY_MODE)
+  NEED((state != NULL) && (size != NULL), "an argument is null")
+  *size = sizeof(model_data);
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size)
+{
+  ENTER(ANY_MODE)
+  NEED((state != NULL) && (bytes != NULL), "an argument is null")
+  NEED(size == sizeof(model_data), "the size is not that of a state")
+  (void)memcpy(bytes, state, size);
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state)
+{
+  ENTER(ANY_MODE)
+  model_data copy;
+  NEED((state != NULL) && (bytes != NULL), "an argument is null")
+  NEED(size == sizeof copy, "the size is not that of a state")
+  (void)memcpy(&copy, bytes, size);
+  NEED(usable(&copy) != 0, "the bytes are not a state of this FMU")
+  if (*state == NULL) {
+    *state = claim(i, sizeof copy);
+  }
+  NEED(*state != NULL, "not enough memory")
+  (void)memcpy(*state, &copy, sizeof copy);
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknown[], size_t unknowns,
+                                               const fmi2ValueReference known[], size_t knowns, const fmi2Real seed[],
+                                               fmi2Real out[])
+{
+  ENTER(ANY_MODE)
+  (void)unknown;
+  (void)unknowns;
+  (void)known;
+  (void)knowns;
+  (void)seed;
+  (void)out;
+  return refuse(i, fmi2Error, __func__, "not provided");
+}
+
+/* ---- model exchange */
+
+EXPORT fmi2Status fmi2EnterEventMode(fmi2Component c)
+{
+  ENTER(CONTINUOUS | EVENT)
+  i->data.mode = EVENT;
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info)
+{
+  ENTER(EVENT)
+  NEED(info != NULL, "eventInfo is null")
+  (void)memset(info, 0, sizeof *info);
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c)
+{
+  ENTER(EVENT)
+  i->data.mode = CONTINUOUS;
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean never, fmi2Boolean *event, fmi2Boolean *stop)
+{
+  ENTER(CONTINUOUS)
+  (void)never;
+  NEED((event != NULL) && (stop != NULL), "an argument is null")
+  *event = 0;
+  *stop = 0;
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2SetTime(fmi2Component c, fmi2Real time)
+{
+  ENTER(EVENT | CONTINUOUS)
+  NEED(isfinite(time) != 0, "time is not finite")
+  i->data.time = time;
+  i->data.state.origin = time;
+  i->data.fresh = 0;
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t count)
+{
+  ENTER(EVENT | CONTINUOUS)
+  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
+  for (size_t k = 0; k < count; ++k) {
+    NEED(isfinite(x[k]) != 0, "a state is not finite")
+  }
+  (void)memcpy(i->data.state.y, x, count * sizeof *x);
+  i->data.fresh = 0;
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real x[], size_t count)
+{
+  ENTER(EVENT | CONTINUOUS)
+  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
+  const int code = ${step}_rates(&i->data.state, i->data.time, i->data.in, x);
+  if (code != 0) {
+    return refuse(i, fmi2Discard, __func__, reason(code));
+  }
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real x[], size_t count)
+{
+  ENTER(EVENT | CONTINUOUS)
+  (void)x;
+  NEED(count == 0, "there are no event indicators")
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t count)
+{
+  ENTER(INITIALIZING | EVENT | CONTINUOUS)
+  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
+  (void)memcpy(x, (i->data.mode == INITIALIZING) ? i->data.start : i->data.state.y, count * sizeof *x);
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real x[], size_t count)
+{
+  ENTER(EVENT | CONTINUOUS)
+  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
+  for (size_t k = 0; k < count; ++k) {
+    x[k] = 1.0;
+  }
+  return fmi2OK;
+}
+
+/* ---- co-simulation */
+
+EXPORT fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t count,
+                                              const fmi2Integer order[], const fmi2Real value[])
+{
+  ENTER(ANY_MODE)
+  (void)vr;
+  (void)count;
+  (void)order;
+  (void)value;
+  return refuse(i, fmi2Error, __func__, "not provided");
+}
+
+EXPORT fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t count,
+                                               const fmi2Integer order[], fmi2Real value[])
+{
+  ENTER(ANY_MODE)
+  (void)vr;
+  (void)count;
+  (void)order;
+  (void)value;
+  return refuse(i, fmi2Error, __func__, "not provided");
+}
+
+EXPORT fmi2Status fmi2DoStep(fmi2Component c, fmi2Real now, fmi2Real size, fmi2Boolean never)
+{
+  ENTER(STEPPING)
+  char text[200];
+  (void)never;
+  const int result = advance(&i->data, now, size, text, sizeof text);
+  i->terminated = (result == 2) ? 1 : 0;
+  if (result != 0) {
+    return refuse(i, (result == 1) ? fmi2Error : fmi2Discard, __func__, text);
+  }
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2CancelStep(fmi2Component c)
+{
+  ENTER(ANY_MODE)
+  return refuse(i, fmi2Error, __func__, "steps are never pending");
+}
+
+EXPORT fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Status *value)
+{
+  ENTER(STEPPING | TERMINATED)
+  (void)kind;
+  (void)value;
+  return refuse(i, fmi2Discard, __func__, "steps are never pending");
+}
+
+EXPORT fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Real *value)
+{
+  ENTER(STEPPING | TERMINATED)
+  NEED((kind == fmi2LastSuccessfulTime) && (value != NULL), "unknown kind, or value is null")
+  *value = i->data.state.origin + STEP_SIZE * i->data.state.steps;
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Integer *value)
+{
+  ENTER(STEPPING | TERMINATED)
+  (void)kind;
+  (void)value;
+  return refuse(i, fmi2Discard, __func__, "there is no such status");
+}
+
+EXPORT fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Boolean *value)
+{
+  ENTER(STEPPING | TERMINATED)
+  NEED((kind == fmi2Terminated) && (value != NULL), "unknown kind, or value is null")
+  *value = i->terminated;
+  return fmi2OK;
+}
+
+EXPORT fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind kind, fmi2String *value)
+{
+  ENTER(STEPPING | TERMINATED)
+  (void)kind;
+  (void)value;
+  return refuse(i, fmi2Discard, __func__, "steps are never pending");
+}
+"""
+
+
+def _typed() -> str:
+    """Getters and setters of types that no variable has, and of one that only `status` has."""
+    kinds = ("Float32", "Int8", "UInt8", "Int16", "UInt16", "UInt32", "Int64", "UInt64", "Boolean", "String")
+    lines = []
+    for kind in kinds:
+        lines += [f"NONE(fmi3Get{kind}, , fmi3{kind})", f"NONE(fmi3Set{kind}, const, fmi3{kind})"]
+    return "\n".join([*lines, "NONE(fmi3SetInt32, const, fmi3Int32)"])
+
+
+def _refused() -> str:
+    """Functions of what is not offered: their parameters after the instance."""
+    vr = "const fmi3ValueReference a[], size_t b"
+    rows: Sequence[tuple[str, str, str]] = (
+        ("GetBinary", f"{vr}, size_t d[], fmi3Binary e[], size_t f", "abdef"),
+        ("SetBinary", f"{vr}, const size_t d[], const fmi3Binary e[], size_t f", "abdef"),
+        ("GetClock", f"{vr}, fmi3Clock d[]", "abd"),
+        ("SetClock", f"{vr}, const fmi3Clock d[]", "abd"),
+        ("GetNumberOfVariableDependencies", "fmi3ValueReference a, size_t *b", "ab"),
+        (
+            "GetVariableDependencies",
+            "fmi3ValueReference a, size_t b[], fmi3ValueReference d[], size_t e[], fmi3DependencyKind f[], size_t g",
+            "abdefg",
+        ),
+        *(
+            (
+                f"Get{kind}Derivative",
+                f"{vr}, const fmi3ValueReference d[], size_t e, const fmi3Float64 f[], size_t g, fmi3Float64 h[], "
+                "size_t j",
+                "abdefghj",
+            )
+            for kind in ("Directional", "Adjoint")
+        ),
+        ("EnterConfigurationMode", "", ""),
+        ("ExitConfigurationMode", "", ""),
+        ("GetIntervalDecimal", f"{vr}, fmi3Float64 d[], fmi3IntervalQualifier e[]", "abde"),
+        ("GetIntervalFraction", f"{vr}, fmi3UInt64 d[], fmi3UInt64 e[], fmi3IntervalQualifier f[]", "abdef"),
+        ("GetShiftDecimal", f"{vr}, fmi3Float64 d[]", "abd"),
+        ("GetShiftFraction", f"{vr}, fmi3UInt64 d[], fmi3UInt64 e[]", "abde"),
+        ("SetIntervalDecimal", f"{vr}, const fmi3Float64 d[]", "abd"),
+        ("SetIntervalFraction", f"{vr}, const fmi3UInt64 d[], const fmi3UInt64 e[]", "abde"),
+        ("SetShiftDecimal", f"{vr}, const fmi3Float64 d[]", "abd"),
+        ("SetShiftFraction", f"{vr}, const fmi3UInt64 d[], const fmi3UInt64 e[]", "abde"),
+        ("GetOutputDerivatives", f"{vr}, const fmi3Int32 d[], fmi3Float64 e[], size_t f", "abdef"),
+        ("ActivateModelPartition", "fmi3ValueReference a, fmi3Float64 b", "ab"),
+        ("EnterStepMode", "", ""),
+    )
+    lines = []
+    for name, parameters, used in rows:
+        comma = ", " if parameters else ""
+        lines += [
+            f"EXPORT fmi3Status fmi3{name}(fmi3Instance c{comma}{parameters})",
+            "{",
+            "  ENTER(ANY_MODE)",
+            *(f"  (void){word};" for word in used),
+            '  return refuse(i, fmi3Error, __func__, "not provided");',
+            "}",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+FMI3: Final = (
+    r"""
+typedef void *fmi3Instance;
+typedef void *fmi3InstanceEnvironment;
+typedef void *fmi3FMUState;
+typedef uint32_t fmi3ValueReference;
+typedef float fmi3Float32;
+typedef double fmi3Float64;
+typedef int8_t fmi3Int8;
+typedef uint8_t fmi3UInt8;
+typedef int16_t fmi3Int16;
+typedef uint16_t fmi3UInt16;
+typedef int32_t fmi3Int32;
+typedef uint32_t fmi3UInt32;
+typedef int64_t fmi3Int64;
+typedef uint64_t fmi3UInt64;
+typedef bool fmi3Boolean;
+typedef const char *fmi3String;
+typedef uint8_t fmi3Byte;
+typedef const fmi3Byte *fmi3Binary;
+typedef bool fmi3Clock;
+typedef enum { fmi3OK, fmi3Warning, fmi3Discard, fmi3Error, fmi3Fatal } fmi3Status;
+typedef enum {
+  fmi3Independent,
+  fmi3Constant,
+  fmi3Fixed,
+  fmi3Tunable,
+  fmi3Discrete,
+  fmi3Dependent
+} fmi3DependencyKind;
+typedef enum { fmi3IntervalNotYetKnown, fmi3IntervalUnchanged, fmi3IntervalChanged } fmi3IntervalQualifier;
+typedef void (*fmi3LogMessageCallback)(fmi3InstanceEnvironment, fmi3Status, fmi3String, fmi3String);
+typedef void (*fmi3ClockUpdateCallback)(fmi3InstanceEnvironment);
+typedef void (*fmi3IntermediateUpdateCallback)(fmi3InstanceEnvironment, fmi3Float64, fmi3Boolean, fmi3Boolean,
+                                               fmi3Boolean, fmi3Boolean, fmi3Boolean *, fmi3Float64 *);
+typedef void (*fmi3LockPreemptionCallback)();
+typedef void (*fmi3UnlockPreemptionCallback)();
+
+/* variables by value reference: first flat index and size; 0 is time */
+static const struct {
+  uint32_t first;
+  uint32_t size;
+} variables[${variables}] = {${places}};
+#define STATUS ${variables}u
+
+typedef struct instance {
+  model_data data;
+  fmi3InstanceEnvironment environment;
+  fmi3LogMessageCallback logger;
+  int logging;
+} instance;
+
+static fmi3Status refuse(const instance *i, fmi3Status status, const char *who, const char *why)
+{
+  if ((i->logging != 0) && (i->logger != NULL)) {
+    char text[300];
+    (void)snprintf(text, sizeof text, "%s: %s", who, why);
+    i->logger(i->environment, status, "logStatusError", text);
+  }
+  return status;
+}
+
+#define ANY_MODE (INSTANTIATED | INITIALIZING | STEPPING | EVENT | CONTINUOUS | TERMINATED)
+#define ENTER(modes)                                                        \
+  instance *const i = (instance *)c;                                        \
+  if (i == NULL) {                                                          \
+    return fmi3Error;                                                       \
+  }                                                                         \
+  if ((i->data.mode & (modes)) == 0) {                                      \
+    return refuse(i, fmi3Error, __func__, "not allowed in this state");     \
+  }
+#define NEED(condition, text)                       \
+  if (!(condition)) {                               \
+    return refuse(i, fmi3Error, __func__, (text));  \
+  }
+
+EXPORT const char *fmi3GetVersion(void) { return "3.0"; }
+
+EXPORT fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean on, size_t count, const fmi3String categories[])
+{
+  ENTER(ANY_MODE)
+  NEED((count == 0) || (categories != NULL), "categories is null")
+  for (size_t k = 0; k < count; ++k) {
+    NEED((categories[k] != NULL) && (strcmp(categories[k], "logStatusError") == 0), "unknown category")
+  }
+  i->logging = on ? 1 : 0;
+  return fmi3OK;
+}
+
+static fmi3Instance instantiate(fmi3String name, fmi3String token, int exchange, int offered, fmi3Boolean logging,
+                                fmi3InstanceEnvironment environment, fmi3LogMessageCallback logger)
+{
+  instance *i = NULL;
+  instance stand;
+  (void)memset(&stand, 0, sizeof stand);
+  stand.environment = environment;
+  stand.logger = logger;
+  stand.logging = logging ? 1 : 0;
+  if ((name == NULL) || (name[0] == '\0')) {
+    (void)refuse(&stand, fmi3Error, "fmi3Instantiate", "the instance has no name");
+  } else if ((token == NULL) || (strcmp(token, TOKEN) != 0)) {
+    (void)refuse(&stand, fmi3Error, "fmi3Instantiate", "the instantiation token is not that of this FMU");
+  } else if (offered == 0) {
+    (void)refuse(&stand, fmi3Error, "fmi3Instantiate", "this kind of simulation is not offered");
+  } else {
+    i = (instance *)calloc(1, sizeof *i);
+    if (i != NULL) {
+      *i = stand;
+      set_defaults(&i->data);
+      i->data.exchange = exchange;
+    }
+  }
+  return i;
+}
+
+EXPORT fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources,
+                                                 fmi3Boolean visible, fmi3Boolean logging,
+                                                 fmi3InstanceEnvironment environment, fmi3LogMessageCallback logger)
+{
+  (void)resources;
+  (void)visible;
+  return instantiate(name, token, 1, EXCHANGE, logging, environment, logger);
+}
+
+EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources,
+                                                fmi3Boolean visible, fmi3Boolean logging, fmi3Boolean events,
+                                                fmi3Boolean early, const fmi3ValueReference required[], size_t count,
+                                                fmi3InstanceEnvironment environment, fmi3LogMessageCallback logger,
+                                                fmi3IntermediateUpdateCallback update)
+{
+  (void)resources;
+  (void)visible;
+  (void)early;
+  (void)required;
+  (void)update;
+  return instantiate(name, token, 0, ((!events) && (count == 0)) ? 1 : 0, logging, environment, logger);
+}
+
+EXPORT fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token, fmi3String resources,
+                                                      fmi3Boolean visible, fmi3Boolean logging,
+                                                      fmi3InstanceEnvironment environment,
+                                                      fmi3LogMessageCallback logger, fmi3ClockUpdateCallback update,
+                                                      fmi3LockPreemptionCallback lock,
+                                                      fmi3UnlockPreemptionCallback unlock)
+{
+  (void)resources;
+  (void)visible;
+  (void)update;
+  (void)lock;
+  (void)unlock;
+  return instantiate(name, token, 0, 0, logging, environment, logger);
+}
+
+EXPORT void fmi3FreeInstance(fmi3Instance c) { free(c); }
+
+EXPORT fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean given, fmi3Float64 tolerance,
+                                              fmi3Float64 start, fmi3Boolean stops, fmi3Float64 stop)
+{
+  ENTER(INSTANTIATED)
+  (void)given;
+  (void)tolerance;
+  NEED(isfinite(start) != 0, "startTime is not finite")
+  NEED((!stops) || (stop > start), "stopTime is not after startTime")
+  i->data.time = start;
+  i->data.mode = INITIALIZING;
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3ExitInitializationMode(fmi3Instance c)
+{
+  ENTER(INITIALIZING)
+  const int code = initialise(&i->data);
+  NEED(code == 0, reason(code))
+  i->data.mode = (i->data.exchange != 0) ? EVENT : STEPPING;
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3EnterEventMode(fmi3Instance c)
+{
+  ENTER(CONTINUOUS)
+  i->data.mode = EVENT;
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3Terminate(fmi3Instance c)
+{
+  ENTER(STEPPING | EVENT | CONTINUOUS)
+  i->data.mode = TERMINATED;
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3Reset(fmi3Instance c)
+{
+  ENTER(ANY_MODE)
+  const int32_t exchange = i->data.exchange;
+  set_defaults(&i->data);
+  i->data.exchange = exchange;
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t count, fmi3Float64 values[],
+                                 size_t room)
+{
+  ENTER(ANY_MODE)
+  size_t at = 0;
+  NEED((count == 0) || ((vr != NULL) && (values != NULL)), "an array is null")
+  for (size_t k = 0; k < count; ++k) {
+    NEED(vr[k] < STATUS, "unknown value reference")
+    for (uint32_t e = 0; e < variables[vr[k]].size; ++e) {
+      NEED(at < room, "there are fewer values than the variables have")
+      NEED(get_number(&i->data, variables[vr[k]].first + e, &values[at]) == 0, "the value is not known now")
+      ++at;
+    }
+  }
+  NEED(at == room, "there are more values than the variables have")
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t count, const fmi3Float64 values[],
+                                 size_t room)
+{
+  ENTER(INSTANTIATED | INITIALIZING | STEPPING | EVENT | CONTINUOUS)
+  size_t at = 0;
+  NEED((count == 0) || ((vr != NULL) && (values != NULL)), "an array is null")
+  for (size_t k = 0; k < count; ++k) {
+    NEED(vr[k] < STATUS, "unknown value reference")
+    at += variables[vr[k]].size;
+  }
+  NEED(at == room, "the number of values is not that of the variables")
+  at = 0;
+  for (size_t k = 0; k < count; ++k) {
+    for (uint32_t e = 0; e < variables[vr[k]].size; ++e) {
+      NEED(set_number(&i->data, variables[vr[k]].first + e, values[at]) == 0,
+           "a value is not finite, or cannot be set now")
+      ++at;
+    }
+  }
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3GetInt32(fmi3Instance c, const fmi3ValueReference vr[], size_t count, fmi3Int32 values[],
+                               size_t room)
+{
+  ENTER(ANY_MODE)
+  NEED((count == 0) || ((vr != NULL) && (values != NULL)), "an array is null")
+  NEED(count == room, "the number of values is not that of the variables")
+  for (size_t k = 0; k < count; ++k) {
+    NEED(vr[k] == STATUS, "unknown value reference")
+    values[k] = i->data.status;
+  }
+  return fmi3OK;
+}
+
+/* of these types there are no variables to get or set */
+#define NONE(name, constant, type)                                                                             \
+  EXPORT fmi3Status name(fmi3Instance c, const fmi3ValueReference vr[], size_t count, constant type values[],  \
+                         size_t room)                                                                          \
+  {                                                                                                            \
+    ENTER(ANY_MODE)                                                                                            \
+    (void)vr;                                                                                                  \
+    (void)values;                                                                                              \
+    NEED((count == 0) && (room == 0), "there is no such variable")                                             \
+    return fmi3OK;                                                                                             \
+  }
+"""
+    + _typed()
+    + r"""
+
+EXPORT fmi3Status fmi3GetFMUState(fmi3Instance c, fmi3FMUState *state)
+{
+  ENTER(ANY_MODE)
+  NEED(state != NULL, "FMUState is null")
+  if (*state == NULL) {
+    *state = calloc(1, sizeof(model_data));
+  }
+  NEED(*state != NULL, "not enough memory")
+  (void)memcpy(*state, &i->data, sizeof(model_data));
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3SetFMUState(fmi3Instance c, fmi3FMUState state)
+{
+  ENTER(ANY_MODE)
+  NEED(state != NULL, "FMUState is null")
+  NEED((usable((const model_data *)state) != 0) && (((const model_data *)state)->exchange == i->data.exchange),
+       "the state is not of this FMU")
+  (void)memcpy(&i->data, state, sizeof(model_data));
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3FreeFMUState(fmi3Instance c, fmi3FMUState *state)
+{
+  ENTER(ANY_MODE)
+  if (state != NULL) {
+    free(*state);
+    *state = NULL;
+  }
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3SerializedFMUStateSize(fmi3Instance c, fmi3FMUState state, size_t *size)
+{
+  ENTER(ANY_MODE)
+  NEED((state != NULL) && (size != NULL), "an argument is null")
+  *size = sizeof(model_data);
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3SerializeFMUState(fmi3Instance c, fmi3FMUState state, fmi3Byte bytes[], size_t size)
+{
+  ENTER(ANY_MODE)
+  NEED((state != NULL) && (bytes != NULL), "an argument is null")
+  NEED(size == sizeof(model_data), "the size is not that of a state")
+  (void)memcpy(bytes, state, size);
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte bytes[], size_t size, fmi3FMUState *state)
+{
+  ENTER(ANY_MODE)
+  model_data copy;
+  NEED((state != NULL) && (bytes != NULL), "an argument is null")
+  NEED(size == sizeof copy, "the size is not that of a state")
+  (void)memcpy(&copy, bytes, size);
+  NEED(usable(&copy) != 0, "the bytes are not a state of this FMU")
+  if (*state == NULL) {
+    *state = calloc(1, sizeof copy);
+  }
+  NEED(*state != NULL, "not enough memory")
+  (void)memcpy(*state, &copy, sizeof copy);
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3EvaluateDiscreteStates(fmi3Instance c)
+{
+  ENTER(INITIALIZING | EVENT)
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *need, fmi3Boolean *stop, fmi3Boolean *nominals,
+                                           fmi3Boolean *values, fmi3Boolean *defined, fmi3Float64 *next)
+{
+  ENTER(EVENT)
+  NEED((need != NULL) && (stop != NULL) && (nominals != NULL) && (values != NULL) && (defined != NULL) && (next != NULL),
+       "an argument is null")
+  *need = false;
+  *stop = false;
+  *nominals = false;
+  *values = false;
+  *defined = false;
+  *next = 0.0;
+  return fmi3OK;
+}
+
+/* ---- model exchange */
+
+EXPORT fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance c)
+{
+  ENTER(EVENT)
+  NEED(i->data.exchange != 0, "this is a co-simulation")
+  i->data.mode = CONTINUOUS;
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3CompletedIntegratorStep(fmi3Instance c, fmi3Boolean never, fmi3Boolean *event, fmi3Boolean *stop)
+{
+  ENTER(CONTINUOUS)
+  (void)never;
+  NEED((event != NULL) && (stop != NULL), "an argument is null")
+  *event = false;
+  *stop = false;
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3SetTime(fmi3Instance c, fmi3Float64 time)
+{
+  ENTER(EVENT | CONTINUOUS)
+  NEED(isfinite(time) != 0, "time is not finite")
+  i->data.time = time;
+  i->data.state.origin = time;
+  i->data.fresh = 0;
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3SetContinuousStates(fmi3Instance c, const fmi3Float64 x[], size_t count)
+{
+  ENTER(CONTINUOUS)
+  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
+  for (size_t k = 0; k < count; ++k) {
+    NEED(isfinite(x[k]) != 0, "a state is not finite")
+  }
+  (void)memcpy(i->data.state.y, x, count * sizeof *x);
+  i->data.fresh = 0;
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance c, fmi3Float64 x[], size_t count)
+{
+  ENTER(INITIALIZING | EVENT | CONTINUOUS)
+  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
+  if (i->data.mode == INITIALIZING) {
+    NEED(initialise(&i->data) == 0, "the start has no accelerations")
+  }
+  const int code = ${step}_rates(&i->data.state, i->data.time, i->data.in, x);
+  if (code != 0) {
+    return refuse(i, fmi3Discard, __func__, reason(code));
+  }
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3GetEventIndicators(fmi3Instance c, fmi3Float64 x[], size_t count)
+{
+  ENTER(INITIALIZING | EVENT | CONTINUOUS)
+  (void)x;
+  NEED(count == 0, "there are no event indicators")
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3GetContinuousStates(fmi3Instance c, fmi3Float64 x[], size_t count)
+{
+  ENTER(INITIALIZING | EVENT | CONTINUOUS)
+  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
+  (void)memcpy(x, (i->data.mode == INITIALIZING) ? i->data.start : i->data.state.y, count * sizeof *x);
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance c, fmi3Float64 x[], size_t count)
+{
+  ENTER(INITIALIZING | EVENT | CONTINUOUS)
+  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
+  for (size_t k = 0; k < count; ++k) {
+    x[k] = 1.0;
+  }
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance c, size_t *count)
+{
+  ENTER(ANY_MODE)
+  NEED(count != NULL, "an argument is null")
+  *count = 0;
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance c, size_t *count)
+{
+  ENTER(ANY_MODE)
+  NEED(count != NULL, "an argument is null")
+  *count = (EXCHANGE != 0) ? DERIVED : 0;
+  return fmi3OK;
+}
+
+/* ---- co-simulation */
+
+EXPORT fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 now, fmi3Float64 size, fmi3Boolean never, fmi3Boolean *event,
+                             fmi3Boolean *stop, fmi3Boolean *early, fmi3Float64 *reached)
+{
+  ENTER(STEPPING)
+  char text[200];
+  (void)never;
+  NEED((event != NULL) && (stop != NULL) && (early != NULL) && (reached != NULL), "an argument is null")
+  const int result = advance(&i->data, now, size, text, sizeof text);
+  *event = false;
+  *stop = false;
+  *early = false;
+  *reached = i->data.state.origin + STEP_SIZE * i->data.state.steps;
+  if (result != 0) {
+    return refuse(i, (result == 1) ? fmi3Error : fmi3Discard, __func__, text);
+  }
+  return fmi3OK;
+}
+
+/* ---- what is not offered */
+
+"""
+    + _refused()
+)

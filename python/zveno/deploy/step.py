@@ -1,0 +1,915 @@
+"""A step of a mechanism as C99 that needs nothing but the C library's mathematics."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import Any, Final, NoReturn, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._check import _show, as_flag
+from ..codegen.c import LEAVES, identifier, plain
+from ..codegen.export import _require_room, _write
+from ..codegen.footprint import FLAGS
+from ..codegen.graph import Argument, Graph
+from ..codegen.text import expression, names
+from ..model import Chain, Hexapod
+from ..sim.laws import Law
+from .c_math import MATH
+from .description import Channel, Description, RigOptions, describe
+from .library import Stepper
+
+__all__ = ["StepCode", "export_step", "step_code"]
+
+Array = NDArray[np.float64]
+TEST_STEPS: Final = 64
+_CALLS: Final = {"sqrt": "sqrt", "angle": "zv_angle"}
+
+
+@dataclass(frozen=True)
+class StepCode:
+    """Generated code of a step.
+
+    Attributes
+    ----------
+    name : str
+        Prefix of all names, and of the files.
+    header, source : str
+        Contents of ``<name>.h`` and ``<name>.c``.
+    inputs, outputs : tuple of Channel
+        What the arrays of a step hold.
+    states : int
+        Numbers of the state that is integrated.
+    """
+
+    name: str
+    header: str
+    source: str
+    description: Description
+    inputs: tuple[Channel, ...]
+    outputs: tuple[Channel, ...]
+    states: int
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the code."""
+        return hashlib.sha256((self.header + self.source).encode()).hexdigest()
+
+
+def _number(x: float) -> str:
+    if math.isinf(x):
+        return "HUGE_VAL" if x > 0 else "(-HUGE_VAL)"
+    return repr(float(x)) if x >= 0 else f"({float(x)!r})"
+
+
+# ---- graphs -----------------------------------------------------------------------------------------------------
+
+
+def _lines(graph: Graph, arrays: Mapping[str, str], after: str | None, between: Sequence[str]) -> list[str]:
+    """Operations of a graph; those that depend on the input `after` stand behind the lines `between`."""
+
+    def leaf(node: Any) -> str:
+        if node.op == "constant":
+            return _number(node.value)
+        return f"{arrays[graph.inputs[node.argument].name]}[{node.element}]"
+
+    spelled = names(graph, leaf)
+    late: set[int] = set()
+    twins: dict[int, dict[str, int]] = {}
+    for node in graph:
+        if (node.op == "input" and graph.inputs[node.argument].name == after) or late.intersection(node.operands):
+            late.add(node.index)
+        if node.op in ("sin", "cos"):
+            twins.setdefault(node.operands[0], {})[node.op] = node.index
+    targets: dict[int, list[str]] = {}
+    for argument, result in zip(graph.outputs, graph.results, strict=True):
+        for k, i in enumerate(result.tolist()):
+            targets.setdefault(i, []).append(f"{arrays[argument.name]}[{k}]")
+    parts: tuple[list[str], list[str]] = ([], [])
+    done: set[int] = set()
+    for node in graph:
+        part = parts[node.index in late]
+        if node.op in ("sin", "cos"):
+            both = twins[node.operands[0]]
+            if node.operands[0] not in done:
+                done.add(node.operands[0])
+                s, c = (spelled[both[op]] if op in both else f"u{node.index}" for op in ("sin", "cos"))
+                part += [f"double {s};", f"double {c};"]
+                part.append(f"zv_sincos({spelled[node.operands[0]]}, &{s}, &{c});")
+        elif node.op not in LEAVES:
+            formula = expression(node.op, [spelled[i] for i in node.operands], _CALLS)
+            part.append(f"const double {spelled[node.index]} = {formula};")
+        part += [f"{target} = {spelled[node.index]};" for target in targets.get(node.index, ())]
+    used = {graph.inputs[node.argument].name for node in graph if node.op == "input"}
+    unused = [f"(void){arrays[x.name]};" for x in graph.inputs if x.name not in used and "+" not in arrays[x.name]]
+    return [*unused, *parts[0], *between, *parts[1]]
+
+
+def _function(name: str, graph: Graph) -> list[str]:
+    """A graph as a static function whose parameters have the names of its arrays."""
+    arrays = {x.name: identifier(x.name) for x in (*graph.inputs, *graph.outputs)}
+    if len(set(arrays.values())) < len(arrays):
+        arrays = {x.name: f"a{k}" for k, x in enumerate((*graph.inputs, *graph.outputs))}
+    inputs = [f"const double {arrays[x.name]}[{x.size}]" for x in graph.inputs]
+    outputs = [f"double {arrays[x.name]}[{max(x.size, 1)}]" for x in graph.outputs]
+    body = _lines(graph, arrays, None, ())
+    return [f"static void {name}(", "    " + ",\n    ".join([*inputs, *outputs]) + ")", "{", *_indented(body), "}", ""]
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
+
+
+# ---- laws -------------------------------------------------------------------------------------------------------
+
+
+class _Laws:
+    """Laws of all joints as C: their forces, rates of their internal states, how these settle and relax."""
+
+    def __init__(self, laws: Sequence[Law | None]) -> None:
+        self.tables: list[str] = []
+        self.forces: list[str] = []
+        self.settled: list[str] = []
+        self.relaxed: list[str] = []
+        self.states = 0
+        self.uses_time = False
+        for joint, law in enumerate(laws):
+            terms = [] if law is None else law._terms()
+            self.forces.append("{")
+            self.forces += _indented(["double s0 = 0.0;", *self._sum(terms, joint, 0), f"force[{joint}] = s0;"])
+            self.forces.append("}")
+
+    def _sum(self, terms: Sequence[Sequence[Any]], joint: int, depth: int) -> list[str]:
+        lines, i = [], 0
+        while i < len(terms):
+            kind, *x = terms[i]
+            if kind == "slip_clutch":
+                inner = terms[i + 1 : i + 1 + x[1]]
+                lines += ["{", f"  double s{depth + 1} = 0.0;", *_indented(self._sum(inner, joint, depth + 1))]
+                lines += [f"  s{depth} += zv_limited(s{depth + 1}, {_number(x[0])});", "}"]
+                i += x[1]
+            else:
+                lines += self._term(kind, x, joint, f"s{depth}")
+            i += 1
+        return lines
+
+    def _term(self, kind: str, numbers: Sequence[Any], joint: int, total: str) -> list[str]:
+        x, v = f"x[{joint}]", f"v[{joint}]"
+        if kind == "spring_damper":
+            force, stiffness, damping, reference = map(_number, numbers)
+            return [f"{total} += {force} - {stiffness} * ({x} - {reference}) - {damping} * {v};"]
+        if kind == "dry_friction":
+            force, speed = numbers
+            return [f"{total} += {_number(-force)} * zv_tanh({v} / {_number(speed)});"]
+        if kind == "stops":
+            return [f"{total} += zv_stops({x}, {v}, {', '.join(map(_number, numbers))});"]
+        if kind == "eddy_brake":
+            return [f"{total} += zv_eddy_brake({v}, {', '.join(map(_number, numbers))});"]
+        if kind == "lugre":
+            return self._lugre(numbers, joint, total)
+        stiffness, damping, limit = map(_number, numbers[:3])
+        self.uses_time = True
+        if kind == "servo_constant":
+            value = [f"const double value = {_number(numbers[3])};", "const double rate = 0.0;"]
+        elif kind == "servo_ramp":
+            value = ["double rate;", f"const double value = zv_ramp(t, {', '.join(map(_number, numbers[3:]))}, &rate);"]
+        else:
+            at, count = len(self.tables) // 2, len(numbers[3])
+            for what, samples in zip(("times", "values"), numbers[3:], strict=True):
+                listed = ", ".join(repr(float(s)) for s in samples)
+                self.tables.append(f"static const double {what}_{at}[{count}] = {{{listed}}};")
+            value = ["double rate;", f"const double value = zv_table(t, times_{at}, values_{at}, {count}, &rate);"]
+        force = f"zv_limited({stiffness} * (value - {x}) + {damping} * (rate - {v}), {limit})"
+        return ["{", *_indented([*value, f"{total} += {force};"]), "}"]
+
+    def _lugre(self, numbers: Sequence[float], joint: int, total: str) -> list[str]:
+        force, breakaway, speed, stiffness, damping, viscous = map(_number, numbers)
+        z, v = self.states, f"v[{joint}]"
+        self.states += 1
+        decay = f"zv_decay({v}, {force}, {breakaway}, {speed}, {stiffness})"
+        self.settled.append(f"z[{z}] = (zv_size({v}) > 0.0) ? {v} / {decay} : 0.0;")
+        step = f"dt * z_rate[{z}] * ((1e-8 > x) ? 1.0 - 0.5 * x : -zv_expm1(-x) / x)"
+        self.relaxed += ["{", f"  const double x = dt * {decay};", f"  next[{z}] = z[{z}] + {step};", "}"]
+        bristles = f"-({stiffness} * z[{z}] + {damping} * z_rate[{z}] + {viscous} * {v})"
+        return [f"z_rate[{z}] = {v} - {decay} * z[{z}];", f"{total} += {bristles};"]
+
+    def functions(self, joints: int, relaxes: bool) -> list[str]:
+        unused = [] if self.uses_time else ["(void)t;"]
+        if not self.states:
+            unused += ["(void)z;", "(void)z_rate;"]
+        used = "\n".join(self.forces)
+        unused += [f"(void){name};" for name in ("x", "v") if not re.search(rf"\b{name}\[", used)]
+        arrays = f"const double x[{joints}], const double v[{joints}]"
+        lines = [*self.tables, ""] if self.tables else []
+        lines += [
+            "/* forces of the drives, and rates of their internal states */",
+            f"static void laws(double t, {arrays}, const double *z, double *z_rate, double force[{joints}])",
+            "{",
+            *_indented([*unused, *self.forces]),
+            "}",
+            "",
+        ]
+        if self.states:
+            lines += [f"static void settle(const double v[{joints}], double *z)", "{", *_indented(self.settled), "}", ""]
+        if self.states and relaxes:
+            lines += [
+                f"static void relax(double dt, const double v[{joints}], const double *z, const double *z_rate, double *next)",
+                "{",
+                *_indented(self.relaxed),
+                "}",
+                "",
+            ]
+        return lines
+
+
+# ---- mechanisms -------------------------------------------------------------------------------------------------
+
+
+def _ring_parts(d: Description) -> tuple[list[str], int]:
+    """Functions of a hexapod, and the size of its state."""
+    ring = d.model
+    assert isinstance(ring, Hexapod)
+    laws = _Laws(d.laws)
+    arguments = ("r", "R", "u", "wrench", "tau", *(("base_motion",) if d.base_motion else ()))
+    outputs = ("acceleration", "base_wrench", "joint_position", "joint_velocity")
+    full = ring.trace("forward_dynamics", arguments=arguments, outputs=outputs).graph
+    found = {x.name: r.tolist() for x, r in zip(full.outputs, full.results, strict=True)}
+    legs = next(x for x in full.outputs if x.parts)  # rows: coordinates, then rates of a leg
+    assert [name for name, _ in legs.parts] == ["joint_position", "joint_velocity"]
+    driven = [k * legs.shape[1] + int(j) for k, j in enumerate(ring.actuated)]
+    wanted = [
+        (Argument("acceleration", (6,)), found["acceleration"]),
+        (Argument("load", (6,)), found["base_load"]),
+        (Argument("position", (6,)), [found[legs.name][i] for i in driven]),
+        (Argument("v", (6,)), [found[legs.name][i + ring.nj] for i in driven]),
+        (Argument("measures", (len(found["measures"]),)), found["measures"]),
+    ]
+    core = full.core.copy()
+    core.set_outputs([nodes for _, nodes in wanted])
+    graph = Graph(core.pruned(), full.inputs, [argument for argument, _ in wanted])
+    least = next(x.above for x in full.outputs if x.above is not None)
+    turning = ["1" if leg.type in ("RUS", "RSU") else "0" for leg in ring.legs]
+    between = [
+        f"for (int k = 0; k < {len(found['measures'])}; ++k) {{",
+        f"  fine &= (measures[k] > {least!r}) ? 1 : 0;",
+        "}",
+        "for (int k = 0; k < 6; ++k) {",
+        "  p[k] = (turning[k] != 0) ? zv_unwrapped(position[k], last[k]) : position[k];",
+        "}",
+        "laws(t, p, v, y + 13, rate + 13, tau);",
+        "for (int k = 0; k < 6; ++k) {",
+        "  tau[k] += in[6 + k];",
+        "}",
+    ]
+    arrays = {"r": "y", "R": "R", "u": "u", "wrench": "in", "tau": "tau", "base_motion": "base", "acceleration": "rate_u"}
+    arrays |= {"load": "load", "position": "position", "v": "v", "measures": "measures"}
+    body = _lines(graph, arrays, "tau", between)
+    lines = [
+        f"static const int turning[6] = {{{', '.join(turning)}}};",
+        "",
+        *laws.functions(6, d.method != "rk4"),
+        "/* rates of a state; last: coordinates of the drives at the end of the last step. 0 or a code. */",
+        "static int rates(double t, const double *y, const double *in, const double *last, double *rate, double *p,",
+        "                 double *v, double *tau, double *load)",
+        "{",
+        "  int fine = 1;",
+        "  int finite = 1;",
+        "  double R[9];",
+        "  double position[6];",
+        f"  double measures[{len(found['measures'])}];",
+        "  const double *u = y + 7;",
+        "  double *rate_u = rate + 7;",
+        *(["  const double *base = in + 12;"] if d.base_motion else []),
+        "  zv_rotation(y + 3, R);",
+        *_indented(body),
+        "  for (int i = 0; i < 3; ++i) {",
+        "    rate[i] = u[i];",
+        "  }",
+        "  zv_product(y + 3, 0.0, 0.5 * u[3], 0.5 * u[4], 0.5 * u[5], rate + 3);",
+        "  for (int i = 0; i < STATES; ++i) {",
+        "    finite &= (isfinite(rate[i]) != 0) ? 1 : 0;",
+        "  }",
+        "  return (fine == 0) ? UNREACHABLE : ((finite == 0) ? OVERFLOWS : 0);",
+        "}",
+        "",
+    ]
+    follow = [
+        "static void follow(double dt, const double *y, const double *v, const double *rate, double *next)",
+        "{",
+        "  const double *w = next + 10;",
+        "  double half;",
+        "  double s;",
+        "  for (int i = 0; i < 3; ++i) {",
+        "    next[i] = y[i] + dt * next[7 + i];",
+        "  }",
+        "  half = 0.5 * dt * sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);",
+        "  s = 0.5 * dt * ((half < 1e-4) ? 1.0 - half * half / 6.0 : sin(half) / half);",
+        "  zv_product(y + 3, cos(half), s * w[0], s * w[1], s * w[2], next + 3);",
+        *(["  relax(dt, v, y + 13, rate + 13, next + 13);"] if laws.states else ["  (void)v;", "  (void)rate;"]),
+        "}",
+        "",
+    ]
+    lines += [
+        *(follow if d.method != "rk4" else []),
+        "static void project(double *y) { zv_normalise(y + 3); }",
+        "",
+        "static int begin(const double *start, double *y, double *last)",
+        "{",
+        "  double in[INPUTS];",
+        "  double rate[STATES];",
+        "  double p[6];",
+        "  double v[6];",
+        "  double tau[6];",
+        "  double load[6];",
+        "  int code;",
+        "  (void)memset(in, 0, sizeof in);",
+        "  for (int i = 0; i < STATES; ++i) {",
+        "    y[i] = (i < 13) ? start[i] : 0.0;",
+        "  }",
+        "  zv_normalise(y + 3);",
+        "  for (int k = 0; k < 6; ++k) {",
+        "    last[k] = 0.0;",
+        "  }",
+        "  code = rates(0.0, y, in, last, rate, p, v, tau, load);",
+        "  for (int k = 0; k < 6; ++k) {",
+        "    last[k] = p[k];",
+        "  }",
+        *(["  settle(v, y + 13);"] if laws.states else []),
+        "  return code;",
+        "}",
+        "",
+        "static int outputs(const double *y, const double *in, const double *rate, const double *p, const double *v,",
+        "                   const double *tau, const double *load, double *out)",
+        "{",
+        "  int finite = 1;",
+        "  (void)in;",
+        "  (void)memcpy(out, y, 13 * sizeof *out);",
+        "  (void)memcpy(out + 13, rate + 7, 6 * sizeof *out);",
+        "  (void)memcpy(out + 19, p, 6 * sizeof *out);",
+        "  (void)memcpy(out + 25, v, 6 * sizeof *out);",
+        "  (void)memcpy(out + 31, tau, 6 * sizeof *out);",
+        "  (void)memcpy(out + 37, load, 6 * sizeof *out);",
+        "  for (int i = 0; i < OUTPUTS; ++i) {",
+        "    finite &= (isfinite(out[i]) != 0) ? 1 : 0;",
+        "  }",
+        "  return (finite == 0) ? OVERFLOWS : 0;",
+        "}",
+    ]
+    return lines, 13 + laws.states
+
+
+def _chain_parts(d: Description) -> tuple[list[str], int]:
+    """Functions of a chain, and the size of its state."""
+    arm = d.model
+    assert isinstance(arm, Chain)
+    n = arm.n
+    laws = _Laws(d.laws)
+    motion = ("base_motion",) if d.base_motion else ()
+    loads: dict[str, Any] = {"external": list(d.external)} if d.external else {}
+    forward = arm.trace("forward_dynamics", arguments=("q", "qd", "tau", *motion), method="aba", **loads).graph
+    wrench = arm.trace("base_wrench", arguments=("q", "qd", "qdd", *motion), **loads).graph
+    lines = [*laws.functions(n, d.method != "rk4")]
+    lines += _function("forward_dynamics", forward) + _function("base_wrench", wrench)
+    lines += _function("kinetic_energy", arm.trace("kinetic_energy").graph)
+    lines += _function("potential_energy", arm.trace("potential_energy").graph)
+    for k, link in enumerate(d.poses):
+        lines += _function(f"pose_{k}", arm.trace("pose", link=link).graph)
+    places = {"q": "y", "qd": f"y + {n}", "tau": "tau", "qdd": f"rate + {n}"}
+    places |= {"base_motion": f"in + {n + 6 * len(d.external)}"}
+
+    def call(name: str, graph: Graph, out: str) -> str:
+        external = iter(range(len(d.external)))
+        given = [places[x.name] if x.name in places else f"in + {n + 6 * next(external)}" for x in graph.inputs]
+        return f"{name}({', '.join([*given, out])});"
+
+    poses = []
+    at = 3 * n + 7
+    for k in range(len(d.poses)):
+        poses += [f"pose_{k}(y, T);", f"out[{at}] = T[3];", f"out[{at + 1}] = T[7];", f"out[{at + 2}] = T[11];"]
+        poses.append(f"zv_quaternion(T, out + {at + 3});")
+        at += 7
+    follow = [
+        "static void follow(double dt, const double *y, const double *v, const double *rate, double *next)",
+        "{",
+        "  (void)v;",
+        "  (void)rate;",
+        f"  for (int k = 0; k < {n}; ++k) {{",
+        f"    next[k] = y[k] + dt * next[{n} + k];",
+        "  }",
+        *([f"  relax(dt, y + {n}, y + {2 * n}, rate + {2 * n}, next + {2 * n});"] if laws.states else []),
+        "}",
+        "",
+    ]
+    lines += [
+        "/* rates of a state; 0 or a code */",
+        "static int rates(double t, const double *y, const double *in, const double *last, double *rate, double *p,",
+        "                 double *v, double *tau, double *load)",
+        "{",
+        "  int finite = 1;",
+        "  (void)last;",
+        "  (void)load;",
+        f"  (void)memcpy(p, y, {n} * sizeof *p);",
+        f"  (void)memcpy(v, y + {n}, {n} * sizeof *v);",
+        f"  laws(t, y, y + {n}, y + {2 * n}, rate + {2 * n}, tau);",
+        f"  for (int k = 0; k < {n}; ++k) {{",
+        "    tau[k] += in[k];",
+        "  }",
+        f"  {call('forward_dynamics', forward, f'rate + {n}')}",
+        f"  for (int k = 0; k < {n}; ++k) {{",
+        f"    rate[k] = y[{n} + k];",
+        "  }",
+        "  for (int i = 0; i < STATES; ++i) {",
+        "    finite &= (isfinite(rate[i]) != 0) ? 1 : 0;",
+        "  }",
+        "  return (finite == 0) ? OVERFLOWS : 0;",
+        "}",
+        "",
+        *(follow if d.method != "rk4" else []),
+        "static void project(double *y) { (void)y; }",
+        "",
+        "static int begin(const double *start, double *y, double *last)",
+        "{",
+        "  (void)memset(last, 0, DRIVES * sizeof *last);",
+        "  for (int i = 0; i < STATES; ++i) {",
+        f"    y[i] = (i < {2 * n}) ? start[i] : 0.0;",
+        "  }",
+        *([f"  settle(y + {n}, y + {2 * n});"] if laws.states else []),
+        "  return 0;",
+        "}",
+        "",
+        "static int outputs(const double *y, const double *in, const double *rate, const double *p, const double *v,",
+        "                   const double *tau, const double *load, double *out)",
+        "{",
+        "  double kinetic[1];",
+        "  double potential[1];",
+        *(["  double T[16];"] if d.poses else []),
+        "  int finite = 1;",
+        "  (void)in;",
+        "  (void)p;",
+        "  (void)v;",
+        "  (void)tau;",
+        "  (void)load;",
+        f"  (void)memcpy(out, y, {2 * n} * sizeof *out);",
+        f"  (void)memcpy(out + {2 * n}, rate + {n}, {n} * sizeof *out);",
+        f"  {call('base_wrench', wrench, f'out + {3 * n}')}",
+        f"  kinetic_energy(y, y + {n}, kinetic);",
+        "  potential_energy(y, potential);",
+        f"  out[{3 * n + 6}] = kinetic[0] + potential[0];",
+        *_indented(poses),
+        "  for (int i = 0; i < OUTPUTS; ++i) {",
+        "    finite &= (isfinite(out[i]) != 0) ? 1 : 0;",
+        "  }",
+        "  return (finite == 0) ? OVERFLOWS : 0;",
+        "}",
+    ]
+    return lines, 2 * n + laws.states
+
+
+def step_code(d: Description, name: str | None = None) -> StepCode:
+    """The code of a step."""
+    if isinstance(d.model, Hexapod) and any(leg.type == "custom" for leg in d.model.legs):
+        raise ValueError(
+            f"export_step: hexapod '{d.model.name}' has a custom leg, which is closed by iteration: "
+            "it has no fixed list of operations"
+        )
+    word = identifier(name or f"{re.sub(r'[(].*?[)]', '', d.model.name)}_step".lower())
+    parts, states = _ring_parts(d) if isinstance(d.model, Hexapod) else _chain_parts(d)
+    start = np.concatenate([np.ravel(value) for value in d.start.values()])
+    drives = 6 if isinstance(d.model, Hexapod) else d.model.n
+    inputs, outputs = (sum(x.size for x in some) for some in (d.inputs, d.outputs))
+
+    def table(channels: Sequence[Channel]) -> str:
+        lines, at = [], 0
+        for x in channels:
+            lines.append(f" *   [{at:3}] {plain(x.name):28} {x.size:2}  {plain(x.unit)}")
+            at += x.size
+        return "\n".join(lines)
+
+    values = {
+        "name": word,
+        "NAME": word.upper(),
+        "model": plain(d.model.name),
+        "period": repr(d.period),
+        "dt": repr(d.step),
+        "substeps": d.substeps,
+        "method": "Runge-Kutta of order 4" if d.method == "rk4" else "semi-implicit Euler",
+        "inputs": inputs,
+        "outputs": outputs,
+        "states": states,
+        "drives": drives,
+        "start_size": len(start),
+        "start": ", ".join(repr(float(x)) for x in start),
+        "input_table": table(d.inputs),
+        "output_table": table(d.outputs),
+        "math": MATH.strip(),
+        "parts": "\n".join(parts),
+        "move": (_RK4 if d.method == "rk4" else _EULER).strip("\n"),
+    }
+    header = Template(_HEADER).substitute(values)
+    source = Template(_SOURCE).substitute(values)
+    return StepCode(word, header, _without_unused(source), d, d.inputs, d.outputs, states)
+
+
+def _without_unused(source: str) -> str:
+    """The source without those of the general functions that nothing calls."""
+    pattern = re.compile(r"(?:/\*[^\n]*\*/\n)?static [a-z]+ (zv_\w+)\([^\n]*(?:\n\{\n.*?\n\}\n|\}\n)\n?", re.S)
+    while True:
+        found = [m for m in pattern.finditer(source) if len(re.findall(rf"\b{m[1]}\b", source)) == 1]
+        if not found:
+            return source
+        for m in reversed(found):
+            source = source[: m.start()] + source[m.end() :]
+
+
+def export_step(
+    model: Chain | Hexapod,
+    directory: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    overwrite: bool = False,
+    **options: Unpack[RigOptions],
+) -> list[Path]:
+    """Write the step of a mechanism as C99: dynamics, laws and integrator, for rigs that link no library.
+
+    Parameters
+    ----------
+    model : Chain or Hexapod
+        Hexapods without custom legs.
+    directory : path
+        Made if it does not exist.
+    name : str, optional
+        Of the files, and at the beginning of all names. Default: after the model.
+    overwrite : bool
+        Replace files that are already there.
+    **options
+        Those of `save_rig`, but for `most_held` and `jump`, which are the caller's.
+
+    Returns
+    -------
+    list of Path
+        ``<name>.c``, ``<name>.h``, ``<name>_test.c``, ``CMakeLists.txt`` and ``README.md``.
+
+    Notes
+    -----
+    The results have the bits of `Stepper` and of ``simulate``, if the compiler does not fuse multiplications and
+    additions (``-ffp-contract=off``) nor reorders them (no ``-ffast-math``).
+
+    Examples
+    --------
+    >>> import tempfile, zveno as zv
+    >>> ring = zv.mechanisms.docking_ring("UPS")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print([path.name for path in zv.export_step(ring, folder, name="ring", laws=zv.laws.SpringDamper(400, 80))])
+    ['ring.c', 'ring.h', 'ring_test.c', 'CMakeLists.txt', 'README.md']
+    """
+
+    def fail(text: str) -> NoReturn:
+        raise ValueError(f"export_step: {text}")
+
+    if not isinstance(directory, str | os.PathLike) or not os.fspath(directory):
+        raise TypeError(f"export_step: directory is {_show(directory)}, expected a path")
+    if name is not None and not (isinstance(name, str) and re.search("[0-9A-Za-z]", name)):
+        fail(f"name is {_show(name)}, expected a name with letters or digits")
+    d = describe("export_step", model, options)
+    code = step_code(d, name)
+    files = {
+        f"{code.name}.c": code.source,
+        f"{code.name}.h": code.header,
+        f"{code.name}_test.c": _self_test(code),
+        "CMakeLists.txt": Template(_CMAKE).substitute(name=code.name, flags=" ".join(FLAGS)),
+        "README.md": _readme(code),
+    }
+    folder = Path(directory)
+    _require_room(files, folder, overwrite=as_flag(overwrite, fail, "overwrite"))
+    return _write(files, folder)
+
+
+def _self_test(code: StepCode) -> str:
+    """Steps of the C library under random inputs, to be repeated."""
+    d = code.description
+    stepper = Stepper(d.model, **(d.options() | {"jump": {}, "most_held": 0}))
+    rng = np.random.default_rng(0)
+    size = sum(x.size for x in code.inputs)
+    inputs = rng.normal(size=(TEST_STEPS, size)).round(6)
+    results = np.array([stepper.step_array(row).copy() for row in inputs])
+
+    def table(name: str, rows: Array, width: str) -> str:
+        text = ",\n".join("  {" + ", ".join(repr(float(x)) for x in row) + "}" for row in rows)
+        return f"static const double {name}[{TEST_STEPS}][{width}] = {{\n{text}\n}};"
+
+    scale = float(np.abs(results).max()) or 1.0
+    return Template(_TEST).substitute(
+        name=code.name,
+        steps=TEST_STEPS,
+        inputs=table("given", inputs, f"{code.name.upper()}_INPUTS"),
+        wanted=table("wanted", results, f"{code.name.upper()}_OUTPUTS"),
+        tolerance=repr(1e-9 * scale),
+        NAME=code.name.upper(),
+    )
+
+
+def _readme(code: StepCode) -> str:
+    d = code.description
+    rows = []
+    for what, channels in (("input", code.inputs), ("output", code.outputs)):
+        at = 0
+        for x in channels:
+            rows.append(f"| {what} | `{x.name}` | {at} | {x.size} | {x.unit} |")
+            at += x.size
+    return Template(_README).substitute(
+        name=code.name,
+        model=d.model.name,
+        period=d.period,
+        rows="\n".join(rows),
+        flags=" ".join(FLAGS),
+    )
+
+
+_HEADER: Final = """\
+/* $name: one period of $model. Generated code, do not edit.
+ *
+ * Period $period s, $substeps step(s) of $method in it. Inputs are held over a period, outputs are those at its end.
+ * No allocation, no global state, no recursion, loops of fixed length. SI units, radians; quaternions are w, x, y, z.
+ *
+ * in
+$input_table
+ * out
+$output_table
+ */
+#ifndef ${NAME}_H
+#define ${NAME}_H
+
+#define ${NAME}_INPUTS $inputs
+#define ${NAME}_OUTPUTS $outputs
+#define ${NAME}_START $start_size
+#define ${NAME}_STATES $states
+#define ${NAME}_PERIOD $period
+
+/* what functions return */
+#define ${NAME}_OK 0
+#define ${NAME}_UNREACHABLE 1 /* a leg cannot take the pose */
+#define ${NAME}_OVERFLOWS 2   /* a number is not finite: too large, or the state is singular */
+#define ${NAME}_NOT_FINITE 3  /* an argument is not finite */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A complete snapshot: a copy of it goes on with the same bits. */
+typedef struct ${name}_state {
+  double y[$states];   /* what is integrated */
+  double last[$drives]; /* coordinates of the drives at the end of the last step */
+  double steps;  /* of the integrator, since the start */
+  double origin; /* time of the start, s; init sets 0 */
+} ${name}_state;
+
+/* To `start`; a null pointer: the one of the model. On a code other than 0 `state` means nothing. */
+int ${name}_init(${name}_state *state, const double *start);
+
+/* One period. On a code other than 0 state and out are what they were. */
+int ${name}(${name}_state *state, const double in[${NAME}_INPUTS], double out[${NAME}_OUTPUTS]);
+
+/* Outputs of a state under inputs, without a step. */
+int ${name}_outputs(const ${name}_state *state, const double in[${NAME}_INPUTS], double out[${NAME}_OUTPUTS]);
+
+/* Rates of state->y at time t under inputs, without a step. */
+int ${name}_rates(const ${name}_state *state, double t, const double in[${NAME}_INPUTS], double rate[${NAME}_STATES]);
+
+/* The start of the model. */
+extern const double ${name}_start[${NAME}_START];
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+"""
+
+_SOURCE: Final = """\
+/* $name: generated code, see the header. */
+#include "$name.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+#define INPUTS ${NAME}_INPUTS
+#define OUTPUTS ${NAME}_OUTPUTS
+#define STATES ${NAME}_STATES
+#define DRIVES $drives
+#define UNREACHABLE ${NAME}_UNREACHABLE
+#define OVERFLOWS ${NAME}_OVERFLOWS
+#define STEP $dt
+
+const double ${name}_start[${NAME}_START] = {$start};
+
+$math
+
+$parts
+
+static int all_finite(const double *x, int count)
+{
+  int finite = 1;
+  for (int i = 0; i < count; ++i) {
+    finite &= (isfinite(x[i]) != 0) ? 1 : 0;
+  }
+  return finite;
+}
+
+int ${name}_init(${name}_state *state, const double *start)
+{
+  const double *from = (start != NULL) ? start : ${name}_start;
+  int code = ${NAME}_NOT_FINITE;
+  state->steps = 0.0;
+  state->origin = 0.0;
+  if (all_finite(from, ${NAME}_START) != 0) {
+    code = begin(from, state->y, state->last);
+  }
+  return code;
+}
+
+int ${name}(${name}_state *state, const double in[${NAME}_INPUTS], double out[${NAME}_OUTPUTS])
+{
+  double y[STATES];
+  double last[DRIVES];
+  double rate[STATES];
+  double p[DRIVES];
+  double v[DRIVES];
+  double tau[DRIVES];
+  double load[6];
+  double next[STATES];
+  double made[OUTPUTS];
+  double steps = state->steps;
+  int code = ${NAME}_NOT_FINITE;
+  (void)memcpy(y, state->y, sizeof y);
+  (void)memcpy(last, state->last, sizeof last);
+  if (all_finite(in, INPUTS) != 0) {
+    code = rates(state->origin + STEP * steps, y, in, last, rate, p, v, tau, load);
+  }
+  for (int k = 0; (k < $substeps) && (code == 0); ++k) {
+$move
+    if (code == 0) {
+      project(next);
+      steps += 1.0;
+      code = rates(state->origin + STEP * steps, next, in, last, rate, p, v, tau, load);
+      (void)memcpy(y, next, sizeof y);
+      (void)memcpy(last, p, sizeof last);
+    }
+  }
+  if (code == 0) {
+    code = outputs(y, in, rate, p, v, tau, load, made);
+  }
+  if (code == 0) {
+    (void)memcpy(state->y, y, sizeof y);
+    (void)memcpy(state->last, last, sizeof last);
+    (void)memcpy(out, made, sizeof made);
+    state->steps = steps;
+  }
+  return code;
+}
+
+int ${name}_outputs(const ${name}_state *state, const double in[${NAME}_INPUTS], double out[${NAME}_OUTPUTS])
+{
+  double rate[STATES];
+  double p[DRIVES];
+  double v[DRIVES];
+  double tau[DRIVES];
+  double load[6];
+  int code = ${NAME}_NOT_FINITE;
+  if (all_finite(in, INPUTS) != 0) {
+    code = rates(state->origin + STEP * state->steps, state->y, in, state->last, rate, p, v, tau, load);
+  }
+  if (code == 0) {
+    code = outputs(state->y, in, rate, p, v, tau, load, out);
+  }
+  return code;
+}
+
+int ${name}_rates(const ${name}_state *state, double t, const double in[${NAME}_INPUTS], double rate[${NAME}_STATES])
+{
+  double p[DRIVES];
+  double v[DRIVES];
+  double tau[DRIVES];
+  double load[6];
+  return rates(t, state->y, in, state->last, rate, p, v, tau, load);
+}
+"""
+
+_RK4: Final = """
+    static const double way[3] = {0.5, 0.5, 1.0};
+    static const double weight[3] = {2.0, 2.0, 1.0};
+    const double t = state->origin + STEP * steps;
+    double at[STATES];
+    double sum[STATES];
+    (void)memcpy(sum, rate, sizeof sum);
+    for (int j = 0; (j < 3) && (code == 0); ++j) {
+      const double h = STEP * way[j];
+      for (int i = 0; i < STATES; ++i) {
+        at[i] = y[i] + h * rate[i];
+      }
+      code = rates(t + STEP * way[j], at, in, last, rate, p, v, tau, load);
+      for (int i = 0; i < STATES; ++i) {
+        sum[i] += weight[j] * rate[i];
+      }
+    }
+    for (int i = 0; i < STATES; ++i) {
+      next[i] = y[i] + (STEP / 6.0) * sum[i];
+    }
+"""
+
+_EULER: Final = """
+    for (int i = 0; i < STATES; ++i) {
+      next[i] = y[i] + STEP * rate[i];
+    }
+    follow(STEP, y, v, rate, next);
+"""
+
+_TEST: Final = """\
+/* $name: self-test. The numbers were computed by zveno; the same bits are expected of a compiler that neither fuses nor
+ * reorders operations. */
+#include "$name.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+$inputs
+
+$wanted
+
+int main(void)
+{
+  ${name}_state state;
+  ${name}_state copy;
+  double out[${NAME}_OUTPUTS];
+  double broken[${NAME}_INPUTS];
+  double worst = 0.0;
+  int failures = 0;
+  failures += ${name}_init(&state, NULL) != 0;
+  for (int k = 0; k < $steps; ++k) {
+    copy = state;
+    failures += ${name}(&state, given[k], out) != 0;
+    for (int i = 0; i < ${NAME}_OUTPUTS; ++i) {
+      worst = fmax(worst, fabs(out[i] - wanted[k][i]));
+      failures += !(fabs(out[i] - wanted[k][i]) <= $tolerance);
+    }
+  }
+  /* a snapshot goes on with the same bits */
+  failures += ${name}(&copy, given[$steps - 1], out) != 0;
+  failures += memcmp(&copy, &state, sizeof state) != 0;
+  /* what is not finite is refused, and changes nothing */
+  (void)memcpy(broken, given[0], sizeof broken);
+  broken[0] = NAN;
+  failures += ${name}(&copy, broken, out) != ${NAME}_NOT_FINITE;
+  failures += memcmp(&copy, &state, sizeof state) != 0;
+  (void)printf("%s: largest difference %g%s\\n", (failures == 0) ? "passed" : "FAILED", worst,
+               (worst == 0.0) ? ", the same bits" : "");
+  return (failures == 0) ? 0 : 1;
+}
+"""
+
+_CMAKE: Final = """\
+cmake_minimum_required(VERSION 3.10)
+project($name C)
+set(CMAKE_C_STANDARD 99)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+add_library($name $name.c)
+target_include_directories($name PUBLIC $${CMAKE_CURRENT_SOURCE_DIR})
+if(NOT MSVC)
+  target_compile_options($name PRIVATE $flags)
+  target_link_libraries($name PUBLIC m)
+endif()
+enable_testing()
+add_executable(${name}_test ${name}_test.c)
+target_link_libraries(${name}_test PRIVATE $name)
+add_test(NAME ${name}_test COMMAND ${name}_test)
+"""
+
+_README: Final = """\
+# $name
+
+One period of $model, $period s, in C99. `$name(state, in, out)` moves the state on; nothing is allocated, nothing is
+global, every loop has a fixed length. A copy of the state is a snapshot.
+
+| | name | first | numbers | unit |
+|---|---|---|---|---|
+$rows
+
+```sh
+cc -std=c99 -O2 $flags $name.c ${name}_test.c -lm -o ${name}_test && ./${name}_test
+```
+"""
