@@ -53,21 +53,10 @@ def rig(folder, facility, engine=(), steps=400, file="ring.json", during=None):
     try:
         assert other.stdout.readline() == "ready\n"
         log = folder / "log.csv"
-        command = [
-            folder / "engine",
-            folder / file,
-            "--listen",
-            one,
-            "--send",
-            two,
-            "--log",
-            log,
-            "--steps",
-            str(steps),
-        ]
-        own = subprocess.Popen([*map(str, command), *map(str, engine)], stdout=subprocess.PIPE, text=True)
+        command = [folder / "engine", folder / file, "--listen", one, "--send", two, "--log", log, "--steps", steps]
+        own = subprocess.Popen([str(word) for word in (*command, *engine)], stdout=subprocess.PIPE, text=True)
         if during is not None:
-            during(own)
+            during(own, int(one))
         out, _ = own.communicate(timeout=60)
         answer, _ = other.communicate(timeout=60)
     finally:
@@ -98,9 +87,8 @@ def test_lost_late_doubled_and_corrupted_packets_are_survived_and_counted(folder
     assert min(other[key] for key in ("lost", "late", "duplicate", "corrupt", "foreign")) > 0
     for key in ("late", "duplicate", "corrupt", "foreign"):
         assert counts[key] == other[key]
-    assert (
-        counts["lost"] == other["lost"] + other["corrupt"] + other["foreign"]
-    )  # the engine cannot tell what they were
+    gaps = other["lost"] + other["corrupt"] + other["foreign"]  # the engine cannot tell what they were
+    assert counts["lost"] == gaps
     assert counts["accepted"] == counts["steps"] - counts["lost"] - counts["late"]
 
 
@@ -120,13 +108,12 @@ def test_the_rig_stops_safely(folder, given, words):
 
 
 def test_a_signal_stops_the_rig_safely(folder):
-    def interrupt(engine):
+    def interrupt(engine, _):
         time.sleep(0.1)
         engine.send_signal(signal.SIGINT)
 
-    code, counts, other, _ = rig(
-        folder, {"--delay": 4, "--stiffness": 1e4}, ["--timeout", "1000"], 20_000, during=interrupt
-    )
+    given = {"--delay": 4, "--stiffness": 1e4}
+    code, counts, other, _ = rig(folder, given, ["--timeout", "1000"], 20_000, during=interrupt)
     assert code == 3 and counts["stopped"] == "interrupted" and other["stops"] == 20
 
 
@@ -162,6 +149,24 @@ def test_the_engine_refuses_bad_arguments_in_words(folder, arguments, code, word
     done = subprocess.run([folder / "engine", *arguments], cwd=folder, capture_output=True, text=True)
     assert done.returncode == code
     assert words in done.stderr
+
+
+def test_a_running_engine_survives_a_storm_of_foreign_packets(folder):
+    storm = np.random.default_rng(11)
+
+    def blow(engine, port):
+        with socket.socket(type=socket.SOCK_DGRAM) as sender:
+            for _ in range(1500):
+                data = bytearray(storm.bytes(int(storm.integers(0, 300))))
+                if storm.random() < 0.5:
+                    data[:8] = b"ZVRG\x01\x00\x02\x00"
+                sender.sendto(data, ("127.0.0.1", port))
+
+    given = {"--delay": 4, "--stiffness": 1e4}
+    code, counts, _, log = rig(folder, given, ["--timeout", "1000"], 300, during=blow)
+    assert code == 0 and counts["steps"] == 300 and np.isfinite(log).all()
+    assert counts["corrupt"] > 100 and counts["accepted"] > 0
+    assert np.abs(log[:, 6:12]).max() < 1e3  # none of their numbers got into the loop
 
 
 def test_fuzzed_packets_do_not_get_through(folder):
