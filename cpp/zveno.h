@@ -47,10 +47,10 @@ extern "C" {
 /* What functions return. Above zero: it was done, with a remark. Below zero: it was not done. */
 typedef enum zv_code {
   ZV_OK = 0,
-  ZV_INPUT_HELD = 1,         /* an input was not finite or jumped: the step was made with the last good ones */
-  ZV_ERROR_ARGUMENT = -1,    /* null or misaligned pointer, unknown name, wrong size */
-  ZV_ERROR_TEXT = -2,        /* not JSON, or cut short */
-  ZV_ERROR_MODEL = -3,       /* JSON, but not a model that can be computed with */
+  ZV_INPUT_HELD = 1,      /* an input was not finite or jumped: the step was made with the last good ones */
+  ZV_ERROR_ARGUMENT = -1, /* null or misaligned pointer, unknown name, wrong size */
+  ZV_ERROR_TEXT = -2,     /* not JSON, or cut short */
+  ZV_ERROR_MODEL = -3,    /* JSON, but not a model that can be computed with */
   ZV_ERROR_MEMORY = -4,
   ZV_ERROR_KERNELS = -5,     /* shared objects with the kernels were not found beside this library */
   ZV_ERROR_FILE = -6,        /* cannot be read */
@@ -75,28 +75,28 @@ enum { ZV_FLUSH_DENORMALS = 1 };
 /* Zero in a member keeps what the text says. */
 typedef struct zv_options {
   size_t struct_size;
-  double period;    /* s, between two steps; the text's default is 1e-3 */
-  int32_t substeps; /* of the integrator in a period */
-  int32_t method;   /* zv_method */
-  uint32_t flags;   /* ZV_FLUSH_DENORMALS */
+  double period;     /* s, between two steps; the text's default is 1e-3 */
+  int32_t substeps;  /* of the integrator in a period */
+  int32_t method;    /* zv_method */
+  uint32_t flags;    /* ZV_FLUSH_DENORMALS */
   int32_t most_held; /* refused inputs in a row after which the rig stops; the text's default is 0: it never does */
 } zv_options;
 
 typedef struct zv_info {
   size_t struct_size;
-  const char* name;     /* of the model */
-  const char* kind;     /* "chain" or "hexapod" */
-  const char* kernels;  /* instruction set in use */
-  double period;        /* s */
+  const char* name;    /* of the model */
+  const char* kind;    /* "chain" or "hexapod" */
+  const char* kernels; /* instruction set in use */
+  double period;       /* s */
   int32_t substeps;
-  int32_t method;       /* zv_method */
-  int32_t joints;       /* moving joints of a chain, driven legs of a hexapod */
-  int32_t inputs;       /* channels */
+  int32_t method; /* zv_method */
+  int32_t joints; /* moving joints of a chain, driven legs of a hexapod */
+  int32_t inputs; /* channels */
   int32_t outputs;
-  int32_t input_size;   /* numbers of all channels together: what zv_rig_step reads and writes */
+  int32_t input_size; /* numbers of all channels together: what zv_rig_step reads and writes */
   int32_t output_size;
-  int32_t start_size;   /* numbers of zv_rig_reset */
-  int32_t state_size;   /* numbers of a saved state */
+  int32_t start_size; /* numbers of zv_rig_reset */
+  int32_t state_size; /* numbers of a saved state */
 } zv_info;
 
 /* a quantity among inputs, outputs, or arguments of a function */

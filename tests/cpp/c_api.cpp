@@ -200,9 +200,11 @@ LAW(calls_in_any_order_end_well) {
   std::mt19937 rng(2);
   const Rig rigs[] = {make(arm()), make(ring())};
   const double specials[] = {0, -0.0, 1, -1e3, 1e30, 1e308, kNan, INFINITY, 5e-324};
-  const char* const names[] = {"mass_matrix", "pose",        "jacobian",       "closure", "forward_dynamics", "section_load",
-                               "regressor",   "derivatives", "kinetic_energy", "nothing", "second_derivatives"};
-  const char* const options[] = {"", "link=lower", "method=kane", "=", "link='x", "point=0,0,1 link=lower", "tau=all", "by=a"};
+  const char* const names[] = {"mass_matrix",      "pose",         "jacobian",          "closure",
+                               "forward_dynamics", "section_load", "regressor",         "derivatives",
+                               "kinetic_energy",   "nothing",      "second_derivatives"};
+  const char* const options[] = {"",        "link=lower", "method=kane", "=", "link='x", "point=0,0,1 link=lower",
+                                 "tau=all", "by=a"};
   for (int round = 0; round < 4 * ZVENO_FUZZ; ++round) {
     zv_rig* rig = rigs[rng() % 2].get();
     Arrays a(info_of(rig));

@@ -35,11 +35,13 @@ def test_margin_says_in_a_sentence_what_is_and_what_to_change(run):
 
 def test_margin_gives_numbers_and_a_map(run, tmp_path):
     elements = ("--lag", "2e-3", "--robot", "200,0.7", "--delay", "0.5e-3", "--period", "1e-3")
-    done = run("margin", *ONE_AXIS, *elements, "--plot", "map.png", "--over", "stiffness,damping", "--json")
+    done = run("margin", *ONE_AXIS, *elements, "--json")
     assert done.exit_code == 0, done.output
     data = json.loads(done.stdout)
     exact = zv.rigs.delay_margin(100, 1e4, 100, lag=2e-3, robot=(200, 0.7))
     assert data["margin"]["delay"] == exact.delay and data["stable"] is True
+    done = run("margin", *ONE_AXIS, "--plot", "map.png", "--over", "stiffness,damping")
+    assert done.exit_code == 0, done.output
     assert (tmp_path / "map.png").read_bytes()[:4] == b"\x89PNG"
 
 

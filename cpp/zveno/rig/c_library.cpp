@@ -158,8 +158,13 @@ struct zv_rig {
   static constexpr std::size_t kHead = 7;
   std::size_t state_size() const { return kHead + machine->in.size() + out.size() + machine->size(); }
   void save(double* to) const {
-    const double head[kHead] = {mark, static_cast<double>(steps), static_cast<double>(held), static_cast<double>(failures),
-                                static_cast<double>(held_in_row), stopped ? 1.0 : 0.0, begun ? 1.0 : 0.0};
+    const double head[kHead] = {mark,
+                                static_cast<double>(steps),
+                                static_cast<double>(held),
+                                static_cast<double>(failures),
+                                static_cast<double>(held_in_row),
+                                stopped ? 1.0 : 0.0,
+                                begun ? 1.0 : 0.0};
     to = std::copy_n(head, kHead, to);
     to = std::copy(machine->in.begin(), machine->in.end(), to);
     to = std::copy(out.begin(), out.end(), to);
@@ -187,7 +192,8 @@ struct zv_rig {
     const char *kind = "the mechanism", *name = "";
     if (f.part >= 0 && description.chain && f.part < description.chain->n())
       kind = "joint ", name = description.chain->joint_names()[static_cast<std::size_t>(f.part)].c_str();
-    if (f.part >= 0 && description.hexapod && f.part < kLegs) kind = "leg ", name = description.hexapod->leg(f.part).name.c_str();
+    if (f.part >= 0 && description.hexapod && f.part < kLegs)
+      kind = "leg ", name = description.hexapod->leg(f.part).name.c_str();
     char text[kMessage];
     const char* quote = *name ? "'" : "";
     std::snprintf(text, sizeof text, "%s%s%.80s%s %.150s", kind, quote, name, quote, t ? t->text : "has failed");
@@ -291,13 +297,17 @@ std::unique_ptr<zv_rig> made(const char* text, std::size_t size, const zv_option
   if (!rig->kernels) throw Refused{ZV_ERROR_KERNELS, error};
   Description& d = rig->description;
   d = read_description({text, size});
-  if (!(options.period >= 0 && options.period <= 1e6)) throw Refused{ZV_ERROR_ARGUMENT, "options: period is negative or not finite"};
+  if (!(options.period >= 0 && options.period <= 1e6))
+    throw Refused{ZV_ERROR_ARGUMENT, "options: period is negative or not finite"};
   if (options.period > 0) d.period = options.period;
-  if (options.substeps < 0 || options.substeps > 10000) throw Refused{ZV_ERROR_ARGUMENT, "options: substeps is not 0 to 10000"};
+  if (options.substeps < 0 || options.substeps > 10000)
+    throw Refused{ZV_ERROR_ARGUMENT, "options: substeps is not 0 to 10000"};
   if (options.substeps > 0) d.substeps = options.substeps;
-  if (options.method < ZV_AS_WRITTEN || options.method > ZV_SEMI_IMPLICIT) throw Refused{ZV_ERROR_ARGUMENT, "options: unknown method"};
+  if (options.method < ZV_AS_WRITTEN || options.method > ZV_SEMI_IMPLICIT)
+    throw Refused{ZV_ERROR_ARGUMENT, "options: unknown method"};
   if (options.method != ZV_AS_WRITTEN) d.semi_implicit = options.method == ZV_SEMI_IMPLICIT;
-  if (options.flags & ~static_cast<std::uint32_t>(ZV_FLUSH_DENORMALS)) throw Refused{ZV_ERROR_ARGUMENT, "options: unknown flag"};
+  if (options.flags & ~static_cast<std::uint32_t>(ZV_FLUSH_DENORMALS))
+    throw Refused{ZV_ERROR_ARGUMENT, "options: unknown flag"};
   rig->flush = options.flags & ZV_FLUSH_DENORMALS;
   if (options.most_held < 0) throw Refused{ZV_ERROR_ARGUMENT, "options: most_held is negative"};
   if (options.most_held > 0) d.most_held = options.most_held;
@@ -315,8 +325,7 @@ std::unique_ptr<zv_rig> made(const char* text, std::size_t size, const zv_option
   rig->trial.resize(rig->out.size());
   rig->before.resize(rig->machine->size());
   rig->mark = mark_of(text, size, d);
-  if (const int code = rig->reset(d.start.data()); code != ZV_OK)
-    throw Refused{code, std::string("start: ") + rig->message};
+  if (const int code = rig->reset(d.start.data()); code != ZV_OK) throw Refused{code, std::string("start: ") + rig->message};
   if (const int code = zv_rig_prepare(rig.get()); code != ZV_OK) throw Refused{code, rig->message};
   return rig;
 }
@@ -375,15 +384,19 @@ Pairs pairs_of(const char* text) {
   const auto finish = [&] {
     if (!any) return;
     const std::size_t equal = word.find('=');
-    if (equal == word.npos || equal == 0) throw Refused{ZV_ERROR_ARGUMENT, "options: '" + word.substr(0, 60) + "', expected key=value"};
+    if (equal == word.npos || equal == 0)
+      throw Refused{ZV_ERROR_ARGUMENT, "options: '" + word.substr(0, 60) + "', expected key=value"};
     pairs.emplace_back(word.substr(0, equal), word.substr(equal + 1));
     word.clear();
     any = false;
   };
   for (const char* p = text; p && *p; ++p) {
-    if (*p == '\'') quoted = !quoted;
-    else if (*p == ' ' && !quoted) finish();
-    else word += *p, any = true;
+    if (*p == '\'')
+      quoted = !quoted;
+    else if (*p == ' ' && !quoted)
+      finish();
+    else
+      word += *p, any = true;
   }
   if (quoted) throw Refused{ZV_ERROR_ARGUMENT, "options: a quote without its end"};
   finish();
@@ -442,7 +455,8 @@ bool carries(const Chain& chain, int a, int b) {
 void make_chain_function(zv_function& f, const Pairs& options) {
   const Chain& chain = *f.chain;
   const FunctionRow& row = row_named(chain_table::kRows, f.name);
-  if (row.takes(Param::section)) throw Refused{ZV_ERROR_ARGUMENT, f.name + " needs a section, which only Python can describe"};
+  if (row.takes(Param::section))
+    throw Refused{ZV_ERROR_ARGUMENT, f.name + " needs a section, which only Python can describe"};
   Job& job = f.job;
   job = Job{&chain, static_cast<Function>(row.code), Method::none};
   if (row.methods.count) job.method = static_cast<Method>(row.methods[0].code);
@@ -451,14 +465,22 @@ void make_chain_function(zv_function& f, const Pairs& options) {
   Vec3<double> point{0, 0, 0};
   for (const auto& [key, value] : options) {
     const auto takes = [&, &key = key](Param p, const char* name) { return key == name && row.takes(p); };
-    if (takes(Param::method, "method")) job.method = static_cast<Method>(method_of(row, value));
-    else if (takes(Param::link, "link")) job.frame = frame_of(chain, value), linked = true;
-    else if (takes(Param::frame, "frame")) job.link_axes = second(key, value, "world", "link");
-    else if (takes(Param::about, "about")) job.about_base = second(key, value, "com", "base");
-    else if (takes(Param::motion, "motion")) job.outboard = second(key, value, "link", "outboard");
-    else if (takes(Param::external_frame, "external_frame")) job.external_in_links = second(key, value, "world", "link");
-    else if (takes(Param::i, "i")) job.i = joint_of(chain, value), first = true;
-    else if (takes(Param::j, "j")) job.j = joint_of(chain, value), other = true;
+    if (takes(Param::method, "method"))
+      job.method = static_cast<Method>(method_of(row, value));
+    else if (takes(Param::link, "link"))
+      job.frame = frame_of(chain, value), linked = true;
+    else if (takes(Param::frame, "frame"))
+      job.link_axes = second(key, value, "world", "link");
+    else if (takes(Param::about, "about"))
+      job.about_base = second(key, value, "com", "base");
+    else if (takes(Param::motion, "motion"))
+      job.outboard = second(key, value, "link", "outboard");
+    else if (takes(Param::external_frame, "external_frame"))
+      job.external_in_links = second(key, value, "world", "link");
+    else if (takes(Param::i, "i"))
+      job.i = joint_of(chain, value), first = true;
+    else if (takes(Param::j, "j"))
+      job.j = joint_of(chain, value), other = true;
     else if (takes(Param::by, "by")) {
       const std::vector<std::string> joints = listed(value);
       if (joints.size() > kMostOrders) throw Refused{ZV_ERROR_ARGUMENT, "by has more than 12 joints"};
@@ -491,7 +513,8 @@ void make_chain_function(zv_function& f, const Pairs& options) {
     throw Refused{ZV_ERROR_ARGUMENT, f.name + ": the moving links have no mass"};
   if (job.function == Function::kinematic_derivative) {
     const int body = job.frame.body;
-    if (!(job.outboard ? job.i != body && body != kWorld && carries(chain, body, job.i) : body != kWorld && carries(chain, job.i, body)))
+    if (!(job.outboard ? job.i != body && body != kWorld && carries(chain, body, job.i)
+                       : body != kWorld && carries(chain, job.i, body)))
       throw Refused{ZV_ERROR_ARGUMENT, f.name + ": joint i does not move the link, or is not outboard of it"};
   }
   job.external_frames = f.frames.data();
@@ -506,7 +529,8 @@ void make_chain_function(zv_function& f, const Pairs& options) {
   }
   for (const auto& [key, value] : options)
     if (key == "external")
-      for (const std::string& name : listed(value)) f.inputs.push_back({"external." + name, "N, N m", 0, 6}), f.required.push_back(true);
+      for (const std::string& name : listed(value))
+        f.inputs.push_back({"external." + name, "N, N m", 0, 6}), f.required.push_back(true);
   for (int k = 0; k < row.outputs.count; ++k)
     f.outputs.push_back({row.outputs[k].name, row.outputs[k].unit, 0, static_cast<int>(output_size(job, k))});
 }
@@ -518,9 +542,12 @@ void make_hexapod_function(zv_function& f, const Pairs& options) {
   if (row.takes(Param::base)) throw Refused{ZV_ERROR_ARGUMENT, f.name + " needs a base, which only Python can describe"};
   job.actuated_only = row.takes(Param::leg_tau);
   for (const auto& [key, value] : options) {
-    if (key == "method" && row.takes(Param::method)) job.newton = method_of(row, value) != 0;
-    else if (key == "tau" && row.takes(Param::leg_tau)) job.actuated_only = !second(key, value, "actuated", "all");
-    else throw Refused{ZV_ERROR_ARGUMENT, f.name + " does not take '" + key.substr(0, 60) + "'"};
+    if (key == "method" && row.takes(Param::method))
+      job.newton = method_of(row, value) != 0;
+    else if (key == "tau" && row.takes(Param::leg_tau))
+      job.actuated_only = !second(key, value, "actuated", "all");
+    else
+      throw Refused{ZV_ERROR_ARGUMENT, f.name + " does not take '" + key.substr(0, 60) + "'"};
   }
   int at = 0;
   for (const Param p : row.params) {
@@ -534,7 +561,8 @@ void make_hexapod_function(zv_function& f, const Pairs& options) {
   f.layout = DynamicsLayout(f.hexapod->joints(), job.function == HexFunction::free_dynamics);
   const Sizes sizes = sizes_of(job);
   for (int k = 0; k < row.outputs.count; ++k)
-    f.outputs.push_back({row.outputs[k].name, row.outputs[k].unit, 0, static_cast<int>(numbers(row.outputs[k].shape, sizes))});
+    f.outputs.push_back(
+        {row.outputs[k].name, row.outputs[k].unit, 0, static_cast<int>(numbers(row.outputs[k].shape, sizes))});
   f.room.resize(static_cast<std::size_t>(output_size(job)));
 }
 

@@ -123,7 +123,8 @@ class Object {
       if (v.kind != Kind::text) refuse(where_, key, &v, "names of links");
       out.push_back(v.text);
     }
-    if (std::set<std::string>(out.begin(), out.end()).size() != out.size()) fail(where_, std::string(key) + " names a link twice");
+    if (std::set<std::string>(out.begin(), out.end()).size() != out.size())
+      fail(where_, std::string(key) + " names a link twice");
     return out;
   }
   // "format" and "version"
@@ -154,9 +155,12 @@ LinkSpec link_of(const Value& value, std::size_t i, const std::string& previous)
   o.rename("link '" + link.name.substr(0, 60) + "'");
   link.parent = o.text("parent", previous);
   const std::string kind = o.text("joint", "revolute");
-  if (kind == "fixed") link.kind = LinkKind::fixed;
-  else if (kind == "prismatic") link.kind = LinkKind::prismatic;
-  else if (kind != "revolute" && kind != "continuous") refuse(o.where(), "joint", o.find("joint"), "revolute, prismatic or fixed");
+  if (kind == "fixed")
+    link.kind = LinkKind::fixed;
+  else if (kind == "prismatic")
+    link.kind = LinkKind::prismatic;
+  else if (kind != "revolute" && kind != "continuous")
+    refuse(o.where(), "joint", o.find("joint"), "revolute, prismatic or fixed");
   link.joint_name = o.text("joint_name", link.name + "_joint");
   link.axis = o.vector("axis", link.axis);
   link.position = o.vector("position", link.position);
@@ -200,9 +204,9 @@ LegType leg_type_of(const Object& o) {
 
 LegSpec leg_of(const Value& value, std::size_t i, const Vec3<double>& gravity) {
   Object o(value, item("legs", i),
-           {"type", "name", "base", "ring", "base_frame", "ring_frame", "crank_frame", "tip_frame", "inner", "outer",
-            "inner_length", "outer_length", "reflected", "elbow", "spin_branch", "lower", "upper", "chain", "link",
-            "point", "axis", "ring_axis", "start", "actuated"});
+           {"type",  "name",  "base",         "ring",         "base_frame", "ring_frame", "crank_frame", "tip_frame",
+            "inner", "outer", "inner_length", "outer_length", "reflected",  "elbow",      "spin_branch", "lower",
+            "upper", "chain", "link",         "point",        "axis",       "ring_axis",  "start",       "actuated"});
   LegSpec leg;
   leg.type = leg_type_of(o);
   leg.name = o.text("name", "leg" + std::to_string(i + 1));
@@ -239,7 +243,8 @@ LegSpec leg_of(const Value& value, std::size_t i, const Vec3<double>& gravity) {
 
 // nominal: pose in which it is assembled, r and R; empty: none
 std::shared_ptr<const Hexapod> hexapod_of(const Value& value, std::vector<double>& nominal) {
-  const Object o(value, "hexapod", {"format", "version", "name", "gravity", "nominal", "platform", "legs", "note", "origin"});
+  const Object o(value, "hexapod",
+                 {"format", "version", "name", "gravity", "nominal", "platform", "legs", "note", "origin"});
   o.require("zveno.hexapod");
   const Vec3<double> gravity = o.vector("gravity");
   const BodySpec platform = body_of_value(o.at("platform", "a body"), "platform");
@@ -432,7 +437,8 @@ Description read_description(std::string_view text) {
   d.laws = laws_of(o, d.chain ? static_cast<std::size_t>(d.chain->n()) : kLegs);
   read_start(o, nominal, d);
   d.external = o.names("external"), d.poses = o.names("poses");
-  if (d.hexapod && !(d.external.empty() && d.poses.empty())) fail("rig", "external and poses are of chains, and the model is a hexapod");
+  if (d.hexapod && !(d.external.empty() && d.poses.empty()))
+    fail("rig", "external and poses are of chains, and the model is a hexapod");
   for (const auto* names : {&d.external, &d.poses})
     for (const std::string& name : *names)
       if (const int link = d.chain->find_link(name); link == Chain::kNoLink || link == Chain::kBase)
@@ -442,7 +448,8 @@ Description read_description(std::string_view text) {
   if (const Value* jump = o.find("jump")) {
     if (jump->kind != Kind::object) refuse("rig", "jump", jump, "an object: numbers by input");
     for (const auto& [name, v] : jump->members) {
-      if (v.kind != Kind::number || !(v.number > 0)) fail("jump", "'" + name.substr(0, 60) + "' is " + json::shown(v) + ", expected a number > 0");
+      if (v.kind != Kind::number || !(v.number > 0))
+        fail("jump", "'" + name.substr(0, 60) + "' is " + json::shown(v) + ", expected a number > 0");
       d.jumps.emplace_back(name, v.number);
     }
   }

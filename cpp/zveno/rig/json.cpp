@@ -98,10 +98,14 @@ class Reader {
     for (int i = 0; i < 4; ++i, ++at_) {
       const char c = peek();
       code *= 16;
-      if (c >= '0' && c <= '9') code += static_cast<unsigned>(c - '0');
-      else if (c >= 'a' && c <= 'f') code += static_cast<unsigned>(c - 'a' + 10);
-      else if (c >= 'A' && c <= 'F') code += static_cast<unsigned>(c - 'A' + 10);
-      else fail("expected four hexadecimal digits");
+      if (c >= '0' && c <= '9')
+        code += static_cast<unsigned>(c - '0');
+      else if (c >= 'a' && c <= 'f')
+        code += static_cast<unsigned>(c - 'a' + 10);
+      else if (c >= 'A' && c <= 'F')
+        code += static_cast<unsigned>(c - 'A' + 10);
+      else
+        fail("expected four hexadecimal digits");
     }
     return code;
   }

@@ -31,7 +31,8 @@ class Stepping : public Machine {
  protected:
   template <class Setup>
   void set_up(Setup setup, const Description& d) {
-    periods_ = std::make_unique<Periods<System>>(System(std::move(setup)), d.semi_implicit, d.period / d.substeps, d.substeps);
+    periods_ =
+        std::make_unique<Periods<System>>(System(std::move(setup)), d.semi_implicit, d.period / d.substeps, d.substeps);
   }
 
   std::unique_ptr<Periods<System>> periods_;
@@ -73,9 +74,8 @@ class ChainMachine : public Stepping<ChainSystem> {
     for (std::size_t k = 0; k < frames_.size(); ++k) {
       const double* wrench = given + inputs[1 + k].offset;
       loads_[k] = {wrench, 0};
-      setup.external.push_back({frames_[k], {}, [wrench](double, const double*, const double*, double* out) {
-                                  std::copy_n(wrench, 6, out);
-                                }});
+      setup.external.push_back(
+          {frames_[k], {}, [wrench](double, const double*, const double*, double* out) { std::copy_n(wrench, 6, out); }});
     }
     base_ = given + (base_motion_ ? inputs.back().offset : 0);
     if (base_motion_) setup.base_at = [base = base_](double, double* motion) { std::copy_n(base, 9, motion); };

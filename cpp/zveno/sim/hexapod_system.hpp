@@ -71,9 +71,9 @@ struct HexapodSetup {
   // limits whose passing is an event, for legs whose law has no stops
   std::vector<double> lower = std::vector<double>(kLegs, -std::numeric_limits<double>::infinity());
   std::vector<double> upper = std::vector<double>(kLegs, std::numeric_limits<double>::infinity());
-  std::vector<double> tau;   // 6 x nj numbers, or as many for each step; empty: zero
-  Samples wrench;            // six numbers for each time; empty: zero
-  std::vector<double> base;  // [a_0; Omega; Omega'] or empty
+  std::vector<double> tau;                                // 6 x nj numbers, or as many for each step; empty: zero
+  Samples wrench;                                         // six numbers for each time; empty: zero
+  std::vector<double> base;                               // [a_0; Omega; Omega'] or empty
   std::function<void(double t, double* motion)> base_at;  // instead of `base`, which must not be empty then
   // called at every evaluation besides the laws and instead of the samples; may throw, which ends advance() between two
   // steps

@@ -32,24 +32,22 @@ class Periods {
         stage_y_(size_ + kBlock),
         sum_(size_ + kBlock) {}
 
-  // to the first state of the system
+  // To the first state of the system.
   bool begin() {
     step_ = 0;
-    return system_.begin(0.0, y_.data()) && evaluate();
-  }
-  // rates and everything else of the state, under the inputs of now
-  bool evaluate() {
-    if (!system_.rates(time(), step_, y_.data(), *now_, Detail::end)) return false;
-    system_.accept(*now_);
-    return true;
+    return system_.begin(0.0, y_.data()) && system_.rates(0.0, 0, y_.data(), *now_, Detail::end);
   }
 
-  // False: the system knows why, and the state means nothing until restore().
+  // False: the system knows why, and the state means nothing until restore(). The end of a period is accepted when the next
+  // one begins: it is evaluated again then, with new inputs, and must find what it found before.
   bool advance() {
-    const Detail first = semi_implicit_ ? Detail::end : Detail::stage;
-    bool fine = system_.rates(time(), step_, y_.data(), *now_, first);  // the inputs are new
-    for (int k = 0; fine && k < substeps_; ++k) fine = substep();
-    return fine;
+    if (!system_.rates(time(), step_, y_.data(), *now_, Detail::end)) return false;
+    system_.accept(*now_);
+    for (int k = 1; k < substeps_; ++k) {
+      if (!substep()) return false;
+      system_.accept(*now_);
+    }
+    return substep();
   }
 
   double time() const { return dt_ * static_cast<double>(step_); }
@@ -88,7 +86,6 @@ class Periods {
     const double end = dt_ * static_cast<double>(step_ + 1);
     if (!system_.project(end, next_y_.data())) return false;
     if (!system_.rates(end, step_ + 1, next_y_.data(), *next_, Detail::end)) return false;
-    system_.accept(*next_);
     y_.swap(next_y_);
     std::swap(now_, next_);
     ++step_;

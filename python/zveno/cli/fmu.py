@@ -37,8 +37,7 @@ def fmu(
     """
     mechanism, options, warned = model_of("fmu", model, snap)
     period = options.pop("period", 1e-3)
-    for key in ("most_held", "jump"):
-        options.pop(key, None)
+    options.pop("most_held", None), options.pop("jump", None)  # the master's business
     given = with_options(
         options,
         substeps=substeps,
@@ -52,7 +51,13 @@ def fmu(
         chosen = chosen[0]
     try:
         path = export_fmu(
-            mechanism, out, fmi=cast(Any, fmi), step=step if step is not None else period, name=name, platforms=chosen, **given
+            mechanism,
+            out,
+            fmi=cast(Any, fmi),
+            step=step if step is not None else period,
+            name=name,
+            platforms=chosen,
+            **given,
         )
     except OSError as error:
         fail(f"fmu: cannot write {out!r}: {error.strerror or error}", 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, NoReturn, TypedDict, Unpack, cast
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import _show, as_choice, as_flag, as_integer, as_list, as_number
+from .._check import Fail, _show, as_choice, as_flag, as_integer, as_list, as_number
 from .._output import checked_path, replacing
 from .._record import require_keys
 from ..errors import ModelError
@@ -29,6 +29,10 @@ Array = NDArray[np.float64]
 METHODS: Final = ("rk4", "semi-implicit")
 FORMAT: Final = "zveno.rig"
 VERSION: Final = 1
+KEYS: Final = (
+    *("format", "version", "model", "period", "substeps", "method", "laws", "start", "external", "poses"),
+    *("base_motion", "most_held", "jump", "note"),
+)
 
 
 class RigOptions(TypedDict, total=False):
@@ -163,7 +167,11 @@ class Description:
 def _plain(term: Sequence[Any]) -> list[Any]:
     """A term of a law as JSON has it: null for infinity."""
     return [
-        None if isinstance(x, float) and math.isinf(x) else np.asarray(x).tolist() if isinstance(x, np.ndarray | tuple) else x
+        None
+        if isinstance(x, float) and math.isinf(x)
+        else np.asarray(x).tolist()
+        if isinstance(x, np.ndarray | tuple)
+        else x
         for x in term
     ]
 
@@ -191,9 +199,7 @@ def describe(function: str, model: Chain | Hexapod, options: RigOptions) -> Desc
         if isinstance(model, Hexapod):
             who, expected = [f"laws[{k}]" for k in range(6)], "a Law or six of them"
             laws, called = as_laws(options.get("laws"), who, partial(leg_place, model), expected)
-            begin = initial_ring(
-                model, options.get("r"), options.get("R"), options.get("quaternion"), options.get("u")
-            )
+            begin = initial_ring(model, options.get("r"), options.get("R"), options.get("quaternion"), options.get("u"))
             start = {"r": begin["r"], "quaternion": begin["q"], "u": begin["u"]}
         else:
             names = model.joint_names
@@ -208,7 +214,7 @@ def describe(function: str, model: Chain | Hexapod, options: RigOptions) -> Desc
             laws, called = as_laws(given, who, partial(joint_place, model), expected)
             zeros = np.zeros(model.n)
             start = {
-                key: as_stack(zeros if options.get(key) is None else options[key], key, (model.n,))  # type: ignore[literal-required]
+                key: as_stack(zeros if options.get(key) is None else options[key], key, (model.n,))
                 for key in ("q", "qd")
             }
     except ValueError as error:
@@ -251,9 +257,7 @@ def read_rig(data: Mapping[str, Any]) -> Description:
     def fail(text: str) -> NoReturn:
         raise ModelError(f"rig: {text}")
 
-    keys = ("format", "version", "model", "period", "substeps", "method", "laws", "start", "external", "poses")
-    keys += ("base_motion", "most_held", "jump", "note")
-    require_keys("rig", data, keys, ("format", "version", "model"))
+    require_keys("rig", data, KEYS, ("format", "version", "model"))
     if data["format"] != FORMAT or data["version"] != VERSION:
         fail(f"format is {_show(data['format'])}, version {_show(data['version'])}, expected '{FORMAT}', {VERSION}")
     kinds: dict[Any, type[Chain] | type[Hexapod]] = {kind._format: kind for kind in (Chain, Hexapod)}
@@ -296,11 +300,12 @@ def law_of_terms(terms: Sequence[Sequence[Any]]) -> Law | None:
             made.append(plain[kind](*numbers))
         elif isinstance(kind, str) and kind.startswith("servo_"):
             stiffness, damping, limit, *rest = numbers
-            reference = {
+            references: dict[str, Callable[..., Any]] = {
                 "servo_constant": lambda value: value,
                 "servo_ramp": lambda begin, end, speed, at: law_types.Ramp(end, speed, start=begin, begin=at),
                 "servo_table": law_types.Table,
-            }[kind](*rest)
+            }
+            reference = references[kind](*rest)
             made.append(law_types.Servo(stiffness, damping, limit=limit, reference=reference))
         else:
             raise ValueError(f"unknown term {_show(kind)} of a law")
@@ -308,7 +313,7 @@ def law_of_terms(terms: Sequence[Sequence[Any]]) -> Law | None:
     return None if not made else made[0] if len(made) == 1 else law_types.Sum(tuple(made))
 
 
-def _links(model: Chain | Hexapod, names: Any, what: str, fail: Any) -> tuple[str, ...]:
+def _links(model: Chain | Hexapod, names: Any, what: str, fail: Fail) -> tuple[str, ...]:
     if names is None or isinstance(model, Hexapod):
         return ()
     listed = None if isinstance(names, str) else as_list(names)

@@ -167,8 +167,8 @@ static int advance(model_data *d, double now, double size, char *text, size_t ro
     (void)snprintf(text, room, "the communication point is %.17g, expected %.17g", now, reached);
     result = 1;
   } else if (!(fabs(ratio - count) <= 1e-6) || !(count >= 1.0) || !(count <= 1e9)) {
-    (void)snprintf(text, room, "the communication step is %.17g, expected a whole multiple of %.17g; the nearest is %.17g", size,
-                   STEP_SIZE, STEP_SIZE * ((count >= 1.0) ? count : 1.0));
+    (void)snprintf(text, room, "the communication step is %.17g, expected a multiple of %.17g; the nearest is %.17g",
+                   size, STEP_SIZE, STEP_SIZE * ((count >= 1.0) ? count : 1.0));
     result = 1;
   } else {
     const int64_t last = (int64_t)count;
@@ -957,8 +957,8 @@ EXPORT fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference vr[], 
   return fmi3OK;
 }
 
-EXPORT fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t count, const fmi3Float64 values[],
-                                 size_t room)
+EXPORT fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t count,
+                                 const fmi3Float64 values[], size_t room)
 {
   ENTER(INSTANTIATED | INITIALIZING | STEPPING | EVENT | CONTINUOUS)
   size_t at = 0;
@@ -1082,8 +1082,8 @@ EXPORT fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *need, fm
                                            fmi3Boolean *values, fmi3Boolean *defined, fmi3Float64 *next)
 {
   ENTER(EVENT)
-  NEED((need != NULL) && (stop != NULL) && (nominals != NULL) && (values != NULL) && (defined != NULL) && (next != NULL),
-       "an argument is null")
+  NEED((need != NULL) && (stop != NULL) && (nominals != NULL), "an argument is null")
+  NEED((values != NULL) && (defined != NULL) && (next != NULL), "an argument is null")
   *need = false;
   *stop = false;
   *nominals = false;

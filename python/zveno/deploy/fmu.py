@@ -19,7 +19,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from .._check import _show, as_list
+from .._check import Fail, _show, as_list
 from .._output import checked_path, replacing
 from ..codegen.c import identifier
 from ..codegen.footprint import FLAGS, find_compiler
@@ -39,6 +39,7 @@ PLATFORMS: Final[dict[str, tuple[str | None, str, str]]] = {
     "aarch64-darwin": (None, "aarch64-macos", ".dylib"),
 }
 PATIENCE: Final = 600.0  # seconds for a compiler
+OPTIMISATION: Final = "-O2"
 _UNITS: Final[dict[str, dict[str, int]]] = {
     "s": {"s": 1},
     "m": {"m": 1},
@@ -169,13 +170,13 @@ def native_platform() -> str | None:
     return found if found in PLATFORMS else None
 
 
-def _platforms(platforms: Any, fmi: int, fail: Any) -> list[str]:
+def _platforms(platforms: Any, fmi: int, fail: Fail) -> list[str]:
     if platforms == "source":
         return []
     known = [name for name, (folder, _, _) in PLATFORMS.items() if fmi == 3 or folder is not None]
     own = native_platform()
     if platforms == "native":
-        if own not in known:
+        if own is None or own not in known:
             fail(f"version {fmi} has no name for this machine; give platforms='source'")
         return [own]
     if platforms == "all":
@@ -186,23 +187,22 @@ def _platforms(platforms: Any, fmi: int, fail: Any) -> list[str]:
     return list(dict.fromkeys(listed))
 
 
-def _compiled(unit: _Unit, target: str, fail: Any) -> bytes:
+def _compiled(unit: _Unit, target: str, fail: Fail) -> bytes:
     """A shared library for a platform."""
     own = target == native_platform()
     compiler = find_compiler() if own else None
     if compiler is None:
         if subprocess.run([sys.executable, "-m", "ziglang", "version"], capture_output=True, check=False).returncode:
             what = "a C compiler (cc), or Zig" if own else "Zig"
-            fail(
-                f"platform {target} needs {what}: pip install 'zveno[fmi-cross]'; platforms='source' writes sources alone"
-            )
+            hint = "pip install 'zveno[fmi-cross]'; platforms='source' writes sources alone"
+            fail(f"platform {target} needs {what}: {hint}")
         compiler = [sys.executable, "-m", "ziglang", "cc", "-target", PLATFORMS[target][1]]
     ending = PLATFORMS[target][2]
     with tempfile.TemporaryDirectory(prefix="zveno-fmu-") as folder:
         for entry, text in unit.sources().items():
             Path(folder, entry).write_text(text, encoding="utf-8", newline="\n")
         library = Path(folder, unit.word + ending)
-        flags = ["-std=c99", "-O2", *FLAGS, "-fvisibility=hidden", "-shared"]
+        flags = ["-std=c99", OPTIMISATION, *FLAGS, "-fvisibility=hidden", "-shared"]
         flags += [] if "windows" in target else ["-fPIC"]
         command = [*compiler, *flags, *unit.c_files, "-o", library.name, "-lm", *([] if own else ["-g0"])]
         environment = os.environ | {"ZIG_GLOBAL_CACHE_DIR": os.path.join(tempfile.gettempdir(), "zveno-zig")}
@@ -227,9 +227,8 @@ class _Unit:
         self.code, self.description, self.title, self.word, self.fmi = code, described, title, word, fmi
         self.c_files = (f"{code.name}.c", f"{word}_fmi{fmi}.c")
         model = described.model
-        chain = isinstance(model, Chain)
         # states that are no variables cannot be exchanged
-        self.exchange = chain and code.states == 2 * model.n
+        self.exchange = isinstance(model, Chain) and code.states == 2 * model.n
         self.start = np.concatenate([np.ravel(x) for x in described.start.values()])
         self.variables: list[tuple[Channel, str]] = [
             *((x, "input") for x in described.inputs),
@@ -347,9 +346,8 @@ class _Unit:
         step = self.description.period
         return f'  <DefaultExperiment startTime="0" stopTime="{1000 * step!r}" stepSize="{step!r}"/>\n'
 
-    def _log(self) -> str:
-        if self.fmi == 3:
-            return '  <LogCategories>\n    <Category name="logStatusError"/>\n  </LogCategories>\n'
+    @staticmethod
+    def _log() -> str:
         return '  <LogCategories>\n    <Category name="logStatusError"/>\n  </LogCategories>\n'
 
     def _three(self) -> str:
@@ -409,8 +407,8 @@ class _Unit:
         if self.exchange:
             derivatives = [
                 f'    <ContinuousStateDerivative valueReference="{references[name]}" '
-                f'dependencies="{" ".join(map(str, [*(inputs if name == "qdd" else []), *(states if name == "qdd" else [states[1]])]))}"/>'
-                for name in ("qd", "qdd")
+                f'dependencies="{" ".join(map(str, depends))}"/>'
+                for name, depends in (("qd", [states[1]]), ("qdd", [*inputs, *states]))
             ]
         return (
             self._head("instantiationToken", "")
@@ -429,7 +427,9 @@ class _Unit:
         """Value references of the states that an output depends on; of co-simulation alone none."""
         if not self.exchange:
             return []
-        which = {"q": ("q",), "qd": ("qd",)}.get(channel.name, ("q",) if channel.name.startswith("pose.") else ("q", "qd"))
+        which = {"q": ("q",), "qd": ("qd",)}.get(
+            channel.name, ("q",) if channel.name.startswith("pose.") else ("q", "qd")
+        )
         return [references[name] for name in which]
 
     def _two(self) -> str:

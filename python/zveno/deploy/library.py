@@ -67,7 +67,8 @@ class _Info(ct.Structure):
         *(
             (key, ct.c_int32)
             for key in (
-                "substeps", "method", "joints", "inputs", "outputs", "input_size", "output_size", "start_size", "state_size"
+                "substeps", "method", "joints", "inputs", "outputs",
+                "input_size", "output_size", "start_size", "state_size",
             )
         ),
     ]  # fmt: skip
@@ -251,9 +252,7 @@ class Stepper:
             part = self.inputs[name]
             array = np.asarray(value, float)
             if array.shape != (part.stop - part.start,):
-                raise ValueError(
-                    f"Stepper.step: {name} has shape {array.shape}, expected ({part.stop - part.start},)"
-                )
+                raise ValueError(f"Stepper.step: {name} has shape {array.shape}, expected ({part.stop - part.start},)")
             self._in[part] = array
         out = self.step_array(self._in)
         return {name: out[part].copy() for name, part in self.outputs.items()}

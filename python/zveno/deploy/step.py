@@ -218,10 +218,17 @@ class _Laws:
             "",
         ]
         if self.states:
-            lines += [f"static void settle(const double v[{joints}], double *z)", "{", *_indented(self.settled), "}", ""]
+            lines += [
+                f"static void settle(const double v[{joints}], double *z)",
+                "{",
+                *_indented(self.settled),
+                "}",
+                "",
+            ]
         if self.states and relaxes:
             lines += [
-                f"static void relax(double dt, const double v[{joints}], const double *z, const double *z_rate, double *next)",
+                f"static void relax(double dt, const double v[{joints}], const double *z, const double *z_rate,",
+                "                  double *next)",
                 "{",
                 *_indented(self.relaxed),
                 "}",
@@ -269,7 +276,15 @@ def _ring_parts(d: Description) -> tuple[list[str], int]:
         "  tau[k] += in[6 + k];",
         "}",
     ]
-    arrays = {"r": "y", "R": "R", "u": "u", "wrench": "in", "tau": "tau", "base_motion": "base", "acceleration": "rate_u"}
+    arrays = {
+        "r": "y",
+        "R": "R",
+        "u": "u",
+        "wrench": "in",
+        "tau": "tau",
+        "base_motion": "base",
+        "acceleration": "rate_u",
+    }
     arrays |= {"load": "load", "position": "position", "v": "v", "measures": "measures"}
     body = _lines(graph, arrays, "tau", between)
     lines = [

@@ -1,0 +1,206 @@
+"""FMUs: the bits of Python through an importer that we did not write, and every function called from C."""
+
+import re
+import subprocess
+import zipfile
+from pathlib import Path
+
+import fmpy
+import numpy as np
+import pytest
+import zveno as zv
+from engines.random_mechanisms import random_chain
+from fmpy.validation import validate_fmu
+from helpers import TESTS
+from hexapod_models import pair
+from test_c_library import ALL_LAWS
+
+HEADERS = Path(fmpy.__file__).parent / "c-code"
+STATES = zv.laws.SpringDamper(5.0, 0.2) + zv.laws.DryFriction(0.1, 0.1)  # no internal ones
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_compiler():
+    """The bits do not depend on it."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr("zveno.deploy.fmu.OPTIMISATION", "-O0")
+    yield
+    patch.undo()
+
+
+def column(result, name, size, fmi):
+    if fmi == 3:
+        return result[name].reshape(len(result), -1)
+    return np.stack([result[f"{name}[{k + 1}]" if size > 1 else name] for k in range(size)], axis=1)
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def arm_fmu(request, tmp_path_factory):
+    """A chain of mixed joints with everything that a chain can have."""
+    rng = np.random.default_rng(3)
+    arm = random_chain(rng, 3, rotor=True, friction=True, name="an arm")
+    tip = arm.link_names[-1]
+    path = tmp_path_factory.mktemp("fmu") / "arm.fmu"
+    options = {"q": rng.normal(size=3), "qd": rng.normal(size=3), "laws": STATES}
+    zv.export_fmu(arm, path, fmi=request.param, step=1e-3, external=[tip], poses=[tip], base_motion=True, **options)
+    return request.param, arm, path, options
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def ring_fmu(request, tmp_path_factory):
+    ring = pair("mixed-lean")[1]
+    path = tmp_path_factory.mktemp("fmu") / "ring.fmu"
+    options = {"u": [-0.05, 0.01, 0, 0.1, 0, 0.02], "laws": ALL_LAWS, "method": "semi-implicit"}
+    zv.export_fmu(ring, path, fmi=request.param, step=2e-4, substeps=2, **options)
+    return request.param, ring, path, options
+
+
+def test_a_chain_is_valid_and_its_steps_have_the_bits_of_simulate(arm_fmu):
+    fmi, arm, path, options = arm_fmu
+    assert validate_fmu(str(path)) == []
+    signals = np.array([(0.0, *[0.5, -0.2, 0.1])], dtype=[("time", float), *((f"tau[{k}]", float) for k in (1, 2, 3))])
+    start = {"tau": [0.5, -0.2, 0.1]} if fmi == 3 else {name: signals[name][0] for name in signals.dtype.names[1:]}
+    settings = {"stop_time": 0.05, "step_size": 1e-3, "output_interval": 1e-3}
+    result = fmpy.simulate_fmu(str(path), fmi_type="CoSimulation", start_values=start, **settings)
+    sim = arm.simulate(0.05, 1e-3, tau=[0.5, -0.2, 0.1], **options)
+    for name in ("q", "qd", "qdd", "base_wrench"):
+        want = getattr(sim, name)
+        assert np.array_equal(column(result, name, want.shape[1], fmi), want)
+
+
+def test_a_chain_is_exchanged(arm_fmu):
+    fmi, arm, path, options = arm_fmu
+    settings = {"stop_time": 0.05, "output_interval": 1e-2, "relative_tolerance": 1e-8}
+    result = fmpy.simulate_fmu(str(path), fmi_type="ModelExchange", **settings)
+    sim = arm.simulate(0.05, 1e-3, **options)
+    assert np.abs(column(result, "q", 3, fmi) - sim.q[::10]).max() < 1e-5
+
+
+def test_a_ring_is_valid_and_its_steps_have_the_bits_of_simulate(ring_fmu):
+    fmi, ring, path, options = ring_fmu
+    assert validate_fmu(str(path)) == []
+    settings = {"stop_time": 0.01, "step_size": 2e-4, "output_interval": 2e-4}
+    result = fmpy.simulate_fmu(str(path), **settings)
+    sim = ring.simulate(0.01, 1e-4, check_step=False, every=2, **options)
+    names = {"ring.position": "r", "ring.quaternion": "quaternion", "ring.twist": "u", "base_wrench": "base_wrench"}
+    for name, field in names.items():
+        want = getattr(sim, field)
+        assert np.array_equal(column(result, name, want.shape[1], fmi), want)
+    text = zipfile.ZipFile(path).read("modelDescription.xml").decode()
+    assert "<ModelExchange" not in text  # bristles are no variables
+
+
+def test_start_values_of_an_importer_are_the_start(ring_fmu):
+    fmi, ring, path, options = ring_fmu
+    u = [0.02, 0.0, 0.0, 0.0, 0.0, 0.1]
+    start = {"ring.twist": u} if fmi == 3 else {f"ring.twist[{k + 1}]": x for k, x in enumerate(u)}
+    settings = {"stop_time": 0.002, "step_size": 2e-4, "output_interval": 2e-4, "start_values": start}
+    result = fmpy.simulate_fmu(str(path), **settings)
+    sim = ring.simulate(0.002, 1e-4, check_step=False, every=2, **(options | {"u": u}))
+    assert np.array_equal(column(result, "ring.position", 3, fmi), sim.r)
+
+
+def unpacked(path, folder):
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(folder)
+    return next(folder.glob("binaries/*/*"))
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+@pytest.mark.parametrize("kind", ["arm", "ring"])
+def test_every_function_answers_right_and_wrong_calls(tmp_path, fmi, kind):
+    if kind == "arm":
+        model, options = zv.robots.puma560(), {"laws": STATES}
+    else:
+        model, options = zv.mechanisms.docking_ring("UPS"), {"laws": zv.laws.SpringDamper(400.0, 80.0)}
+    path = zv.export_fmu(model, tmp_path / "unit.fmu", fmi=fmi, **options)
+    library = unpacked(path, tmp_path)
+    text = (tmp_path / "modelDescription.xml").read_text()
+    token = re.search(r'(?:instantiationToken|guid)="([^"]*)"', text)[1]
+    program = tmp_path / "program"
+    command = ["cc", "-std=gnu99", "-O0", "-w", f"-I{HEADERS}", str(TESTS / "deploy" / f"fmu_calls{fmi}.c")]
+    subprocess.run([*command, "-ldl", "-lm", "-o", str(program)], check=True)
+    n = 12 if kind == "arm" else 0
+    if fmi == 2:
+        inputs = 6 if kind == "arm" else 12
+        arguments = [inputs, 1 + inputs, n, int(kind == "arm")]
+    else:
+        first = 2 if kind == "arm" else 3  # after time and inputs
+        made = first + (2 if kind == "arm" else 3)  # qdd, ring.acceleration
+        size = 6 if kind == "arm" else 3
+        status = len(re.findall("<Float64 ", text))
+        arguments = [6, first, size, made, 6, n, int(kind == "arm"), status]
+    done = subprocess.run([program, library, token, *map(str, arguments)], capture_output=True, text=True)
+    assert done.stdout == "0 failures\n", done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_the_functions_of_the_standard_are_there_with_their_types(tmp_path, fmi):
+    path = zv.export_fmu(zv.robots.two_link(), tmp_path / "unit.fmu", fmi=fmi, platforms="source")
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path)
+    (source,) = (tmp_path / "sources").glob(f"*_fmi{fmi}.c")
+    text = source.read_text()
+    types = (HEADERS / f"fmi{fmi}FunctionTypes.h").read_text()
+    names = re.findall(rf"typedef\s+\S.*?\b(fmi{fmi}\w+)TYPE\s*\(", types)
+    assert len(names) == {2: 44, 3: 75}[fmi]
+    assert set(re.findall(rf"^EXPORT .*?\b(fmi{fmi}\w+)\(", text, re.M)) | set(
+        re.findall(rf"^NONE\((fmi{fmi}\w+)", text, re.M)
+    ) == set(names)
+    # with our declarations replaced by the official ones, every definition must agree with its type
+    body = text[: text.index(f"typedef void *fmi{fmi}")] + f'#include "fmi{fmi}Functions.h"\n'
+    rest = text[
+        text.index("typedef struct instance {") if fmi == 2 else text.index("/* variables by value reference") :
+    ]
+    body += rest.replace("callbacks.environment", "callbacks.componentEnvironment")
+    checks = "".join(f"{name}TYPE *const check_{name} = &{name};\n" for name in names)
+    (tmp_path / "sources" / "official.c").write_text(body + checks)
+    command = ["cc", "-std=c99", "-O0", "-Werror=incompatible-pointer-types", "-fsyntax-only", f"-I{HEADERS}"]
+    done = subprocess.run([*command, str(tmp_path / "sources" / "official.c")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_same_model_gives_the_same_bytes(tmp_path):
+    arm = zv.robots.two_link()
+    first, second = (zv.export_fmu(arm, tmp_path / f"{k}.fmu", platforms="source").read_bytes() for k in range(2))
+    assert first == second
+    other = zv.export_fmu(arm.with_gravity((0, 0, 0)), tmp_path / "3.fmu", platforms="source")
+    tokens = [
+        re.search('instantiationToken="(.*?)"', zipfile.ZipFile(path).read("modelDescription.xml").decode())[1]
+        for path in (tmp_path / "0.fmu", other)
+    ]
+    assert tokens[0] != tokens[1]
+
+
+def test_units_and_feed_through_are_declared(arm_fmu):
+    fmi, arm, path, _ = arm_fmu
+    unit = fmpy.read_model_description(str(path))
+    variables = {v.name: v for v in unit.modelVariables}
+    if fmi == 2:
+        revolute = [link.joint == "revolute" for link in arm.links if link.joint != "fixed"]
+        assert [variables[f"q[{k + 1}]"].unit for k in range(3)] == ["rad" if x else "m" for x in revolute]
+        assert [variables[f"base_wrench[{k}]"].unit for k in (1, 6)] == ["N", "N.m"]
+    suffix = "[1]" if fmi == 2 else ""
+    outputs = {unknown.variable.name: unknown.dependencies for unknown in unit.outputs}
+    named = {name: [v.name for v in depends or ()] for name, depends in outputs.items()}
+    assert f"tau{suffix}" in named[f"qdd{suffix}"]
+    assert f"tau{suffix}" not in named[f"q{suffix}"]
+    assert variables[f"q{suffix}"].initial == "exact"
+
+
+def test_wrong_uses_are_named(tmp_path):
+    arm = zv.robots.two_link()
+    for options, text in (
+        ({"fmi": 1}, "fmi is 1, expected 2 or 3"),
+        ({"step": 0.0}, "period is 0, expected a number > 0"),
+        ({"period": 1e-3}, "period is given; step= is the communication step"),
+        ({"platforms": "amiga"}, "platforms is 'amiga', expected 'native', 'source', 'all' or some of x86_64-linux"),
+        ({"platforms": ["aarch64-linux"], "fmi": 2}, "platforms is ['aarch64-linux'], expected 'native'"),
+        ({"name": ""}, "name is ''"),
+        ({"laws": lambda t, q, qd: q}, "laws is a function"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(f"export_fmu: {text}")):
+            zv.export_fmu(arm, tmp_path / "x.fmu", **options)
+    with pytest.raises(ValueError, match=r"expected a name that ends in '\.fmu'"):
+        zv.export_fmu(arm, tmp_path / "x.zip")
+    assert list(tmp_path.iterdir()) == []
