@@ -189,6 +189,10 @@ MODULES = {
         "Motions from point to point, through via points and along paths, as fast as limits allow: "
         "[](../../trajectories.md).",
     ),
+    "rigs": (
+        "Rigs",
+        "Delay and stability of hardware in the loop, compensation, time of steps: [](../../rigs.md).",
+    ),
     "control": ("Controllers", "Efforts from state and reference, in Python and as C: [](../../control.md)."),
     "files": ("Files", "Reading and writing models and records."),
     "graph": ("Expression graphs", "The straight-line program behind a traced function."),
@@ -259,7 +263,11 @@ def write_commands(app: Any, config: Any) -> None:
         '`pip install "zveno[cli]"` brings `zveno`; `zveno COMMAND --help` prints what is here.',
         "",
     ]
-    for name, command in sorted(root.commands.items()):
+    found: dict[str, Any] = {}
+    for name, command in root.commands.items():
+        inner = getattr(command, "commands", None)  # of a group its commands
+        found |= {name: command} if inner is None else {f"{name} {key}": one for key, one in inner.items()}
+    for name, command in sorted(found.items()):
         text += [f"## zveno {name}", "", inspect.cleandoc(command.help or ""), ""]
         rows = []
         for parameter in command.params:
