@@ -146,6 +146,12 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
         "[](../../linearisation.md).",
         ["Linearisation", "LinkageLinearisation", "StateSpace", "Modes", "Equilibrium"],
     ),
+    "rigs_in_c": (
+        "Steps outside of Python",
+        "Files and steps of the C library, generated steps, FMUs; how to use them: [](../../howto/c-library.md), "
+        "[](../../howto/fmu.md).",
+        ["save_rig", "Stepper", "export_step", "export_fmu"],
+    ),
     "compiled": (
         "Traced and compiled functions",
         "What `Chain.trace`, `Chain.compile`, `Hexapod.trace` and `Hexapod.compile` return. Graphs: [](graph.md).",

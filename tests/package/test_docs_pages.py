@@ -139,4 +139,4 @@ def test_install_page_lists_the_extras():
     page = (ROOT / "docs/start/install.md").read_text(encoding="utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = set(project["optional-dependencies"]) - {"lint"}
-    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == extras
+    assert set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)) == extras

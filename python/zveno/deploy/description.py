@@ -370,8 +370,9 @@ def save_rig(model: Chain | Hexapod, path: str | os.PathLike[str], **options: Un
     ...     path = os.path.join(folder, "ring.json")
     ...     zv.save_rig(ring, path, period=1e-3, laws=zv.laws.SpringDamper(400.0, 80.0))
     ...     stepper = zv.Stepper.open(path)
-    >>> stepper.step(wrench=[-100.0, 0, 0, 0, 0, 0])["stroke"].round(9)  # after a millisecond
-    array([0., 0., 0., 0., 0., 0.])
+    >>> out = stepper.step(wrench=[-100.0, 0, 0, 0, 0, 0])  # a push for a millisecond
+    >>> bool((out["stroke_rate"] < 0).all())
+    True
     """
     description = describe("save_rig", model, options)
     target = checked_path("save_rig", path, ".json")

@@ -1,0 +1,143 @@
+/* Times of single steps: each by a monotonic clock, percentiles from all of them. Compiled once for each way to step:
+ * USE_LIBRARY (zveno.h), USE_STEP (generated code), USE_FMI3 (an FMU), USE_MUJOCO. Prints p50, p99, p99.9, max in ns, page
+ * faults and context switches. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define WARM 10000
+#define AGAIN 1000 /* steps after which the motion starts again, which is not timed */
+
+static double in[64], out[512];
+
+#if defined(USE_LIBRARY)
+#include <zveno.h>
+static zv_rig *rig;
+static int inputs(void) {
+  zv_info info = {0};
+  info.struct_size = sizeof info;
+  zv_rig_info(rig, &info);
+  return info.input_size;
+}
+static int open_it(char **argv) {
+  char message[200];
+  rig = zv_rig_open(argv[0], NULL, NULL, message, sizeof message);
+  if (!rig) puts(message);
+  return rig != NULL;
+}
+static void start(void) { zv_rig_reset(rig, NULL); }
+static int step(void) { return zv_rig_step(rig, in, out); }
+#elif defined(USE_STEP)
+#include "model.h"
+static model_state state;
+static int inputs(void) { return MODEL_INPUTS; }
+static int open_it(char **argv) { return argv != NULL; }
+static void start(void) { (void)model_init(&state, NULL); }
+static int step(void) { return model(&state, in, out); }
+#elif defined(USE_FMI3)
+#include <stdbool.h>
+#include <stdint.h>
+static void *unit, *saved;
+static int wide, outputs;
+static double now;
+static uint32_t references[64];
+static int (*set)(void *, const uint32_t *, size_t, const double *, size_t);
+static int (*get)(void *, const uint32_t *, size_t, double *, size_t);
+static int (*keep)(void *, void **), (*restore)(void *, void *);
+static int (*advance)(void *, double, double, bool, bool *, bool *, bool *, double *);
+static int first, last, total;
+static int inputs(void) { return wide; }
+/* library, token, numbers of the first input, first and last output, numbers of all outputs */
+static int open_it(char **argv) {
+  void *library = dlopen(argv[0], RTLD_NOW);
+  if (!library) return puts(dlerror()), 0;
+  void *(*make)() = (void *(*)())dlsym(library, "fmi3InstantiateCoSimulation");
+  int (*enter)(void *, bool, double, double, bool, double) = (int (*)(void *, bool, double, double, bool, double))dlsym(library, "fmi3EnterInitializationMode");
+  int (*leave)(void *) = (int (*)(void *))dlsym(library, "fmi3ExitInitializationMode");
+  set = (int (*)(void *, const uint32_t *, size_t, const double *, size_t))dlsym(library, "fmi3SetFloat64");
+  get = (int (*)(void *, const uint32_t *, size_t, double *, size_t))dlsym(library, "fmi3GetFloat64");
+  keep = (int (*)(void *, void **))dlsym(library, "fmi3GetFMUState");
+  restore = (int (*)(void *, void *))dlsym(library, "fmi3SetFMUState");
+  advance = (int (*)(void *, double, double, bool, bool *, bool *, bool *, double *))dlsym(library, "fmi3DoStep");
+  void *(*typed)(const char *, const char *, const char *, bool, bool, bool, bool, const uint32_t *, size_t, void *, void *, void *) =
+      (void *(*)(const char *, const char *, const char *, bool, bool, bool, bool, const uint32_t *, size_t, void *, void *, void *))make;
+  unit = typed("unit", argv[1], NULL, false, false, false, false, NULL, 0, NULL, NULL, NULL);
+  wide = atoi(argv[2]), first = atoi(argv[3]), last = atoi(argv[4]), total = atoi(argv[5]);
+  outputs = last - first + 1;
+  for (int k = 0; k < outputs; ++k) references[k] = (uint32_t)(first + k);
+  return unit && enter(unit, false, 0, 0, false, 0) == 0 && leave(unit) == 0 && keep(unit, &saved) == 0;
+}
+static void start(void) { (void)restore(unit, saved), now = 0; }
+static int step(void) {
+  static const uint32_t one = 1;
+  bool a, b, c;
+  double reached;
+  int code = set(unit, &one, 1, in, (size_t)wide);
+  code |= advance(unit, now, 1e-3, true, &a, &b, &c, &reached);
+  now = reached;
+  return code | get(unit, references, (size_t)outputs, out, (size_t)total);
+}
+#elif defined(USE_MUJOCO)
+#include <mujoco/mujoco.h>
+static mjModel *model;
+static mjData *data;
+static double begin_q[512], begin_v[512];
+static int inputs(void) { return 1; }
+/* model, start */
+static int open_it(char **argv) {
+  FILE *file = fopen(argv[1], "rb");
+  model = mj_loadModel(argv[0], NULL);
+  if (!model || !file) return 0;
+  data = mj_makeData(model);
+  const size_t read = fread(begin_q, sizeof(double), (size_t)model->nq, file) + fread(begin_v, sizeof(double), (size_t)model->nv, file);
+  fclose(file);
+  return read == (size_t)(model->nq + model->nv);
+}
+static void start(void) {
+  memcpy(data->qpos, begin_q, (size_t)model->nq * sizeof(double));
+  memcpy(data->qvel, begin_v, (size_t)model->nv * sizeof(double));
+}
+static int step(void) {
+  data->qfrc_applied[0] = in[0];
+  mj_step(model, data);
+  return 0;
+}
+#endif
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double clock_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+int main(int argc, char **argv) {
+  const long steps = argc > 1 ? atol(argv[1]) : 0;
+  struct rusage before, after;
+  double *times = calloc((size_t)steps + 1, sizeof *times);
+  int wrong = 0;
+  if (steps < 1000 || !times || !open_it(argv + 2)) return 1;
+  memset(times, 1, (size_t)steps * sizeof *times); /* pages are there before the loop */
+  for (long k = -WARM; k < steps; ++k) {
+    if ((k + WARM) % AGAIN == 0) start();
+    if (k == 0) getrusage(RUSAGE_SELF, &before);
+    in[0] = 0.1 * (double)(k % 7 - 3);
+    const double begin = clock_now();
+    wrong |= step();
+    if (k >= 0) times[k] = clock_now() - begin;
+  }
+  getrusage(RUSAGE_SELF, &after);
+  qsort(times, (size_t)steps, sizeof *times, ascending);
+  printf("%d %.0f %.0f %.0f %.0f %ld %ld\n", wrong, times[steps / 2], times[steps - 1 - steps / 100], times[steps - 1 - steps / 1000],
+         times[steps - 1], after.ru_minflt - before.ru_minflt, after.ru_nivcsw - before.ru_nivcsw);
+  return inputs() < 1;
+}

@@ -1,0 +1,166 @@
+"""Time single steps of rigs, 1 ms by Runge-Kutta of order 4, from C: the library, generated code, an FMU, beside MuJoCo's.
+
+python bench/rig_latency.py [--steps N] [--json PATH]
+
+Every way is a program of its own that makes all steps and keeps every time; they take turns, and the turn with the smaller
+median counts. FMU: set inputs, a step, get all outputs; through FMPy the same from Python. MuJoCo: `mj_step` from C with the
+same integrator and step, on the same chain, and on the same ring with its soft constraints. Motion starts anew every 1000
+steps. Times are wall-clock times of a machine that does other things too: the largest one is the machine's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+
+import engine_path  # noqa: F401
+import mujoco
+import numpy as np
+import zveno as zv
+from engines.mujoco import hexapod_model, hexapod_set, to_mujoco
+from engines.random_mechanisms import random_chain
+from hexapod_models import pair
+from zveno.deploy.library import c_library
+
+SOURCE = Path(__file__).parent / "cpp" / "rig_latency.c"
+PERIOD = 1e-3
+COLUMNS = ("p50", "p99", "p99.9", "max", "page faults", "switches")
+
+
+def compiled(folder: Path, name: str, *flags: str) -> Path:
+    """A program; `flags` say which way it steps."""
+    program = folder / name
+    command = ["cc", "-std=gnu99", "-O2", "-ffp-contract=off", "-w", *flags[:1], str(SOURCE), *flags[1:]]
+    subprocess.run([*command, "-ldl", "-lm", "-o", str(program)], check=True)
+    return program
+
+
+def models() -> dict[str, tuple[zv.Chain | zv.Hexapod, object]]:
+    """The mechanisms, and the reference of the ring that MuJoCo's model is made of."""
+    chains = {n: random_chain(np.random.default_rng(n), n, friction=True, name=f"chain{n}") for n in (7, 30)}
+    ref, ring = pair("UPS-lean", heavy=False)
+    return {"ring": (ring, ref), **{f"chain {n}": (chain, None) for n, chain in chains.items()}}
+
+
+def programs(folder: Path, model: zv.Chain | zv.Hexapod, ref: object) -> dict[str, list[str]]:
+    """Command lines by way."""
+    folder.mkdir()
+    paths = c_library()
+    zv.save_rig(model, folder / "rig.json", period=PERIOD)
+    library = compiled(folder, "library", "-DUSE_LIBRARY", *paths.cflags.split(), *paths.libs.split())
+    zv.export_step(model, folder, name="model", period=PERIOD)
+    step = compiled(folder, "step", "-DUSE_STEP", f"-I{folder}", str(folder / "model.c"))
+    zv.export_fmu(model, folder / "unit.fmu", step=PERIOD)
+    with zipfile.ZipFile(folder / "unit.fmu") as archive:
+        archive.extractall(folder / "unit")
+    text = (folder / "unit" / "modelDescription.xml").read_text()
+    token = re.search('instantiationToken="(.*?)"', text)[1]
+    first = 2 + len(re.findall('causality="input"', text)) - 1
+    sizes = [int(x) for x in re.findall(r'causality="output".*?start="(\d+)"/></Float64>', text)]
+    count = len(re.findall('<Float64 .*?causality="output"', text))
+    total = sum(sizes) + count - len(sizes)
+    wide = 6 if isinstance(model, zv.Hexapod) else model.n
+    binary = next((folder / "unit").glob("binaries/*/*"))
+    fmu = compiled(folder, "fmu", "-DUSE_FMI3")
+    ways = {
+        "C library": [str(library), "STEPS", str(folder / "rig.json")],
+        "generated C": [str(step), "STEPS"],
+        "FMU, C": [str(fmu), "STEPS", str(binary), token, *map(str, (wide, first, first + count - 1, total))],
+    }
+    if ref is None:
+        twin = to_mujoco(model)
+        data = mujoco.MjData(twin)
+    else:
+        both = hexapod_model(ref)
+        r, R = model.nominal
+        state = type("State", (), {"r": r, "R": R, "u": np.zeros(6), "wrench": np.zeros(6)})
+        state.leg_tau = lambda k, n: np.zeros(n)
+        hexapod_set(both, state, model.closure(r, R), np.zeros((6, model.nj)))
+        twin, data = both.model, both.data
+    twin.opt.integrator, twin.opt.timestep = mujoco.mjtIntegrator.mjINT_RK4, PERIOD
+    mujoco.mj_saveModel(twin, str(folder / "model.mjb"), None)
+    (folder / "start.bin").write_bytes(data.qpos.tobytes() + data.qvel.tobytes())
+    root = Path(mujoco.__file__).parent
+    shared = str(next(root.glob("libmujoco.so*")))
+    flags = ("-DUSE_MUJOCO", f"-I{root / 'include'}", shared, f"-Wl,-rpath,{root}")
+    ways["MuJoCo, C"] = [str(compiled(folder, "mujoco", *flags)), "STEPS", str(folder / "model.mjb"), str(folder / "start.bin")]
+    return ways
+
+
+def through_fmpy(folder: Path, steps: int) -> list[float]:
+    """Set inputs, a step, get all outputs: times of an importer in Python."""
+    from fmpy import extract, read_model_description
+    from fmpy.fmi3 import FMU3Slave
+
+    unit = extract(str(folder / "unit.fmu"))
+    text = read_model_description(str(folder / "unit.fmu"))
+    given = [v.valueReference for v in text.modelVariables if v.causality == "input"][:1]
+    size = int(np.prod([d.start for v in text.modelVariables if v.valueReference in given for d in v.dimensions]))
+    wanted = [v for v in text.modelVariables if v.causality == "output" and v.type == "Float64"]
+    total = sum(int(np.prod([int(d.start) for d in v.dimensions])) for v in wanted)
+    slave = FMU3Slave(
+        guid=text.guid, unzipDirectory=unit, modelIdentifier=text.coSimulation.modelIdentifier, instanceName="unit"
+    )
+    slave.instantiate()
+    slave.enterInitializationMode()
+    slave.exitInitializationMode()
+    saved = slave.getFMUState()
+    times, inputs = [], [0.0] * size
+    for k in range(steps):
+        if k % 1000 == 0:
+            slave.setFMUState(saved)
+            now = 0.0
+        inputs[0] = 0.1 * (k % 7 - 3)
+        begin = time.perf_counter_ns()
+        slave.setFloat64(given, inputs)
+        slave.doStep(currentCommunicationPoint=now, communicationStepSize=PERIOD)
+        slave.getFloat64([v.valueReference for v in wanted], nValues=total)
+        times.append(time.perf_counter_ns() - begin)
+        now += PERIOD
+    slave.terminate()
+    slave.freeInstance()
+    q = np.quantile(times, [0.5, 0.99, 0.999, 1.0])
+    return [*q.tolist(), 0.0, 0.0]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=1_000_000)
+    parser.add_argument("--turns", type=int, default=2)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    rows = []
+    print(f"{options.steps} steps of 1 ms, ns; load {os.getloadavg()[0]:.1f}\n")
+    print(f"{'':10} {'':12} " + " ".join(f"{name:>11}" for name in COLUMNS))
+    with tempfile.TemporaryDirectory() as root:
+        for name, (model, ref) in models().items():
+            folder = Path(root) / name.replace(" ", "")
+            ways = programs(folder, model, ref)
+            found: dict[str, list[float]] = {}
+            for _ in range(options.turns):
+                for way, command in ways.items():
+                    words = [str(options.steps) if word == "STEPS" else word for word in command]
+                    done = subprocess.run(words, capture_output=True, text=True)
+                    if done.returncode or not done.stdout.startswith("0 "):
+                        raise RuntimeError(f"{name}, {way}: {done.stdout}{done.stderr}")
+                    numbers = [float(word) for word in done.stdout.split()[1:]]
+                    if way not in found or numbers[0] < found[way][0]:
+                        found[way] = numbers
+            found["FMU, FMPy"] = through_fmpy(folder, min(options.steps, 20_000))
+            for way, numbers in found.items():
+                print(f"{name:10} {way:12} " + " ".join(f"{x:11,.0f}" for x in numbers), flush=True)
+                rows.append({"model": name, "way": way, **dict(zip(COLUMNS, numbers, strict=True))})
+            print()
+    if options.json:
+        options.json.write_text(json.dumps({"steps": options.steps, "load": os.getloadavg(), "rows": rows}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
