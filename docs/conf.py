@@ -221,6 +221,10 @@ MODULES = {
         "Parameters from measured motion: logs, friction, bodies that can exist, payloads, estimators on a rig: "
         "[](../../identification.md).",
     ),
+    "rigs": (
+        "Rigs",
+        "Delay and stability of hardware in the loop, compensation, time of steps: [](../../rigs.md).",
+    ),
     "control": ("Controllers", "Efforts from state and reference, in Python and as C: [](../../control.md)."),
     "files": ("Files", "Reading and writing models and records."),
     "graph": ("Expression graphs", "The straight-line program behind a traced function."),

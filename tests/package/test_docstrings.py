@@ -40,6 +40,10 @@ def documented():
         yield f"flexible.{name}", inspect.getdoc(getattr(zv.flexible, name)) or ""
     for name in sorted(set(zv.trajectory.__all__) - {"MotionPeaks", "MotionState", "PathState", "PosePath"}):
         yield f"trajectory.{name}", inspect.getdoc(getattr(zv.trajectory, name)) or ""
+    for name in ("Lead", "VirtualDamper", "Predictor", "Passivity", "FaceContact", "Rig", "RingPlant", "chart"):
+        yield f"rigs.{name}", inspect.getdoc(getattr(zv.rigs, name)) or ""
+    for name in ("delay_margin", "measure", "restitution", "rightmost_root", "sampled_margin", "simulate"):
+        yield f"rigs.{name}", inspect.getdoc(getattr(zv.rigs, name)) or ""
     yield "cpu_features", inspect.getdoc(zv.cpu_features)
 
 

@@ -103,6 +103,21 @@ def test_many_axes_turn_unstable_at_their_margin():
     assert found == pytest.approx(1.0, abs=0.01)
 
 
+def test_the_loop_around_the_true_step_function_turns_unstable_at_the_margin():
+    law, ring = zv.laws.SpringDamper(400, 80), zv.mechanisms.docking_ring("UPS")
+    rig = rigs.Rig.of_ring(ring, laws=law, contact=rigs.FaceContact(4e3), period=1e-3, integrator="exact")
+    plant = rigs.RingPlant(ring, law, 1e-3)
+    rates = []
+    for N in (17, 20):
+        late = rig.with_(delay=N * 1e-3)
+        run = rigs.simulate(late, contact="held", v=[1e-3, 0, 0, 0, 0, 0], plant=plant, t_end=1.5)
+        rates.append(run.growth)
+        root = rigs.rightmost_root(*rig.matrices, delay=late.total_delay, points=6)
+        assert run.growth == pytest.approx(root.real, abs=0.01)
+    N_c = 17 + 3 * rates[0] / (rates[0] - rates[1])
+    assert 1e-3 * N_c + rig.hold == pytest.approx(rig.margin().delay, rel=0.01)
+
+
 def test_energy_of_a_passive_ring_is_never_returned():
     law = zv.laws.SpringDamper(400, 80)
     rig = rigs.Rig.of_ring(

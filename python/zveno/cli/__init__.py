@@ -72,7 +72,8 @@ def main() -> NoReturn:
         if type(error).__name__ == "Abort":
             code = INTERRUPTED
         elif hasattr(error, "format_message"):
-            complain(f"zveno: {error.format_message()}")
+            if text := error.format_message():  # none where help was shown instead
+                complain(f"zveno: {text}")
             code = getattr(error, "exit_code", 2)
         else:
             raise

@@ -10,11 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from rich.text import Text
 
-from .. import Error, Hexapod, laws
-from .output import MODEL_HELP, complete_model, fail, load, new_console, new_table, one_line, require_file, write_json
+from .. import Chain, Error, Hexapod, Stepper, laws
+from .output import (
+    MODEL_HELP,
+    complain,
+    complete_model,
+    fail,
+    load,
+    new_console,
+    new_table,
+    one_line,
+    require_file,
+    write_json,
+)
+from .rig_options import model_of, with_options
 
 if TYPE_CHECKING:
-    from ..deploy.library import Stepper
     from ..rigs import Rig
 
 app = typer.Typer(
@@ -158,37 +169,24 @@ def _of_ring(
     return rigs.Rig.of_ring(ring, laws=_law("margin", law), contact=face, **given)
 
 
-def _stepper(command: str, model: str, law: str | None, period: float, substeps: int) -> tuple[Stepper, str]:
-    """The stepper of a model, or of a file of `save_rig`."""
-    from ..deploy.library import Stepper
-
-    try:
-        if Path(model).suffix == ".json" and '"zveno.rig"' in Path(model).read_text(encoding="utf-8")[:200]:
-            if law is not None:
-                fail(f"rig {command}: --law is given, but {model} has laws of its own", 2)
-            return Stepper.open(model), Path(model).stem
-        found, _ = load(f"rig {command}", model)
-        start = {"u": [0.05, 0, 0, 0, 0, 0]} if isinstance(found, Hexapod) else {}
-        every = _law(command, law)
-        made = Stepper(found, period=period, substeps=substeps, laws=every, **start)  # type: ignore[arg-type]
-        return made, found.name
-    except OSError as error:
-        fail(f"rig {command}: cannot read {model!r}: {error.strerror or one_line(error)}", 1)
-    except (ValueError, TypeError) as error:
-        _refused(command, error)
-    except (Error, ImportError) as error:
-        fail(f"rig {command}: {one_line(error)}", 1)
+def _mechanism(command: str, model: str, law: str | None, **given: Any) -> tuple[Chain | Hexapod, dict[str, Any]]:
+    """A mechanism and the options of its steps, from a file of `save_rig` too."""
+    mechanism, options, warned = model_of(f"rig {command}", model)
+    for line in warned:
+        complain(f"Warning: {line}")
+    return mechanism, with_options(options, laws=_law(command, law), **given)
 
 
 @app.command()
 def measure(
     model: Annotated[str, typer.Argument(help=f"{MODEL_HELP} Or a file of save_rig.", autocompletion=complete_model)],
     steps: Annotated[int, typer.Option(help="How many.")] = 1_000_000,
-    period: Annotated[float, typer.Option(help="Time between steps, s; 0: one right after another.")] = 0.0,
-    deadline: Annotated[float | None, typer.Option(help="Of a step, s; default: the period.")] = None,
+    pace: Annotated[float, typer.Option(help="Time from step to step, s; 0: one right after another.")] = 0.0,
+    period: Annotated[float | None, typer.Option(help="Of simulated time in a step, s; default: 1e-3.")] = None,
+    deadline: Annotated[float | None, typer.Option(help="Of a step, s; default: pace or period.")] = None,
     fifo: Annotated[bool, typer.Option("--fifo", help="Also with SCHED_FIFO and locked memory, if permitted.")] = False,
     law: Law = None,
-    substeps: Annotated[int, typer.Option(help="Of the integrator in a period.")] = 2,
+    substeps: Annotated[int | None, typer.Option(help="Of the integrator in a period; default: 1.")] = None,
     out: Annotated[str | None, typer.Option("--out", "-o", help="Write a report: a JSON file.")] = None,
     plot: Annotated[str | None, typer.Option(help="Write the histogram: a PNG, SVG or PDF file.")] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
@@ -201,12 +199,13 @@ def measure(
 
     require_file("rig measure", "--out", out)
     require_file("rig measure", "--plot", plot)
-    stepper, name = _stepper("measure", model, law, period or 1e-3, substeps)
+    mechanism, options = _mechanism("measure", model, law, period=period, substeps=substeps)
     runs = []
     try:
         for realtime in (False, True) if fifo else (False,):
-            found = rigs.measure(stepper, steps=steps, period=period, deadline=deadline, realtime=realtime)
-            runs.append(found._named(name))
+            runs.append(
+                rigs.measure(mechanism, steps=steps, pace=pace, deadline=deadline, realtime=realtime, **options)
+            )
         if plot is not None:
             runs[-1].plot().savefig(plot, dpi=150)
     except (ValueError, TypeError) as error:
@@ -230,11 +229,17 @@ def measure(
 def describe(
     model: Annotated[str, typer.Argument(help=f"{MODEL_HELP} Or a file of save_rig.", autocompletion=complete_model)],
     law: Law = None,
-    period: Annotated[float, typer.Option(help="Of a step, s.")] = 1e-3,
+    period: Annotated[float | None, typer.Option(help="Of a step, s; default: 1e-3.")] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Show inputs and outputs of a step in C: names, places in the arrays, units."""
-    stepper, name = _stepper("describe", model, law, period, 1)
+    mechanism, options = _mechanism("describe", model, law, period=period)
+    try:
+        stepper, name = Stepper(mechanism, **options), mechanism.name
+    except (ValueError, TypeError) as error:
+        _refused("describe", error)
+    except (Error, ImportError) as error:
+        fail(f"rig describe: {one_line(error)}", 1)
     sides = {"inputs": stepper.inputs, "outputs": stepper.outputs}
     if json_output:
         write_json(

@@ -79,6 +79,9 @@ class Delayed:
         A, B = self.a[-1].astype(complex), self.b[-1].astype(complex)
         for a, b in zip(self.a[-2::-1], self.b[-2::-1], strict=True):
             A, B = A * s + a, B * s + b
+        if self.n == 1:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.asarray((-B / A)[..., 0])
         try:
             mu = np.linalg.eigvals(-np.linalg.solve(A, B))
         except np.linalg.LinAlgError:  # a natural frequency of A itself, to the last bit
@@ -92,6 +95,8 @@ class Delayed:
 
     def _nodes(self) -> tuple[Array, Array]:
         """Scaled frequencies, rising, close enough to see every passage of 1, and the levels there."""
+        if self.n == 1:
+            return self._nodes_of_one()
         w = [np.geomspace(1e-5, 1e2, 181)]
         for c in (self.a, self.b, self.a + self.b, self.a - self.b):
             top = next((k for k in range(len(c) - 1, 0, -1) if np.abs(np.linalg.det(c[k])) > 1e-12), 0)
@@ -118,6 +123,19 @@ class Delayed:
             nodes = np.concatenate([nodes, more])[order]
             level = np.concatenate([level, self._levels(more)])[order]
         return nodes, level
+
+    def _nodes_of_one(self) -> tuple[Array, Array]:
+        """The same of one axis: between the roots of |A(iw)|^2 - |B(iw)|^2, a polynomial in w^2."""
+        signs = (-1.0) ** np.arange(self.degree + 1)
+        a, b = self.a[:, 0, 0], self.b[:, 0, 0]
+        even = (np.convolve(a, a * signs) - np.convolve(b, b * signs))[::2]  # A(s) A(-s), powers of s^2 = -w^2
+        falling = (even * (-1.0) ** np.arange(len(even)))[::-1]
+        roots = np.roots(falling)
+        near = np.sqrt(np.unique(roots.real[(roots.real > 0) & (np.abs(roots.imag) < 1e-3 * np.abs(roots))]))
+        if not near.size:
+            near = np.ones(1)
+        nodes = np.concatenate([[0.5 * near[0]], np.sqrt(near[1:] * near[:-1]), [2 * near[-1]]])
+        return nodes, self._levels(nodes)
 
     def crossings(self) -> list[Crossing]:
         """All of them, by rising delay."""

@@ -9,16 +9,17 @@ import platform
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._check import Array, _show, as_amount, as_flag, as_integer, failing
+from .._check import Array, _show, as_amount, as_flag, as_integer, called, failing
 from .._extras import optional
+from ..deploy.description import RigOptions
 from ..deploy.library import Stepper
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ class Latency:
     ----------
     model : str
     steps : int
-    period : float, s
-        0: one step right after another.
+    pace : float, s
+        Time from one step to the next; 0: one right after another.
     deadline : float, s
     microseconds : dict
         Of a step: "p50", "p99", "p99.9", "p99.99", upper ends of bins 2 % wide, and "max", exact.
@@ -68,7 +69,7 @@ class Latency:
 
     model: str
     steps: int
-    period: float
+    pace: float
     deadline: float
     microseconds: dict[str, float]
     late_microseconds: dict[str, float]
@@ -81,9 +82,6 @@ class Latency:
     machine: dict[str, Any]
     counts: Counts
     late_counts: Counts
-
-    def _named(self, name: str) -> Latency:
-        return replace(self, model=name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON; histograms as pairs (ns, count).
@@ -101,7 +99,7 @@ class Latency:
         return data
 
     def __str__(self) -> str:
-        pace = f"every {1e3 * self.period:g} ms" if self.period else "one after another"
+        pace = f"every {1e3 * self.pace:g} ms" if self.pace else "one after another"
         lines = [
             f"{self.steps:,} steps of {self.model}, {pace}; real-time scheduling: {self.realtime}",
             f"  {'us':<12}" + "".join(f"{key:>10}" for key in self.microseconds),
@@ -134,11 +132,10 @@ def measure(
     *,
     steps: int = 1_000_000,
     warm_up: int = 10_000,
-    period: float = 0.0,
+    pace: float = 0.0,
     deadline: float | None = None,
     realtime: bool = False,
-    laws: Any = None,
-    substeps: int = 2,
+    **options: Unpack[RigOptions],
 ) -> Latency:
     """Time single steps of a mechanism in the C library, each with a monotonic clock, without Python in between.
 
@@ -153,14 +150,14 @@ def measure(
         1 to 1e9.
     warm_up : int
         Steps before them that do not count.
-    period : float, s
-        Of the steps; 0: one right after another.
+    pace : float, s
+        Time from one step to the next; 0: one right after another.
     deadline : float, s
-        Default: the period, or without one that of the stepper.
+        Default: the pace, or without one the period of the step.
     realtime : bool
         SCHED_FIFO with priority 80 and locked memory, if the system permits it; afterwards all is as before.
-    laws, substeps
-        Of a model that is not a stepper: see `save_rig`.
+    **options
+        Of a model that is not a stepper: period, laws, substeps and others of `save_rig`.
 
     Returns
     -------
@@ -176,39 +173,43 @@ def measure(
     fail = failing("rigs.measure")
     count = as_integer("rigs.measure", "steps", steps, 1, 10**9)
     before = as_integer("rigs.measure", "warm_up", warm_up, 0, 10**9)
-    pace = as_amount(period, fail, "period")
+    tick = as_amount(pace, fail, "pace")
     urgent = as_flag(realtime, fail, "realtime")
     if isinstance(model, Stepper):
+        if options:
+            fail(f"{next(iter(options))} is given, but the model is a Stepper, which has its own")
         stepper, name = model, "a stepper"
     else:
         from ..model import Chain, Hexapod
 
         if not isinstance(model, Chain | Hexapod):
             raise TypeError(f"rigs.measure: model is {_show(model)}, expected a Chain, a Hexapod or a Stepper")
-        start = {"u": [0.05, 0, 0, 0, 0, 0]} if isinstance(model, Hexapod) else {}
-        stepper = Stepper(model, period=pace or 1e-3, substeps=substeps, laws=laws, **start)  # type: ignore[arg-type]
+        if isinstance(model, Hexapod) and options.get("u") is None:
+            options["u"] = [0.05, 0, 0, 0, 0, 0]
+        with called("rigs.measure", "Stepper"):
+            stepper = Stepper(model, **options)
         name = model.name
-    limit = as_amount(stepper.period if deadline is None else deadline, fail, "deadline", positive=True)
+    limit = as_amount((tick or stepper.period) if deadline is None else deadline, fail, "deadline", positive=True)
+    kept = stepper.state
     inputs = _inputs(stepper, None if isinstance(model, Stepper) else model)
     library, handle = stepper._library, int(stepper._handle or 0)
     step, reset = (int(ct.cast(f, ct.c_void_p).value or 0) for f in (library.zv_rig_step, library.zv_rig_reset))
     size = int(stepper._out.size)
-    kept = stepper.state
     counts, late = np.zeros(_BINS, dtype=np.int64), np.zeros(_BINS, dtype=np.int64)
     longest = latest = over = failures = 0
 
-    def run(first: int, number: int, pace: float) -> tuple[int, int, int, int]:
-        return _core.time_steps(step, reset, handle, inputs, size, first, number, pace, limit, counts, late)
+    def run(first: int, number: int, tick: float) -> tuple[int, int, int, int]:
+        return _core.time_steps(step, reset, handle, inputs, size, first, number, tick, limit, counts, late)
 
     try:
         with _scheduled(urgent) as how:
             run(0, before, 0.0)
             counts[:], late[:] = 0, 0
             used = _usage()
-            done, chunk = 0, max(1, min(200_000, int(1.0 / pace) if pace else 200_000))
+            done, chunk = 0, max(1, min(200_000, int(1.0 / tick) if tick else 200_000))
             while done < count:  # in between Ctrl-C is heard
                 number = min(chunk, count - done)
-                found = run(done, number, pace)
+                found = run(done, number, tick)
                 longest, latest = max(longest, found[0]), max(latest, found[1])
                 over, failures = over + found[2], failures + found[3]
                 done += number
@@ -219,10 +220,10 @@ def measure(
     return Latency(
         name,
         count,
-        pace,
+        tick,
         limit,
         _percentiles(counts, longest),
-        _percentiles(late, latest) if pace else {},
+        _percentiles(late, latest) if tick else {},
         over,
         failures,
         faults,

@@ -1,0 +1,150 @@
+"""``zveno rig``, and the time of steps."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import zveno as zv
+from typer.testing import CliRunner
+from zveno.cli import app
+
+ONE_AXIS = ("--mass", "100", "--stiffness", "1e4", "--damping", "100")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run a command in an empty folder, 80 columns wide."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    return lambda *arguments: CliRunner().invoke(app, ["rig", *map(str, arguments)])
+
+
+def test_margin_says_in_a_sentence_what_is_and_what_to_change(run):
+    done = run("margin", *ONE_AXIS, "--delay", "12e-3")
+    text = " ".join(done.stdout.split())
+    assert done.exit_code == 0
+    assert text.startswith("Unstable: the loop has 12 ms of delay and bears 9.97 ms only")
+    assert "For twice the delay: a lead F + T F' of T >=" in text
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    done = run("margin", *ONE_AXIS, "--delay", "12e-3", "--damper", "200")
+    assert done.stdout.startswith("Stable: the loop has 12 ms of delay")
+
+
+def test_margin_gives_numbers_and_a_map(run, tmp_path):
+    elements = ("--lag", "2e-3", "--robot", "200,0.7", "--delay", "0.5e-3", "--period", "1e-3")
+    done = run("margin", *ONE_AXIS, *elements, "--json")
+    assert done.exit_code == 0, done.output
+    data = json.loads(done.stdout)
+    exact = zv.rigs.delay_margin(100, 1e4, 100, lag=2e-3, robot=(200, 0.7))
+    assert data["margin"]["delay"] == exact.delay and data["stable"] is True
+    done = run("margin", *ONE_AXIS, "--plot", "map.png", "--over", "stiffness,damping")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "map.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_margin_of_a_ring_is_that_of_the_table(run):
+    given = ("--law", "400,80", "--stiffness", "4e4", "--json")
+    data = json.loads(run("margin", "docking_ring:UPS", *given).stdout)
+    assert data["margin"]["delay"] == pytest.approx(0.00189590393, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("margin",), "--mass is missing"),
+        (("margin", "--mass", "1"), "--stiffness is missing"),
+        (("margin", "--mass", "-1", "--stiffness", "1"), "mass is -1, expected a number > 0"),
+        (("margin", *ONE_AXIS, "--robot", "3"), "--robot is '3', expected frequency and damping ratio"),
+        (("margin", *ONE_AXIS, "--lag", "x"), "--lag is 'x', expected times"),
+        (("margin", *ONE_AXIS, "--law", "1,1"), "--law is given, but no ring"),
+        (("margin", *ONE_AXIS, "--plot", "map.png", "--over", "mass,colour"), "over is ['mass', 'colour']"),
+        (("margin", "puma560", "--stiffness", "1"), "puma560 is a chain, expected a docking ring"),
+        (("margin", "docking_ring:UPS", "--law", "1,1"), "--stiffness is missing, that of the ring's face"),
+        (("margin", "docking_ring:UPS", "--law", "-1,1", "--stiffness", "1"), "stiffness is -1"),
+        (("measure", "two_link", "--steps", "0"), "steps is 0, expected an integer from 1"),
+        (("measure", "two_link", "--pace", "-1"), "pace is -1, expected a number >= 0"),
+        (("describe", "two_link", "--period", "-1"), "period is -1, expected a number > 0"),
+    ],
+)
+def test_wrong_options_are_one_line_and_code_2(run, arguments, words):
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert words in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_measure_writes_a_report_with_the_machine(run, tmp_path):
+    zv.save_rig(zv.robots.two_link(), tmp_path / "arm.json", period=2e-3)
+    done = run("measure", "arm.json", "--steps", "2000", "--fifo", "--out", "report.json", "--plot", "steps.png")
+    assert done.exit_code == 0, done.output
+    runs = json.loads((tmp_path / "report.json").read_text())["runs"]
+    assert [one["steps"] for one in runs] == [2000, 2000]
+    assert runs[0]["deadline"] == 2e-3 and runs[0]["machine"]["cpu"]
+    assert runs[1]["realtime"] != "not asked for"
+    assert sum(count for _, count in runs[0]["counts"]) == 2000
+    assert (tmp_path / "steps.png").exists()
+    assert "page faults" in done.stdout
+
+
+def test_describe_lists_places_and_units(run):
+    data = json.loads(run("describe", "docking_ring:RSU", "--json").stdout)
+    places = {item["name"]: (item["offset"], item["size"], item["unit"]) for item in data["outputs"]}
+    assert places["ring.position"] == (0, 3, "m") and places["ring.quaternion"] == (3, 4, "1")
+    assert "wrench" in run("describe", "docking_ring:RSU").stdout
+
+
+def test_rig_alone_shows_its_commands():
+    done = subprocess.run([sys.executable, "-m", "zveno", "rig"], capture_output=True, text=True, env=os.environ)
+    assert "margin" in done.stdout and "zveno: " not in done.stderr
+
+
+# ---- in Python --------------------------------------------------------------------------------------------------
+
+
+def test_percentiles_of_steps_rise_and_the_stepper_is_left_as_it_was():
+    stepper = zv.Stepper(zv.mechanisms.docking_ring("UPS"), laws=zv.laws.SpringDamper(400.0, 80.0))
+    stepper.step(wrench=[5.0, 0, 0, 0, 0, 0])
+    before = stepper.state
+    found = zv.rigs.measure(stepper, steps=3000, warm_up=100)
+    assert stepper.state.tobytes() == before.tobytes()
+    values = list(found.microseconds.values())
+    assert values == sorted(values) and values[0] > 0.05
+    assert found.counts.sum() == 3000 and found.failures == 0 and found.late_microseconds == {}
+
+
+def test_paced_steps_begin_after_their_time():
+    found = zv.rigs.measure(zv.robots.two_link(), steps=60, warm_up=10, pace=1e-3, period=1e-3)
+    assert found.late_counts.sum() == 60 and found.deadline == 1e-3
+    assert found.late_microseconds["p50"] > 0
+    assert "late start" in str(found)
+
+
+def test_bins_are_a_32nd_of_an_octave_wide():
+    found = zv.rigs.measure(zv.robots.two_link(), steps=500, warm_up=10)
+    top = np.flatnonzero(found.counts)[-1]
+    assert 2 ** (top / 32) <= 1e3 * found.microseconds["max"] * 1.001 <= 2 ** ((top + 1) / 32) * 1.01
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"steps": 0}, "steps is 0"),
+        ({"warm_up": -1}, "warm_up is -1"),
+        ({"deadline": 0}, "deadline is 0"),
+        ({"realtime": 3}, "realtime is 3"),
+    ],
+)
+def test_wrong_numbers_of_measure_are_refused(given, words):
+    with pytest.raises(ValueError, match=words):
+        zv.rigs.measure(zv.robots.two_link(), **given)
+
+
+def test_measure_refuses_what_it_cannot_step():
+    with pytest.raises(TypeError, match="model is 3, expected a Chain"):
+        zv.rigs.measure(3)
+    with pytest.raises(ValueError, match="laws is given, but the model is a Stepper"):
+        zv.rigs.measure(zv.Stepper(zv.robots.two_link()), laws=None)
+    with pytest.raises(ValueError, match=r"rigs\.measure: period is -1"):
+        zv.rigs.measure(zv.robots.two_link(), period=-1)
