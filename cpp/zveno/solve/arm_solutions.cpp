@@ -160,6 +160,8 @@ void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* bran
     for (int j = 0; j < n; ++j) {
       const double low = model.lower[j], high = model.upper[j], q = s.q[j];
       from[j] = to[j] = 0;
+      const bool here = q >= low - kArmInside && q <= high + kArmInside;
+      if (here && (plan.prismatic[j] || (q + kTurn > high + kArmInside && q - kTurn < low - kArmInside))) continue;
       if (!plan.prismatic[j]) {
         // of one limit only: the turn that is nearest to it inside
         if (std::isfinite(low) && (std::isfinite(high) || q < low - kArmInside))
@@ -168,7 +170,7 @@ void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* bran
           to[j] = static_cast<int>(std::floor((high + kArmInside - q) / kTurn));
         if (!std::isfinite(high)) to[j] = from[j];
         if (!std::isfinite(low)) from[j] = to[j];
-      } else if (q < low - kArmInside || q > high + kArmInside) {
+      } else {
         to[j] = -1;
       }
       total *= std::max(0, to[j] - from[j] + 1);

@@ -8,8 +8,8 @@ namespace zveno {
 
 template <class T>
 struct ArmBranch {
-  Turn<T> turn[kMostArmJoints];
-  T slide[kMostArmJoints];
+  Turn<T> turn[kMostArmJoints];  // of revolute joints
+  T slide[kMostArmJoints];       // of the others
   T miss;         // m or rad: how far from solvable, at the worst step
   T singular[3];  // about zero where shoulder, elbow, wrist are singular; the wrist's is a square
 };
@@ -266,7 +266,6 @@ class ClosedForm {
 
   void operator()(ArmBranch<T>* out, const Turn<T>& psi) {
     for (int i = 0; i < plan_.branches(); ++i) {
-      for (int j = 0; j < plan_.n; ++j) out[i].turn[j] = {T(0.0), T(1.0)}, out[i].slide[j] = T(0.0);
       out[i].miss = T(0.0);
       for (T& x : out[i].singular) x = T(1.0);
     }
