@@ -87,6 +87,12 @@ struct ArmPlan {
   }
   int shared() const { return family == ArmFamily::swivel ? 4 : paired(0) ? triple[0] : 0; }
 
+  // branches that meet are singular ones
+  bool meet_flagged() const {
+    return (family == ArmFamily::point && regional == Regional::rrr_second_along_third) ||
+           (family == ArmFamily::parallel && route != PlaneRoute::quartic);
+  }
+
   int branches() const {
     switch (family) {
       case ArmFamily::none: return 0;

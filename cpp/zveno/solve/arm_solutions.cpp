@@ -104,6 +104,7 @@ void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* bran
   if (job.status[row] != 0) return;
   Solution found[kMostBranches];
   int count = 0;
+  bool alone = plan.meet_flagged();  // no two are the same as long as none is singular
   const double metre = kArmVerified * std::max(1.0, plan.reach);
   for (int i = 0; i < plan.branches(); ++i) {
     const double* b = branches + i * layout.size();
@@ -114,7 +115,8 @@ void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* bran
       const bool singular = b[layout.singular(k)] < (k == 2 ? kArmSingular * kArmSingular : kArmSingular);
       s.note.singular |= static_cast<std::uint8_t>(singular << k);
     }
-    int known = 0;
+    alone &= s.note.singular == 0;
+    int known = alone ? count : 0;
     while (known < count && !same(plan, found[known].q, s.q)) ++known;
     if (known < count) {
       ++found[known].note.multiplicity;
@@ -221,7 +223,8 @@ void run_one_arm(const ArmJob& job) {
   if (job.found) {
     const BranchLayout layout{n};
     double* told = scratch.take<double>(kMostBranches * layout.size());
-    arm.each([&](int i) { std::copy_n(arm.told, layout.size(), told + i * layout.size()); });
+    arm.told = told;
+    arm.each([&](int) { arm.told += layout.size(); });
     collect_solutions(job, 0, told);
     return;
   }
