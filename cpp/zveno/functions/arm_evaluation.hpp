@@ -133,7 +133,8 @@ class ArmEvaluation {
       const auto better = below(pick_below(zero, inside, away, T(INFINITY)), least);
       least = pick(better, away, least), found = pick(better, one, found);
       for (int j = 0; j < n_; ++j) best[j] = pick(better, near_[j], best[j]);
-      best_gap2 = pick(better, told[layout_.gap2()], best_gap2), best_turn2 = pick(better, told[layout_.turn2()], best_turn2);
+      best_gap2 = pick(better, told[layout_.gap2()], best_gap2),
+      best_turn2 = pick(better, told[layout_.turn2()], best_turn2);
     });
   }
 

@@ -233,7 +233,7 @@ void run_one_arm(const ArmJob& job) {
   job.write(0, arm.best, job.q);
   const bool found = arm.found > 0;
   if (job.status[0] == 0)
-    job.status[0] = static_cast<std::int8_t>(found             ? ReachStatus::found
+    job.status[0] = static_cast<std::int8_t>(found            ? ReachStatus::found
                                              : arm.beyond > 0 ? ReachStatus::limits
                                                               : ReachStatus::unreachable);
   job.residual[0] = found ? std::sqrt(arm.best_gap2) : arm.missing;
