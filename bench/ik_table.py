@@ -5,7 +5,8 @@ python bench/ik_table.py [--targets N] [--cpp] [--peers PYTHON]
 Targets are poses of random configurations inside of the limits, first starts are other random ones. Times are means
 over the targets, of the processor, in one run, the engines one after another on one thread; on a shared machine compare
 ratios. Success: 1e-6 m and 1e-6 rad, inside of the limits. --cpp builds bench/cpp/ik_pinocchio.cpp (damped least
-squares with restarts, Pinocchio's usual form). --peers: an interpreter that has roboticstoolbox; it is not needed.
+squares with restarts, Pinocchio's usual form). --peers, perhaps several times: an interpreter that has roboticstoolbox,
+EAIK or ssik, each is timed where it is found; they are not needed.
 """
 
 from __future__ import annotations
@@ -140,25 +141,45 @@ import json, sys, time, importlib.metadata
 import numpy as np
 data = json.load(open(sys.argv[1]))
 T, q0 = np.array(data["T"]), np.array(data["q0"])
-def show(name, version, work):
+def show(arm, name, package, T, q0, work, all_at_once=None):
     work(T[0], q0[0])
     began = time.process_time()
     good = sum(bool(work(a, b)) for a, b in zip(T, q0))
-    print(json.dumps([name + " " + version, 1e6 * (time.process_time() - began) / len(T), good / len(T)]))
+    one, batch = 1e6 * (time.process_time() - began) / len(T), None
+    if all_at_once:
+        began = time.process_time()
+        all_at_once()
+        batch = 1e6 * (time.process_time() - began) / len(T)
+    print(json.dumps([arm, name + " " + importlib.metadata.version(package), one, batch, good / len(T)]))
 try:
     import roboticstoolbox as rtb
     from spatialmath import SE3
     links = [rtb.RevoluteMDH(d=d, a=a, alpha=al, qlim=[lo, hi]) for d, a, al, lo, hi in data["rows"]]
     robot = rtb.DHRobot(links, tool=SE3(np.array(data["tool"]), check=False)).ets()
     lm = lambda T, q0: robot.ik_LM(T, q0=q0, tol=1e-12)[1]
-    show("roboticstoolbox LM", importlib.metadata.version("roboticstoolbox-python"), lm)
+    show("Panda", "roboticstoolbox LM", "roboticstoolbox-python", T, q0, lm)
+except ImportError:
+    pass
+T = np.array(data["ur5"])
+try:
+    from eaik.IK_DH import DhRobot
+    d, a, alpha = np.array(data["ur5 rows"]).T
+    robot = DhRobot(alpha, a, d)
+    together = lambda: robot.IK_batched(T, num_worker_threads=1)
+    show("UR5", "EAIK, all", "EAIK", T, q0, lambda T, q0: len(robot.IK(T).Q), together)
+except ImportError:
+    pass
+try:
+    from ssik.prebuilt.universal_robots import ur5_ik
+    T = np.array([ur5_ik.fk(q[:6]) for q in q0])  # its own tool frame
+    show("UR5", "ssik, all", "ssik", T, q0, lambda T, q0: len(ur5_ik.solve(T, enumerate_windings=False)))
 except ImportError:
     pass
 """
 
 
 def peer_rows(count: int, python: str, folder: Path) -> Iterator[tuple[str, ...]]:
-    """roboticstoolbox on the Panda, in another interpreter."""
+    """Other libraries in another interpreter: on the Panda, and closed forms of the UR5."""
     chain = arms.panda()
     T, q0 = chain.pose(arms.uniform(chain, count, 1), "tool"), arms.uniform(chain, count, 2)
     a, d = (0, 0, 0, 0.0825, -0.0825, 0, 0.088), (0.333, 0, 0.316, 0, 0.384, 0, 0)
@@ -167,21 +188,23 @@ def peer_rows(count: int, python: str, folder: Path) -> Iterator[tuple[str, ...]
         "T": T.tolist(),
         "q0": q0.tolist(),
         "rows": [list(map(float, row)) for row in zip(d, a, alpha, chain.lower, chain.upper, strict=True)],
+        "ur5": (ur5 := arms.ur5()).pose(arms.uniform(ur5, count, 1), "tool").tolist(),
+        "ur5 rows": [row[1:] for row in arms.UR5],
         "tool": np.linalg.solve(chain.pose(np.zeros(7), chain.link_names[6]), chain.pose(np.zeros(7), "tool")).tolist(),
     }
     (folder / "peers.json").write_text(json.dumps(data))
     (folder / "peers.py").write_text(PEERS)
     command = [python, str(folder / "peers.py"), str(folder / "peers.json")]
     for line in subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout.splitlines():
-        name, one, share = json.loads(line)
-        yield "Panda", name, f"{one:.1f}", "", f"{100 * share:.3f} %", ""
+        arm, name, one, batch, share = json.loads(line)
+        yield arm, name, f"{one:.1f}", f"{batch:.2f}" if batch else "", f"{100 * share:.3f} %", ""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--targets", type=int, default=20000)
     parser.add_argument("--cpp", action="store_true", help="Pinocchio in C++ too")
-    parser.add_argument("--peers", metavar="PYTHON", help="interpreter with roboticstoolbox")
+    parser.add_argument("--peers", metavar="PYTHON", action="append", default=[], help="interpreter with other libraries")
     options = parser.parse_args()
     print("| arm | method | one call, us | in a batch, us | success | iterations |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:
@@ -189,8 +212,7 @@ def main() -> None:
         tables = [rows(options.targets)]
         if options.cpp:
             tables.append(pinocchio_rows(min(options.targets, 5000), folder))
-        if options.peers:
-            tables.append(peer_rows(min(options.targets, 2000), options.peers, folder))
+        tables += [peer_rows(min(options.targets, 2000), python, folder) for python in options.peers]
         for table in tables:
             for row in table:
                 print("|", " | ".join(row), "|", flush=True)

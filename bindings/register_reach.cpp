@@ -11,6 +11,7 @@
 #include <zveno/functions/reach_job.hpp>
 #include <zveno/solve/arm_family.hpp>
 #include <zveno/solve/arm_solutions.hpp>
+#include <zveno/solve/reach_path.hpp>
 #include <zveno/support/finite.hpp>
 
 #include "arrays.hpp"
@@ -300,8 +301,10 @@ PyObject* new_closed(PyObject* reach, py::object q, py::object notes, py::object
   PyObject* made = type->tp_alloc(type, 0);
   if (!made) throw py::error_already_set();
   Py_INCREF(reach);
-  *closed(made) = {closed(made)->ob_base,      reach, q.release().ptr(), notes.release().ptr(), first.release().ptr(),
-                   missing.release().ptr(), outside.release().ptr()};
+  *closed(made) = {closed(made)->ob_base,  reach,
+                   q.release().ptr(),      notes.release().ptr(),
+                   first.release().ptr(),  missing.release().ptr(),
+                   outside.release().ptr()};
   return made;
 }
 
@@ -329,14 +332,14 @@ void register_closed_type(py::module_& m) {
       {Py_tp_doc, const_cast<char*>("Numbers of zveno.results.ClosedFormSolutions.")},
       {0, nullptr},
   };
-  static PyType_Spec spec = {"zveno._core.ClosedFormBase", sizeof(ClosedObject), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  static PyType_Spec spec = {"zveno._core.ClosedFormBase", sizeof(ClosedObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                             slots};
   m.attr("ClosedFormBase") = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
 }
 
 // all solutions of rows, one after another
-py::object all_closed(const py::object& self, const py::list& targets, const py::object& q0,
-                      const py::array_t<double>& rest, const py::object& psi, bool limits, const py::object& threads) {
+py::object all_closed(const py::object& self, const py::list& targets, const py::object& q0, const py::array_t<double>& rest,
+                      const py::object& psi, bool limits, const py::object& threads) {
   const Reach& reach = self.cast<const Reach&>();
   require_closed(reach);
   const Context context{"ik_all", reach.model_name};
@@ -375,6 +378,87 @@ py::object all_closed(const py::object& self, const py::list& targets, const py:
       new_closed(self.ptr(), std::move(q), std::move(notes), std::move(first), std::move(missing), std::move(outside)));
 }
 
+// ---- paths
+
+constexpr double kCalledSingular = 1e-4;
+
+// Rows of targets as one path: each the continuation of the one before, or by another start and told so. q0: solves the
+// first row. (q, status, residual, iterations, parts)
+py::tuple follow(const Reach& reach, const py::list& targets, const py::array_t<double, py::array::c_style>& q0, bool limits,
+                 double gap, double turn, int starts, std::uint64_t seed) {
+  const Context context{"ik", reach.model_name};
+  const Asked asked(context, reach.names, reach.n, targets, py::none());
+  const std::ptrdiff_t rows = asked.lead.count(), n = reach.n;
+  if (asked.lead.nd != 1 || q0.size() != n) throw py::value_error("Reach.follow: sizes do not match");
+  const std::vector<double> goal = asked.goals(context);
+  const auto width = static_cast<std::ptrdiff_t>(12 * reach.names.size());
+  auto q = asked.array<double>(n), residual = asked.array<double>(2);
+  auto iterations = asked.array<std::int32_t>(), parts = asked.array<std::int32_t>();
+  auto status = asked.array<std::int8_t>();
+  double *const to = q.mutable_data(), *const left = residual.mutable_data();
+  std::int8_t* const told = status.mutable_data();
+  std::int32_t *const steps = iterations.mutable_data(), *const cut = parts.mutable_data();
+  ReachPath path(reach.model);
+  std::vector<double> at(q0.data(), q0.data() + n);
+  const ArmFamily family = reach.closed.plan.family;
+  const bool closed = family != ArmFamily::none && family != ArmFamily::swivel;
+  {
+    Unlocked unlocked;
+    std::ptrdiff_t last = 0;  // the row that `at` belongs to
+    for (std::ptrdiff_t row = 0; row < rows; ++row) {
+      if (unlocked.watch.stops()) unlocked.raise();
+      const double* const want = goal.data() + row * width;
+      bool fits = all_finite(want, static_cast<int>(width)), rotates = fits;
+      for (std::ptrdiff_t k = 0; k < width && fits; k += 12) rotates &= is_rotation(want + k + 3);
+      if (!rotates) {
+        std::fill_n(to + row * n, n, std::numeric_limits<double>::quiet_NaN());
+        left[2 * row] = left[2 * row + 1] = std::numeric_limits<double>::quiet_NaN();
+        steps[row] = cut[row] = 0;
+        told[row] = static_cast<std::int8_t>(fits ? ReachStatus::rotation : ReachStatus::input);
+        continue;
+      }
+      std::vector<double> further = at;
+      const ReachPath::Step step = path.follow(goal.data() + last * width, want, further.data());
+      bool inside = step.certain;
+      for (std::ptrdiff_t j = 0; limits && inside && j < n; ++j) {
+        inside = further[j] >= reach.lower[j] - kArmInside && further[j] <= reach.upper[j] + kArmInside;
+        further[j] = std::fmin(std::fmax(further[j], reach.lower[j]), reach.upper[j]);
+      }
+      steps[row] = step.corrections, cut[row] = step.parts;
+      left[2 * row] = step.gap, left[2 * row + 1] = step.turn;
+      std::int8_t now = 0;
+      if (!inside) {  // from another side
+        std::copy_n(at.data(), n, to + row * n);
+        if (closed) {
+          ArmJob job{&reach.closed.plan, &reach.model, reach.n, {asked.poses[0].data + row * asked.poses[0].stride, 0}, {},
+                     {at.data(), 0}};
+          job.limits = limits, job.status = &now, job.q = to + row * n, job.residual = left + 2 * row;
+          run_one_arm(job);
+        } else {
+          std::int32_t iterated = 0, started = 0;
+          ReachJob job{&reach.model, reach.n, {want, 0}, {at.data(), 0}};
+          job.limits = limits, job.gap = gap, job.turn = turn, job.starts = starts;
+          job.seed = seed + static_cast<std::uint64_t>(row);
+          job.q = to + row * n, job.residual = left + 2 * row, job.iterations = &iterated, job.started = &started;
+          job.status = &now;
+          kernels->run_reach(job, 0, 1);
+        }
+        if (now != 0) {
+          told[row] = now;
+          continue;
+        }
+        further.assign(to + row * n, to + (row + 1) * n);
+        now = static_cast<std::int8_t>(!step.certain && step.sigma < kCalledSingular ? ReachStatus::singular
+                                                                                     : ReachStatus::jump);
+      }
+      at = further, last = row;
+      std::copy_n(at.data(), n, to + row * n);
+      told[row] = now;
+    }
+  }
+  return py::make_tuple(q, status, residual, iterations, parts);
+}
+
 // ---- one pose in its plainest form; None: it has to be looked at closer
 
 // numbers of a start inside of the limits, or of the middle of them; null: neither
@@ -395,8 +479,7 @@ PyObject* all_of_one(PyObject* self, PyObject* const* args, Py_ssize_t count, Py
     const Reach& reach = py::handle(self).cast<const Reach&>();
     if (count != 3) throw py::type_error("Reach.one_all: three arguments expected");
     const double* const T = plain_in(args[0], 2, kPose);
-    const double* const start =
-        args[1] == Py_None ? reach.middle.data() : plain_vector(args[1], reach.n);
+    const double* const start = args[1] == Py_None ? reach.middle.data() : plain_vector(args[1], reach.n);
     if (!T || !start || reach.closed.plan.family == ArmFamily::none || reach.closed.plan.family == ArmFamily::swivel)
       return py::none().release().ptr();
     static thread_local std::unique_ptr<Room> kept;
@@ -491,8 +574,7 @@ void register_reach(py::module_& m) {
   static PyMethodDef one, one_all;
   add_method(type, one, "one", &one_of_one, "A solution for one target and start in their plainest form, else None.");
   add_method(type, one_all, "one_all", &all_of_one, "All solutions for one target in its plainest form, else None.");
-  type.def(py::init(&make_reach), py::arg("chain"), py::arg("wishes"), py::arg("lower"), py::arg("upper"),
-           py::arg("middle"))
+  type.def(py::init(&make_reach), py::arg("chain"), py::arg("wishes"), py::arg("lower"), py::arg("upper"), py::arg("middle"))
       .def_property_readonly(
           "length", [](const Reach& r) { return r.model.reach; }, "Length of the arm, m.")
       .def_property_readonly(
@@ -516,6 +598,9 @@ void register_reach(py::module_& m) {
             return all;
           },
           py::arg("q"), "Direction in which a singular q may be moved, zero if there is none.")
+      .def("follow", &follow, py::arg("targets"), py::arg("q0"), py::arg("limits"), py::arg("gap"), py::arg("turn"),
+           py::arg("starts"), py::arg("seed"),
+           "(q, status, residual, iterations, parts) of rows of targets, each the continuation of the one before.")
       .def("closed", &all_closed, py::arg("targets"), py::arg("q0"), py::arg("rest"), py::arg("swivel"), py::arg("limits"),
            py::arg("threads"), "All solutions of rows of targets, one after another.")
       .def("nearest_closed", &nearest_closed, py::arg("targets"), py::arg("q0"), py::arg("rest"), py::arg("limits"),

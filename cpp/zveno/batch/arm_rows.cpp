@@ -78,7 +78,7 @@ class ArmLanes {
       job_.write(row + l, q, job_.q + (row + l) * job_.n);
       const bool found = arm_.found[l] > 0;
       if (job_.status[row + l] == 0)
-        job_.status[row + l] = static_cast<std::int8_t>(found               ? ReachStatus::found
+        job_.status[row + l] = static_cast<std::int8_t>(found                ? ReachStatus::found
                                                         : arm_.beyond[l] > 0 ? ReachStatus::limits
                                                                              : ReachStatus::unreachable);
       job_.residual[2 * (row + l)] = found ? gap[l] : arm_.missing[l];
@@ -162,10 +162,9 @@ class ArmLanes {
     for (int k = 0; k < limited_; ++k) {
       const Limit& limit = limit_[k];
       Packed& q = arm_.told[limit.joint];
-      const Packed in = pick_below(q, Packed(limit.low - kArmInside), zero,
-                                   pick_below(Packed(limit.high + kArmInside), q, zero, one));
-      const Packed other =
-          pick_below(q, Packed(limit.turn_high), one, pick_below(Packed(limit.turn_low), q, one, zero));
+      const Packed in =
+          pick_below(q, Packed(limit.low - kArmInside), zero, pick_below(Packed(limit.high + kArmInside), q, zero, one));
+      const Packed other = pick_below(q, Packed(limit.turn_high), one, pick_below(Packed(limit.turn_low), q, one, zero));
       here = here * in, more = greater(more, other), out = greater(out, (one - in) * (one - other));
       q = pick_below(zero, in, greater(Packed(limit.low), lesser(Packed(limit.high), q)), q);
     }

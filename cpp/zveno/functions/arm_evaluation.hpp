@@ -89,13 +89,8 @@ class ArmEvaluation {
       fresh = false;
       // before a polish, whose frames in a lane depend on what other lanes need
       configuration_of(plan_, state_.R_WB, state_.p_W, b, told + layout_.sign(0));
-      for (int j = 0; j < n_; ++j) {
-        if (plan_.prismatic[j])
-          angle_[j] = b.slide[j];
-        else if (!second || !plan_.paired(j))
-          angle_[j] = joint_angle(b.turn[j].s, b.turn[j].c);
-        told[j] = angle_[j];
-      }
+      angles(b, second);
+      for (int j = 0; j < n_; ++j) told[j] = angle_[j];
       if (rough()) polish(), fresh = true;
       told[layout_.gap2()] = state_.gap2, told[layout_.turn2()] = state_.turn2;
       told[layout_.miss()] = b.miss;
@@ -138,7 +133,8 @@ class ArmEvaluation {
       const auto better = below(pick_below(zero, inside, away, T(INFINITY)), least);
       least = pick(better, away, least), found = pick(better, one, found);
       for (int j = 0; j < n_; ++j) best[j] = pick(better, near_[j], best[j]);
-      best_gap2 = pick(better, told[layout_.gap2()], best_gap2), best_turn2 = pick(better, told[layout_.turn2()], best_turn2);
+      best_gap2 = pick(better, told[layout_.gap2()], best_gap2),
+      best_turn2 = pick(better, told[layout_.turn2()], best_turn2);
     });
   }
 
@@ -161,6 +157,32 @@ class ArmEvaluation {
   template <int N>
   static void turn_of(const Pack<N>& psi, Pack<N>& s, Pack<N>& c) {
     joint_trig(&psi, &s, &c, 1);
+  }
+
+  // angles of the branch; the second of a pair has some of the first
+  template <int N>
+  void angles(const ArmBranch<Pack<N>>& b, bool second) {
+    for (int j = 0; j < n_; ++j) {
+      if (plan_.prismatic[j])
+        angle_[j] = b.slide[j];
+      else if (!second || !plan_.paired(j))
+        angle_[j] = joint_angle(b.turn[j].s, b.turn[j].c);
+    }
+  }
+  void angles(const ArmBranch<double>& b, bool second) {  // they fill the lanes
+    double s[kMostArmJoints + kLanes], c[kMostArmJoints + kLanes];
+    int joint[kMostArmJoints], count = 0;
+    for (int j = 0; j < n_; ++j) {
+      if (plan_.prismatic[j])
+        angle_[j] = b.slide[j];
+      else if (!second || !plan_.paired(j))
+        s[count] = b.turn[j].s, c[count] = b.turn[j].c, joint[count++] = j;
+    }
+    for (int i = 0; i < count; i += kLanes) {
+      for (int l = count; l < i + kLanes; ++l) s[l] = 0.0, c[l] = 1.0;
+      const Pack<kLanes> angle = joint_angle(Pack<kLanes>::load(s + i), Pack<kLanes>::load(c + i));
+      for (int l = 0; l < kLanes && i + l < count; ++l) angle_[joint[i + l]] = angle[l];
+    }
   }
 
   // 1 where a step is of use

@@ -30,8 +30,8 @@ constexpr double kArmInside = 1e-9;  // of limits, rad or m
 struct ArmNote {
   float gap2 = 0, turn2 = 0;  // squares of m, rad
   std::int8_t configuration[3] = {};
-  std::uint8_t singular = 0;  // bits: shoulder, elbow, wrist, 8: of the Jacobian
-  std::uint8_t branch = 0;    // in the order of q without whole turns
+  std::uint8_t singular = 0;      // bits: shoulder, elbow, wrist, 8: of the Jacobian
+  std::uint8_t branch = 0;        // in the order of q without whole turns
   std::uint8_t multiplicity = 1;  // branches that meet in it
   std::uint8_t reserved[2] = {};
 };

@@ -20,6 +20,8 @@ enum class ReachStatus : std::int8_t {
   unreachable = 3,  // by the closed form
   input = 4,        // a number is not finite
   rotation = 5,     // not a rotation
+  jump = 6,         // of a path: found, but not as the continuation of the row before
+  singular = 7,     // the same, and a singularity is there
 };
 
 struct ReachJob {

@@ -49,8 +49,8 @@ struct ArmPlan {
   Vec3<double> p_M;
   Turn<double> offset[kMostArmJoints];  // theta of a joint of the model is q and this
   bool turned[kMostArmJoints] = {};     // by an offset that is not zero
-  double reach = 1;      // m
-  double deviation = 0;  // of the arm from this form: rad, or m over the reach
+  double reach = 1;                     // m
+  double deviation = 0;                 // of the arm from this form: rad, or m over the reach
   // point: the triple and its point. parallel, scara, five: the triple (the revolute joints), its direction and signs.
   int triple[3] = {};
   Vec3<double> centre, direction, beside;  // beside: at right angles to `direction`, or to the last axis of the triple
@@ -86,6 +86,12 @@ struct ArmPlan {
     }
   }
   int shared() const { return family == ArmFamily::swivel ? 4 : paired(0) ? triple[0] : 0; }
+
+  // branches that meet are singular ones
+  bool meet_flagged() const {
+    return (family == ArmFamily::point && regional == Regional::rrr_second_along_third) ||
+           (family == ArmFamily::parallel && route != PlaneRoute::quartic);
+  }
 
   int branches() const {
     switch (family) {

@@ -104,6 +104,7 @@ void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* bran
   if (job.status[row] != 0) return;
   Solution found[kMostBranches];
   int count = 0;
+  bool alone = plan.meet_flagged();  // no two are the same as long as none is singular
   const double metre = kArmVerified * std::max(1.0, plan.reach);
   for (int i = 0; i < plan.branches(); ++i) {
     const double* b = branches + i * layout.size();
@@ -114,7 +115,8 @@ void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* bran
       const bool singular = b[layout.singular(k)] < (k == 2 ? kArmSingular * kArmSingular : kArmSingular);
       s.note.singular |= static_cast<std::uint8_t>(singular << k);
     }
-    int known = 0;
+    alone &= s.note.singular == 0;
+    int known = alone ? count : 0;
     while (known < count && !same(plan, found[known].q, s.q)) ++known;
     if (known < count) {
       ++found[known].note.multiplicity;
@@ -160,6 +162,8 @@ void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* bran
     for (int j = 0; j < n; ++j) {
       const double low = model.lower[j], high = model.upper[j], q = s.q[j];
       from[j] = to[j] = 0;
+      const bool here = q >= low - kArmInside && q <= high + kArmInside;
+      if (here && (plan.prismatic[j] || (q + kTurn > high + kArmInside && q - kTurn < low - kArmInside))) continue;
       if (!plan.prismatic[j]) {
         // of one limit only: the turn that is nearest to it inside
         if (std::isfinite(low) && (std::isfinite(high) || q < low - kArmInside))
@@ -168,7 +172,7 @@ void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* bran
           to[j] = static_cast<int>(std::floor((high + kArmInside - q) / kTurn));
         if (!std::isfinite(high)) to[j] = from[j];
         if (!std::isfinite(low)) from[j] = to[j];
-      } else if (q < low - kArmInside || q > high + kArmInside) {
+      } else {
         to[j] = -1;
       }
       total *= std::max(0, to[j] - from[j] + 1);
@@ -219,7 +223,8 @@ void run_one_arm(const ArmJob& job) {
   if (job.found) {
     const BranchLayout layout{n};
     double* told = scratch.take<double>(kMostBranches * layout.size());
-    arm.each([&](int i) { std::copy_n(arm.told, layout.size(), told + i * layout.size()); });
+    arm.told = told;
+    arm.each([&](int) { arm.told += layout.size(); });
     collect_solutions(job, 0, told);
     return;
   }
@@ -228,7 +233,7 @@ void run_one_arm(const ArmJob& job) {
   job.write(0, arm.best, job.q);
   const bool found = arm.found > 0;
   if (job.status[0] == 0)
-    job.status[0] = static_cast<std::int8_t>(found             ? ReachStatus::found
+    job.status[0] = static_cast<std::int8_t>(found            ? ReachStatus::found
                                              : arm.beyond > 0 ? ReachStatus::limits
                                                               : ReachStatus::unreachable);
   job.residual[0] = found ? std::sqrt(arm.best_gap2) : arm.missing;

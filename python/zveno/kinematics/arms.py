@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Array, _show, as_amount, as_choice, as_flag, as_integer, as_number, did_you_mean, failing
+from .._check import Array, _show, as_amount, as_array, as_choice, as_flag, as_integer, as_number, did_you_mean, failing
 from .._rotation import as_pose
 from ..errors import ModelError, ModelWarning, UnreachableError
 from ..results import ClosedFormSolutions, InverseKinematics
@@ -25,6 +25,7 @@ _STARTS: Final = 300
 _SEED: Final = 0
 _TOLERANCE: Final = 1e-6  # m and rad
 _BAD_INPUT: Final = 4  # statuses from here on are about the arguments
+_JUMP: Final = 6  # and from here on about paths
 _SECOND_LOOK: Final = 20  # starts after a closed form that has found nothing: what is left of the way
 _USED_BY_IK: Final = frozenset(("point", "parallel", "scara", "five", "position"))
 # what a status says, after the name of the model
@@ -35,6 +36,8 @@ _WORDS: Final = (
     "cannot reach the target",
     "has a target or a start that is not finite",
     "has a target whose R is not a rotation",
+    "cannot follow the path",
+    "cannot follow the path through a singularity",
 )
 
 
@@ -153,6 +156,16 @@ def _raise(chain: Chain, answer: InverseKinematics) -> NoReturn:
     code = int(status[row])
     batch = np.ndim(answer.status) > 0
     text = f"ik: model '{chain.name}' {_WORDS[code]}{f' in row {row}' if batch else ''}"
+    if code >= _JUMP:
+        before, after = np.reshape(answer.q, (-1, chain.n))[[row - 1, row]]
+        joint = int(np.argmax(np.abs(after - before)))
+        error = UnreachableError(
+            f"{text} without a jump: joint '{chain.joint_names[joint]}' from {before[joint]:.6g} to {after[joint]:.6g}",
+            row=row,
+            cause="jump" if code == _JUMP else "singular",
+        )
+        error.q = after.copy()
+        raise error
     if code >= _BAD_INPUT:
         raise ValueError(text)
     gap, turn = np.reshape(answer.residual, (-1, 2))[row].tolist()
@@ -195,6 +208,38 @@ def _closed_first(
     return answer
 
 
+def _followed(
+    chain: Chain,
+    reach: _core.Reach,
+    targets: list[Any],
+    q0: Any,
+    known: _Known,
+    limits: bool,
+    gap: float,
+    turn: float,
+    starts: int,
+    seed: int,
+) -> InverseKinematics:
+    """Targets as one path, of which the first is solved by itself."""
+    fail = failing("ik")
+    shapes = [np.shape(T) for T in targets]
+    if any(len(shape) != 3 for shape in shapes):
+        fail(f"T has shape {next(s for s in shapes if len(s) != 3)}, expected (m, 4, 4) for a path")
+    if any(shape[0] == 0 for shape in shapes):
+        fail("T has no poses, expected a path of at least one")
+    start = known.middle if q0 is None else as_array(q0, fail, "q0", (chain.n,))
+    first = [T[0] for T in targets]
+    if reach.family in _USED_BY_IK:
+        at = _closed_first(reach, first, start, known.middle, limits, gap, turn, min(starts, _SECOND_LOOK), seed, None)
+    else:
+        at = InverseKinematics(
+            *reach.solve(first, start, known.middle, limits, False, gap, turn, starts, seed, None)
+        )
+    if at.status:
+        _raise(chain, at)
+    return InverseKinematics(*reach.follow(targets, at.q, limits, gap, turn, starts, seed))
+
+
 def ik(
     self: Chain,
     T: Any,
@@ -206,6 +251,7 @@ def ik(
     restarts: SupportsIndex = _STARTS,
     nearest: bool = False,
     *,
+    path: bool = False,
     seed: SupportsIndex = _SEED,
     on_error: str = "raise",
     threads: SupportsIndex | None = None,
@@ -235,6 +281,11 @@ def ik(
     nearest : bool
         Continue until five further starts bring nothing nearer to q0 (numeric method; a closed form always gives the
         nearest).
+    path : bool
+        T (m, 4, 4) are poses along a path, of which each gets the continuation of the solution before, not just a
+        solution nearby: Newton's method from there is certain to stay on the branch, where a step is too long for that
+        it is cut into parts, along a line and about one axis. Where there is no continuation, at a singularity or a
+        limit, the row has status 6 or 7 and the nearest solution on another branch, from which the path goes on.
     seed : int
         Added to the number of the row that seeds its starts.
     on_error : {"raise", "nan"}
@@ -243,12 +294,14 @@ def ik(
     Returns
     -------
     InverseKinematics
-        q (..., n), status (...), residual (..., 2) in m and rad, iterations (...), starts (...).
+        q (..., n), status (...), residual (..., 2) in m and rad, iterations (...), starts (...), of a path the parts of
+        each step.
 
     Raises
     ------
     UnreachableError
-        A target that is not reached, with what is left of the way (``gap`` in m, ``angle`` in degrees) and the best q.
+        A target that is not reached, with what is left of the way (``gap`` in m, ``angle`` in degrees) and the best q;
+        a path that jumps, with the row (``row``).
     ValueError
         A matrix that is no rotation, an unknown link, a start outside of the limits, numbers that are not finite.
 
@@ -270,6 +323,7 @@ def ik(
         and tolerance is _TOLERANCE
         and restarts is _STARTS
         and nearest is False
+        and path is False
         and seed is _SEED
         and threads is None
         and (link is None or type(link) is str)
@@ -302,6 +356,13 @@ def ik(
         known.refuse_start(self, q0)
     reach = known.reach(function, self, wishes)
     middle = known.middle
+    if as_flag(path, fail, "path"):
+        answer = _followed(self, reach, targets, q0, known, limits, gap, turn, starts, number)
+        if answer.status.any():
+            if on_error == "raise":
+                _raise(self, answer)
+            answer.q[(answer.status != 0) & (answer.status < _JUMP)] = np.nan
+        return answer
     if single and not isinstance(T, Mapping):
         known.quickly[link] = reach.one
     if reach.family in _USED_BY_IK and min(gap, turn) >= 1e-9:

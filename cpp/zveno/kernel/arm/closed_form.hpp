@@ -8,10 +8,10 @@ namespace zveno {
 
 template <class T>
 struct ArmBranch {
-  Turn<T> turn[kMostArmJoints];
-  T slide[kMostArmJoints];
-  T miss;         // m or rad: how far from solvable, at the worst step
-  T singular[3];  // about zero where shoulder, elbow, wrist are singular; the wrist's is a square
+  Turn<T> turn[kMostArmJoints];  // of revolute joints
+  T slide[kMostArmJoints];       // of the others
+  T miss;                        // m or rad: how far from solvable, at the worst step
+  T singular[3];                 // about zero where shoulder, elbow, wrist are singular; the wrist's is a square
 };
 
 // a rigid motion x -> R x + t
@@ -266,7 +266,6 @@ class ClosedForm {
 
   void operator()(ArmBranch<T>* out, const Turn<T>& psi) {
     for (int i = 0; i < plan_.branches(); ++i) {
-      for (int j = 0; j < plan_.n; ++j) out[i].turn[j] = {T(0.0), T(1.0)}, out[i].slide[j] = T(0.0);
       out[i].miss = T(0.0);
       for (T& x : out[i].singular) x = T(1.0);
     }
@@ -357,8 +356,8 @@ class ClosedForm {
       const TwoTurns<T> alone = second ? meet<T>(B[1][0], B[1][1], d[1]) : meet<T>(A[1][0], A[1][1], d[1]);
       for (int i = 0; i < 4; ++i) {
         const Turn<T>& t = alone.turn[i / 2];
-        const TwoTurns<T> other = second ? turn_to_angle<T>(cone, turned(kd, t, m), true)
-                                         : turn_to_angle<T>(cone, turned<T>(ka, reversed(t), k));
+        const TwoTurns<T> other =
+            second ? turn_to_angle<T>(cone, turned(kd, t, m), true) : turn_to_angle<T>(cone, turned<T>(ka, reversed(t), k));
         (second ? pair.second : pair.first)[i] = t;
         (second ? pair.first : pair.second)[i] = other.turn[i % 2];
         pair.miss[i] = greater(alone.miss, other.miss);
