@@ -25,7 +25,7 @@ print("bearing of joint 2 carries", np.linalg.norm(held.force[1]).round(0), "N")
 
 # ---- the largest payload, and which drive sets it
 c = arm.payload_capacity(q, point=(0, 0, 0.15), effort=effort)
-print(f"this far out {c.mass:.1f} kg, limited by {arm.joint_names[int(c.joint)]}")
+print(f"this far out {c.mass:.1f} kg, limited by {arm.joint_names[int(c.limited_by)]}")
 
 # ---- over a vertical section, with the hand pointing down
 down = np.array([[1.0, 0, 0], [0, -1, 0], [0, 0, -1]])

@@ -346,7 +346,7 @@ class PayloadCapacity(NamedTuple):
 
     mass: NDArray[np.float64]
     """(...), kg; 0 where the arm does not even carry itself, infinite where no drive feels the payload."""
-    joint: NDArray[np.int64]
+    limited_by: NDArray[np.int64]
     """(...) index of the joint whose drive sets the limit, -1 where none does."""
     tau: NDArray[np.float64]
     """(..., n), N m or N: efforts without payload."""

@@ -94,10 +94,10 @@ def test_with_the_largest_payload_one_drive_is_at_its_limit(rng):
             motion = [x[k] for x in state] + [rest] * (3 - len(state))
             share = np.abs(loaded.inverse_dynamics(*motion)) / arm.effort_limit
             if c.mass[k] > 0:
-                assert share.argmax() == c.joint[k]
+                assert share.argmax() == c.limited_by[k]
                 np.testing.assert_allclose(share.max(), 1.0, rtol=1e-10)
             else:
-                assert share[c.joint[k]] > 1
+                assert share[c.limited_by[k]] > 1
         assert np.isfinite(c.mass).all()
 
 
@@ -105,9 +105,9 @@ def test_a_payload_that_no_drive_feels_has_no_limit():
     arm = zv.Chain([zv.Link("turn", mass=1.0, effort=5.0), zv.Link("tip", joint="fixed", position=(1, 0, 0))])
     c = arm.payload_capacity([[0.0], [1.0]])
     assert c.mass.tolist() == [np.inf, np.inf]
-    assert c.joint.tolist() == [-1, -1]
+    assert c.limited_by.tolist() == [-1, -1]
     weak = zv.robots.two_link().payload_capacity([0.0, 0.0], effort=[10.0, 10.0])
-    assert (float(weak.mass), int(weak.joint)) == (0.0, 0)
+    assert (float(weak.mass), int(weak.limited_by)) == (0.0, 0)
 
 
 def test_what_makes_no_sense_is_refused():

@@ -246,14 +246,14 @@ def payload_capacity(
     Returns
     -------
     PayloadCapacity
-        mass (...), joint (...), tau (..., n), slope (..., n).
+        mass (...), limited_by (...), tau (..., n), slope (..., n).
 
     Examples
     --------
     >>> import numpy as np, zveno as zv
     >>> arm = zv.robots.two_link()
     >>> c = arm.payload_capacity([[0.0, 0.0], [0.0, 1.5]], effort=[60.0, 20.0])
-    >>> c.mass.round(3), [arm.joint_names[j] for j in c.joint]  # stretched, and with the last rod hanging
+    >>> c.mass.round(3), [arm.joint_names[j] for j in c.limited_by]  # stretched, and with the last rod hanging
     (array([1.539, 4.278]), ['lower_joint', 'upper_joint'])
     """
     from ..kinematics.arms import _Known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, SupportsIndex
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["inverse_acceleration", "inverse_velocity", "manipulability"]
 
 _SINGULAR: Final = 2
-_UNDECIDED: Final = 3
+_TASKS: Final = 64  # kept with a chain
 
 
 class _Task(NamedTuple):
@@ -32,13 +33,15 @@ class _Task(NamedTuple):
     held: tuple[bool, ...]
     length: float
     path: list[int]  # joints that move the link, from the base on
-
-    @property
-    def scale(self) -> Array:
-        return np.where(self.held, np.repeat([1.0 / self.length, 1.0], 3), 0.0)
+    scale: Array  # of the components, 0 where they are not held
 
     @classmethod
     def of(cls, function: str, chain: Chain, link: Any, point: Any, frame: Any, mask: Any, length: Any) -> _Task:
+        plain = point is None and mask is None and isinstance(link, str | None) and isinstance(frame, str)
+        key = (link, frame, length) if plain and isinstance(length, int | float) else None
+        tasks: dict[Any, _Task] = chain.__dict__.setdefault("_known_tasks", {})
+        if key in tasks:
+            return tasks[key]
         fail = failing(function)
         name = _Known.of(chain).link(function, chain, link)
         at = None if point is None else as_array(point, fail, "point", (3,))
@@ -53,22 +56,29 @@ class _Task(NamedTuple):
             step = links.get(step.parent or "")
         if not path:
             fail(f"link '{name}' of model '{chain.name}' is moved by no joint")
-        return cls(name, at, frame, held, size, path[::-1])
+        scale = np.where(held, np.repeat([1.0 / size, 1.0], 3), 0.0)
+        task = cls(name, at, frame, held, size, path[::-1], scale)
+        if key is not None and len(tasks) < _TASKS:
+            tasks[key] = task
+        return task
 
     def jacobian(self, function: str, chain: Chain, q: Array, threads: Any) -> Array:
         """(N, 6, k) of the joints of the path; q (N, n)."""
         with called(function, "jacobian"):
             J = chain.jacobian(q, self.link, self.point, self.frame, threads=threads)
-        return np.ascontiguousarray(J[..., self.path])
+        return J if self.path == list(range(chain.n)) else np.ascontiguousarray(J[..., self.path])
 
 
 def _state(chain: Chain, fail: Fail, given: dict[str, tuple[Any, int]]) -> tuple[tuple[int, ...], list[Array]]:
     """The common leading shape, and the arguments as rows (N, size)."""
     arrays = {name: as_array(value, fail, name, (size,), lead=True) for name, (value, size) in given.items()}
-    lead = common_lead(fail, {name: array.shape[:-1] for name, array in arrays.items()})
-    count = int(np.prod(lead))
-    rows = [np.broadcast_to(a, (*lead, a.shape[-1])).reshape(count, a.shape[-1]) for a in arrays.values()]
-    return lead, rows
+    shapes = {name: array.shape[:-1] for name, array in arrays.items()}
+    first, *others = shapes.values()
+    if all(shape == first for shape in others):
+        return first, [a.reshape(math.prod(first), a.shape[-1]) for a in arrays.values()]
+    lead = common_lead(fail, shapes)
+    count = math.prod(lead)
+    return lead, [np.broadcast_to(a, (*lead, a.shape[-1])).reshape(count, a.shape[-1]) for a in arrays.values()]
 
 
 def _damping(fail: Fail, damping: Any, region: Any) -> tuple[float, float]:
@@ -184,7 +194,7 @@ def inverse_velocity(
         Components of the twist that are held.
     damping : float
         mu0: mu^2 = mu0^2 (1 - (s / region)^2) where the smallest singular value s is less than `region`, 0 elsewhere.
-        At a singularity |qd - qd0| is no more than 1 / (2 mu0) of the twist.
+        At a singularity the size of qd - qd0 is no more than that of the twist over 2 mu0.
     region : float, optional
         Default: twice the damping.
     length : float, m
