@@ -128,7 +128,7 @@ class Certificate(NamedTuple):
     """What rational arithmetic says: whether it agrees, how many inertial parameters, their columns, in words."""
 
     agrees: bool
-    count: int | None
+    rank: int | None
     pivots: tuple[int, ...]
     text: str
 
@@ -827,7 +827,9 @@ def _basis_set(chain: Chain, plan: _Plan, gravities: Array) -> Array:
         Z = np.zeros((len(block), len(plan.columns)))
         for k, i in enumerate(plan.order):
             Z[:, 10 * i : 10 * i + 10] = (block[:, k, ROW, COLUMN] * _DOUBLE) @ plan.change(i)
-        kept.append(Z if chain.n <= DIRECT or len(Z) < Z.shape[1] else np.linalg.qr(Z, mode="r"))
+        if chain.n > DIRECT and len(Z) > Z.shape[1]:
+            Z = np.asarray(np.linalg.qr(Z, mode="r"))
+        kept.append(Z)
     Z = np.concatenate(kept)
     return np.asarray(np.linalg.qr(Z, mode="r")) if len(Z) > Z.shape[1] else Z
 
