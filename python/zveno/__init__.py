@@ -52,8 +52,6 @@ from .errors import (
     UndecidedError,
     UnreachableError,
 )
-from .identification.base_parameters import BaseParameters
-from .identification.hexapod import HexapodBaseParameters
 from .model import Body, Chain, Constraint, Hexapod, Leg, Link, Linkage, Loop, Section
 from .model.dh import DHParameters, TextbookParameters
 from .model.linkage import CutJoint, LinkageEfforts, Mobility, SingularConfiguration
@@ -82,6 +80,8 @@ from .wrenches import wrench_at
 if _TYPE_CHECKING:
     from . import control, files, flexible, trajectory
     from .files import load
+    from .identification.base_parameters import BaseParameters
+    from .identification.hexapod import HexapodBaseParameters
 
     __version__: str
 else:
@@ -97,6 +97,10 @@ else:
 
             module = import_module(".files" if name == "load" else f".{name}", __name__)
             found = module.load if name == "load" else module
+        elif name in ("BaseParameters", "HexapodBaseParameters"):
+            from .identification import base_parameters, hexapod
+
+            found = base_parameters.BaseParameters if name == "BaseParameters" else hexapod.HexapodBaseParameters
         else:
             from ._check import did_you_mean
 

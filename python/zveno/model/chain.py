@@ -31,7 +31,7 @@ from ..dynamics.linear import linearise as _linearise
 from ..dynamics.section_loads import load_diagram as _load_diagram
 from ..dynamics.section_loads import load_envelope as _load_envelope
 from ..errors import ModelError
-from ..identification.base_parameters import base_parameters as _base_parameters
+from ..identification.calls import base_parameters as _base_parameters
 from ..kinematics.arms import ik as _ik
 from ..kinematics.arms import ik_all as _ik_all
 from ..opcount import operations as _operations
