@@ -54,8 +54,6 @@ from .errors import (
     UnreachableError,
 )
 from .kinematics.scan import ArmWorkspace
-from .identification.base_parameters import BaseParameters
-from .identification.hexapod import HexapodBaseParameters
 from .model import Body, Chain, Constraint, Hexapod, Leg, Link, Linkage, Loop, Section
 from .model.dh import DHParameters, TextbookParameters
 from .model.linkage import CutJoint, LinkageEfforts, Mobility, SingularConfiguration
@@ -93,11 +91,15 @@ if _TYPE_CHECKING:
     from .deploy.step import export_step
     from .files import load
     from .identification import excitation, identify
+    from .identification.base_parameters import BaseParameters
+    from .identification.hexapod import HexapodBaseParameters
 
     __version__: str
 else:
     _ROOMS = ("control", "docking", "files", "flexible", "identification", "rigs", "trajectory")
     _LAZY = {
+        "BaseParameters": "identification.base_parameters",
+        "HexapodBaseParameters": "identification.hexapod",
         "Stepper": "deploy.library",
         "excitation": "identification",
         "export_fmu": "deploy.fmu",

@@ -58,7 +58,21 @@ def _moments_of_tensor() -> list[list[int]]:
 
 TWICE_MOMENTS: Final = _moments_of_tensor()
 MOMENTS_OF_TENSOR: Final = np.array(TWICE_MOMENTS) / 2.0
-TENSOR_OF_MOMENTS: Final = np.linalg.inv(MOMENTS_OF_TENSOR).round()
+
+
+def _tensor_of_moments() -> Array:
+    """The matrix that makes "tensor" of "moments"."""
+    out = np.zeros((10, 10))
+    for at, source in ((0, 9), (1, 6), (2, 7), (3, 8)):
+        out[at, source] = 1.0
+    for at, sources in ((4, (3, 5)), (7, (0, 5)), (9, (0, 3))):
+        out[at, sources] = 1.0
+    for at, source in ((5, 1), (6, 2), (8, 4)):
+        out[at, source] = -1.0
+    return out
+
+
+TENSOR_OF_MOMENTS: Final = _tensor_of_moments()
 
 
 def reordered(parameters: ArrayLike, order: str, to: str) -> Array:

@@ -343,7 +343,7 @@ def test_the_same_count_and_space_from_pinocchios_regressor(rng):
 @pytest.mark.parametrize("robot", ["stanford", "scara"])
 def test_rational_arithmetic_certifies_the_rank(robot):
     bp = getattr(zv.robots, robot)().base_parameters()
-    assert bp.certificate.agrees and bp.certificate.count == bp.count
+    assert bp.certificate.agrees and bp.certificate.rank == bp.count
 
 
 def test_geometry_without_rational_numbers_has_no_certificate(rng):

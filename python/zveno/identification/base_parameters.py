@@ -22,14 +22,14 @@ from ..inertial import (
     UNITS,
     frame_change,
 )
+from .calls import TOLERANCE as TOLERANCE
 from .span import Joint, Rows, row_space
 
 if TYPE_CHECKING:
     from ..model import Chain
 
-__all__ = ["BaseParameters", "Column", "Gap", "base_parameters"]
+__all__ = ["BaseParameters", "Column", "Gap", "found"]
 
-TOLERANCE: Final = 1e-9
 DIRECT: Final = 6  # joints up to which the matrix of the basis set is kept as it is
 _NOISE: Final = 1e-14  # of rounding
 GREY: Final = 1e3  # remainders closer to the tolerance than this factor are not decided upon
@@ -128,7 +128,7 @@ class Certificate(NamedTuple):
     """What rational arithmetic says: whether it agrees, how many inertial parameters, their columns, in words."""
 
     agrees: bool
-    count: int | None
+    rank: int | None
     pivots: tuple[int, ...]
     text: str
 
@@ -639,76 +639,18 @@ def _parents_first(up: Sequence[int]) -> list[int]:
     return order
 
 
-def base_parameters(
+def found(
     self: Chain,
-    *,
-    parameters: str = "tensor",
-    frames: Any = "link",
-    extra: str | Iterable[str] | Mapping[str, Iterable[str]] = (),
-    coupled: Iterable[tuple[str, str]] = (),
-    measured: str | Iterable[str] = "efforts",
-    gravity: ArrayLike | None = None,
-    method: str = "recursion",
-    tolerance: float = TOLERANCE,
+    parameters: str,
+    frames: Any,
+    extra: Any,
+    coupled: Any,
+    measured: str | Iterable[str],
+    gravity: ArrayLike | None,
+    method: str,
+    tolerance: float,
 ) -> BaseParameters:
-    """Base parameters: which combinations of the inertial parameters the efforts depend on.
-
-    For chains and trees of any number of joints: the row space of the equations of motion is found link by link.
-
-    Parameters
-    ----------
-    parameters : {"tensor", "moments"}
-        Ten numbers for each link: as `inertial_parameters`, the columns of `regressor`; or second moments Ixx ... Izz,
-        Sx Sy Sz, m.
-    frames : {"link", "dh"} or (N, 4, 4) array
-        Frames of the parameters: those of the links, distal standard Denavit-Hartenberg frames of a serial chain with
-        the tool's as the last one, or poses in the links' frames.
-    extra : some of "rotor_inertia", "friction", "coulomb", "offset", "stiffness", "gravity"
-        Columns for each joint: qdd, qd, sign(qd), 1, q. A mapping has the names of joints for each. "gravity": three
-        columns, how far it is from that of the model in base axes, for the values of the parameters that the model has.
-    coupled : pairs of joint names
-        Joints whose drives are coupled, as wrists are: three columns for each pair (i, j), with qdd_j, qd_j and
-        sign(qd_i + qd_j) in the effort of i and qdd_i, qd_i and the same sign in that of j.
-    measured : "efforts", "base_wrench" or both
-        Whether the efforts of the joints or the wrench on the base are known, as from a force plate.
-    gravity : (3,) or (k, 3) array, m/s^2
-        Default: that of the model. Several where the base stands in several ways during the measurement.
-    method : {"recursion", "basis-set", "sampling"}
-        "recursion" link by link; "basis-set" coordinates of the Lagrangian in a basis of functions, which grows as 5^n,
-        without what is constant; "sampling" the regressor at random states. The same set, but for what is too near to
-        the tolerance; the last two are there to compare with. Only "recursion" takes everything.
-    tolerance : float
-        Directions smaller than this, relative to 1, do not count.
-
-    Returns
-    -------
-    base : BaseParameters
-
-    Raises
-    ------
-    UndecidedError
-        A direction within a factor of 1000 of the tolerance.
-
-    Examples
-    --------
-    >>> import numpy as np, zveno as zv
-    >>> arm = zv.robots.puma560()
-    >>> bp = arm.base_parameters()
-    >>> bp.count, bp.per_link
-    (36, (1, 7, 7, 7, 7, 7))
-    >>> q, qd, qdd = np.ones((3, 6))
-    >>> tau = arm.regressor(q, qd, qdd)[:, bp.pivots] @ bp.minimal()
-    >>> bool(np.allclose(tau, bp.regressor(q, qd, qdd) @ (bp.Y @ arm.inertial_parameters.ravel())))
-    True
-    >>> print(zv.robots.two_link().base_parameters(parameters="moments"))
-    Ixx1: Ixx1 + Izz1 + m2
-     Sx1: Sx1 + m2
-     Sz1: Sz1
-    Ixx2: Ixx2 + Izz2
-     Sx2: Sx2
-     Sz2: Sz2
-    links: 1 upper, 2 lower
-    """
+    """See `Chain.base_parameters`."""
 
     def fail(text: str) -> NoReturn:
         raise ValueError(f"base_parameters: {text} for model '{self.name}'")
@@ -827,7 +769,9 @@ def _basis_set(chain: Chain, plan: _Plan, gravities: Array) -> Array:
         Z = np.zeros((len(block), len(plan.columns)))
         for k, i in enumerate(plan.order):
             Z[:, 10 * i : 10 * i + 10] = (block[:, k, ROW, COLUMN] * _DOUBLE) @ plan.change(i)
-        kept.append(Z if chain.n <= DIRECT or len(Z) < Z.shape[1] else np.linalg.qr(Z, mode="r"))
+        if chain.n > DIRECT and len(Z) > Z.shape[1]:
+            Z = np.asarray(np.linalg.qr(Z, mode="r"))
+        kept.append(Z)
     Z = np.concatenate(kept)
     return np.asarray(np.linalg.qr(Z, mode="r")) if len(Z) > Z.shape[1] else Z
 

@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike
 
 from .._check import Array, _show, as_amount, as_array, as_integer, as_list, frozen
 from ..inertial import SYMBOLS, UNITS
-from .base_parameters import TOLERANCE, Column, Gap, _Doubles, _sentence
+from .base_parameters import Column, Gap, _Doubles, _sentence
 
 if TYPE_CHECKING:
     from ..model import Chain, Hexapod, Leg
 
-__all__ = ["HexapodBaseParameters", "base_parameters", "regressor"]
+__all__ = ["HexapodBaseParameters", "found", "regressor"]
 
 # joints from base to ring, and which of them carry housing and rod, or crank and coupler
 _JOINTS: Final = {
@@ -169,40 +169,8 @@ def _equations(hexapod: Hexapod, r: Any, R: Any, u: Any, acceleration: Any) -> t
     return forces, B
 
 
-def regressor(
-    self: Hexapod, r: ArrayLike, R: Any, u: ArrayLike, acceleration: ArrayLike, *, measured: str = "forces"
-) -> Array:
-    """Regressor of the forces of the drives, or of the wrench on the base, by the parameters of ring and legs.
-
-    Parameters
-    ----------
-    r : (..., 3) array, m
-    R : (..., 3, 3) array
-    u, acceleration : (..., 6) array
-        Pose, velocity and acceleration of the ring as in `inverse_dynamics`. The point of the ring that r is the place
-        of is the centre of mass of this model, whatever the parameters are.
-    measured : {"forces", "base_wrench"}
-        Forces of the six drives without a wrench on the ring; or force and moment on the base about its origin.
-
-    Returns
-    -------
-    Y : (..., 6, k) array
-        Columns: m, m c, Ixx, Ixy, Ixz, Iyy, Iyz, Izz of the ring about that point, of housing and rod or crank and
-        coupler of each leg about their joints, or of all links of a custom leg; then the inertias of the drives.
-
-    Examples
-    --------
-    >>> import numpy as np, zveno as zv
-    >>> ring = zv.mechanisms.docking_ring("UPS")
-    >>> r, R = ring.nominal
-    >>> u, acceleration = np.full(6, 0.1), np.full(6, 0.2)
-    >>> Y = ring.regressor(r, R, u, acceleration)
-    >>> Y.shape
-    (6, 136)
-    >>> bp = ring.base_parameters()
-    >>> bool(np.allclose(Y @ bp.standard, ring.inverse_dynamics(r, R, u, acceleration)))
-    True
-    """
+def regressor(self: Hexapod, r: ArrayLike, R: Any, u: ArrayLike, acceleration: ArrayLike, measured: str) -> Array:
+    """See `Hexapod.regressor`."""
 
     def fail(text: str) -> NoReturn:
         raise ValueError(f"regressor: {text} for model '{self.name}'")
@@ -277,45 +245,10 @@ class HexapodBaseParameters:
         return f"HexapodBaseParameters of '{self.hexapod.name}' from {what}: {self.count} of {len(self.columns)}"
 
 
-def base_parameters(
-    self: Hexapod,
-    *,
-    measured: str | Iterable[str] = "forces",
-    tolerance: float = TOLERANCE,
-    samples: int = 60,
-    seed: int = 0,
+def found(
+    self: Hexapod, measured: str | Iterable[str], tolerance: float, samples: int, seed: int
 ) -> HexapodBaseParameters:
-    """Base parameters of ring and legs: which combinations of their inertial parameters motion and forces reveal.
-
-    From the regressor at random poses, velocities and accelerations of the ring, with clear limits on what is taken for
-    dependent.
-
-    Parameters
-    ----------
-    measured : "forces", "base_wrench" or both
-        Forces of the drives; force and moment on the base.
-    tolerance : float
-        Directions smaller than this, relative to 1, do not count.
-    samples : int
-        Random states; at least a third more equations than parameters are taken.
-    seed : int
-
-    Returns
-    -------
-    base : HexapodBaseParameters
-
-    Raises
-    ------
-    UndecidedError
-        A direction within a factor of 1000 of the tolerance.
-
-    Examples
-    --------
-    >>> import zveno as zv
-    >>> ring = zv.mechanisms.docking_ring("UPS")
-    >>> ring.base_parameters().count < ring.base_parameters(measured=("forces", "base_wrench")).count
-    True
-    """
+    """See `Hexapod.base_parameters`."""
 
     def fail(text: str) -> NoReturn:
         raise ValueError(f"base_parameters: {text} for model '{self.name}'")

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -57,7 +56,11 @@ def _flat(C: Any) -> Any:
 
 def _half(like: Any) -> Any:
     """One half of a kind that keeps fractions exact."""
-    return Fraction(1, 2) if like.dtype == object else 0.5
+    if like.dtype != object:
+        return 0.5
+    from fractions import Fraction
+
+    return Fraction(1, 2)
 
 
 def _cross(a: Any) -> Any:

@@ -35,7 +35,7 @@ from ..dynamics.statics import joint_forces as _joint_forces
 from ..dynamics.statics import payload_capacity as _payload_capacity
 from ..dynamics.statics import statics as _statics
 from ..errors import ModelError
-from ..identification.base_parameters import base_parameters as _base_parameters
+from ..identification.calls import base_parameters as _base_parameters
 from ..kinematics.arms import ik as _ik
 from ..kinematics.arms import ik_all as _ik_all
 from ..kinematics.rates import inverse_acceleration as _inverse_acceleration

@@ -32,7 +32,7 @@ from .._extras import optional
 from .._html import html_table
 from .._rotation import IDENTITY, applied, as_pose, shape_of
 from ..errors import ModelError, SingularityError, UnreachableError
-from ..identification import hexapod as identification
+from ..identification.calls import hexapod_base_parameters, hexapod_regressor
 from ..kinematics import hexapods as kinematics
 from ..sim import simulation
 from .body import Body
@@ -165,8 +165,8 @@ class Hexapod(Mechanism, _core.Hexapod, metaclass=MechanismType):
         self._assemble(name, gravity, nominal, platform, legs)
         report([text for _, text in self.suspicions], f"Hexapod '{name}'", strict)
 
-    regressor = identification.regressor
-    base_parameters = identification.base_parameters
+    regressor = hexapod_regressor
+    base_parameters = hexapod_base_parameters
 
     if TYPE_CHECKING:
 
