@@ -120,6 +120,11 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
         "use them: [](../../section-loads.md). Cross-sections: [](sections.md).",
         ["Section", "LoadDiagram", "LoadEnvelope", "SectionStress"],
     ),
+    "identification": (
+        "Base parameters",
+        "What `Chain.base_parameters` and `Hexapod.base_parameters` return: [](../../base-parameters.md).",
+        ["BaseParameters", "HexapodBaseParameters"],
+    ),
     "simulation": (
         "Motion in time",
         "Records that `Chain.simulate` and `Hexapod.simulate` return. Force laws: [](laws.md).",
@@ -162,6 +167,7 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
             "UnreachableError",
             "InfeasibleError",
             "StepError",
+            "UndecidedError",
             "SimulationWarning",
             "GraphSizeError",
         ],
@@ -172,6 +178,10 @@ MODULES = {
     "orientation": (
         "Orientations",
         "Angles, quaternions and rotation vectors, from and to matrices, many at once; the same numbers as SciPy.",
+    ),
+    "inertial": (
+        "Inertial parameters",
+        "The ten parameters of a body as tensor, second moments and pseudo-inertia: [](../../base-parameters.md).",
     ),
     "mechanisms": ("Mechanisms", "Parallel mechanisms, ready to use."),
     "sections": ("Cross-sections", "Areas, moments of area, torsion and shear of tubes, boxes, rods and I-beams."),

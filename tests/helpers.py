@@ -265,7 +265,7 @@ def _joint_of(link, q):
 
 def item_shape(name, chain):
     """Shape of one result."""
-    sizes = {"n": chain.n, "10N": 10 * len(chain.links)}
+    sizes = {"n": chain.n, "10N": 10 * len(chain.links), "10P": len(chain.regressor_pattern[0])}
     return tuple(sizes.get(dim, dim) for dim in ROWS[name]["outputs"][0]["shape"])
 
 

@@ -53,6 +53,7 @@ from .errors import (
     UnreachableError,
 )
 from .identification.base_parameters import BaseParameters
+from .identification.hexapod import HexapodBaseParameters
 from .model import Body, Chain, Constraint, Hexapod, Leg, Link, Linkage, Loop, Section
 from .model.dh import DHParameters, TextbookParameters
 from .model.linkage import CutJoint, LinkageEfforts, Mobility, SingularConfiguration
@@ -132,6 +133,7 @@ __all__ = [
     "ForwardDerivatives",
     "GraphSizeError",
     "Hexapod",
+    "HexapodBaseParameters",
     "HexapodDynamics",
     "HexapodSimulation",
     "InfeasibleError",

@@ -7,6 +7,8 @@ import scipy.linalg
 import zveno as zv
 from engines.pinocchio import Twin
 from engines.random_mechanisms import random_chain
+from zveno.identification.routes import basis_dimension, basis_set_blocks
+from zveno.inertial import COLUMN, ROW
 
 RIGHT = np.pi / 2
 FRICTION = ("rotor_inertia", "friction", "coulomb", "offset")
@@ -228,6 +230,50 @@ def _frames(rng, arm):
     return T
 
 
+def _functions(kind, q, degree):
+    if kind == "prismatic":
+        return [q**k for k in range(degree + 1)]
+    return [1.0, *(f(k * q) for k in range(1, degree + 1) for f in (np.cos, np.sin))]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_lagrangian_is_its_basis_times_its_coordinates(seed):
+    """At random states; the constants that are left out are the potential energy at one of them."""
+    rng = np.random.default_rng(seed)
+    arm = random_chain(rng, 3)
+    joints = arm.base_parameters()._plan.geometry(arm, 1.0)
+    blocks = list(basis_set_blocks(joints, arm.gravity[None]))
+    rest, rows = [], []
+    for _ in range(3):
+        q, qd = rng.normal(size=(2, 3))
+        total = np.zeros((3, 4, 4))
+        pairs = ((i, j) for i in range(3) for j in range(i, 3))
+        for (i, j), Z in zip(pairs, blocks, strict=False):
+            b = np.ones(1)
+            for k in range(i + 1, 3):
+                b = np.outer(b, _functions(joints[k].kind, q[k], 2)).ravel()
+            total += np.tensordot(b, Z, 1) * qd[i] * qd[j] * (0.5 if i == j else 1.0)
+        b = np.ones(1)
+        for k in range(3):
+            b = np.outer(b, _functions(joints[k].kind, q[k], 1)).ravel()
+        total += np.tensordot(b[1:], blocks[-1], 1)
+        kinetic, potential = arm.energy_regressor(q, qd).reshape(2, 3, 10)
+        rest.append((kinetic - potential) @ np.linalg.inv(_moments()))
+        rows.append(total[:, ROW, COLUMN] * np.where(ROW == COLUMN, 1.0, 2.0))
+    np.testing.assert_allclose(np.diff(rows, axis=0), np.diff(rest, axis=0), rtol=0, atol=1e-11)
+
+
+def _moments():
+    """Columns: second moments of unit tensor parameters."""
+    return zv.inertial.reordered(np.eye(10), "tensor", "moments").T
+
+
+def test_the_basis_has_as_many_functions_as_it_should():
+    want = [8, 84, 777, 6331, 47118, 328854, 2189687, 14069061]
+    assert [basis_dimension(["revolute"] * n) for n in range(1, 9)] == want
+    assert basis_dimension(["revolute", "prismatic"]) == 51
+
+
 @pytest.mark.parametrize("parameters", ["tensor", "moments"])
 @pytest.mark.parametrize("seed", range(4))
 def test_pivots_span_what_the_regressor_spans(seed, parameters):
@@ -253,6 +299,19 @@ def test_a_force_plate_shows_what_its_regressor_spans(seed, measured):
     W = samples(bp, rng, 80)
     assert bp.count == rank(W)
     np.testing.assert_allclose(W[:, bp.pivots] @ bp.Y, W, rtol=0, atol=1e-9 * np.abs(W).max())
+
+
+@pytest.mark.parametrize(("robot", "more"), [("puma560", 3), ("two_link", 2)])
+def test_a_base_that_is_not_level(robot, more):
+    """Gravity across the plane of a planar arm has no effect."""
+    arm = getattr(zv.robots, robot)()
+    bp = arm.base_parameters(extra="gravity")
+    assert bp.count == arm.base_parameters().count + more
+    assert_same(bp, arm.base_parameters(extra="gravity", method="sampling"))
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, arm.n))
+    tilt = np.array([0.1, -0.2, 0.3])
+    change = arm.with_gravity(arm.gravity + tilt).inverse_dynamics(q, qd, qdd) - arm.inverse_dynamics(q, qd, qdd)
+    np.testing.assert_allclose(bp.full_regressor(q, qd, qdd)[:, -3:] @ tilt, change, rtol=1e-10, atol=1e-11)
 
 
 def test_several_positions_of_the_base_show_what_each_of_them_shows(rng):
@@ -284,7 +343,7 @@ def test_the_same_count_and_space_from_pinocchios_regressor(rng):
 @pytest.mark.parametrize("robot", ["stanford", "scara"])
 def test_rational_arithmetic_certifies_the_rank(robot):
     bp = getattr(zv.robots, robot)().base_parameters()
-    assert bp.certificate.agrees and bp.certificate.count == bp.count
+    assert bp.certificate.agrees and bp.certificate.rank == bp.count
 
 
 def test_geometry_without_rational_numbers_has_no_certificate(rng):

@@ -99,7 +99,8 @@ struct Dim {
   constexpr Dim(int factor, Size size) : factor(factor), size(size) {}
   constexpr int of(const Sizes& s) const { return factor * s[size]; }
 };
-constexpr Dim kN(1, Size::n), kNj(1, Size::nj), kTenLinks(10, Size::links), kTenPairs(10, Size::pairs), kM(1, Size::m), kK(1, Size::k);
+constexpr Dim kN(1, Size::n), kNj(1, Size::nj), kTenLinks(10, Size::links), kTenPairs(10, Size::pairs), kM(1, Size::m),
+    kK(1, Size::k);
 
 // a short list in a constant
 template <class T, int kMost>

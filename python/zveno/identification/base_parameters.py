@@ -33,7 +33,7 @@ TOLERANCE: Final = 1e-9
 DIRECT: Final = 6  # joints up to which the matrix of the basis set is kept as it is
 _NOISE: Final = 1e-14  # of rounding
 GREY: Final = 1e3  # remainders closer to the tolerance than this factor are not decided upon
-EXTRAS: Final = ("rotor_inertia", "friction", "coulomb", "offset", "stiffness")
+EXTRAS: Final = ("rotor_inertia", "friction", "coulomb", "offset", "stiffness", "gravity")
 _EXTRA_SYMBOLS: Final = {"rotor_inertia": "Ia", "friction": "Fv", "coulomb": "Fc", "offset": "F0", "stiffness": "k"}
 _EXTRA_UNITS: Final = {
     "rotor_inertia": ("kg m^2", "kg"),
@@ -128,7 +128,7 @@ class Certificate(NamedTuple):
     """What rational arithmetic says: whether it agrees, how many inertial parameters, their columns, in words."""
 
     agrees: bool
-    count: int | None
+    rank: int | None
     pivots: tuple[int, ...]
     text: str
 
@@ -459,6 +459,12 @@ class _Plan:
         joints = {name: j for j, name in enumerate(chain.joint_names)}
         self.link_of = [i for i, link in enumerate(links) if link.joint != "fixed"]
         for what, chosen in extra.items():
+            if what == "gravity":
+                for axis, letter in enumerate("xyz"):
+                    names.append(Column(f"g{letter}", f"g{letter}", chain.base_name, "m/s^2"))
+                    scale.append(1.0)
+                    self.extras.append((what, (axis,)))
+                continue
             for j in sorted(joints[name] for name in chosen):
                 turns = links[self.link_of[j]].joint == "revolute"
                 names.append(
@@ -500,6 +506,9 @@ class _Plan:
             out.append(Joint(self.place[self.up[i]] if self.up[i] >= 0 else -1, link.joint, M, axis, link.name))
         return out
 
+    def of_gravity(self) -> list[int]:
+        return [e for e, (what, _) in enumerate(self.extras) if what == "gravity"]
+
     def column_order(self) -> list[int]:
         """All columns: links that carry others first, in each of them inertias before first moments and mass."""
         order = [10 * i + c for i in self.order for c in _PRIORITY[self.parameters]]
@@ -511,6 +520,8 @@ class _Plan:
         out = self.own
         self.at: dict[tuple[int, int], int] = {}  # (place of the link, its column): extra column
         for e, (what, joints) in enumerate(self.extras):
+            if what == "gravity":
+                continue
             places = sorted(self.place[self.link_of[j]] for j in joints)
             if len(joints) == 2 and what == "rotor_inertia":
                 if not self._carries(*places):
@@ -557,12 +568,22 @@ class _Plan:
                 p = p @ TENSOR_OF_MOMENTS.T
         extra = []
         for what, joints in self.extras:
+            # of gravity: how far it is from that of the model
             known = len(joints) == 1 and what in ("rotor_inertia", "friction", "stiffness")
             if what == "offset" and len(joints) == 1:
                 extra.append(-chain.stiffness[joints[0]] * chain.rest[joints[0]])
             else:
                 extra.append(getattr(chain, what)[joints[0]] if known else 0.0)
         return np.concatenate([p.ravel(), extra])
+
+    def _weight(self, chain: Chain, q: Array) -> Array:
+        """What is measured at rest, by the parameters of the model."""
+        rest = np.zeros(chain.n)
+        theta = chain.inertial_parameters.ravel()
+        parts = [chain.regressor(q, rest, rest) @ theta] if self.efforts else []
+        if self.wrench:
+            parts.append(chain.base_wrench_regressor(q, rest, rest) @ theta)
+        return np.concatenate(parts, axis=-1)
 
     def regressor(self, chain: Chain, q: Any, qd: Any, qdd: Any, velocity: float, chosen: Any) -> Array:
         parts = []
@@ -586,9 +607,9 @@ class _Plan:
             E = np.zeros((*W.shape[:-1], len(self.extras)))
             sign = np.tanh(qd / velocity) if velocity else np.sign(qd)
             for e, (what, joints) in enumerate(self.extras):
-                if not self.efforts:
-                    break
-                if len(joints) == 1:
+                if what == "gravity":
+                    E[..., e] = self._weight(chain.with_gravity(np.identity(3)[joints[0]]), q)
+                elif len(joints) == 1:
                     j = joints[0]
                     of = {"rotor_inertia": qdd, "friction": qd, "coulomb": sign, "stiffness": q}.get(what)
                     E[..., j, e] = 1.0 if of is None else of[..., j]
@@ -642,8 +663,9 @@ def base_parameters(
     frames : {"link", "dh"} or (N, 4, 4) array
         Frames of the parameters: those of the links, distal standard Denavit-Hartenberg frames of a serial chain with
         the tool's as the last one, or poses in the links' frames.
-    extra : some of "rotor_inertia", "friction", "coulomb", "offset", "stiffness"
-        Columns for each joint: qdd, qd, sign(qd), 1, q. A mapping has the names of joints for each.
+    extra : some of "rotor_inertia", "friction", "coulomb", "offset", "stiffness", "gravity"
+        Columns for each joint: qdd, qd, sign(qd), 1, q. A mapping has the names of joints for each. "gravity": three
+        columns, how far it is from that of the model in base axes, for the values of the parameters that the model has.
     coupled : pairs of joint names
         Joints whose drives are coupled, as wrists are: three columns for each pair (i, j), with qdd_j, qd_j and
         sign(qd_i + qd_j) in the effort of i and qdd_i, qd_i and the same sign in that of j.
@@ -706,8 +728,8 @@ def base_parameters(
         "efforts" in sources,
     )
     plan.prismatic = tuple(kind == "prismatic" for kind in self.joint_types)
-    if plan.extras and not plan.efforts:
-        fail("extra columns are in the efforts of the joints, and measured is only 'base_wrench'")
+    if not plan.efforts and any(what != "gravity" for what, _ in plan.extras):
+        fail("extra columns but gravity are in the efforts of the joints, and measured is only 'base_wrench'")
     given = self.gravity[None] if gravity is None else np.atleast_2d(_gravity(gravity, fail))
     sizes = np.sqrt((given * given).sum(axis=1))
     gravities = given / np.where(sizes > 0, sizes, 1.0)[:, None]
@@ -736,25 +758,49 @@ def _solve(chain: Chain, plan: _Plan, method: str, gravities: Array, numbers: _D
         R = assembled(plan, rows)
         pivots = None if plan.wrench else _staircase(plan, rows, R, numbers)
     else:
-        R = _basis_set(chain, plan, gravities) if method == "basis-set" else _sampled(chain, plan, gravities)
+        R = _basis_set(chain, plan, gravities) if method == "basis-set" else _sampled(chain, plan)
         pivots = None
     if pivots is None:
         R = numbers.span(R, "all rows")
         order = plan.column_order()
         pivots = [order[c] for c in numbers.pivots(R[:, order], len(R))]
     Y = np.linalg.solve(R[:, pivots], R) if len(pivots) else R
-    free = [] if method == "sampling" else [e for e in range(len(plan.extras)) if e not in set(plan.at.values())]
+    known = {*plan.at.values(), *plan.of_gravity()}
+    free = [] if method == "sampling" else [e for e in range(len(plan.extras)) if e not in known]
     if free:  # columns that nothing else depends on
         more = np.zeros((len(free), R.shape[1]))
         more[np.arange(len(free)), [plan.width + e for e in free]] = 1.0
         Y = np.concatenate([Y, more])
         pivots += [plan.width + e for e in free]
+    if method != "sampling":
+        pivots, Y = _with_gravity(chain, plan, pivots, np.asarray(Y), numbers)
     listed = np.array(pivots, dtype=np.intp)
     by_column = np.argsort(listed)
     listed, Y = listed[by_column], Y[by_column]
     Y[np.abs(Y) < 1e-11] = 0.0
     Y[:, listed] = np.identity(len(listed))
     return listed, Y * plan.scale[listed][:, None] / plan.scale
+
+
+def _with_gravity(chain: Chain, plan: _Plan, pivots: list[int], Y: Array, numbers: _Doubles) -> tuple[list[int], Array]:
+    """Columns of gravity, which depend on the values of the parameters, compared with the others at random states."""
+    for e in plan.of_gravity():
+        column = plan.width + e
+        W = _sampled(chain, plan, [*pivots, column])
+        A, y = W[:, :-1], W[:, -1]
+        sizes = np.sqrt((A * A).sum(axis=0))
+        size = float(np.sqrt(y @ y))
+        if not size > 0:
+            continue
+        x = np.linalg.lstsq(A / sizes, y, rcond=None)[0]
+        left = y - A / sizes @ x
+        if numbers.decide(float(np.sqrt(left @ left)) / size, f"column {plan.columns[column].name}"):
+            pivots = [*pivots, column]
+            Y = np.concatenate([Y, np.zeros((1, Y.shape[1]))])
+            Y[-1, column] = 1.0
+        else:
+            Y[:, column] = np.where(np.abs(x) * size < 1e-9 * np.abs(x).max(), 0.0, x / sizes)
+    return pivots, Y
 
 
 def _staircase(plan: _Plan, rows: Rows, R: Array, numbers: _Doubles) -> list[int]:
@@ -781,20 +827,22 @@ def _basis_set(chain: Chain, plan: _Plan, gravities: Array) -> Array:
         Z = np.zeros((len(block), len(plan.columns)))
         for k, i in enumerate(plan.order):
             Z[:, 10 * i : 10 * i + 10] = (block[:, k, ROW, COLUMN] * _DOUBLE) @ plan.change(i)
-        kept.append(Z if chain.n <= DIRECT or len(Z) < Z.shape[1] else np.linalg.qr(Z, mode="r"))
+        if chain.n > DIRECT and len(Z) > Z.shape[1]:
+            Z = np.asarray(np.linalg.qr(Z, mode="r"))
+        kept.append(Z)
     Z = np.concatenate(kept)
     return np.asarray(np.linalg.qr(Z, mode="r")) if len(Z) > Z.shape[1] else Z
 
 
-def _sampled(chain: Chain, plan: _Plan, gravities: Array) -> Array:
+def _sampled(chain: Chain, plan: _Plan, columns: Any = None) -> Array:
     """Rows of the regressor at random states, in the units of the plan."""
     from .routes import sampled_rows
 
     def scaled(q: Array, qd: Array, qdd: Array) -> Array:
-        W = plan.regressor(chain, q, qd, qdd, 0.0, None)
-        return np.asarray(W * plan.scale)
+        W = plan.regressor(chain, q, qd, qdd, 0.0, None) * plan.scale
+        return np.asarray(W if columns is None else W[..., columns])
 
-    return sampled_rows(scaled, chain, len(plan.columns), 0)
+    return sampled_rows(scaled, chain, len(plan.columns if columns is None else columns), 0)
 
 
 def assembled(plan: _Plan, rows: Rows) -> Array:
@@ -860,6 +908,8 @@ def _extra(chain: Chain, extra: Any, fail: Fail) -> dict[str, list[str]]:
     for key, joints in items.items():
         if key not in EXTRAS:
             fail(f"extra has {_show(key)}, expected some of {', '.join(map(repr, EXTRAS))}{did_you_mean(key, EXTRAS)}")
+        if key == "gravity":
+            continue
         for name in joints if joints is not None else fail(f"extra[{key!r}] is no list of joints"):
             _joint(chain, name, f"extra[{key!r}]", fail)
     return {key: [*dict.fromkeys(items[key])] for key in EXTRAS if key in items}  # type: ignore[arg-type]

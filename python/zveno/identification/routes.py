@@ -20,7 +20,8 @@ __all__ = ["basis_dimension", "basis_set_blocks", "sampled_rows"]
 def basis_dimension(kinds: Sequence[str]) -> int:
     """Number of functions of the basis set: velocity monomials times functions of the joints, and potentials."""
     n, turning = len(kinds), sum(kind == "revolute" for kind in kinds)
-    return (n * n + n) // 2 * 5**turning * 3 ** (n - turning) + 3**turning * 2 ** (n - turning)
+    sliding = n - turning
+    return int((n * n + n) // 2 * 5**turning * 3**sliding + 3**turning * 2**sliding)
 
 
 def _points(kind: str, degree: int) -> tuple[Array, Array]:

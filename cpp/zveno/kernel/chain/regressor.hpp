@@ -1,9 +1,9 @@
-// Regressors: what is linear in the inertial parameters of the links, docs/chains.md (11.4)-(11.9). Ten numbers for each
+// Regressors: what is linear in the inertial parameters of the links, docs/chains.md (11.4)-(11.10). Ten numbers for each
 // link of the user, m, mc (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about its origin in its axes.
 //
-// In link axes the wrench of a link about its origin is f = m a + K mc, n = mc x a + I alpha + w x I w; its power in a motion
-// [v; e] of that origin is v . f + e . n. Efforts take the motion of a joint, power that of the link itself, the wrench on
-// the base those of the base. From rest accelerations are velocities and f, n momenta.
+// In link axes the wrench of a link about its origin is f = m a + K mc, n = mc x a + I alpha + w x I w; its power in a
+// motion [v; e] of that origin is v . f + e . n. Efforts take the motion of a joint, power that of the link itself, the
+// wrench on the base those of the base. From rest accelerations are velocities and f, n momenta.
 #pragma once
 
 #include <zveno/kernel/chain/kinematics.hpp>
