@@ -120,7 +120,7 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
         "use them: [](../../section-loads.md). Cross-sections: [](sections.md).",
         ["Section", "LoadDiagram", "LoadEnvelope", "SectionStress"],
     ),
-    "identification": (
+    "base_parameters": (
         "Base parameters",
         "What `Chain.base_parameters` and `Hexapod.base_parameters` return: [](../../base-parameters.md).",
         ["BaseParameters", "HexapodBaseParameters"],
