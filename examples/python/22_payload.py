@@ -15,7 +15,7 @@ rng = np.random.default_rng(2)
 noise = np.array([1.0, 1.0, 0.5, 0.15, 0.15, 0.15])  # N m
 
 
-def measured(chain, seconds, seed):
+def measured(chain: zv.Chain, seconds: float, seed: int) -> dict[str, np.ndarray]:
     """A log of a motion: coordinates at 500 Hz, torques with friction and noise."""
     t = np.arange(0.0, seconds, 2e-3)
     w = np.random.default_rng(seed).uniform(0.8, 2.4, (2, 6))
