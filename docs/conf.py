@@ -125,7 +125,7 @@ TOPICS: dict[str, tuple[str, str, list[str]]] = {
         "Loads for `Chain.statics`, and what functions of arms return; how to use them: [](../../manipulators.md).",
         ["PointLoad", "JointForces", "JointRates", "JacobianMeasures", "PayloadCapacity", "ArmWorkspace"],
     ),
-    "identification": (
+    "base_parameters": (
         "Base parameters",
         "What `Chain.base_parameters` and `Hexapod.base_parameters` return: [](../../base-parameters.md).",
         ["BaseParameters", "HexapodBaseParameters"],

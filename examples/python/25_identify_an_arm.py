@@ -49,7 +49,7 @@ log = {
 
 # coordinates and torques are all that is measured; three periods of the motion
 fit = zv.identify(model, log, cutoff=15.0, friction="viscous,coulomb")
-print(f"{fit.samples} independent samples; residuals below 7 % of the torques: {fit.relative_rms.max() < 0.07}")
+print(f"{fit.samples} independent samples; residuals below 4 % of the torques: {fit.relative_rms.max() < 0.04}")
 for joint, values in list(fit.friction().items())[:2]:
     print(f"{joint}: viscous {values['Fv']:.1f}, dry {values['Fc']:.1f}")
 

@@ -15,7 +15,7 @@ rng = np.random.default_rng(2)
 noise = np.array([1.0, 1.0, 0.5, 0.15, 0.15, 0.15])  # N m
 
 
-def measured(chain, seconds, seed):
+def measured(chain: zv.Chain, seconds: float, seed: int) -> dict[str, np.ndarray]:
     """A log of a motion: coordinates at 500 Hz, torques with friction and noise."""
     t = np.arange(0.0, seconds, 2e-3)
     w = np.random.default_rng(seed).uniform(0.8, 2.4, (2, 6))
@@ -29,31 +29,30 @@ def measured(chain, seconds, seed):
 empty = zv.identify(arm, measured(arm, 40.0, 1), cutoff=20.0)
 
 # every day: something in the gripper
-part = {"mass": 2.4, "com": (0.02, -0.01, 0.11), "inertia": (0.012, 0.014, 0.006)}
-loaded = arm.with_payload("wrist_3", **part)
-rows = []
-for seconds in (5.0, 10.0, 20.0, 40.0):
-    found = zv.identification.identify_payload(empty, measured(loaded, seconds, 3), cutoff=20.0)
-    rows.append((seconds, found.mass, found.mass_deviation, found.com, found.com_deviation))
+com = np.array([0.02, -0.01, 0.11])
+loaded = arm.with_payload("wrist_3", 2.4, com=com, inertia=(0.012, 0.014, 0.006))
+times = (5.0, 10.0, 20.0, 40.0)
+payloads = [zv.identification.identify_payload(empty, measured(loaded, x, 3), cutoff=20.0) for x in times]
+for seconds, found in zip(times, payloads, strict=True):
     print(f"{seconds:4.0f} s: within three deviations {abs(found.mass - 2.4) < 3 * found.mass_deviation}")
-print(f"after 40 s the mass is known to 2 %: {rows[-1][2] < 0.02 * 2.4}")
-print(f"and the centre of mass to a centimetre: {rows[-1][4].max() < 0.01}")
+last = payloads[-1]
+print(f"after 40 s the mass is known to 2 %: {last.mass_deviation < 0.02 * 2.4}")
+print(f"and the centre of mass to a centimetre: {last.com_deviation.max() < 0.01}")
 
 # the model that the controller gets
-print(f"{found.chain.total_mass - arm.total_mass:.1f} kg more")
+print(f"{last.chain.total_mass - arm.total_mass:.1f} kg more")
 
 # without the first measurement: the drawings are believed, friction is found along with the part
 alone = zv.identification.identify_payload(arm, measured(loaded, 40.0, 3), cutoff=20.0)
 print(f"from drawings alone, too: {abs(alone.mass - 2.4) < 4 * alone.mass_deviation}")
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
-times = [row[0] for row in rows]
-axes[0].errorbar(times, [row[1] for row in rows], [2 * row[2] for row in rows], fmt="o", capsize=4)
+axes[0].errorbar(times, [x.mass for x in payloads], [2 * x.mass_deviation for x in payloads], fmt="o", capsize=4)
 axes[0].axhline(2.4, color="0.6", lw=1)
 axes[0].set(xlabel="length of the log, s", ylabel="mass, kg")
 for k, axis in enumerate("xyz"):
-    values, spread = [row[3][k] * 1e3 for row in rows], [2e3 * row[4][k] for row in rows]
+    values, spread = [1e3 * x.com[k] for x in payloads], [2e3 * x.com_deviation[k] for x in payloads]
     axes[1].errorbar(times, values, spread, fmt="o", capsize=4, label=axis)
-    axes[1].axhline(1e3 * part["com"][k], color="0.6", lw=1)
+    axes[1].axhline(1e3 * com[k], color="0.6", lw=1)
 axes[1].set(xlabel="length of the log, s", ylabel="centre of mass, mm")
 axes[1].legend()

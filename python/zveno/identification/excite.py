@@ -127,6 +127,8 @@ class Excitation:
         What was minimised, and its value for the random motion that was begun with.
     use : dict of (n,) array
         Largest part of each limit that the motion uses: of ``position``, ``velocity``, ``acceleration``, ``torque``.
+    sizes : (r,) array
+        Sizes of base parameters that verdicts compare deviations with.
     clearance : float
         The smallest that it meets; infinite without a function for it.
     seed : int
@@ -140,6 +142,7 @@ class Excitation:
     criterion: float
     start_criterion: float
     use: dict[str, Array]
+    sizes: Array
     clearance: float
     seed: int
     noise: Array
@@ -679,6 +682,7 @@ def _finished(job: _Job, X: Array, begin: float, end: float, rate: float, seed: 
         end,
         begin,
         job.limits.use(q, qd, qdd),
+        scale,
         near,
         seed,
         job.noise,

@@ -401,7 +401,8 @@ def identify(
     validation : float
         Part of the log, its end, that is not fitted but predicted.
     quiet : float or (n,) array, rad/s or m/s, optional
-        Efforts of a joint slower than this are left out, because dry friction is undetermined there.
+        Efforts of a joint slower than this are left out, because dry friction is undetermined there. By default 2 % of
+        its highest rate if there is dry friction and rates are differences of coordinates.
     columns, units, rate
         Of a table; see `read_log`.
     position_noise : float, rad or m, optional
@@ -453,7 +454,7 @@ def identify(
     words = ("identifying", "samples", "identify: progress=True")
     with progress_bar(progress, max(1, 3 * len(data)), words) as bar:
         signals = prepare(data, arm, cutoff=cutoff, period=period, validation=validation)
-        signals.quiet = _quiet(quiet, signals, fail)
+        signals.quiet = _quiet(quiet, signals, terms, fail)
         model = LinearModel(arm, terms)
         ticks = _Ticks(bar, signals, len(data))
         fit = _run(arm, model, signals, method, threads, position_noise, ticks)
@@ -489,9 +490,16 @@ class _Ticks:
         self._base = min(self._base + self._samples, 2 * self._samples)
 
 
-def _quiet(quiet: Any, signals: Signals, fail: Any) -> Any:
+def _quiet(quiet: Any, signals: Signals, terms: Sequence[Any], fail: Any) -> Any:
     if quiet is None:
-        return 0.0
+        if signals.kernels is None or not any(term.discontinuous for term in terms):
+            return 0.0
+        peak = np.zeros(signals.chain.n)
+        for k, chunk in enumerate(signals.chunks()):
+            peak = np.maximum(peak, np.abs(chunk.qd).max(axis=0))
+            if k >= 20:
+                break
+        return 0.02 * peak
     if np.ndim(quiet) == 0:
         return as_amount(as_number(quiet, fail, "quiet"), fail, "quiet")
     return as_array(quiet, fail, "quiet", (signals.chain.n,))

@@ -555,8 +555,8 @@ class Signals:
         if use is not None and self.kernel is not None:
             use = chunk.reduce(np.where(use, 0.0, 1.0)) == 0
         if np.any(self.quiet):
-            moving = np.abs(chunk.reduce(qd)) > self.quiet
-            use = moving if use is None else use & moving
+            slow = chunk.reduce(np.where(np.abs(qd) <= self.quiet, 1.0, 0.0))  # part of the window of the filter
+            use = slow < 0.2 if use is None else use & (slow < 0.2)
         return chunk._replace(tau=chunk.reduce(np.array(log.tau[near])), use=use)
 
     def _filtered(self, raw: Array, orders: Sequence[int]) -> list[Array]:

@@ -452,7 +452,9 @@ function draw(place, data) {
     make("line", {x1: L, x2: W - R, y1: Y(v), y2: Y(v), stroke: "#e5e9ed"}, svg);
     make("text", {x: L - 6, y: Y(v) + 4, "text-anchor": "end"}, svg, v);
   });
-  ticks(view[0], view[1], 8).forEach(v => make("text", {x: X(v), y: H - 10, "text-anchor": "middle"}, svg, v));
+  const free = W - R - 8 * data.xlabel.length;
+  ticks(view[0], view[1], 8).filter(v => X(v) < free)
+    .forEach(v => make("text", {x: X(v), y: H - 10, "text-anchor": "middle"}, svg, v));
   make("text", {x: W - R, y: H - 10, "text-anchor": "end"}, svg, data.xlabel);
   shown.forEach(c => {
     let path = "", open = false;

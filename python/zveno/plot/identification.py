@@ -27,10 +27,10 @@ def draw_excitation(motion: Excitation) -> Figure:
     axes[0, 0].legend(fontsize="small", ncols=2, frameon=False)
     colors = {"well known": "#3f9c5a", "poor": "#d99a1c", "not identifiable": "#c2410c"}
     rows = motion.parameters
-    relative = [min(1e3, row.deviation / abs(row.value)) if row.value else 1e3 for row in rows]
+    relative = [min(1e2, row.deviation / size) for row, size in zip(rows, motion.sizes, strict=True)]
     panel = axes[1, 1]
     panel.bar(range(len(rows)), relative, color=[colors[row.verdict] for row in rows])
     panel.set_yscale("log")
     panel.set_xticks(range(len(rows)), [row.name for row in rows], rotation=90, fontsize=6)
-    panel.set(ylabel="deviation to expect / value", title=f"condition {motion.condition:.3g}")
+    panel.set(ylabel="deviation to expect / size", title=f"condition {motion.condition:.3g}")
     return figure
