@@ -74,7 +74,9 @@ def contact(o_a, R_a, v_a, w_a, o_b, R_b, v_b, w_b):
     """Force on B and moment about the origin, N axes; rings by origin, axes, velocity, angular velocity."""
     force, moment = np.zeros(3), np.zeros(3)
     a, b = (o_a, R_a, v_a, w_a), (o_b, R_b, v_b, w_b)
-    todo = [(k, n, K, q, p) for k, n, K in (("edge", EDGE, K_EDGE), ("side", SIDE, K_SIDE)) for q, p in ((b, a), (a, b))]
+    todo = [
+        (k, n, K, q, p) for k, n, K in (("edge", EDGE, K_EDGE), ("side", SIDE, K_SIDE)) for q, p in ((b, a), (a, b))
+    ]
     for kind, (nodes, length), k, q, p in [*todo, ("face", FACE, K_FACE, b, a)]:
         at = q[0] + nodes @ q[1].T
         s = (at - p[0]) @ p[1][:, 0]
