@@ -1,4 +1,4 @@
-"""Docking of two vehicles transcribed to NumPy: velocities as state, contact node by node, latches, laws of the legs."""
+"""Docking of two vehicles transcribed to NumPy: velocities as state, contact of nodes, latches, laws of the legs."""
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def touches(kind, x):
     off = off[np.arange(len(x)), np.abs(off).argmin(axis=1)]
     radial = np.stack([0 * s, np.cos(phi), np.sin(phi)], axis=1)
     around = np.stack([0 * s, -np.sin(phi), np.cos(phi)], axis=1)
-    axial = np.zeros_like(x) + (1.0, 0, 0)
+    axial = np.tile([1.0, 0.0, 0.0], (len(x), 1))
     along = step((HEIGHT - s) / WINDOW) * step((s + BEHIND) / WINDOW)
     surface, width, slope = R_ROOT - LEAN * ramp(s, FILLET), W_ROOT - TAPER * ramp(s, FILLET), step(s / FILLET)
     if kind == "edge":
