@@ -1,4 +1,5 @@
-// One state after another of a hexapod in free flight, legs in lanes. Sums over the legs are made in their order.
+// One state after another of a hexapod in free flight, legs in lanes: docs/docking.md (D1)-(D6), docs/hexapods.md (51). Sums
+// over the legs are made in their order.
 #include <zveno/functions/free_motion.hpp>
 
 #include <algorithm>
@@ -123,7 +124,8 @@ class LanesFreeMotion : public FreeMotion {
       forces[actuated_[pack.legs[0]]] = Packed::of(own, kLanes);
       pack.calls.first(pack.params, wide_, pack.held.data(), share_, measure);
       pack.calls.drive(forces, pack.held.data(), share_ + leg::kRight);
-      keep(pack);
+      for (const int from : {leg::kRight + 0, leg::kBaseRight + 0})  // the rest does not depend on velocities
+        scatter(share_ + from, 6, kLanes, [&](int l) { return rows_[pack.legs[l]] + from; });
     }
     if (hexapod_.has_custom()) drive_custom(tau);
     double right[padded(6)], base_right[padded(6)];
