@@ -90,7 +90,12 @@ def programs(folder: Path, model: zv.Chain | zv.Hexapod, ref: object) -> dict[st
     root = Path(mujoco.__file__).parent
     shared = str(next(root.glob("libmujoco.so*")))
     flags = ("-DUSE_MUJOCO", f"-I{root / 'include'}", shared, f"-Wl,-rpath,{root}")
-    ways["MuJoCo, C"] = [str(compiled(folder, "mujoco", *flags)), "STEPS", str(folder / "model.mjb"), str(folder / "start.bin")]
+    ways["MuJoCo, C"] = [
+        str(compiled(folder, "mujoco", *flags)),
+        "STEPS",
+        str(folder / "model.mjb"),
+        str(folder / "start.bin"),
+    ]
     return ways
 
 
