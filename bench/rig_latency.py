@@ -5,7 +5,8 @@ python bench/rig_latency.py [--steps N] [--json PATH]
 Every way is a program of its own that makes all steps and keeps every time; they take turns, and the turn with the
 smaller median counts. FMU: set inputs, a step, get all outputs; through FMPy the same from Python. MuJoCo: `mj_step`
 from C with the same integrator and step, on the same chain, and on the same ring with its soft constraints. Motion
-starts anew every 1000 steps. Times are wall-clock times of a machine that does other things too: the largest is the machine's.
+starts anew every 1000 steps. Times are wall-clock times of a machine that does other things too: the largest is its
+own.
 """
 
 from __future__ import annotations
