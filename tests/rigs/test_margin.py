@@ -335,7 +335,7 @@ def test_a_map_has_the_margins_of_its_points():
     rig = rigs.Rig(100, 1e4, 100, delay=8e-3)
     for elements, means in (({}, None), ({"lag": 2e-3}, rigs.Lead(3e-3))):
         one = rig.with_(**elements)
-        chart = rigs.chart(one, over=("damping", "delay"), points=5, compensation=means)
+        chart = rigs.chart(one, over=("damping", "delay"), points=3, compensation=means)
         for i, d in enumerate(chart.first):
             for j, h in enumerate(chart.second):
                 there = one.with_(damping=d, delay=h)
