@@ -1,11 +1,12 @@
-"""Time single steps of rigs, 1 ms by Runge-Kutta of order 4, from C: the library, generated code, an FMU, beside MuJoCo's.
+"""Time single steps of rigs, 1 ms by Runge-Kutta of order 4, from C: the library, generated code, an FMU; MuJoCo.
 
 python bench/rig_latency.py [--steps N] [--json PATH]
 
-Every way is a program of its own that makes all steps and keeps every time; they take turns, and the turn with the smaller
-median counts. FMU: set inputs, a step, get all outputs; through FMPy the same from Python. MuJoCo: `mj_step` from C with the
-same integrator and step, on the same chain, and on the same ring with its soft constraints. Motion starts anew every 1000
-steps. Times are wall-clock times of a machine that does other things too: the largest one is the machine's.
+Every way is a program of its own that makes all steps and keeps every time; they take turns, and the turn with the
+smaller median counts. FMU: set inputs, a step, get all outputs; through FMPy the same from Python. MuJoCo: `mj_step`
+from C with the same integrator and step, on the same chain, and on the same ring with its soft constraints. Motion
+starts anew every 1000 steps. Times are wall-clock times of a machine that does other things too: the largest is its
+own.
 """
 
 from __future__ import annotations
@@ -90,7 +91,12 @@ def programs(folder: Path, model: zv.Chain | zv.Hexapod, ref: object) -> dict[st
     root = Path(mujoco.__file__).parent
     shared = str(next(root.glob("libmujoco.so*")))
     flags = ("-DUSE_MUJOCO", f"-I{root / 'include'}", shared, f"-Wl,-rpath,{root}")
-    ways["MuJoCo, C"] = [str(compiled(folder, "mujoco", *flags)), "STEPS", str(folder / "model.mjb"), str(folder / "start.bin")]
+    ways["MuJoCo, C"] = [
+        str(compiled(folder, "mujoco", *flags)),
+        "STEPS",
+        str(folder / "model.mjb"),
+        str(folder / "start.bin"),
+    ]
     return ways
 
 

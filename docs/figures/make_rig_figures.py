@@ -30,7 +30,9 @@ def main() -> None:
         run = zv.rigs.simulate(one, compensation, t_end=0.42, dt=5e-5)
         right.plot(run.t, -run.v / run.v[0], color=colour, lw=1.6, label=f"{label}: {run.restitution:.2f}")
     right.axhline(1.0, color="0.15", lw=0.8)
-    right.set(title="One bounce: above the line it returns energy", xlabel="time, s", ylabel="speed / speed of approach")
+    right.set(
+        title="One bounce: above the line it returns energy", xlabel="time, s", ylabel="speed / speed of approach"
+    )
     right.legend(fontsize="small", frameon=False, loc="lower right")
     right.spines[["top", "right"]].set_visible(False)
     figure.savefig(to / "rigs.png", dpi=110)

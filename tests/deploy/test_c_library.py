@@ -88,6 +88,18 @@ def test_substeps_are_steps_of_a_shorter_period(rng):
     assert whole.time == pytest.approx(0.04, rel=1e-15)
 
 
+def test_servos_follow_an_input(rng):
+    ring = zv.mechanisms.docking_ring("RSU")
+    law, reference = L.SpringDamper(40.0, 3.0), rng.normal(size=6)
+    stepper = zv.Stepper(ring, laws=law, servo={"stiffness": 50.0, "damping": 2.0, "limit": 20.0})
+    for _ in range(20):
+        out = stepper.step(**{"drive.reference": reference})
+    same = [law + L.Servo(50.0, 2.0, limit=20.0, reference=x) for x in reference]
+    assert np.array_equal(out["ring.position"], ring.simulate(0.02, 1e-3, laws=same).r[-1])
+    with pytest.raises(ValueError, match="servo is 3, expected a dict with stiffness"):
+        zv.Stepper(ring, servo=3)
+
+
 def test_accelerations_agree_with_pinocchio(rng):
     arm = random_chain(rng, 7, branching=True, rotor=True)
     twin = Twin(arm)

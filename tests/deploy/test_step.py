@@ -26,6 +26,7 @@ def test_the_self_test_of_a_chain_finds_the_same_bits(rng, tmp_path, method):
     arm = random_chain(rng, 4, branching=True, rotor=True, friction=True)
     tip = arm.link_names[-1]
     options = {"q": rng.normal(size=4), "laws": ALL_LAWS, "external": [tip], "poses": [tip], "base_motion": True}
+    options["servo"] = {"stiffness": 30.0, "damping": 1.0, "limit": 8.0}
     zv.export_step(arm, tmp_path, name="arm", period=2e-4, substeps=2, method=method, **options)
     done = subprocess.run([compiled(tmp_path, "arm", "-O1", "-Wconversion")], capture_output=True, text=True)
     assert done.stdout == "passed: largest difference 0, the same bits\n"
@@ -36,6 +37,7 @@ def test_the_self_test_of_a_hexapod_finds_the_same_bits(rng, tmp_path, case):
     assert case in STANDARD
     ring = pair(case)[1]
     options = {"u": 0.05 * rng.normal(size=6), "laws": ALL_LAWS, "base_motion": case == "mixed-skew"}
+    options["servo"] = {"stiffness": 100.0}
     method = "rk4" if case == "mixed-skew" else "semi-implicit"
     zv.export_step(ring, tmp_path, name="ring", period=1e-4, method=method, **options)
     done = subprocess.run([compiled(tmp_path, "ring")], capture_output=True, text=True)

@@ -72,6 +72,21 @@ def test_cpp_example_computes_what_python_computes(programs):
 
 
 @pytest.mark.slow
+def test_c_rig_steps_as_python_does(programs, tmp_path):
+    ring, law = zv.mechanisms.docking_ring("UPS"), zv.laws.SpringDamper(400.0, 80.0)
+    zv.save_rig(ring, tmp_path / "ring.json", laws=law)
+    printed = dict(
+        line.split(" ", 1) for line in run(programs / "rig", tmp_path / "ring.json", cwd=tmp_path).splitlines()
+    )
+    assert printed["code"] == "0"
+    assert printed["again"] == printed["position"]
+    stepper = zv.Stepper(ring, laws=law)
+    for k in range(1000):
+        out = stepper.step(wrench=(-50.0 if k < 100 else 0.0, 0, 0, 0, 0, 0))
+    assert printed["position"] == " ".join(f"{x:.17g}" for x in out["ring.position"])
+
+
+@pytest.mark.slow
 def test_cpp_hexapod_computes_what_python_computes(programs):
     hinges = [
         ((0, 0.618, 0.166), (0, 0.424, 0.424)),

@@ -124,6 +124,12 @@ struct Table {
   }
 };
 
+// a number that somebody else sets, held over a step
+struct Given {
+  const double* value;
+  Reference at(double) const { return {*value, 0}; }
+};
+
 template <class T>
 T limited(const T& x, const T& limit) {
   const T low = chosen(above(-limit, x), -limit, x);
@@ -140,7 +146,7 @@ struct ServoOf {
 };
 struct Servo {
   ServoOf<double> of;
-  std::variant<Constant, Ramp, Table> reference;
+  std::variant<Constant, Ramp, Table, Given> reference;
   Reference at(double t) const {
     return std::visit([&](const auto& r) { return r.at(t); }, reference);
   }

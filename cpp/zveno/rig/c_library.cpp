@@ -21,7 +21,7 @@ namespace {
 using namespace zveno;
 
 constexpr std::size_t kMessage = 256;
-// a step that works needs all numbers of a state to be below this
+// counted exactly by a double in a snapshot
 constexpr std::int64_t kMostSteps = std::int64_t{1} << 53;
 
 struct Refused {

@@ -412,7 +412,7 @@ Description read_description(std::string_view text) {
   }
   const Object o(*rig, "rig",
                  {"format", "version", "model", "period", "substeps", "method", "laws", "start", "external", "poses",
-                  "base_motion", "most_held", "jump", "note"});
+                  "base_motion", "most_held", "jump", "servo", "note"});
   if (rig != &bare) {
     o.require("zveno.rig");
     model = &o.at("model", "a chain or a hexapod");
@@ -444,6 +444,13 @@ Description read_description(std::string_view text) {
       if (const int link = d.chain->find_link(name); link == Chain::kNoLink || link == Chain::kBase)
         fail("rig", "there is no link '" + name.substr(0, 60) + "' in chain '" + d.chain->name() + "'");
   d.base_motion = o.truth("base_motion");
+  if (const Value* servo = o.find("servo")) {
+    const Object gains(*servo, "servo", {"stiffness", "damping", "limit"});
+    d.servo = true;
+    d.gains = {gains.amount("stiffness"), gains.amount("damping"), std::numeric_limits<double>::infinity()};
+    if (gains.find("limit")) d.gains.limit = gains.number("limit");
+    if (!(d.gains.limit > 0)) fail("servo", "limit is not positive");
+  }
   d.most_held = o.whole("most_held", 0, 0, 1000000000);
   if (const Value* jump = o.find("jump")) {
     if (jump->kind != Kind::object) refuse("rig", "jump", jump, "an object: numbers by input");

@@ -19,7 +19,9 @@ struct Description {
   double period = 1e-3;
   int substeps = 1;
   bool semi_implicit = false;
-  std::vector<JointLaw> laws;         // of the driven joints
+  std::vector<JointLaw> laws;  // of the driven joints
+  bool servo = false;          // besides: of all drives, with references that are an input
+  ServoOf<double> gains = {};
   std::vector<double> start;          // q, qd or r, quaternion, u
   std::vector<std::string> external;  // links with an external wrench
   std::vector<std::string> poses;     // links whose poses are given

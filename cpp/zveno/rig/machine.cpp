@@ -35,6 +35,18 @@ class Stepping : public Machine {
         std::make_unique<Periods<System>>(System(std::move(setup)), d.semi_implicit, d.period / d.substeps, d.substeps);
   }
 
+  // the laws, and servos whose references are the input that was added last
+  std::vector<JointLaw> laws_of(const Description& d) const {
+    if (!d.servo) return d.laws;
+    std::vector<JointLaw> laws;
+    for (std::size_t k = 0; k < d.laws.size(); ++k) {
+      std::vector<Term> terms = d.laws[k].terms();
+      terms.emplace_back(Servo{d.gains, Given{in.data() + inputs.back().offset + static_cast<int>(k)}});
+      laws.emplace_back(std::move(terms));
+    }
+    return laws;
+  }
+
   std::unique_ptr<Periods<System>> periods_;
   Failure own_;  // of what is worked out here
 };
@@ -49,6 +61,8 @@ class ChainMachine : public Stepping<ChainSystem> {
       inputs.add("external." + link, 6, "N, N m");
     }
     if (base_motion_) inputs.add("base_motion", 9, "m/s^2, rad/s, rad/s^2");
+    const int base = base_motion_ ? inputs.back().offset : 0;
+    if (d.servo) inputs.add("drive.reference", n_, "rad or m");
     outputs.add("q", n_, "rad or m");
     outputs.add("qd", n_, "rad/s or m/s");
     outputs.add("qdd", n_, "rad/s^2 or m/s^2");
@@ -67,7 +81,7 @@ class ChainMachine : public Stepping<ChainSystem> {
     setup.chain = &chain_;
     setup.kernels = &kernels_;
     setup.q.resize(n), setup.qd.resize(n);
-    setup.laws = d.laws;
+    setup.laws = laws_of(d);
     setup.lower.assign(n, -kInfinity), setup.upper.assign(n, kInfinity);
     const double* given = in.data();
     setup.forces = [given, n](double, const double*, const double*, double* tau) { std::copy_n(given, n, tau); };
@@ -77,7 +91,7 @@ class ChainMachine : public Stepping<ChainSystem> {
       setup.external.push_back(
           {frames_[k], {}, [wrench](double, const double*, const double*, double* out) { std::copy_n(wrench, 6, out); }});
     }
-    base_ = given + (base_motion_ ? inputs.back().offset : 0);
+    base_ = given + base;
     if (base_motion_) setup.base_at = [base = base_](double, double* motion) { std::copy_n(base, 9, motion); };
     set_up(std::move(setup), d);
   }
@@ -149,6 +163,7 @@ class HexapodMachine : public Stepping<HexapodSystem> {
     inputs.add("wrench", 6, "N, N m");
     inputs.add("tau", kLegs, "N or N m");
     if (d.base_motion) inputs.add("base_motion", 9, "m/s^2, rad/s, rad/s^2");
+    if (d.servo) inputs.add("drive.reference", kLegs, "m or rad");
     outputs.add("ring.position", 3, "m");
     outputs.add("ring.quaternion", 4, "1");
     outputs.add("ring.twist", 6, "m/s, rad/s");
@@ -162,7 +177,7 @@ class HexapodMachine : public Stepping<HexapodSystem> {
     HexapodSetup setup;
     setup.hexapod = model_.get();
     setup.kernels = &kernels;
-    setup.laws = d.laws;
+    setup.laws = laws_of(d);
     const double *wrench = in.data(), *tau = wrench + 6, *base = tau + kLegs;
     setup.wrench_at = [wrench](double, const double*, const double*, const double*, double* out) {
       std::copy_n(wrench, 6, out);

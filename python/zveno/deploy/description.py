@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Fail, _show, as_choice, as_flag, as_integer, as_list, as_number
+from .._check import Fail, _show, as_amount, as_choice, as_flag, as_integer, as_list, as_number
 from .._output import checked_path, replacing
 from .._record import require_keys
 from ..errors import ModelError
@@ -31,7 +31,7 @@ FORMAT: Final = "zveno.rig"
 VERSION: Final = 1
 KEYS: Final = (
     *("format", "version", "model", "period", "substeps", "method", "laws", "start", "external", "poses"),
-    *("base_motion", "most_held", "jump", "note"),
+    *("base_motion", "servo", "most_held", "jump", "note"),
 )
 
 
@@ -51,6 +51,7 @@ class RigOptions(TypedDict, total=False):
     external: Sequence[str]
     poses: Sequence[str]
     base_motion: bool
+    servo: Mapping[str, float]
     most_held: int
     jump: Mapping[str, float]
 
@@ -77,6 +78,7 @@ class Description:
     external: tuple[str, ...]
     poses: tuple[str, ...]
     base_motion: bool
+    servo: Mapping[str, float]
     most_held: int
     jump: Mapping[str, float]
 
@@ -88,11 +90,13 @@ class Description:
     @property
     def inputs(self) -> tuple[Channel, ...]:
         """Inputs in their order."""
-        motion = [Channel("base_motion", 9, "m/s^2, rad/s, rad/s^2")] if self.base_motion else []
+        more = [Channel("base_motion", 9, "m/s^2, rad/s, rad/s^2")] if self.base_motion else []
         if isinstance(self.model, Hexapod):
-            return Channel("wrench", 6, "N, N m"), Channel("tau", 6, "N or N m"), *motion
+            more += [Channel("drive.reference", 6, "m or rad")] if self.servo else []
+            return Channel("wrench", 6, "N, N m"), Channel("tau", 6, "N or N m"), *more
+        more += [Channel("drive.reference", self.model.n, "rad or m")] if self.servo else []
         loads = [Channel(f"external.{link}", 6, "N, N m") for link in self.external]
-        return Channel("tau", self.model.n, "N m or N"), *loads, *motion
+        return Channel("tau", self.model.n, "N m or N"), *loads, *more
 
     @property
     def outputs(self) -> tuple[Channel, ...]:
@@ -137,6 +141,8 @@ class Description:
         data |= {key: list(names) for key, names in (("external", self.external), ("poses", self.poses)) if names}
         if self.base_motion:
             data["base_motion"] = True
+        if self.servo:
+            data["servo"] = dict(self.servo)
         if self.most_held:
             data["most_held"] = self.most_held
         if self.jump:
@@ -155,6 +161,7 @@ class Description:
             "method": self.method,
             "laws": list(self.laws),
             "base_motion": self.base_motion,
+            "servo": self.servo,
             "most_held": self.most_held,
             "jump": self.jump,
             **self.start,
@@ -237,6 +244,7 @@ def describe(function: str, model: Chain | Hexapod, options: RigOptions) -> Desc
         _links(model, options.get("external"), "external", fail),
         _links(model, options.get("poses"), "poses", fail),
         as_flag(options.get("base_motion", False), fail, "base_motion"),
+        _servo(options.get("servo"), fail),
         held,
         {},
     )
@@ -313,6 +321,16 @@ def law_of_terms(terms: Sequence[Sequence[Any]]) -> Law | None:
     return None if not made else made[0] if len(made) == 1 else law_types.Sum(tuple(made))
 
 
+def _servo(given: Any, fail: Fail) -> Mapping[str, float]:
+    """Gains of the servos whose references are an input; empty: there are none."""
+    if not given:
+        return {}
+    if not isinstance(given, Mapping) or not {"stiffness"} <= set(given) <= {"stiffness", "damping", "limit"}:
+        fail(f"servo is {_show(given)}, expected a dict with stiffness, and damping and limit if there are any")
+    gains = {key: as_amount(value, fail, f"{key} of servo", positive=key == "limit") for key, value in given.items()}
+    return {"damping": 0.0} | gains
+
+
 def _links(model: Chain | Hexapod, names: Any, what: str, fail: Fail) -> tuple[str, ...]:
     if names is None or isinstance(model, Hexapod):
         return ()
@@ -353,6 +371,9 @@ def save_rig(model: Chain | Hexapod, path: str | os.PathLike[str], **options: Un
         Links of a chain whose poses are outputs ``pose.<link>.position`` and ``pose.<link>.quaternion``.
     base_motion : bool
         Whether the motion of the base is an input: [a; Omega; Omega'] in base axes.
+    servo : dict, optional
+        Gains ``stiffness``, ``damping``, ``limit`` of position servos of all drives, besides the laws; their references
+        are the input ``drive.reference``.
     most_held : int
         Refused inputs in a row after which the rig stops; 0, the default: never.
     jump : dict of float by input

@@ -69,6 +69,7 @@ _TEXTS: Final = {
     "stroke": "coordinates of the drives",
     "stroke_rate": "their rates",
     "leg_force": "forces of the drives",
+    "drive.reference": "references of the servos of the drives",
     "external": "wrench at the origin of the link, world axes",
     "pose": "pose of the link, world axes",
 }
@@ -279,12 +280,21 @@ class _Unit:
     def units(self, channel: Channel) -> list[str]:
         """Of each number."""
         model, name, size = self.description.model, channel.name, channel.size
-        if name in ("q", "qd", "qdd", "tau", "stroke", "stroke_rate", "leg_force"):
+        if name in ("q", "qd", "qdd", "tau", "drive.reference", "stroke", "stroke_rate", "leg_force"):
             if isinstance(model, Hexapod):
                 turns = [leg.unit == "rad" for leg in model.legs]
             else:
                 turns = [kind == "revolute" for kind in (link.joint for link in model.links) if kind != "fixed"]
-            kinds = {"q": 0, "stroke": 0, "qd": 1, "stroke_rate": 1, "qdd": 2, "tau": 3, "leg_force": 3}
+            kinds = {
+                "q": 0,
+                "stroke": 0,
+                "drive.reference": 0,
+                "qd": 1,
+                "stroke_rate": 1,
+                "qdd": 2,
+                "tau": 3,
+                "leg_force": 3,
+            }
             pair = (("m", "rad"), ("m/s", "rad/s"), ("m/s2", "rad/s2"), ("N", "N.m"))[kinds[name]]
             return [pair[turn] for turn in turns]
         if name == "base_motion":

@@ -139,6 +139,8 @@ class Stepper:
     >>> import zveno as zv
     >>> arm = zv.robots.two_link()
     >>> stepper = zv.Stepper(arm, period=1e-3, q=[0.5, 0.0])
+    >>> stepper
+    Stepper 'two_link': chain, period 0.001 s, 2 inputs, 13 outputs
     >>> for _ in range(1000):
     ...     out = stepper.step(tau=[0.0, 0.0])
     >>> bool((out["q"] == arm.simulate(1.0, 1e-3, q=[0.5, 0.0]).q[-1]).all())
@@ -198,6 +200,12 @@ class Stepper:
         if getattr(self, "_handle", None):
             self._library.zv_rig_free(self._handle)
             self._handle = None
+
+    def __repr__(self) -> str:
+        """Model, period, numbers of inputs and outputs."""
+        numbers = f"{len(self._in)} inputs, {len(self._out)} outputs"
+        name = self._info.name.decode(errors="replace")
+        return f"Stepper '{name}': {self._info.kind.decode()}, period {self.period:g} s, {numbers}"
 
     @staticmethod
     def _raise(function: str, code: int, detail: str) -> None:

@@ -21,6 +21,7 @@ from ..codegen.export import _require_room, _write
 from ..codegen.footprint import FLAGS
 from ..codegen.graph import Argument, Graph
 from ..codegen.text import expression, names
+from ..errors import Error
 from ..model import Chain, Hexapod
 from ..sim.laws import Law
 from .c_math import MATH
@@ -134,15 +135,17 @@ def _indented(lines: Iterable[str]) -> list[str]:
 class _Laws:
     """Laws of all joints as C: their forces, rates of their internal states, how these settle and relax."""
 
-    def __init__(self, laws: Sequence[Law | None]) -> None:
+    def __init__(self, laws: Sequence[Law | None], servo: Mapping[str, float], at: int) -> None:
         self.tables: list[str] = []
         self.forces: list[str] = []
         self.settled: list[str] = []
         self.relaxed: list[str] = []
         self.states = 0
-        self.uses_time = False
         for joint, law in enumerate(laws):
             terms = [] if law is None else law._terms()
+            if servo:  # its references are inputs
+                gains = servo["stiffness"], servo["damping"], servo.get("limit", math.inf)
+                terms = [*terms, ("servo_given", *gains, f"in[{at + joint}]")]
             self.forces.append("{")
             self.forces += _indented(["double s0 = 0.0;", *self._sum(terms, joint, 0), f"force[{joint}] = s0;"])
             self.forces.append("}")
@@ -176,8 +179,9 @@ class _Laws:
         if kind == "lugre":
             return self._lugre(numbers, joint, total)
         stiffness, damping, limit = map(_number, numbers[:3])
-        self.uses_time = True
-        if kind == "servo_constant":
+        if kind == "servo_given":
+            value = [f"const double value = {numbers[3]};", "const double rate = 0.0;"]
+        elif kind == "servo_constant":
             value = [f"const double value = {_number(numbers[3])};", "const double rate = 0.0;"]
         elif kind == "servo_ramp":
             value = ["double rate;", f"const double value = zv_ramp(t, {', '.join(map(_number, numbers[3:]))}, &rate);"]
@@ -202,12 +206,12 @@ class _Laws:
         return [f"z_rate[{z}] = {v} - {decay} * z[{z}];", f"{total} += {bristles};"]
 
     def functions(self, joints: int, relaxes: bool) -> list[str]:
-        unused = [] if self.uses_time else ["(void)t;"]
+        unused = [] if re.search(r"\bt\b", "\n".join(self.forces)) else ["(void)t;"]
         if not self.states:
             unused += ["(void)z;", "(void)z_rate;"]
         used = "\n".join(self.forces)
-        unused += [f"(void){name};" for name in ("x", "v") if not re.search(rf"\b{name}\[", used)]
-        arrays = f"const double x[{joints}], const double v[{joints}]"
+        unused += [f"(void){name};" for name in ("x", "v", "in") if not re.search(rf"\b{name}\[", used)]
+        arrays = f"const double *in, const double x[{joints}], const double v[{joints}]"
         lines = [*self.tables, ""] if self.tables else []
         lines += [
             "/* forces of the drives, and rates of their internal states */",
@@ -244,7 +248,7 @@ def _ring_parts(d: Description) -> tuple[list[str], int]:
     """Functions of a hexapod, and the size of its state."""
     ring = d.model
     assert isinstance(ring, Hexapod)
-    laws = _Laws(d.laws)
+    laws = _Laws(d.laws, d.servo, 21 if d.base_motion else 12)
     arguments = ("r", "R", "u", "wrench", "tau", *(("base_motion",) if d.base_motion else ()))
     outputs = ("acceleration", "base_wrench", "joint_position", "joint_velocity")
     full = ring.trace("forward_dynamics", arguments=arguments, outputs=outputs).graph
@@ -271,7 +275,7 @@ def _ring_parts(d: Description) -> tuple[list[str], int]:
         "for (int k = 0; k < 6; ++k) {",
         "  p[k] = (turning[k] != 0) ? zv_unwrapped(position[k], last[k]) : position[k];",
         "}",
-        "laws(t, p, v, y + 13, rate + 13, tau);",
+        "laws(t, in, p, v, y + 13, rate + 13, tau);",
         "for (int k = 0; k < 6; ++k) {",
         "  tau[k] += in[6 + k];",
         "}",
@@ -386,7 +390,7 @@ def _chain_parts(d: Description) -> tuple[list[str], int]:
     arm = d.model
     assert isinstance(arm, Chain)
     n = arm.n
-    laws = _Laws(d.laws)
+    laws = _Laws(d.laws, d.servo, n + 6 * len(d.external) + (9 if d.base_motion else 0))
     motion = ("base_motion",) if d.base_motion else ()
     loads: dict[str, Any] = {"external": list(d.external)} if d.external else {}
     forward = arm.trace("forward_dynamics", arguments=("q", "qd", "tau", *motion), method="aba", **loads).graph
@@ -433,7 +437,7 @@ def _chain_parts(d: Description) -> tuple[list[str], int]:
         "  (void)load;",
         f"  (void)memcpy(p, y, {n} * sizeof *p);",
         f"  (void)memcpy(v, y + {n}, {n} * sizeof *v);",
-        f"  laws(t, y, y + {n}, y + {2 * n}, rate + {2 * n}, tau);",
+        f"  laws(t, in, y, y + {n}, y + {2 * n}, rate + {2 * n}, tau);",
         f"  for (int k = 0; k < {n}; ++k) {{",
         "    tau[k] += in[k];",
         "  }",
@@ -614,16 +618,25 @@ def _self_test(code: StepCode) -> str:
     rng = np.random.default_rng(0)
     size = sum(x.size for x in code.inputs)
     inputs = rng.normal(size=(TEST_STEPS, size)).round(6)
-    results = np.array([stepper.step_array(row).copy() for row in inputs])
+    made: list[Array] = []
+    for row in inputs:
+        try:
+            made.append(stepper.step_array(row).copy())
+        except (ArithmeticError, Error) as error:  # a step too long for the model, or out of reach: as far as it goes
+            if not made:
+                raise type(error)(f"export_step: the first step cannot be made: {error}") from None
+            break
+    results = np.array(made)
+    inputs = inputs[: len(made)]
 
     def table(name: str, rows: Array, width: str) -> str:
         text = ",\n".join("  {" + ", ".join(repr(float(x)) for x in row) + "}" for row in rows)
-        return f"static const double {name}[{TEST_STEPS}][{width}] = {{\n{text}\n}};"
+        return f"static const double {name}[{len(rows)}][{width}] = {{\n{text}\n}};"
 
     scale = float(np.abs(results).max()) or 1.0
     return Template(_TEST).substitute(
         name=code.name,
-        steps=TEST_STEPS,
+        steps=len(made),
         inputs=table("given", inputs, f"{code.name.upper()}_INPUTS"),
         wanted=table("wanted", results, f"{code.name.upper()}_OUTPUTS"),
         tolerance=repr(1e-9 * scale),
