@@ -191,10 +191,10 @@ MODULES = {
     ),
     "docking": (
         "Docking",
-        "Two spacecraft: contact, capture, retraction; campaigns of many dockings: [](../../docking.md). Their statistics: "
-        "[](docking.statistics.md).",
+        "Two spacecraft: contact, capture, retraction; campaigns of many dockings: [](../../docking.md). Their "
+        "statistics: [](docking.statistics.md).",
     ),
-    "docking.statistics": ("Statistics of campaigns", "Probabilities, percentiles, correlations, with their confidence."),
+    "docking.statistics": ("Statistics of campaigns", "Probabilities, percentiles, correlations, their confidence."),
     "control": ("Controllers", "Efforts from state and reference, in Python and as C: [](../../control.md)."),
     "files": ("Files", "Reading and writing models and records."),
     "graph": ("Expression graphs", "The straight-line program behind a traced function."),

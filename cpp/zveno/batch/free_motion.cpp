@@ -1,4 +1,5 @@
-// One state after another of a hexapod in free flight, legs in lanes. Sums over the legs are made in their order.
+// One state after another of a hexapod in free flight, legs in lanes: docs/docking.md (D1)-(D6), docs/hexapods.md (51). Sums
+// over the legs are made in their order.
 #include <zveno/functions/free_motion.hpp>
 
 #include <algorithm>

@@ -640,9 +640,9 @@ class Campaign:
         return {name: self._cache[name] for name in self.columns}
 
     def column(self, name: str) -> Any:
-        """One column, or what follows from some: `offset`, `tilt`, `lateral`, `tilt_rate`, `abs_roll`, `abs_rate_x`, `captured`.
+        """One column, or what follows from some.
 
-        The first four are sizes of vectors.
+        That is: sizes of the vectors `offset`, `tilt`, `lateral` and `tilt_rate`; `abs_roll`, `abs_rate_x`; `captured`.
 
         Parameters
         ----------

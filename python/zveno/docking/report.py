@@ -150,9 +150,9 @@ def _loads(campaign: Campaign) -> str:
     head = ["peak over the run", *(f"{percent:g} %" for percent in PERCENTILES), "extreme", "worst run"]
     return _table(head, rows) + _note(
         "Percentiles of the captured runs alone, below them their 95 % intervals by order statistics, which assume no "
-        "distribution; infinite where there are too few runs. Compression, tension, shear, torsion and bending are those "
-        "of contact and latches on the first ring, at its origin, in its axes. The worst run is that of all sound runs, "
-        "captured or not."
+        "distribution; infinite where there are too few runs. Compression, tension, shear, torsion and bending are "
+        "loads of contact and latches on the first ring, at its origin, in its axes. The worst run is of all sound "
+        "runs, captured or not."
     )
 
 
@@ -251,7 +251,8 @@ def _accuracy(campaign: Campaign) -> str:
     table = _table(["", ""], rows) if rows else ""
     return table + _note(
         "Every run is accepted by its energy residual, or repeated with half the step. That is the error of the "
-        "integration, not of the model: with more contact nodes times of capture move by about 1 % and peak loads by 3 to 6 %."
+        "integration, not of the model: with more contact nodes times of capture move by about 1 % and peak loads by 3 "
+        "to 6 %."
     )
 
 
