@@ -42,11 +42,11 @@ RingShape shape_of(const py::tuple& t) {
   return s;
 }
 
-// edge, side, face, blend, damping, friction, creep speed, exponent
+// edge, side, face, blend, damping, friction, creep speed, exponent, sticking, mass
 ContactLaw law_of(const py::tuple& t) {
-  if (t.size() != 8) throw py::value_error("docking: a contact has 8 numbers");
+  if (t.size() != 10) throw py::value_error("docking: a contact has 10 numbers");
   const auto x = [&](std::size_t i) { return t[i].cast<double>(); };
-  return {x(0), x(1), x(2), x(3), x(4), x(5), x(6), x(7) > 1.25};
+  return {x(0), x(1), x(2), x(3), x(4), x(5), x(6), x(7) > 1.25, x(8) != 0, x(9)};
 }
 
 dk::Move move_of(const py::tuple& t) {

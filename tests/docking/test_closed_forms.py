@@ -130,3 +130,69 @@ def test_momentum_is_constant_to_rounding_for_any_step():
     for kind, dt in (("UPS", 4e-3), ("RSU", 2e-3), ("SPU", 3e-3)):
         d = docking.simulate(docking.demo(kind, "nominal"), 2.5, dt=dt, record=1.0)
         assert d.momentum_error < 1e-9 and d.angular_momentum_error < 3e-8
+
+
+# two bodies pressed together by thrusters, pushed sideways by `ratio` of the limit of friction
+def pressed(ratio, duration=math.inf, **contact):
+    light = zv.Body(1000.0, (800.0, 800.0, 800.0))
+    vehicle = docking.Vehicle(light)
+    press, friction = 400.0, 0.10
+    side = ratio * friction * press
+    thrusts = [docking.Thrust((press, 0, 0), at=0.0, vehicle=k) for k in "ab"]
+    thrusts += [
+        docking.Thrust((0, sign * side, 0), at=2.0, duration=duration, vehicle=k) for k, sign in (("a", 1), ("b", -1))
+    ]
+    return docking.Scenario(
+        vehicle,
+        vehicle,
+        docking.Conditions(1e-3, gap=1e-4),
+        contact=docking.Contact(friction=friction, damping=1000.0, edge_stiffness=0, side_stiffness=0, **contact),
+        latches=OFF,
+        thrust=thrusts,
+    )
+
+
+def test_smooth_friction_creeps_at_its_closed_form():
+    d = docking.simulate(pressed(0.5), 6.0, dt=1e-3)
+    speed = 5e-3 * 0.5 / math.sqrt(1 - 0.25)
+    assert abs(d.history.relative_twist[-1, 1]) == pytest.approx(speed, rel=5e-4)
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.5])
+def test_sticking_friction_holds(exponent):
+    s = pressed(0.5, sticking=True, exponent=exponent, face_stiffness=4e5 if exponent == 1.0 else 4e7)
+    d = docking.simulate(s, 6.0, dt=1e-3)
+    h = d.history
+    way = h.misalignment[:, 1] - h.misalignment[h.t.searchsorted(1.99), 1]
+    if exponent == 1.0:  # load over stiffness of the bristles
+        assert abs(way[-1]) == pytest.approx(0.5 * 40 / (2 / 3 * 4e5 * 2 * math.pi * 0.585), rel=1e-4)
+    last = h.t > 5.0
+    assert np.ptp(way[last]) < 1e-9
+    assert np.abs(h.relative_twist[last, 1]).max() < 1e-9
+
+
+def test_sticking_friction_slides_under_more_and_stays():
+    d = docking.simulate(pressed(1.6, 0.3, sticking=True), 3.5, dt=1e-3)
+    # a mass on a spring with a slider, by small steps
+    m, limit, k = 500.0, 40.0, 2 / 3 * 4e5 * 2 * math.pi * 0.585
+    c, dt = 1.4 * math.sqrt(k * m), 1e-5
+    x = v = z = 0.0
+    for n in range(150_000):
+        push = 64.0 if n * dt < 0.3 else 0.0
+        v += dt / m * (push - min(max(k * z + c * v, -limit), limit))
+        x += dt * v
+        z = min(max(z + dt * v, -limit / k), limit / k)
+    h = d.history
+    moved = abs(h.misalignment[-1, 1] - h.misalignment[h.t.searchsorted(1.99), 1])
+    assert moved == pytest.approx(x, rel=2e-3)
+    assert np.abs(h.relative_twist[h.t > 3.3, 1]).max() < 1e-8
+    assert d.momentum_error < 1e-9
+
+
+def test_sticking_friction_docks_as_smooth_friction_does_nearly():
+    s = docking.demo("UPS", "nominal")
+    stuck = docking.simulate(s.replace(contact=docking.Contact(sticking=True)), dt=2e-3, after=0.5)
+    smooth = docking.simulate(s, dt=2e-3, after=0.5)
+    assert stuck.captured and stuck.t_contact == pytest.approx(smooth.t_contact, abs=1e-6)
+    assert stuck.t_capture == pytest.approx(smooth.t_capture, rel=0.1)
+    assert stuck.momentum_error < 1e-9

@@ -33,9 +33,11 @@ inline bool any_positive(const Packed& x) {
 // points of a curve and the length each stands for
 struct Nodes {
   std::vector<double> x, y, z, length;
+  double whole = 0;
 
   void add(double s, double r, double angle, double l) {
     x.push_back(s), y.push_back(r * std::cos(angle)), z.push_back(r * std::sin(angle)), length.push_back(l);
+    whole += l;
   }
   void finish() {  // whole rounds of parts; what fills them is far from any surface
     while (x.size() % kParts) add(-100, 50, 0, 0);
@@ -137,40 +139,68 @@ ZVENO_INLINE Direction<Packed> nearest(const Ring& ring, const Vector& x, Packed
 
 class LaneContact : public ContactPair {
  public:
-  LaneContact(const RingShape& a, const RingShape& b) : a_(a), b_(b) {}
+  LaneContact(const RingShape& a, const RingShape& b)
+      : a_(a), b_(b), nodes_(a_.edge.count() + a_.side.count() + b_.edge.count() + b_.side.count() + b_.face.count()) {}
 
   void evaluate(const ContactLaw& law, const double* R, const double* p, const double* v, const double* w,
                 ContactLoad& load) const override {
-    walk(
-        R, p, v, w,
-        [&](double stiffness, const Packed& length, const Vector& x, const Touch<Packed>& touch, const Relative& q) {
-          return contact::respond(law, stiffness, length, x, touch, q.velocity(x));
-        },
-        law, load);
+    walk(R, p, v, w, law, load, [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
+      return contact::respond(law, n.stiffness, n.length, n.at, touch, q.velocity(n.at));
+    });
+  }
+
+  int bristles() const override { return 3 * nodes_; }
+
+  void hold(const ContactLaw& law, const double* R, const double* p, const double* v, const double* w, const double* z,
+            double since, ContactLoad& load) const override {
+    walk(R, p, v, w, law, load, [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
+      const Vector bent{Packed::load(z + n.place), Packed::load(z + nodes_ + n.place),
+                        Packed::load(z + 2 * nodes_ + n.place)};
+      const Packed share = n.length * Packed(1 / n.whole);
+      return contact::hold(law, n.stiffness, n.length, share, n.at, touch, q.velocity(n.at), bent, since);
+    });
+  }
+
+  void advance(const ContactLaw& law, const double* R, const double* p, const double* v, const double* w, const double* z,
+               double dt, double* next) const override {
+    std::fill_n(next, 3 * nodes_, 0.0);
+    ContactLoad load;
+    walk(R, p, v, w, law, load, [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
+      const Vector bent{Packed::load(z + n.place), Packed::load(z + nodes_ + n.place),
+                        Packed::load(z + 2 * nodes_ + n.place)};
+      const Vector now = contact::bristles(law, n.stiffness, n.length, touch, q.velocity(n.at), bent, dt);
+      now.x.store(next + n.place), now.y.store(next + nodes_ + n.place), now.z.store(next + 2 * nodes_ + n.place);
+      return nothing();
+    });
   }
 
   double penetration(const double* R, const double* p) const override {
     const double still[3] = {};
     ContactLoad load;
-    walk(
-        R, p, still, still,
-        [](double, const Packed&, const Vector&, const Touch<Packed>&, const Relative&) {
-          return contact::Sums<Packed>{{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, 0.0, 0.0};
-        },
-        ContactLaw(), load);
+    walk(R, p, still, still, ContactLaw(), load,
+         [](const Node&, const Touch<Packed>&, const Relative&) { return nothing(); });
     return load.penetration;
   }
 
  private:
+  // nodes in lanes
+  struct Node {
+    double stiffness, whole;  // length of their curve
+    Packed length;
+    const Vector& at;
+    int place;  // among all nodes
+  };
+  static contact::Sums<Packed> nothing() { return {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, 0.0, 0.0}; }
+
   template <class F>
-  void walk(const double* R, const double* p, const double* v, const double* w, const F& f, const ContactLaw& law,
-            ContactLoad& load) const {
+  void walk(const double* R, const double* p, const double* v, const double* w, const ContactLaw& law, ContactLoad& load,
+            const F& f) const {
     load = {};
     {
       const Relative q(R, p, v, w);
       Collector sum;
-      petals(a_, b_, q, law, f, sum);
-      faces(q, law, f, sum);
+      petals(a_, b_, q, law, 0, f, sum);
+      faces(q, law, b_.edge.count() + b_.side.count(), f, sum);
       load.penetration = sum.deepest();
       if (sum.touched()) {
         double s[8];
@@ -192,7 +222,7 @@ class LaneContact : public ContactPair {
     }
     const Relative q(turn, at, speed, rate);
     Collector sum;
-    petals(b_, a_, q, law, f, sum);
+    petals(b_, a_, q, law, b_.edge.count() + b_.side.count() + b_.face.count(), f, sum);
     load.penetration = std::max(load.penetration, sum.deepest());
     if (!sum.touched()) return;
     double s[8], force[3], moment[3];
@@ -210,7 +240,8 @@ class LaneContact : public ContactPair {
 
   // edges and sides of Q on the petals of P
   template <class F>
-  void petals(const Ring& P, const Ring& Q, const Relative& q, const ContactLaw& law, const F& f, Collector& sum) const {
+  void petals(const Ring& P, const Ring& Q, const Relative& q, const ContactLaw& law, int first, const F& f,
+              Collector& sum) const {
     const contact::Petals& s = P.petals;
     const Packed top(s.height), bottom(s.extension), sign(s.sign), root2(s.root * s.root);
     for (int i = 0; i < Q.edge.count(); i += kLanes) {
@@ -223,7 +254,8 @@ class LaneContact : public ContactPair {
       if (!any_positive(lesser(within, more))) continue;
       const Touch<Packed> touch = contact::edge(s, Place<Packed>(x), middle);
       sum.deepen(touch);
-      sum.add(i / kLanes % kTurns, f(law.edge, Packed::load(Q.edge.length.data() + i), x, touch, q));
+      sum.add(i / kLanes % kTurns,
+              f(Node{law.edge, Q.edge.whole, Packed::load(Q.edge.length.data() + i), x, first + i}, touch, q));
     }
     const Packed wide(P.side_radius * P.side_radius);
     for (int i = 0; i < Q.side.count(); i += kLanes) {
@@ -236,24 +268,28 @@ class LaneContact : public ContactPair {
       if (!any_positive(lesser(within, more))) continue;
       const Touch<Packed> touch = contact::side(s, Place<Packed>(x), middle);
       sum.deepen(touch);
-      sum.add(i / kLanes % kTurns, f(law.side, Packed::load(Q.side.length.data() + i), x, touch, q));
+      sum.add(
+          i / kLanes % kTurns,
+          f(Node{law.side, Q.side.whole, Packed::load(Q.side.length.data() + i), x, first + Q.edge.count() + i}, touch, q));
     }
   }
 
   // face of B on the mating plane of A
   template <class F>
-  void faces(const Relative& q, const ContactLaw& law, const F& f, Collector& sum) const {
+  void faces(const Relative& q, const ContactLaw& law, int first, const F& f, Collector& sum) const {
     for (int i = 0; i < b_.face.count(); i += kLanes) {
       const Vector x = q.place(b_.face, i);
       if (!any_positive(-x.x)) continue;
       const Touch<Packed> touch =
           contact::face(a_.shape.face_radius, a_.shape.face_half_width, a_.petals.per_window, Place<Packed>(x));
       sum.deepen(touch);
-      sum.add(i / kLanes % kTurns, f(law.face, Packed::load(b_.face.length.data() + i), x, touch, q));
+      sum.add(i / kLanes % kTurns,
+              f(Node{law.face, b_.face.whole, Packed::load(b_.face.length.data() + i), x, first + i}, touch, q));
     }
   }
 
   Ring a_, b_;
+  int nodes_;
 };
 
 }  // namespace

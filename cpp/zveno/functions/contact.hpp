@@ -21,6 +21,13 @@ class ContactPair {
   // axes
   virtual void evaluate(const ContactLaw& law, const double* R, const double* p, const double* v, const double* w,
                         ContactLoad& load) const = 0;
+  // Friction that sticks: z holds bristles() numbers, those at the beginning of the step that began `since` ago; next: those
+  // at its end, dt later, in this state
+  virtual int bristles() const = 0;
+  virtual void hold(const ContactLaw& law, const double* R, const double* p, const double* v, const double* w,
+                    const double* z, double since, ContactLoad& load) const = 0;
+  virtual void advance(const ContactLaw& law, const double* R, const double* p, const double* v, const double* w,
+                       const double* z, double dt, double* next) const = 0;
   // the deepest penetration alone
   virtual double penetration(const double* R, const double* p) const = 0;
 };

@@ -23,6 +23,8 @@ struct ContactLaw {
   double edge = 0, side = 0, face = 0;  // N/m^2, or N/m^2.5
   double blend = 1, damping = 0, friction = 0, creep_speed = 1;
   bool hertz = false;  // exponent 1.5
+  bool sticking = false;
+  double mass = 1;  // of the rings against each other: damping of bristles
 };
 
 }  // namespace zveno

@@ -130,6 +130,10 @@ Docking::Docking(Setup setup) : setup_(std::move(setup)) {
   for (int k = 0; k < 2; ++k) vehicle_[k] = std::make_unique<Vehicle>(setup_, k);
   const RingShape &a = setup_.vehicle[0].shape, &b = setup_.vehicle[1].shape;
   contact_ = setup_.kernels->make_contact(a, b);
+  if (setup_.law.sticking) {
+    bristles_.resize(static_cast<std::size_t>(contact_->bristles()));
+    next_bristles_.resize(bristles_.size());
+  }
   reach_a_ = a.height + b.height;
   for (const RingShape* s : {&a, &b})
     radius_ = std::max({radius_, s->root_radius, s->tip_radius, s->edge_radius, s->face_radius});
@@ -326,6 +330,8 @@ bool Docking::begin(const Conditions& c) {
   for (auto& m : hold_moment_) m = {};
   for (auto& e : external_) std::fill_n(e, 6, 0.0);
   evaluations_ = deepest_ = 0;
+  std::fill(bristles_.begin(), bristles_.end(), 0.0);
+  bristle_time_ = 0;
   for (Tracker& t : tracker_) t = {0, 0, 0, 0, -kInfinite, kNan, 0};
   events_.clear();
   for (auto& v : vehicle_) {
@@ -390,10 +396,12 @@ bool Docking::evaluate(double t, const double* y, Stage& e) {
   put(back(RA, vec(e.vo[1]) + cross(wB, oA - oB) - vec(e.vo[0])), e.v);
   put(back(RA, wB - wA), e.w);
   const double across = std::hypot(e.turn[3], e.turn[6]);  // x_A x x_B
-  if (setup_.contact && !(e.at[0] > reach_a_ + radius_ * across))
-    contact_->evaluate(law_, e.turn, e.at, e.v, e.w, e.contact);
-  else
+  if (!setup_.contact || e.at[0] > reach_a_ + radius_ * across)
     e.contact = {};
+  else if (law_.sticking)
+    contact_->hold(law_, e.turn, e.at, e.v, e.w, bristles_.data(), t - bristle_time_, e.contact);
+  else
+    contact_->evaluate(law_, e.turn, e.at, e.v, e.w, e.contact);
   std::copy_n(e.contact.force, 3, e.load), std::copy_n(e.contact.moment, 3, e.load + 3);
   double* rate = e.rate.data();
   double latch_power = 0;
@@ -841,6 +849,13 @@ Status Docking::attempt(const Conditions& c, const Options& o, double dt, int pa
       std::swap(y_, next_);
       std::swap(now_, then_);
       t = t1;
+      if (law_.sticking) {
+        contact_->advance(law_, now_.turn, now_.at, now_.v, now_.w, bristles_.data(), t - bristle_time_,
+                          next_bristles_.data());
+        std::swap(bristles_, next_bristles_);
+        bristle_time_ = t;
+        if (!evaluate(t, y_.data(), now_)) return end(failed());
+      }
       sample(t, now_);
       bool acted = jumps;
       if (splits_at_contact && contact <= first && contact < 2) touch(t), acted = true;

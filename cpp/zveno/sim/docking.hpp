@@ -288,6 +288,8 @@ class Docking {
   double evaluations_ = 0, deepest_ = 0, energy_0_ = 0, momentum_0_[6], momentum_b_[6];
   double hold_attitude_[2][4];
   Failure failure_;
+  std::vector<double> bristles_, next_bristles_;  // of the contact, where friction sticks
+  double bristle_time_ = 0;
   std::array<double, kState> y_{}, next_{}, tmp_{};
   Stage now_, then_, mid_;
   std::vector<Tracker> tracker_;

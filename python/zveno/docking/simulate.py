@@ -117,10 +117,19 @@ def contact_wrench(
     return ContactWrench(out[..., :3], out[..., 3:6], out[..., 6], out[..., 7], out[..., 8])
 
 
-def _law(c: Contact) -> tuple[float, ...]:
+def _law(c: Contact, mass: float = 1.0) -> tuple[float, ...]:
+    """As the core takes it; mass: of the rings against each other."""
     return (
         c.edge_stiffness, c.side_stiffness, c.face_stiffness, c.blend, c.damping, c.friction, c.creep_speed, c.exponent,
+        float(c.sticking), mass,
     )  # fmt: skip
+
+
+def _inverse_mass(vehicle: Vehicle) -> float:
+    """Of what the ring moves along its axis, 1/kg."""
+    if vehicle.ring is None:
+        return 1 / vehicle.body.mass
+    return 1 / float(vehicle.ring.mass_matrix(*vehicle.ring.nominal)[0, 0])
 
 
 def _vehicle(scenario: Scenario, vehicle: Vehicle) -> dict[str, Any]:
@@ -160,7 +169,7 @@ def runner(scenario: Scenario) -> _core.DockingRunner:
         "a": _vehicle(scenario, scenario.chaser),
         "b": _vehicle(scenario, scenario.station),
         "contact_on": scenario.contact.enabled,
-        "contact": _law(scenario.contact),
+        "contact": _law(scenario.contact, 1 / (_inverse_mass(scenario.chaser) + _inverse_mass(scenario.station))),
         "range": scenario.contact.range,
         "latches": (
             latches.enabled, need, latches.radius, latches.axial_gap, latches.lateral_gap, latches.stiffness,
