@@ -798,7 +798,7 @@ class Campaign:
         --------
         >>> from zveno import docking
         >>> c = docking.campaign(docking.demo("UPS"), n=2, threads=1)
-        >>> c.rerun(1).t_capture == c.table["t_capture"][1]
+        >>> bool(c.rerun(1).t_capture == c.table["t_capture"][1])
         True
         """
         from .result import STATUS

@@ -140,7 +140,8 @@ def _loads(campaign: Campaign) -> str:
         values = campaign._of_captured(name)
         if not len(values):
             continue
-        for found in campaign.percentiles(name):
+        tail = [100 - percent for percent in PERCENTILES] if name == "stroke_min" else PERCENTILES
+        for found in campaign.percentiles(name, tail):
             low, high = found.interval
             cells.append(f"{_number(found.value * factor)}\n{_number(low * factor)} … {_number(high * factor)}")
         worst = campaign.worst(name, 1)
@@ -152,7 +153,7 @@ def _loads(campaign: Campaign) -> str:
         "Percentiles of the captured runs alone, below them their 95 % intervals by order statistics, which assume no "
         "distribution; infinite where there are too few runs. Compression, tension, shear, torsion and bending are "
         "loads of contact and latches on the first ring, at its origin, in its axes. The worst run is of all sound "
-        "runs, captured or not."
+        "runs, captured or not. Of the least stroke, percentiles are counted from the other end."
     )
 
 
