@@ -116,7 +116,10 @@ def test_runs_of_a_batch_are_those_of_the_reference():
     want = np.array([row for _, row in CAMPAIGN])
     # where a step is split the reference lays parabolas across a jump or through uneven samples: those stand aside here
     uneven = {"bending": [0], "leg": [0], "stroke_max": [0, 2]}
-    names = ["gap", "t_contact", "t_capture", "axial", "shear", "torsion", "bending", "latch", "leg", "stroke_min", "stroke_max", "evaluations"]
+    names = (
+        "gap", "t_contact", "t_capture", "axial", "shear", "torsion", "bending", "latch", "leg", "stroke_min",
+        "stroke_max", "evaluations",
+    )  # fmt: skip
     tolerance = {"stroke_min": 2e-5, "stroke_max": 2e-5, "evaluations": 5e-3, "latch": 1e-4}
     for k, name in enumerate(names):
         got, wanted = table[name] * (1e3 if "stroke" in name else 1), want[:, k]

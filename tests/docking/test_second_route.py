@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+import zveno as zv
 from reference import docking as ref
 from scipy.integrate import solve_ivp
-
-import zveno as zv
 from zveno import docking
 
 M_B, I_B, COM_B = 350e3, np.diag([5e7, 1e8, 1e8]), np.array([-15.0, 0, 0])
@@ -65,28 +64,37 @@ class SecondRoute:
             [
                 R0 @ y[7:10], quaternion_rate(y[3:7], y[10:13]), a_0[:3] - np.cross(y[10:13], y[7:10]), a_0[3:],
                 y[20:23], quaternion_rate(y[16:20], y[23:26]), free.acceleration,
-                y[33:36], quaternion_rate(y[29:33], w), force / M_B, np.linalg.solve(I_B, torque - np.cross(w, I_B @ w)),
+                y[33:36], quaternion_rate(y[29:33], w), force / M_B,
+                np.linalg.solve(I_B, torque - np.cross(w, I_B @ w)),
             ]
         )  # fmt: skip
+
+    def near(self, j):
+        """Negative where latch j may close."""
+
+        def gap(_, state):
+            a, b, *_ = self.rings(state)
+            g = ref.latch_gap(*a[:2], *b[:2], j)
+            return max(abs(g[0]) - ref.AXIAL, np.hypot(g[1], g[2]) - ref.LATERAL)
+
+        gap.terminal, gap.direction = True, -1
+        return gap
 
     def run(self, start, after):
         """Until `after` beyond capture: times of latches, samples (t, force on A's ring in its axes, strokes)."""
         t, y, samples = 0.0, start, []
         while len(self.closed) < 3 or t < self.capture + after:
             open_ = [j for j in range(3) if j not in self.closed]
-
-            def near(j):
-                def gap(t, y):
-                    a, b, *_ = self.rings(y)
-                    g = ref.latch_gap(*a[:2], *b[:2], j)
-                    return max(abs(g[0]) - ref.AXIAL, np.hypot(g[1], g[2]) - ref.LATERAL)
-
-                gap.terminal, gap.direction = True, -1
-                return gap
-
             end = 10.0 if open_ else self.capture + after
             got = solve_ivp(
-                self, (t, end), y, "RK45", events=[near(j) for j in open_] or None, rtol=1e-6, atol=1e-7, max_step=0.05
+                self,
+                (t, end),
+                y,
+                "RK45",
+                events=[self.near(j) for j in open_] or None,
+                rtol=1e-6,
+                atol=1e-7,
+                max_step=0.05,
             )
             for s, state in zip(got.t, got.y.T, strict=True):
                 a, _, _, RC, _ = self.rings(state)

@@ -28,7 +28,12 @@ def touches(cls):
             yield name, lambda made, name=name: getattr(made, name)(*ARGUMENTS.get(name, ()))
 
 
+OPTIONS = _core.DockingOptions(t_end=1.0, after=1.0, dt=1e-3, tolerance=1e-4, halvings=0, every=0)
 ARGUMENTS = {
+    "batch": (np.zeros((1, 12)), None, OPTIONS, 1),
+    "evaluate": (np.zeros(12), np.zeros(3), np.zeros(4), np.zeros(6)),
+    "run": (np.zeros(12), OPTIONS, 1),
+    "start_gap": (np.zeros(12),),
     "advance": (1,),
     "apply": (2, 0, 0),
     "closed": ([], None, np.zeros(1), None, True, None),

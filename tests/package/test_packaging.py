@@ -148,7 +148,9 @@ def test_wrong_calls_are_type_errors(tmp_path):
 @pytest.mark.slow
 def test_stubs_agree_with_the_compiled_module(tmp_path):
     # pybind11 gives its classes a metaclass of its own, which is no business of the user's
-    classes = "Chain|Graph|Hexapod|HexapodRun|ChainRun|JointLaw|Linkage|Reach|Schedule|SectionCut"
+    classes = (
+        "Chain|Docking(Options|Runner)|Graph|Hexapod|HexapodRun|ChainRun|JointLaw|Linkage|Reach|Schedule|SectionCut"
+    )
     (tmp_path / "allowed").write_text(rf"zveno\._core\.({classes})" + "\n")  # their metaclass
     options = ("--allowlist", "allowed", "--mypy-config-file", os.devnull)
     check_python("-m", "mypy.stubtest", "zveno._core", *options, cwd=tmp_path, **type_checker_environment())

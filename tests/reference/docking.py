@@ -1,4 +1,4 @@
-"""Docking of two vehicles transcribed to NumPy: velocities as state, contact node by node, latches, laws of the legs."""
+"""Docking of two vehicles transcribed to NumPy: velocities as state, contact of nodes, latches, laws of the legs."""
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def touches(kind, x):
     off = off[np.arange(len(x)), np.abs(off).argmin(axis=1)]
     radial = np.stack([0 * s, np.cos(phi), np.sin(phi)], axis=1)
     around = np.stack([0 * s, -np.sin(phi), np.cos(phi)], axis=1)
-    axial = np.zeros_like(x) + (1.0, 0, 0)
+    axial = np.tile([1.0, 0.0, 0.0], (len(x), 1))
     along = step((HEIGHT - s) / WINDOW) * step((s + BEHIND) / WINDOW)
     surface, width, slope = R_ROOT - LEAN * ramp(s, FILLET), W_ROOT - TAPER * ramp(s, FILLET), step(s / FILLET)
     if kind == "edge":
@@ -74,7 +74,9 @@ def contact(o_a, R_a, v_a, w_a, o_b, R_b, v_b, w_b):
     """Force on B and moment about the origin, N axes; rings by origin, axes, velocity, angular velocity."""
     force, moment = np.zeros(3), np.zeros(3)
     a, b = (o_a, R_a, v_a, w_a), (o_b, R_b, v_b, w_b)
-    todo = [(k, n, K, q, p) for k, n, K in (("edge", EDGE, K_EDGE), ("side", SIDE, K_SIDE)) for q, p in ((b, a), (a, b))]
+    todo = [
+        (k, n, K, q, p) for k, n, K in (("edge", EDGE, K_EDGE), ("side", SIDE, K_SIDE)) for q, p in ((b, a), (a, b))
+    ]
     for kind, (nodes, length), k, q, p in [*todo, ("face", FACE, K_FACE, b, a)]:
         at = q[0] + nodes @ q[1].T
         s = (at - p[0]) @ p[1][:, 0]

@@ -122,7 +122,8 @@ class LanesFreeMotion : public FreeMotion {
         if (pack.legs[l] < kLegs) own[l] = tau[pack.legs[l]];
       forces[actuated_[pack.legs[0]]] = Packed::of(own, kLanes);
       pack.calls.first(pack.params, wide_, forces, pack.held.data(), share_, measure);
-      keep(pack);
+      for (const int from : {leg::kRight + 0, leg::kBaseRight + 0})  // the rest does not depend on velocities
+        scatter(share_ + from, 6, kLanes, [&](int l) { return rows_[pack.legs[l]] + from; });
     }
     if (hexapod_.has_custom()) drive_custom(tau);
     double right[padded(6)], base_right[padded(6)];
