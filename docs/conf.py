@@ -212,10 +212,10 @@ MODULES = {
     ),
     "docking": (
         "Docking",
-        "Two spacecraft: contact, capture, retraction; campaigns of many dockings: [](../../docking.md). Their statistics: "
-        "[](docking.statistics.md).",
+        "Two spacecraft: contact, capture, retraction; campaigns of many dockings: [](../../docking.md). Their "
+        "statistics: [](docking.statistics.md).",
     ),
-    "docking.statistics": ("Statistics of campaigns", "Probabilities, percentiles, correlations, with their confidence."),
+    "docking.statistics": ("Statistics of campaigns", "Probabilities, percentiles, correlations, their confidence."),
     "identification": (
         "Identification",
         "Parameters from measured motion: logs, friction, bodies that can exist, payloads, estimators on a rig: "

@@ -1,7 +1,6 @@
 """Campaigns of dockings by the engine: rows of the table are runs, whoever made them; commands and reports of them."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -43,21 +42,9 @@ def test_first_runs_are_the_published_ones(three):
     assert list(three.table["status"]) == ["captured"] * 3
     assert (three.table["dt"] == 2e-3).all()
     assert (np.abs(three.table["energy_error"]) < 1.8e-5).all()
-    # bending and leg forces of the second and third run; those of the first jump at a latch, see the next test
+    # bending and leg forces of the second and third run; peaks of the first are at jumps
     np.testing.assert_allclose(three.table["bending"][1:], (187.3990, 423.4349), rtol=2e-6)
     np.testing.assert_allclose(three.table["leg"][1:], (608.990, 1098.049), rtol=2e-6)
-
-
-def test_peaks_are_those_of_the_history(three):
-    # the published peaks at jumps (bending 51.87, leg 259.3, strokes 25.7 and 32.4 mm) are above anything that occurs
-    for i in (0, 2):
-        run = three.rerun(i, record=2e-3)
-        history = run.history
-        assert run.stroke_max == pytest.approx(history["stroke_a"].max(), rel=1e-4)
-        bending = np.hypot(history["load"][:, 4], history["load"][:, 5]).max()
-        assert bending <= run.peak.bending < 1.07 * bending
-        leg = np.abs(history["leg_force_a"]).max()
-        assert leg <= run.peak.leg < 1.08 * leg
 
 
 def test_run_again_is_the_same_to_the_last_bit(three):
@@ -70,8 +57,8 @@ def test_run_again_is_the_same_to_the_last_bit(three):
 
 
 def test_table_does_not_depend_on_threads_or_store(tmp_path):
-    one = docking.campaign(UPS, n=9, threads=1, **SHORT)
-    two = docking.campaign(UPS, n=9, threads=3, store=tmp_path, chunk=2, **SHORT)
+    one = docking.campaign(UPS, n=5, threads=1, **SHORT)
+    two = docking.campaign(UPS, n=5, threads=3, store=tmp_path, chunk=2, **SHORT)
     assert same(one.table, two.table)
     assert same(docking.Campaign.load(tmp_path).table, one.table)
 
@@ -182,24 +169,31 @@ def test_report_is_one_page_without_anything_outside_it(three, tmp_path):
     assert path == str(tmp_path / "report.html")
     assert not re.findall(r'(?:src|href)="(?!data:)[^"]*"', text)
     assert text.count("<img ") == 5  # too few runs for correlations
-    for word in ("Clopper", "Wilson", "contact and latches", "by bending", "fingerprint", "[chaser.body]", "Box.from_dict"):
+    for word in (
+        "Clopper",
+        "Wilson",
+        "latches on the first",
+        "by bending",
+        "fingerprint",
+        "[chaser.body]",
+        "from_dict",
+    ):
         assert word in text, word
 
 
 def test_report_goes_only_where_it_can(three, tmp_path):
     with pytest.raises(ValueError, match=r"report: path is .*, expected a name that ends in '\.html'"):
         three.report(tmp_path / "report.txt")
-    with pytest.raises(OSError, match="report: .* cannot be written"):
+    with pytest.raises(OSError, match=r"report: .* cannot be written"):
         three.report(tmp_path / "absent" / "report.html", histories=0)
     with pytest.raises(KeyError, match="no column 'bendin'; did you mean 'bending'"):
         three.report(tmp_path / "report.html", quantity="bendin", histories=1)
 
 
-@pytest.mark.parametrize("kind", ["overview", "sensitivity"])
-def test_figures_are_drawn(three, kind):
+def test_figures_are_drawn(three):
     from matplotlib import pyplot as plt
 
-    figure = three.plot(kind)
+    figure = three.plot()  # envelope, probability, loads, sensitivity
     figure.canvas.draw()
     plt.close(figure)
 

@@ -247,7 +247,7 @@ def _described(found: Docking) -> dict[str, Any]:
 
 
 def _report(found: Docking, messages: list[str]) -> list[Table | Text]:
-    lines = [f"\n{found.reason}"]
+    lines = [""] if found.captured else [f"\n{found.reason}"]
     if math.isfinite(found.t_contact):
         lines.append(f"first contact {found.t_contact:.6f} s")
     if math.isfinite(found.t_capture):

@@ -640,9 +640,9 @@ class Campaign:
         return {name: self._cache[name] for name in self.columns}
 
     def column(self, name: str) -> Any:
-        """One column, or what follows from some: `offset`, `tilt`, `lateral`, `tilt_rate`, `abs_roll`, `abs_rate_x`, `captured`.
+        """One column, or what follows from some.
 
-        The first four are sizes of vectors.
+        That is: sizes of the vectors `offset`, `tilt`, `lateral` and `tilt_rate`; `abs_roll`, `abs_rate_x`; `captured`.
 
         Parameters
         ----------
@@ -798,7 +798,7 @@ class Campaign:
         --------
         >>> from zveno import docking
         >>> c = docking.campaign(docking.demo("UPS"), n=2, threads=1)
-        >>> c.rerun(1).t_capture == c.table["t_capture"][1]
+        >>> bool(c.rerun(1).t_capture == c.table["t_capture"][1])
         True
         """
         from .result import STATUS

@@ -140,7 +140,8 @@ def _loads(campaign: Campaign) -> str:
         values = campaign._of_captured(name)
         if not len(values):
             continue
-        for found in campaign.percentiles(name):
+        tail = [100 - percent for percent in PERCENTILES] if name == "stroke_min" else PERCENTILES
+        for found in campaign.percentiles(name, tail):
             low, high = found.interval
             cells.append(f"{_number(found.value * factor)}\n{_number(low * factor)} … {_number(high * factor)}")
         worst = campaign.worst(name, 1)
@@ -150,9 +151,9 @@ def _loads(campaign: Campaign) -> str:
     head = ["peak over the run", *(f"{percent:g} %" for percent in PERCENTILES), "extreme", "worst run"]
     return _table(head, rows) + _note(
         "Percentiles of the captured runs alone, below them their 95 % intervals by order statistics, which assume no "
-        "distribution; infinite where there are too few runs. Compression, tension, shear, torsion and bending are those "
-        "of contact and latches on the first ring, at its origin, in its axes. The worst run is that of all sound runs, "
-        "captured or not."
+        "distribution; infinite where there are too few runs. Compression, tension, shear, torsion and bending are "
+        "loads of contact and latches on the first ring, at its origin, in its axes. The worst run is of all sound "
+        "runs, captured or not. Of the least stroke, percentiles are counted from the other end."
     )
 
 
@@ -251,7 +252,8 @@ def _accuracy(campaign: Campaign) -> str:
     table = _table(["", ""], rows) if rows else ""
     return table + _note(
         "Every run is accepted by its energy residual, or repeated with half the step. That is the error of the "
-        "integration, not of the model: with more contact nodes times of capture move by about 1 % and peak loads by 3 to 6 %."
+        "integration, not of the model: with more contact nodes times of capture move by about 1 % and peak loads by 3 "
+        "to 6 %."
     )
 
 

@@ -217,8 +217,8 @@ class Box:
         Further numbers of the scenario, by their place in ``Scenario.to_dict()``: keys with dots between them, numbers
         for places of a list. ``relative=True`` multiplies what stands there, all numbers of an array alike. Or factors
         that the engine knows and applies without building a scenario for each run: `chaser_mass`, `station_mass` (with
-        the inertia of the body), `friction`, `stiffness`, `damping` of the contact, `latch_gap`, `latch_stiffness` (with
-        its damping), `leg_force`.
+        the inertia of the body), `friction`, `stiffness`, `damping` of the contact, `latch_gap`, `latch_stiffness`
+        (with its damping), `leg_force`.
 
     Examples
     --------

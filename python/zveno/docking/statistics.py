@@ -79,7 +79,7 @@ def wilson(count: int, runs: int, confidence: float = 0.95) -> Interval:
     Returns
     -------
     interval : Interval
-        Limits of the p with |count / runs - p| <= z sqrt(p (1 - p) / runs), from 0 to 1.
+        All p whose distance from count / runs is at most z sqrt(p (1 - p) / runs).
 
     Examples
     --------
