@@ -1,6 +1,7 @@
 """`Chain.ik_all`: reference numbers, every family on random geometry, singular and unreachable poses, whole turns."""
 
 import math
+import pickle
 
 import arms
 import numpy as np
@@ -363,6 +364,17 @@ def test_a_batch_is_its_poses_one_by_one():
     threaded = chain.ik_all(T, threads=2)
     assert all(np.array_equal(a, b) for a, b in zip(batch, threaded, strict=True))
     assert batch.counts.sum() == len(batch.q)
+
+
+def test_results_are_pickled_and_shown():
+    chain = arms.puma()
+    T = chain.pose([0.2, 0.4, -1.2, 0.3, 0.0, 0.5], "tool")  # singular wrist
+    for s in (chain.ik_all(T), chain.ik_all(T), chain.ik_all(np.stack([T, T])), chain.ik_all(arms.shifted(9, 0, 0))):
+        again = pickle.loads(pickle.dumps(s))
+        assert all(np.array_equal(a, b) for a, b in zip(s, again, strict=True))
+        assert len(s.names) == len(s.q)
+        assert "solutions" in repr(s)
+        assert "<table" in s._repr_html_()
 
 
 def test_no_poses_have_no_solutions():
