@@ -1,3 +1,4 @@
+// docs/inverse-kinematics.md, section 5
 #include <zveno/solve/reach_path.hpp>
 
 #include <Eigen/Dense>
