@@ -204,7 +204,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--targets", type=int, default=20000)
     parser.add_argument("--cpp", action="store_true", help="Pinocchio in C++ too")
-    parser.add_argument("--peers", metavar="PYTHON", action="append", default=[], help="interpreter with other libraries")
+    parser.add_argument(
+        "--peers", metavar="PYTHON", action="append", default=[], help="interpreter with other libraries"
+    )
     options = parser.parse_args()
     print("| arm | method | one call, us | in a batch, us | success | iterations |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:

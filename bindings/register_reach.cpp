@@ -380,7 +380,7 @@ py::object all_closed(const py::object& self, const py::list& targets, const py:
 
 // ---- paths
 
-constexpr double kCalledSingular = 1e-4;
+constexpr double kCalledSingular = 1e-3;
 
 // Rows of targets as one path: each the continuation of the one before, or by another start and told so. q0: solves the
 // first row. (q, status, residual, iterations, parts)

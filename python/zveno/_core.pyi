@@ -669,6 +669,15 @@ class Chain:
     ) -> _Array: ...
 
 @disjoint_base
+class ClosedFormBase:
+    q: _Array
+    _reach: Any
+    _notes: Any
+    _first: NDArray[np.int64] | None
+    _missing: Any
+    _outside: Any
+
+@disjoint_base
 class HexapodDynamicsBase:
     _data: _Array
     _status: NDArray[np.int16] | None
@@ -1013,7 +1022,12 @@ def jacobian_measures(
 
 class Reach:
     def __init__(
-        self, chain: Chain, wishes: list[tuple[str, list[bool]]], lower: ArrayLike, upper: ArrayLike
+        self,
+        chain: Chain,
+        wishes: list[tuple[str, list[bool]]],
+        lower: ArrayLike,
+        upper: ArrayLike,
+        middle: ArrayLike,
     ) -> None: ...
     @property
     def length(self) -> float: ...
@@ -1045,7 +1059,13 @@ class Reach:
         swivel: ArrayLike | None,
         limits: bool,
         threads: SupportsIndex | None,
-    ) -> dict[str, Any]: ...
+    ) -> Any: ...
+    def one(self, T: Any, q0: Any, /) -> Any: ...
+    def one_all(self, T: Any, q0: Any, limits: bool, /) -> Any: ...
+    def free(self, q: list[float]) -> list[float]: ...
+    def follow(
+        self, targets: list[Any], q0: ArrayLike, limits: bool, gap: float, turn: float, starts: int, seed: int
+    ) -> tuple[_Array, NDArray[np.int8], _Array, NDArray[np.int32], NDArray[np.int32]]: ...
     def nearest_closed(
         self, targets: list[Any], q0: ArrayLike | None, rest: ArrayLike, limits: bool, threads: SupportsIndex | None
     ) -> tuple[_Array, NDArray[np.int8], _Array]: ...

@@ -123,8 +123,8 @@ _NOTE: Final = np.dtype(
 class ClosedFormSolutions(_core.ClosedFormBase):
     """Result of `Chain.ik_all`: every solution of one pose, or those of many poses one after another.
 
-    Solutions of a pose are in the order of their branches; ``s.of(i)`` are those of pose i of a batch. ``q`` (k, n), rad
-    or m, is there at once, the other arrays are made when they are asked for.
+    Solutions of a pose are in the order of their branches; ``s.of(i)`` are those of pose i of a batch. ``q`` (k, n),
+    rad or m, is there at once, the other arrays are made when they are asked for.
     """
 
     __slots__ = ()
@@ -210,7 +210,7 @@ class ClosedFormSolutions(_core.ClosedFormBase):
 
     @property
     def missing(self) -> NDArray[np.float64]:
-        """(...) how far a pose without solution is from reach, m or rad; 0 for the others, nan where it is not known."""
+        """(...) how far a pose without solution is from reach, m or rad; 0 for the others, nan if it is not known."""
         return np.asarray(self._missing)
 
     @property
@@ -252,13 +252,13 @@ class InverseKinematics(NamedTuple):
     """(..., n), rad or m."""
     status: NDArray[np.int8]
     """(...) 0 where it was found, 1 not found, 2 only outside of the joint limits, 3 out of reach by the closed form,
-    4 not finite, 5 not a rotation."""
+    4 not finite, 5 not a rotation; of a path 6 found on another branch, 7 the same at a singularity."""
     residual: NDArray[np.float64]
     """(..., 2) what is left of the way to the target, m and rad."""
     iterations: NDArray[np.int32]
     """(...) steps of all starts, 0 of a closed form."""
     starts: NDArray[np.int32]
-    """(...) starts that were made."""
+    """(...) starts that were made; of a path the parts of a step."""
 
     @property
     def ok(self) -> NDArray[np.bool_]:

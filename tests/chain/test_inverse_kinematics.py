@@ -259,6 +259,107 @@ def test_slides_are_joints_too():
     assert (status == 0).mean() > 0.999
 
 
+# ---- paths --------------------------------------------------------------------------------------------------------
+
+
+def motions(chain, count, samples, seed):
+    """Motions of joints that cross no singularity."""
+    rng, made = np.random.default_rng(seed), []
+    while len(made) < count:
+        q, d, w = rng.uniform(-1, 1, (3, chain.n)) * np.array([[2.0], [1.0], [0.3]])
+        fine = np.linspace(0, 1, 10 * samples)[:, None]
+        way = q + fine * d + np.sin(3 * fine) * w
+        det = np.linalg.det(chain.jacobian(way, arms.tip(chain)))
+        if det.min() * det.max() > 0:
+            made.append(q + (u := np.linspace(0, 1, samples)[:, None]) * d + np.sin(3 * u) * w)
+    return made
+
+
+@pytest.mark.parametrize("make", [arms.puma, arms.ur5, lambda: arms.arm(arms.GENERAL), zv.robots.kawasaki_fs020n])
+def test_a_path_is_followed_on_its_branch(make):
+    chain = make()
+    complete = 0
+    for way in motions(chain, 12, 25, 5):
+        s = chain.ik(chain.pose(way, arms.tip(chain)), q0=way[0], path=True, limits=False, on_error="nan")
+        jumps = np.flatnonzero(s.status)
+        end = jumps[0] if len(jumps) else len(way)
+        complete += end == len(way)
+        assert np.abs(s.q[:end] - way[:end]).max() < 1e-8  # what is certain is right
+        assert s.residual[:end].max() < 1e-11
+    assert complete >= 9
+
+
+def test_a_path_of_a_redundant_arm_moves_little():
+    chain = arms.panda()
+    q = np.array([0.1, 0.3, -0.2, -1.5, 0.2, 1.8, 0.4])
+    T = np.repeat(chain.pose(q, "tool")[None], 80, axis=0)
+    T[:, 1, 3] += np.linspace(0, 0.2, 80)
+    s = chain.ik(T, q0=q, path=True)
+    assert np.abs(np.diff(s.q, axis=0)).max() < 0.02
+    assert np.abs(chain.pose(s.q, "tool") - T).max() < 1e-11
+
+
+def test_a_wrist_that_gets_straight_is_told():
+    chain = zv.robots.kawasaki_fs020n()
+    way = np.tile(np.radians([25, 40, -70, 35, 0, 120]), (60, 1))
+    way[:, 4] = np.radians(np.linspace(-50, 50, 60))
+    T = chain.pose(way, "tool")
+    s = chain.ik(T, q0=way[0], path=True, on_error="nan")
+    assert np.flatnonzero(s.status).tolist() == [30]
+    assert s.status[30] == 7
+    assert np.abs(chain.pose(s.q, "tool") - T).max() < 1e-9
+    with pytest.raises(zv.UnreachableError, match="through a singularity in row 30 without a jump: joint") as caught:
+        chain.ik(T, q0=way[0], path=True)
+    assert caught.value.row == 30
+    assert caught.value.cause == "singular"
+
+
+def test_a_path_that_meets_a_limit_is_told():
+    chain = arms.ur5(limit=1.5)
+    way = np.tile([0.2, -1.0, 1.1, 0.4, 0.7, 0.3], (30, 1))
+    way[:, 0] = np.linspace(0.2, 1.8, 30)
+    s = chain.ik(chain.pose(way, "tool"), q0=way[0], path=True, on_error="nan")
+    beyond = int(np.flatnonzero(way[:, 0] > 1.5)[0])
+    assert (s.status[:beyond] == 0).all()
+    assert s.status[beyond] in (2, 6)
+    assert np.isnan(s.q[s.status == 2]).all()
+
+
+def test_paths_through_whole_turns_go_on():
+    chain = arms.ur5()
+    way = np.tile([0.2, -1.0, 1.1, 0.4, 0.7, 0.3], (200, 1))
+    way[:, 5] = np.linspace(0.3, 9.0, 200)
+    s = chain.ik(chain.pose(way, "tool"), q0=way[0], path=True, limits=False)
+    assert np.abs(s.q - way).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("T", "q0", "words"),
+    [
+        (np.eye(4), None, r"T has shape \(4, 4\), expected \(m, 4, 4\) for a path"),
+        (np.empty((0, 4, 4)), None, "at least one"),
+        (np.tile(np.eye(4), (2, 1, 1)), np.zeros((2, 6)), "q0 has shape"),
+    ],
+)
+def test_what_is_no_path_is_refused(T, q0, words):
+    with pytest.raises(ValueError, match=words):
+        arms.puma().ik(T, q0=q0, path=True)
+
+
+# ---- one target ---------------------------------------------------------------------------------------------------
+
+
+def test_one_target_has_the_bits_of_a_row():
+    for chain in (arms.ur5(), zv.robots.kawasaki_fs020n(), arms.scara(), arms.stanford(), arms.panda()):
+        q, link = arms.uniform(chain, 40, 21), arms.tip(chain)
+        T, q0 = chain.pose(q, link), arms.uniform(chain, 40, 22)
+        rows = chain.ik(T, q0=q0)
+        for i in range(40):
+            one = chain.ik(T[i], q0=q0[i]) if chain.n < 7 else chain.ik(T[i], q0=q0[i], seed=i)
+            for a, b in zip(one, rows, strict=True):
+                assert np.array_equal(a, b[i])
+
+
 # ---- what is not reached ------------------------------------------------------------------------------------------
 
 

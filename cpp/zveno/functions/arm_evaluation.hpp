@@ -71,32 +71,8 @@ class ArmEvaluation {
     const Motion<T> M{cast<T>(plan_.R_M), cast<T>(plan_.p_M)};
     const Motion<T> at{goal_rotation(goal_), {goal_[0], goal_[1], goal_[2]}};
     ClosedForm<T>(plan_, at * M.inverse())(branch_, {s, c});
-    bool fresh = true;  // the frames are not those of the branch before
-    for (int i = 0; i < plan_.branches(); ++i) {
-      const ArmBranch<T>& b = branch_[i];
-      const bool second = i & 1;
-      const int from = second && !fresh ? shared_ : 0;
-      for (int j = from; j < n_; ++j) {
-        if (plan_.prismatic[j]) {
-          state_.q[j] = b.slide[j];
-          continue;
-        }
-        const Turn<T> t =
-            plan_.turned[j] ? product(b.turn[j], Turn<T>{T(plan_.offset[j].s), T(plan_.offset[j].c)}) : b.turn[j];
-        state_.s[j] = t.s, state_.c[j] = t.c;
-      }
-      reach_chord(model_, goal_, from, state_);
-      fresh = false;
-      // before a polish, whose frames in a lane depend on what other lanes need
-      configuration_of(plan_, state_.R_WB, state_.p_W, b, told + layout_.sign(0));
-      angles(b, second);
-      for (int j = 0; j < n_; ++j) told[j] = angle_[j];
-      if (rough()) polish(), fresh = true;
-      told[layout_.gap2()] = state_.gap2, told[layout_.turn2()] = state_.turn2;
-      told[layout_.miss()] = b.miss;
-      for (int k = 0; k < 3; ++k) told[layout_.singular(k)] = b.singular[k];
-      f(i);
-    }
+    fresh_ = true;
+    for (int i = 0; i < plan_.branches(); ++i) tell(i), f(i);
   }
 
   // 1 where the branch that is told meets the pose
@@ -185,6 +161,32 @@ class ArmEvaluation {
     }
   }
 
+  // numbers of a branch, polished and judged
+  ZVENO_APART void tell(int i) {
+    const ArmBranch<T>& b = branch_[i];
+    const bool second = i & 1;
+    const int from = second && !fresh_ ? shared_ : 0;
+    for (int j = from; j < n_; ++j) {
+      if (plan_.prismatic[j]) {
+        state_.q[j] = b.slide[j];
+        continue;
+      }
+      const Turn<T> t =
+          plan_.turned[j] ? product(b.turn[j], Turn<T>{T(plan_.offset[j].s), T(plan_.offset[j].c)}) : b.turn[j];
+      state_.s[j] = t.s, state_.c[j] = t.c;
+    }
+    reach_chord(model_, goal_, from, state_);
+    fresh_ = false;
+    // before a polish, whose frames in a lane depend on what other lanes need
+    configuration_of(plan_, state_.R_WB, state_.p_W, b, told + layout_.sign(0));
+    angles(b, second);
+    for (int j = 0; j < n_; ++j) told[j] = angle_[j];
+    if (rough()) polish(), fresh_ = true;
+    told[layout_.gap2()] = state_.gap2, told[layout_.turn2()] = state_.turn2;
+    told[layout_.miss()] = b.miss;
+    for (int k = 0; k < 3; ++k) told[layout_.singular(k)] = b.singular[k];
+  }
+
   // 1 where a step is of use
   T needs() const {
     const double metre = kExact * std::fmax(1.0, model_.reach);
@@ -233,6 +235,7 @@ class ArmEvaluation {
   const int shared_;
   ReachState<T> state_;
   ArmBranch<T>* branch_;
+  bool fresh_ = true;  // the frames are not those of the branch before
   T *goal_, *next_, *before_, *none_, *angle_, *near_;
 };
 

@@ -32,9 +32,22 @@ enum class Regional : std::uint8_t {
   rpp,
   prp,
   ppp,
+  ppr,
+  rpr_square,  // the slide at right angles to the last axis
+  rpr,
+  prr_square,  // the slide at right angles to the next axis
+  prr_second_along_third,
 };
 constexpr int branches_of(Regional r) {
-  return r == Regional::ppp ? 1 : r == Regional::rpp || r == Regional::prp || r == Regional::rrp_first_along_second ? 2 : 4;
+  switch (r) {
+    case Regional::ppp: return 1;
+    case Regional::rpp:
+    case Regional::prp:
+    case Regional::ppr:
+    case Regional::prr_second_along_third:
+    case Regional::rrp_first_along_second: return 2;
+    default: return 4;
+  }
 }
 
 // of the two equations of (K17), how they are solved: the last or the first of the angles stands alone in the second one

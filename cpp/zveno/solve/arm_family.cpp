@@ -218,6 +218,38 @@ class Finder {
           return true;
         }
         break;
+      case 2:
+        plan_.regional = std::fabs(dot(plan_.k[b], plan_.k[d])) < tolerance_ ? Regional::rpr_square : Regional::rpr;
+        if (plan_.regional == Regional::rpr_square) {
+          found_.deviation = std::max(found_.deviation, std::fabs(dot(plan_.k[b], plan_.k[d])));
+          plan_.k[b] = unit(plan_.k[b] - plan_.k[d] * dot(plan_.k[b], plan_.k[d]));
+        }
+        if (tilt(a, d) < tolerance_ && plan_.regional == Regional::rpr_square) {
+          why = "the first three joints move the point in a surface only";
+          return false;
+        }
+        return true;
+      case 4:
+        if (tilt(b, d) < tolerance_ && std::fabs(dot(plan_.k[a], plan_.k[b])) > tolerance_) {
+          along(b, d), align(b, d);
+          plan_.regional = Regional::prr_second_along_third;
+          return true;
+        }
+        if (tilt(b, d) > tolerance_ && std::fabs(dot(plan_.k[a], plan_.k[b])) < tolerance_) {
+          found_.deviation = std::max(found_.deviation, std::fabs(dot(plan_.k[a], plan_.k[b])));
+          plan_.k[a] = unit(plan_.k[a] - plan_.k[b] * dot(plan_.k[a], plan_.k[b]));
+          plan_.regional = Regional::prr_square;
+          return true;
+        }
+        break;
+      case 6: {
+        const V m = cross<double>(plan_.k[a], plan_.k[b]);
+        if (length(m) > tolerance_ && length(cross<double>(m, plan_.k[d])) > tolerance_) {
+          plan_.regional = Regional::ppr;
+          return true;
+        }
+        break;
+      }
       case 3:
         if (length(n) > tolerance_ && length(cross<double>(n, plan_.k[a])) > tolerance_) {
           plan_.regional = Regional::rpp;

@@ -1,3 +1,4 @@
+// docs/inverse-kinematics.md, section 5
 #include <zveno/solve/reach_path.hpp>
 
 #include <Eigen/Dense>
@@ -37,6 +38,7 @@ struct ReachPath::Work {
   Eigen::VectorXd e, y;
   Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
   Step told{};
+  double sigma = 0;            // least singular value here
   std::vector<double> halves;  // goals in the middle, of each depth
 
   explicit Work(const ReachModel& m)
@@ -67,7 +69,8 @@ struct ReachPath::Work {
         J(static_cast<int>(r), b) = state.column[b * rows + held[r]] * (held[r] % 6 < 3 ? model.length / model.reach : 1.0);
     solver.compute(J * J.transpose());
     const auto& values = solver.eigenvalues();
-    told.sigma = std::sqrt(std::max(values[0], 0.0));
+    sigma = std::sqrt(std::max(values[0], 0.0));
+    told.sigma = std::min(told.sigma, sigma);
     y = solver.eigenvectors().transpose() * e;
     const double least = 1e-14 * values[values.size() - 1];
     for (int i = 0; i < y.size(); ++i) y[i] = values[i] > least ? y[i] / values[i] : 0.0;
@@ -83,7 +86,7 @@ struct ReachPath::Work {
     error(to, q);
     const Eigen::VectorXd d = newton(to);
     const double step = d.norm();
-    if (gamma * step <= 0.5 * told.sigma) {
+    if (gamma * step <= 0.5 * sigma) {
       std::vector<double> at(q, q + n);
       move(at.data(), d);
       double left = error(to, at.data());
@@ -115,6 +118,7 @@ ReachPath::~ReachPath() = default;
 ReachPath::Step ReachPath::follow(const double* from, const double* to, double* q) {
   Work& w = *work_;
   w.told = {};
+  w.told.sigma = INFINITY;
   std::vector<double> own(static_cast<std::size_t>(w.n));
   for (int b = 0; b < w.n; ++b) own[b] = q[w.model.place[b]];
   w.told.certain = w.go(from, to, own.data(), 0);

@@ -16,7 +16,7 @@ class ReachPath {
     bool certain;     // q is the continuation
     int corrections;  // steps of Newton's method
     int parts;        // into which the way was cut
-    double sigma;     // least singular value of the Jacobian, lengths over the reach
+    double sigma;     // least singular value of the Jacobian on the way, lengths over the reach
     double gap, turn;
   };
   // q, of the chain, n numbers: where it was at the goals `from`, 12 numbers a frame, and where it is at `to`; unchanged if

@@ -232,9 +232,7 @@ def _followed(
     if reach.family in _USED_BY_IK:
         at = _closed_first(reach, first, start, known.middle, limits, gap, turn, min(starts, _SECOND_LOOK), seed, None)
     else:
-        at = InverseKinematics(
-            *reach.solve(first, start, known.middle, limits, False, gap, turn, starts, seed, None)
-        )
+        at = InverseKinematics(*reach.solve(first, start, known.middle, limits, False, gap, turn, starts, seed, None))
     if at.status:
         _raise(chain, at)
     return InverseKinematics(*reach.follow(targets, at.q, limits, gap, turn, starts, seed))
@@ -491,7 +489,7 @@ def ik_all(
         poses = np.ascontiguousarray(np.broadcast_to(poses, (*lead, 4, 4)))
         angle = np.ascontiguousarray(np.broadcast_to(angle, lead))
     try:
-        found = reach.closed([poses], q0, known.middle, angle, limits, threads)
+        found: ClosedFormSolutions = reach.closed([poses], q0, known.middle, angle, limits, threads)
     except ValueError:
         as_pose(T, fail, "T", lead=True)  # says what is wrong with it
         raise

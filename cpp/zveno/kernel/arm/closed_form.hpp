@@ -43,6 +43,14 @@ struct Carried {
   T slide[3], miss, shoulder, elbow;
 };
 
+// the slide and the last turn of a slide between two axes
+template <class T>
+void carried_rpr(Carried<T>& x, const Turn<T>& first, const T& slide, const Vec3<T>& v, const Vec3<T>& k2, const Vec3<T>& k3,
+                 const Vec3<T>& y) {
+  x.turn[0] = first, x.slide[1] = slide;
+  x.turn[2] = turn_to<T>(k3, y, v - k2 * slide).turn;
+}
+
 // E_a E_b E_d c = w, (K13); lengths in units of the reach in `shoulder` and `elbow`
 template <class T>
 void carry(Regional how, const Screw<T>* s, const Vec3<T>& c, const Vec3<T>& w, const T& per_reach, Carried<T>* out) {
@@ -191,6 +199,81 @@ void carry(Regional how, const Screw<T>* s, const Vec3<T>& c, const Vec3<T>& w, 
         x.slide[2] = dot<T>(cross<T>(ka, rest), n) * inverse;
         miss(x, turn.miss);
         x.shoulder = turn.size * per_reach;
+      }
+      return;
+    }
+    case Regional::ppr: {
+      const Vec3<T> n = cross<T>(k1, k2);
+      const T inverse = one / dot(n, n);
+      const TwoTurns<T> turn = turn_to_plane<T>(n, k3, c - p3, dot<T>(n, w - p3));
+      for (int i = 0; i < 2; ++i) {
+        Carried<T>& x = out[i];
+        x.turn[2] = turn.turn[i];
+        const Vec3<T> rest = w - swung(k3, p3, turn.turn[i], c);
+        x.slide[0] = dot<T>(cross<T>(rest, k2), n) * inverse;
+        x.slide[1] = dot<T>(cross<T>(k1, rest), n) * inverse;
+        miss(x, turn.miss);
+        x.shoulder = turn.size * per_reach;
+      }
+      return;
+    }
+    case Regional::rpr_square:
+    case Regional::rpr: {  // R_1' a + p1 - p3 = q2 k2 + R_3 (c - p3)
+      const Vec3<T> y = c - p3, o = p1 - p3;
+      const T yy = dot(y, y);
+      if (how == Regional::rpr_square) {
+        const TwoTurns<T> q1 = turn_to_plane<T>(k3, k1, a, dot<T>(k3, y - o), true);
+        for (int i = 0; i < 4; ++i) {
+          const Vec3<T> v = turned<T>(k1, reversed(q1.turn[i / 2]), a) + o;
+          const T along = dot(k2, v), rest = yy - dot(v, v) + along * along, half = clipped_root<T>(rest);
+          carried_rpr(out[i], q1.turn[i / 2], i % 2 ? T(along - half) : T(along + half), v, k2, k3, y);
+          miss(out[i], q1.miss), miss(out[i], clipped_root<T>(-rest));
+          out[i].shoulder = q1.size * per_reach, out[i].elbow = half * per_reach;
+        }
+        return;
+      }
+      const T inverse = one / dot(k2, k3), high = dot(k3, y);
+      const auto slide = [&](const Vec3<T>& v) { return (dot(k3, v) - high) * inverse; };
+      T f[5];
+      for (int m = 0; m < 5; ++m) {
+        const Vec3<T> v = turned<T>(k1, {T(-detail::kFifth[0][m]), T(detail::kFifth[1][m])}, a) + o;
+        const Vec3<T> left = v - k2 * slide(v);
+        f[m] = dot(left, left) - yy;
+      }
+      const FourTurns<T> q1 = four_roots(f);
+      for (int i = 0; i < 4; ++i) {
+        const Vec3<T> v = turned<T>(k1, reversed(q1.turn[i]), a) + o;
+        carried_rpr(out[i], q1.turn[i], slide(v), v, k2, k3, y);
+        miss(out[i], q1.miss[i]);
+      }
+      return;
+    }
+    case Regional::prr_square:
+    case Regional::prr_second_along_third: {  // w - p2 - q1 k1 = R_2 (E_3 c - p2)
+      const Vec3<T> z = w - p2;
+      if (how == Regional::prr_second_along_third) {
+        const T slide = dot<T>(k2, w - c) / dot(k1, k2);
+        const Vec3<T> v = z - k1 * slide;
+        const TwoSides<T> sides(k3, across<T>(k3, c - p3), across<T>(k3, p2 - p3));
+        const TwoTurns<T> q3 = turn_to_side<T>(sides, length_of(across(k2, v)));
+        for (int i = 0; i < 2; ++i) {
+          out[i].slide[0] = slide, out[i].turn[2] = q3.turn[i];
+          out[i].turn[1] = turn_to<T>(k2, swung(k3, p3, q3.turn[i], c) - p2, v).turn;
+          miss(out[i], q3.miss);
+          out[i].elbow = q3.size * per_reach;
+        }
+        return;
+      }
+      const TwoTurns<T> q3 = turn_to_plane<T>(k2, k3, c - p3, dot<T>(k2, w - p3));
+      for (int i = 0; i < 4; ++i) {
+        Carried<T>& x = out[i];
+        const Vec3<T> y = swung(k3, p3, q3.turn[i / 2], c) - p2;
+        const T along = dot(k1, z), rest = dot(y, y) - dot(z, z) + along * along, half = clipped_root<T>(rest);
+        x.slide[0] = i % 2 ? T(along - half) : T(along + half), x.turn[2] = q3.turn[i / 2];
+        const OneTurn<T> q2 = turn_to<T>(k2, y, z - k1 * x.slide[0]);
+        x.turn[1] = q2.turn;
+        miss(x, q3.miss), miss(x, clipped_root<T>(-rest));
+        x.shoulder = half * per_reach, x.elbow = root(q2.size) * per_reach;
       }
       return;
     }

@@ -56,7 +56,7 @@ Mat3<T> rotation_about(const Vec3<T>& k, const Turn<T>& t) {
 
 // A cos t + B sin t = C, (K4)
 template <class T>
-ZVENO_INLINE TwoTurns<T> meet(const T& A, const T& B, const T& C) {
+TwoTurns<T> meet(const T& A, const T& B, const T& C) {
   const T r = root(A * A + B * B), D = clipped_root<T>((r - C) * (r + C));
   const auto some = below(T(0.0), r);
   const T inverse = T(1.0) / pick(some, r, T(1.0)), c = greater(T(-1.0), lesser(T(1.0), C * inverse));
@@ -87,7 +87,7 @@ template <class T>
 struct TwoSides {
   T sum, difference, along;  // of |k x p| and |k x w|; k . (p - w)
   Turn<T> turn;              // that brings p nearest to w
-  ZVENO_INLINE TwoSides(const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& w) {
+  TwoSides(const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& w) {
     const T a = length_of(cross<T>(k, p)), b = length_of(cross<T>(k, w));
     sum = a + b, difference = a - b, along = dot<T>(k, p - w);
     turn = turn_to(k, p, w).turn;
@@ -114,7 +114,7 @@ ZVENO_INLINE TwoTurns<T> turn_to_side(const TwoSides<T>& sides, const T& D) {
 }
 // |R(k, t) p - w| = d, (K7)
 template <class T>
-ZVENO_INLINE TwoTurns<T> turn_to_distance(const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& w, const T& d) {
+TwoTurns<T> turn_to_distance(const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& w, const T& d) {
   const TwoSides<T> sides(k, p, w);
   TwoTurns<T> out = turn_to_side<T>(sides, clipped_root<T>((d - sides.along) * (d + sides.along)));
   out.miss = greater<T>(out.miss, magnitude(sides.along) - d);
@@ -123,7 +123,7 @@ ZVENO_INLINE TwoTurns<T> turn_to_distance(const Vec3<T>& k, const Vec3<T>& p, co
 
 // h . R(k, t) p = d, (K8); back: the same with the turn reversed
 template <class T>
-ZVENO_INLINE TwoTurns<T> turn_to_plane(const Vec3<T>& h, const Vec3<T>& k, const Vec3<T>& p, const T& d, bool back = false) {
+TwoTurns<T> turn_to_plane(const Vec3<T>& h, const Vec3<T>& k, const Vec3<T>& p, const T& d, bool back = false) {
   const T A = dot<T>(h, across(k, p)), B = dot<T>(h, cross<T>(k, p)), C = d - dot(h, k) * dot(k, p);
   return meet<T>(A, back ? T(-B) : B, C);
 }
@@ -136,7 +136,7 @@ struct Cone {
   T near2, far2;  // squares of the least distances of R(k, t) p from h and from -h
   T span, height;
   Turn<T> turn;  // that brings p nearest to h
-  ZVENO_INLINE Cone(const Vec3<T>& pole, const Vec3<T>& k, const Vec3<T>& p) : h(pole) {
+  Cone(const Vec3<T>& pole, const Vec3<T>& k, const Vec3<T>& p) : h(pole) {
     const T a = length_of(cross<T>(k, p)), b = length_of(cross<T>(k, h)), apart = a - b;
     const T near = dot<T>(k, p - h), far = dot<T>(k, p + h);
     near2 = near * near + apart * apart, far2 = far * far + apart * apart;
