@@ -59,7 +59,8 @@ def main():
         captured = np.mean(table["status"] == 0)
         pace = given.runs / spent[threads]
         print(
-            f"{given.runs} runs, {threads} thread(s): {pace:.0f} runs/s, 10000 in {1e4 / pace:.0f} s, {captured:.1%} captured"
+            f"{given.runs} runs, {threads} thread(s): {pace:.0f} runs/s, 10000 in {1e4 / pace:.0f} s,"
+            f" {captured:.1%} captured"
         )
     print(f"two threads: {spent[1] / spent[2]:.2f} times as fast")
 

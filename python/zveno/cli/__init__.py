@@ -1,4 +1,4 @@
-"""Command line: ``zveno demo``, ``info``, ``export``, ``identify``, ``dock``, ``fmu``, ``rig``; needs ``zveno[cli]``."""
+"""Command line: ``zveno demo``, ``info``, ``export``, ``identify``, ``dock``, ``fmu``, ``rig``: needs extra ``cli``."""
 
 from __future__ import annotations
 
