@@ -115,7 +115,7 @@ Start here
   zveno info arm.urdf            joints, links, masses, warnings of your model
   zveno export arm.urdf -f inverse_dynamics -f mass_matrix -o arm_c
                                  C code for a controller, with its self-test
-  zveno dock --demo              two spacecraft dock: capture, peak loads, energies
+  zveno dock --demo              two spacecraft dock: capture, peak loads
   zveno bench                    which mass-matrix algorithm is fastest here
   zveno doctor                   what is installed, what is missing
 
