@@ -2,6 +2,7 @@
 
 import math
 
+import hexapod_models as models
 import numpy as np
 import pytest
 import zveno as zv
@@ -285,3 +286,24 @@ def test_other_legs_dock_as_well():
         docking.simulate(docking.demo(kind, "aligned"), dt=2e-3, after=0.5).peak.axial for kind in ("UPS", "SPU")
     )
     assert spu == pytest.approx(ups, rel=1e-3)
+
+
+def test_legs_made_of_chains_dock_as_those_of_a_named_type():
+    s = docking.demo("UPS", "nominal")
+    s = s.replace(conditions=s.conditions.replace(gap=None))
+    ring = s.chaser.ring
+    legs = [models.sliding_leg(leg, lower=-0.13, upper=0.15) for leg in ring.legs]
+    mixed = zv.Hexapod(ring.platform, [*legs[:2], *ring.legs[2:]], nominal=ring.nominal)
+    phases = docking.Phases(common=zv.laws.DryFriction(5.0, 2e-3) + zv.laws.Bumpers(1e5, 10.0, 1e-3, -0.13, 0.15))
+    runs = [
+        docking.simulate(s.replace(chaser=s.chaser.replace(ring=of), phases=phases), 0.5, dt=2e-3)
+        for of in (ring, mixed)
+    ]
+    assert runs[0].peak.force > 50
+    assert runs[1].peak.force == pytest.approx(runs[0].peak.force, rel=1e-9)
+    np.testing.assert_allclose(runs[1].leg_strokes[0], runs[0].leg_strokes[0], atol=1e-12)
+    rough = zv.Hexapod(
+        ring.platform, [models.sliding_leg(ring.legs[0], friction=2.0), *ring.legs[1:]], nominal=ring.nominal
+    )
+    with pytest.raises(zv.ModelError, match="friction or springs in its chain"):
+        s.chaser.replace(ring=rough)

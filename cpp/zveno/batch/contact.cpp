@@ -17,6 +17,8 @@ using Vector = AnyVec<Packed>;
 
 constexpr int kParts = 8, kTurns = kParts / kLanes;
 constexpr double kPi = 3.14159265358979323846;
+// nodes are left out if they are this far, m or rad, from where they could touch: beyond any rounding
+constexpr double kMargin = 1e-9;
 
 inline bool any_positive(const Packed& x) {
 #if defined(__AVX512F__)
@@ -62,9 +64,9 @@ struct Ring {
           side.add(at, r, centre + sign * w, h * std::sqrt(1 + out * out + around * around));
         }
     edge.finish(), face.finish(), side.finish();
-    const double c = std::cos(std::min(s.root_half_angle, 0.5 * kPi));
+    const double c = std::cos(std::min(s.root_half_angle + kMargin, 0.5 * kPi));
     cos_squared = c * c;
-    side_radius = std::max(s.root_radius, s.tip_radius) + s.thickness;
+    side_radius = std::max(s.root_radius, s.tip_radius) + s.thickness + kMargin;
   }
   contact::Petals petals;
   RingShape shape;
@@ -243,11 +245,14 @@ class LaneContact : public ContactPair {
   void petals(const Ring& P, const Ring& Q, const Relative& q, const ContactLaw& law, int first, const F& f,
               Collector& sum) const {
     const contact::Petals& s = P.petals;
-    const Packed top(s.height), bottom(s.extension), sign(s.sign), root2(s.root * s.root);
+    const Packed top(s.height), bottom(s.extension), sign(s.sign), nearest_root(s.root + s.sign * kMargin),
+        lean(s.sign * s.lean), bend(0.5 * s.fillet);
     for (int i = 0; i < Q.edge.count(); i += kLanes) {
       const Vector x = q.place(Q.edge, i);
       const Packed along = lesser(Packed(top - x.x), Packed(x.x + bottom));
-      const Packed within = lesser(along, Packed(sign * (root2 - (x.y * x.y + x.z * x.z))));
+      // the ramp is at least x - fillet / 2: no surface is nearer than this
+      const Packed surface = nearest_root - lean * greater(Packed(x.x - bend), Packed(0.0));
+      const Packed within = lesser(along, Packed(sign * (surface * surface - (x.y * x.y + x.z * x.z))));
       if (!any_positive(within)) continue;
       Packed more;
       const Direction<Packed> middle = nearest(P, x, more);

@@ -214,6 +214,11 @@ class Vehicle(Plain):
                 self._fail(f"ring '{self.ring.name}' has no nominal pose, from which a docking starts")
             if np.any(self.ring.gravity):
                 self._fail(f"ring '{self.ring.name}' has gravity, expected none: vehicles fly freely")
+            for leg in self.ring.legs:
+                if leg.chain is not None and (np.any(leg.chain.friction) or np.any(leg.chain.stiffness)):
+                    self._fail(
+                        f"leg '{leg.name}' has friction or springs in its chain: give them to the laws of `Phases`"
+                    )
         if not isinstance(self.interface, Interface):
             self._fail(f"interface is {_show(self.interface)}, expected an Interface")
         self._numbers(numbers="ring_offset")
