@@ -77,7 +77,7 @@ def test_help_fits_80_columns_and_tells_of_completion(run, command):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("zveno do", ["doctor"]),
+        ("zveno do", ["doctor", "dock"]),
         ("zveno info pu", ["puma560"]),
         ("zveno info arm", ["arm.urdf"]),
         ("zveno export puma560 -f inverse_d", ["inverse_dynamics"]),

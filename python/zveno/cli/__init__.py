@@ -120,7 +120,7 @@ Start here
                                  C code for a controller, with its self-test
   zveno identify arm.urdf log.csv -o report
                                  masses and friction from a measured motion
-  zveno dock --demo              two spacecraft dock: capture, peak loads, energies
+  zveno dock --demo              two spacecraft dock: capture, peak loads
   zveno fmu docking_ring -o ring.fmu
                                  an FMU for the master of a rig
   zveno rig margin --mass 100 --stiffness 1e4 --damping 100 --delay 8e-3
