@@ -316,8 +316,8 @@ void register_docking(py::module_& m) {
   new_class<Runner>(m, "DockingRunner", "Dockings of one scenario.")
       .def(py::init<const py::dict&, py::object>(), py::arg("setup"), py::arg("kept"))
       .def("start_gap", &Runner::start_gap, py::arg("conditions"), "Gap at which a docking begins.")
-      .def("run", &Runner::run, py::arg("conditions"), py::arg("options"), py::arg("room"),
-           py::arg("factors") = py::none(), "One docking with at most `room` rows of its history.")
+      .def("run", &Runner::run, py::arg("conditions"), py::arg("options"), py::arg("room"), py::arg("factors") = py::none(),
+           "One docking with at most `room` rows of its history.")
       .def("batch", &Runner::batch, py::arg("conditions"), py::arg("factors"), py::arg("options"), py::arg("threads"),
            "Many dockings: their summaries in rows.")
       .def("evaluate", &Runner::evaluate, py::arg("conditions"), py::arg("r"), py::arg("q"), py::arg("u"),

@@ -41,10 +41,12 @@ def pictures():
 # ---- code -------------------------------------------------------------------------------------------------------
 
 
-def test_there_are_three_doors():
+def test_there_are_five_doors():
     titles = re.findall(r"^## (I .*)$", README, re.MULTILINE)
-    assert titles == ["I have a URDF", "I have a docking ring", "I run a rig"]
-    assert [len(re.findall(r"^.", code, re.MULTILINE)) for code, _ in PYTHON] == [6, 6]
+    assert titles == [
+        "I have a URDF", "I have a docking ring", "I have two spacecraft", "I have logs of a robot", "I run a rig"
+    ]  # fmt: skip
+    assert all(len(re.findall(r"^.", code, re.MULTILINE)) <= 6 for code, _ in PYTHON)
 
 
 @pytest.mark.parametrize("door", range(len(PYTHON)))
