@@ -230,7 +230,7 @@ def test_overflow_is_an_exception_and_not_a_silent_infinity(name, argument, size
 whatever = anything((N,), (2, N), (0, N), (N, 1))
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(
     name=st.sampled_from(list(FUNCTIONS)),
     values=st.tuples(whatever, whatever, whatever),

@@ -272,7 +272,7 @@ def test_external_wrenches_must_be_those_compiled_for(arm, rng):
         ("jacobian", {"link": "l1", "point": (1, 2)}, "point"),
         ("bias", {"external": ["l1", "l1"]}, "names a link twice"),
         ("bias", {"external": ["nowhere"]}, "'nowhere' is not in model"),
-        ("bias", {"parameters": "base"}, "parameters is 'base', expected 'fixed', 'symbolic'"),
+        ("bias", {"parameters": "bases"}, "parameters is 'bases', expected 'fixed', 'symbolic'"),
         ("bias", {"parameters": ["nowhere"]}, "'nowhere' is not in model"),
         ("bias", {"parameters": ["tool"]}, "is welded to a moving link"),
         ("bias", {"parameters": ["floor"]}, "does not move"),
@@ -382,7 +382,7 @@ def test_fork_after_compile():
 
 
 @pytest.mark.slow
-def test_a_thousand_compilations_do_not_grow():
+def test_hundreds_of_compilations_do_not_grow():
     out = run_python("""
         import gc, json, resource
         import numpy as np, zveno as zv
@@ -390,17 +390,17 @@ def test_a_thousand_compilations_do_not_grow():
             with open("/proc/self/statm") as f:
                 return int(f.read().split()[1]) * resource.getpagesize() / 2**20
         q, sizes = np.ones(1), []
-        for k in range(1000):
+        for k in range(400):
             link = zv.Link("l", mass=1.0 + k, com=(0.1, 0, 0), inertia=0.1)
             f = zv.Chain([link]).compile("inverse_dynamics")
             assert f(q, q, q).shape == (1,)
-            if k % 250 == 249:
+            if k % 100 == 99:
                 gc.collect()
                 sizes.append(resident())
         print(json.dumps(sizes))
     """)
     sizes = json.loads(out)
-    assert sizes[-1] - sizes[0] < 8  # MB for 750 compilations
+    assert sizes[-1] - sizes[0] < 4  # MB for 300 compilations
 
 
 def test_without_llvmlite_the_message_says_what_to_install():

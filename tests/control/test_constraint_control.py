@@ -30,8 +30,8 @@ def decay(f0, fd0, w, zeta, times):
     return (np.exp(a * times)[:, None] * one + np.exp(b * times)[:, None] * two).real
 
 
-def run_error(linkage, arm, control, q, qd, duration=0.5):
-    run = arm.simulate(duration, 2e-4, q=q, qd=qd, tau=control.follow())
+def run_error(linkage, arm, control, q, qd, duration=0.4):
+    run = arm.simulate(duration, 4e-4, q=q, qd=qd, tau=control.follow())
     return run, linkage.residual(run.q, run.t), linkage.constraint_velocity(run.q[0], run.qd[0], 0.0)
 
 

@@ -517,7 +517,7 @@ def test_results_stay_right_after_refusals(model, plain):
 whatever = anything((6,), (3,), (3, 3), (9,), (2, 6), (0, 6), (6, 4))
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(
     name=st.sampled_from(list(FUNCTIONS)),
     changes=st.dictionaries(st.sampled_from(sorted({a for args in FUNCTIONS.values() for a in args})), whatever),
@@ -533,7 +533,7 @@ def test_whatever_arrives_at_the_array_boundary_is_answered_or_refused(model, pl
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(
     r=npst.arrays(float, 3, elements=st.floats(-2, 2)),
     turn=npst.arrays(float, 3, elements=st.floats(-4, 4)),

@@ -135,13 +135,13 @@ robots = st.builds(
 )
 
 
-@settings(derandomize=True, database=None, max_examples=500, deadline=None)
+@settings(derandomize=True, database=None, max_examples=250, deadline=None)
 @given(robots)
 def test_well_formed_nonsense_is_a_chain_or_a_model_error(text):
     check_outcome(text)
 
 
-@settings(derandomize=True, database=None, max_examples=500, deadline=None)
+@settings(derandomize=True, database=None, max_examples=250, deadline=None)
 @given(st.binary(max_size=200) | st.text(max_size=100).map(lambda t: "<" + t) | anything)
 def test_any_text_is_a_chain_or_a_model_error(source):
     check_outcome(source)

@@ -143,18 +143,19 @@ def maximal(tree, joints, q, qd, tau, length, couplings=()):
         return lambda s: q + qd * s + qdd * s * s / 2
 
     def accelerations(qdd):
-        out = []
-        for b, (*_, com, _inertia) in enumerate(tree.links):
-
-            def pose(s, b=b, com=com):
-                R, p = tree.poses(motion(qdd)(s))[b]
-                return np.column_stack([R, p + R @ com])
-
-            R0, (R1, R2) = pose(0.0)[:, :3], (rate(pose, order)[:, :3] for order in (1, 2))
-            W, E = R1 @ R0.T, R2 @ R0.T + R1 @ R1.T
-            out.append(
-                (rate(pose, 2)[:, 3], np.array([W[2, 1], W[0, 2], W[1, 0]]), np.array([E[2, 1], E[0, 2], E[1, 0]]))
+        def places(s):  # of all bodies: axes and centre of mass
+            return np.array(
+                [
+                    np.column_stack([R, p + R @ com])
+                    for (R, p), (*_, com, _) in zip(tree.poses(motion(qdd)(s)), tree.links, strict=True)
+                ]
             )
+
+        out = []
+        for at, first, second in zip(places(0.0), rate(places, 1), rate(places, 2), strict=True):
+            R0, R1, R2 = at[:, :3], first[:, :3], second[:, :3]
+            W, E = R1 @ R0.T, R2 @ R0.T + R1 @ R1.T
+            out.append((second[:, 3], np.array([W[2, 1], W[0, 2], W[1, 0]]), np.array([E[2, 1], E[0, 2], E[1, 0]])))
         return out
 
     still = accelerations(np.zeros(n))

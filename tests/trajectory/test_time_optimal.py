@@ -180,7 +180,7 @@ def test_industrial_arms_keep_limits_and_are_faster_than_a_stretched_motion(name
 def test_rotor_with_viscous_friction_takes_the_time_of_the_closed_form():
     b, J, tau, D = 4.0, 1.0, 3.0, 2.0
     arm = rotor(J, friction=b)
-    moves = [time_optimal(arm, [[0.0], [D]], torque=tau, nodes=n) for n in (400, 800, 1600, 3200)]
+    moves = [time_optimal(arm, [[0.0], [D]], torque=tau, nodes=n) for n in (400, 800, 1600)]
     assert max(shares(arm, moves[0], tau, np.inf, np.inf)) <= 1 + 1e-9
     # full torque for a time x: v = tau/b (1 - exp(-b x/J)); then brakes at full torque
     x = np.linspace(0, 10, 2_000_001)
@@ -189,7 +189,7 @@ def test_rotor_with_viscous_friction_takes_the_time_of_the_closed_form():
     way = tau / b * x - J / b * v + (J / b * v - tau / b * stop)
     i = np.searchsorted(way, D)
     late = np.array([move.duration for move in moves]) / (x[i] + stop[i]) - 1
-    assert 0 < late[-1] < 1.2e-3
+    assert 0 < late[-1] < 2.2e-3
     assert (late[1:] / late[:-1] < 0.58).all()  # with log N / N: the speed is reached in the first steps
 
 

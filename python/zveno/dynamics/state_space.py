@@ -490,7 +490,7 @@ def _labels(chain: Chain, row: Mapping[str, Any], options: Mapping[str, Any]) ->
     """Names and units of the numbers of a function, flat."""
     names: list[str] = []
     units: list[str] = []
-    sizes = {"n": chain.n, "10N": 10 * len(chain.links)}
+    sizes = {"n": chain.n, "10N": 10 * len(chain.links), "10P": len(chain.regressor_pattern[0])}
     who = _title(row, options)
     for slot in row["outputs"]:
         shape = tuple(sizes.get(dim, dim) for dim in slot["shape"])
