@@ -29,7 +29,7 @@ def test_python_example_runs_without_a_warning(script, tmp_path):
     assert run(sys.executable, "-W", "error", script, cwd=tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.types
 def test_python_examples_pass_strict_type_checking(tmp_path):
     (tmp_path / "mypy.ini").write_text("[mypy]\nstrict = True\n", encoding="utf-8")
     assert run(sys.executable, "-m", "mypy", "--config-file", "mypy.ini", *SCRIPTS, cwd=tmp_path)

@@ -115,14 +115,14 @@ def test_import_takes_less_than_a_fifth_of_a_second_beyond_numpy(tmp_path):
 # ---- types ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.types
 def test_user_script_passes_strict_type_checking(tmp_path):
     script = ROOT / "tests" / "typing" / "user_script.py"
     check_python("-m", "mypy", "--strict", "--config-file=", script, cwd=tmp_path, **type_checker_environment())
     check_python(script, cwd=tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.types
 def test_wrong_calls_are_type_errors(tmp_path):
     calls = (
         'mass_matrix(q, method="crab")',
@@ -145,7 +145,7 @@ def test_wrong_calls_are_type_errors(tmp_path):
     assert sorted(set(lines)) == [len(head) + 1 + i for i in range(len(calls))], done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.types
 def test_stubs_agree_with_the_compiled_module(tmp_path):
     # pybind11 gives its classes a metaclass of its own, which is no business of the user's
     classes = (

@@ -89,13 +89,13 @@ def errors(tmp_path_factory):
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.types
 @pytest.mark.parametrize("name", [name for name in SOURCES if name != "wrong.py"])
 def test_code_passes(name, errors):
     assert errors[name] == []
 
 
-@pytest.mark.slow
+@pytest.mark.types
 @pytest.mark.parametrize("call", WRONG)
 def test_wrong_calls_are_errors(call, errors):
     line = len(HEAD) + 1 + WRONG.index(call)

@@ -58,7 +58,7 @@ def test_python_prints_what_is_shown_and_warns_of_nothing(door, tmp_path):
     assert run(sys.executable, "-W", "error", "door.py", cwd=tmp_path) == output
 
 
-@pytest.mark.slow
+@pytest.mark.types
 def test_python_passes_strict_type_checking(tmp_path):
     names = [f"door{k}.py" for k in range(len(PYTHON))]
     for name, (code, _) in zip(names, PYTHON, strict=True):
