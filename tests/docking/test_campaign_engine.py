@@ -195,6 +195,7 @@ def test_figures_are_drawn(three):
 
     figure = three.plot()  # envelope, probability, loads, sensitivity
     figure.canvas.draw()
+    assert len(figure.axes) >= 4 and all(axes.has_data() for axes in figure.axes[:4])
     plt.close(figure)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from statistics import NormalDist
@@ -63,14 +64,14 @@ _BASE: Final = 2 * len(DISCS) + len(INTERVALS)  # numbers of a stream before tho
 _MOST_PARAMETERS: Final = 256
 
 
-class Spread:
+class Spread(ABC):
     """Distribution of one uncertain number: `Uniform` or `Normal`."""
 
     __slots__ = ()
 
+    @abstractmethod
     def at(self, u: float) -> float:
         """The number at cumulative probability `u`, 0 to 1."""
-        raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-safe dictionary; its `kind` is the name of the class."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
@@ -14,7 +15,7 @@ __all__ = ["Coulomb", "DriveInertia", "ExtraTerm", "LoadFriction", "Offset", "St
 
 
 @dataclass(frozen=True)
-class Term:
+class Term(ABC):
     """One unknown number for each joint; the joint needs that number times `values` more effort.
 
     `joints` are names of the joints that have it, by default all.
@@ -25,9 +26,9 @@ class Term:
 
     joints: tuple[str, ...] | None = None
 
+    @abstractmethod
     def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
         """Factors (m, n) of the unknowns; `load` are efforts without friction, where they are known."""
-        raise NotImplementedError
 
     @property
     def needs_load(self) -> bool:
