@@ -35,7 +35,8 @@ void run_leg(const double* params, const Input& in, const double* tau, const B& 
   const leg::LegEvaluation<S, T, decltype(ring)> evaluation{{params}, ring};
   alignas(leg::FirstHalf<S, T>) unsigned char memory[sizeof(leg::FirstHalf<S, T>)];
   auto& held = *reinterpret_cast<leg::FirstHalf<S, T>*>(memory);
-  const auto flow = evaluation.template first<kFree>(t, share, measure, held);
+  const auto flow = evaluation.template first<kFree>(share, measure, held);
+  leg::drive(t, held, share + leg::kRight);
   leg::Outcome<T> outcome;
   if constexpr (kFree)
     leg::second({params}, held, flow, x + 6, outcome, true,
