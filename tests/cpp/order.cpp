@@ -91,6 +91,8 @@ LAW(listing_links_in_another_order_permutes_the_results) {
       CHECK_EQUAL(jobs_a.size(), jobs_b.size());
       for (std::size_t i = 0; i < jobs_a.size(); ++i) {
         Job job_a = jobs_a[i].job, job_b = jobs_b[i].job;
+        // its places follow from both orders, joints and links: tests/chain/test_regressors.py unpacks it for trees
+        if (job_a.function == Function::packed_regressor) continue;
         job_a.frame = loads_a[0], job_b.frame = loads_b[0];  // of the same link
         const auto same = [&](int body) { return b.body_of_joint()[place[a.user_index()[body]]]; };
         job_b.i = same(job_a.i), job_b.j = same(job_a.j);
