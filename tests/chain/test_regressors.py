@@ -87,19 +87,3 @@ def test_power_is_the_rate_of_the_energies(rng):
     h = 1e-5
     E = [chain.energy_regressor(q + t * qd + t * t / 2 * qdd, qd + t * qdd).sum(axis=0) for t in (-h, h)]
     np.testing.assert_allclose(chain.power_regressor(q, qd, qdd), (E[1] - E[0]) / (2 * h), atol=1e-6)
-
-
-def test_large_results_are_those_of_small_batches(rng):
-    """Results of many megabytes take another way to memory."""
-    chain = random_chain(rng, 7)
-    q, qd, qdd = rng.normal(size=(3, 4301, 7))
-    q[4000, 2] = np.nan
-    buffer = np.empty(1 + 4301 * 490)
-    out = buffer[1:].reshape(4301, 7, 70)  # not where a cache line begins
-    status = np.empty(4301, np.int16)
-    big = chain.regressor(q, qd, qdd, out=out, on_error="nan", status=status)
-    cuts = [slice(i, i + 500) for i in range(0, 4301, 500)]
-    parts = [chain.regressor(q[cut], qd[cut], qdd[cut], on_error="nan") for cut in cuts]
-    np.testing.assert_array_equal(big, np.concatenate(parts))
-    assert np.flatnonzero(status).tolist() == [4000] and np.isnan(big[4000]).all()
-    np.testing.assert_array_equal(chain.regressor(q, qd, qdd, on_error="nan", threads=2), big)

@@ -142,7 +142,7 @@ class HexapodRows {
   const Results results;
 
   HexapodRows(const HexJob& job, const Rows& rows, Scratch& scratch)
-      : results(job, rows),
+      : results(job, rows, scratch),
         job_(job),
         rows_(rows),
         hexapod_(*job.hexapod),

@@ -37,7 +37,7 @@ class MotionRows {
   const Results results;
 
   MotionRows(const MotionJob& motion, const Rows& rows, Scratch& scratch)
-      : results(motion, rows),
+      : results(motion, rows, scratch),
         motion_(motion),
         job_(motion.job),
         row_(row_of(motion.job.function)),

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include <zveno/batch/lanes.hpp>
+#include <zveno/batch/stream.hpp>
 #include <zveno/functions/job.hpp>
 #include <zveno/support/scratch.hpp>
 
@@ -14,16 +15,29 @@ namespace zveno {
 // results of so many numbers are checked while their stores drain; more of them leave the fastest cache before that
 constexpr std::ptrdiff_t kFew = 64;
 
-// Where the results of rows stand.
+// Where the results of rows stand. Large ones go past the caches.
 struct Results {
   int count;
   double* out[kMostOutputs];  // null: not wanted
   std::ptrdiff_t size[kMostOutputs];
+  double* stage = nullptr;  // rows of a pack side by side, on their way past the caches
 
   template <class J>
-  Results(const J& job, const Rows& rows) : count(output_count(job)) {
-    for (int k = 0; k < count; ++k) out[k] = rows.out[k], size[k] = out[k] ? output_size(job, k) : 0;
+  Results(const J& job, const Rows& rows, Scratch& scratch) : count(output_count(job)) {
+    std::ptrdiff_t numbers = 0, most = 0;
+    for (int k = 0; k < count; ++k) {
+      out[k] = rows.out[k], size[k] = out[k] ? output_size(job, k) : 0;
+      numbers += size[k], most = std::max(most, size[k]);
+    }
+    const auto bytes = static_cast<std::ptrdiff_t>(sizeof(double)) * numbers;
+    if (most > 1 && rows.count > kStreamed / bytes) stage = scratch.take<double>(kLanes * most);
   }
+  ~Results() {
+    if (stage) finish_streams();
+  }
+  Results(const Results&) = delete;
+  Results& operator=(const Results&) = delete;
+
   double* row(int k, std::ptrdiff_t i) const { return out[k] ? out[k] + i * size[k] : nullptr; }
   // lanes of `rows` rows from i on; false: one of them is not finite
   bool write(const Packed* const* in, std::ptrdiff_t i, std::ptrdiff_t rows) const {
@@ -31,12 +45,15 @@ struct Results {
       if (!out[k]) continue;
       const std::ptrdiff_t n = size[k];
       double* const first = row(k, i);
-      if (n > kFew && !all_finite_lanes(in[k], n)) return false;
+      const bool early = n > kFew || stage;
+      if (early && !all_finite_lanes(in[k], n)) return false;
+      double* const to = stage ? stage : first;
       if (n == 1 && rows == kLanes)
-        in[k]->store(first);
+        in[k]->store(to);
       else
-        scatter(in[k], static_cast<int>(n), static_cast<int>(rows), [=](int l) { return first + l * n; });
-      if (n <= kFew && !all_finite_lanes(in[k], n)) return false;
+        scatter(in[k], static_cast<int>(n), static_cast<int>(rows), [=](int l) { return to + l * n; });
+      if (stage) stream(stage, rows * n, first);
+      if (!early && !all_finite_lanes(in[k], n)) return false;
     }
     return true;
   }
