@@ -1,9 +1,9 @@
 // Directions that a singular arm may be moved in. docs/inverse-kinematics.md, section 3.
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
 #include <zveno/solve/arm_solutions.hpp>
+#include <zveno/solve/decompositions.hpp>
 
 namespace zveno {
 namespace {

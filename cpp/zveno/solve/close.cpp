@@ -1,9 +1,10 @@
 // Equation numbers are those of docs/constraints.md.
 #include <zveno/solve/close.hpp>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+
+#include <zveno/solve/decompositions.hpp>
 
 namespace zveno {
 namespace {

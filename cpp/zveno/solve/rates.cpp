@@ -1,11 +1,11 @@
 #include <zveno/solve/rates.hpp>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include <zveno/solve/decompositions.hpp>
 #include <zveno/support/finite.hpp>
 
 namespace zveno {
