@@ -53,12 +53,15 @@ def _is_name(value: object) -> bool:
 
 def as_number(value: object, fail: Fail, what: str, *, infinite: bool = False) -> float:
     """Return `value` as a float or `fail`; infinities only where they mean "no limit"."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+    if type(value) is float:  # most are, and abstract types are slow to ask
+        number = value
+    elif isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         fail(f"{what} is {_show(value)}, expected a number")
-    try:
-        number = float(value)
-    except OverflowError:
-        fail(f"{what} is {_show(value)}, too large for a float")
+    else:
+        try:
+            number = float(value)
+        except OverflowError:
+            fail(f"{what} is {_show(value)}, too large for a float")
     if math.isnan(number) or (math.isinf(number) and not infinite):
         fail(f"{what} is {number}, expected a finite number")
     return number + 0.0  # no negative zeros: equal values have equal bytes

@@ -232,6 +232,8 @@ def to_quaternion(R: Array) -> Array:
 
 def from_quaternion(q: Array) -> Array:
     """Rotation matrices (n, 3, 3) of unit quaternions (n, 4), scalar first."""
-    w, v = q[:, 0, None, None], q[:, 1:]
-    K = np.cross(np.eye(3), v[:, None, :])
+    w, (x, y, z) = q[:, 0, None, None], q[:, 1:].T
+    K = np.zeros((len(q), 3, 3))  # of v x
+    K[:, 0, 1], K[:, 0, 2], K[:, 1, 2] = -z, y, -x
+    K[:, 1, 0], K[:, 2, 0], K[:, 2, 1] = z, -y, x
     return np.asarray(np.eye(3) + 2 * w * K + 2 * K @ K)

@@ -20,7 +20,7 @@ from .._record import require_keys
 from ..errors import ModelError
 from ..model import Chain, Hexapod
 from ..sim import laws as law_types
-from ..sim.laws import Law, joint_place, leg_place
+from ..sim.laws import Law, joint_place, leg_places
 from ..sim.simulation import as_laws, as_stack, initial_ring
 
 __all__ = ["Channel", "Description", "RigOptions", "describe", "read_rig", "save_rig"]
@@ -205,7 +205,7 @@ def describe(function: str, model: Chain | Hexapod, options: RigOptions) -> Desc
     try:
         if isinstance(model, Hexapod):
             who, expected = [f"laws[{k}]" for k in range(6)], "a Law or six of them"
-            laws, called = as_laws(options.get("laws"), who, partial(leg_place, model), expected)
+            laws, called = as_laws(options.get("laws"), who, leg_places(model), expected)
             begin = initial_ring(model, options.get("r"), options.get("R"), options.get("quaternion"), options.get("u"))
             start = {"r": begin["r"], "quaternion": begin["q"], "u": begin["u"]}
         else:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._check import Array, Fail, _show, as_amount, as_list, failing
 from .._rotation import as_pose, shape_of
-from ..sim.laws import Law, leg_place
+from ..sim.laws import Law, leg_places
 from .given import square
 
 if TYPE_CHECKING:
@@ -82,10 +82,10 @@ def _legs(fail: Fail, hexapod: Hexapod, laws: Any, r: Array, R: Array) -> tuple[
         fail(f"laws is {_show(laws)}, expected a Law or six of them")
     J = np.asarray(hexapod.jacobian(r, R))
     p = np.asarray(hexapod.closure(r, R))[np.arange(6), hexapod.actuated]
-    k, c = np.zeros(6), np.zeros(6)
+    k, c, places = np.zeros(6), np.zeros(6), leg_places(hexapod)
     for leg, law in enumerate(given):
         if law is not None:
-            k[leg], c[leg] = law_slopes(law._resolved(leg_place(hexapod, leg)), float(p[leg]))
+            k[leg], c[leg] = law_slopes(law._resolved(places(leg)), float(p[leg]))
     return J.T @ (k[:, None] * J), J.T @ (c[:, None] * J)
 
 

@@ -20,7 +20,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, NoReturn, overload
 
 import numpy as np
@@ -89,14 +89,24 @@ def _fail_of(made: object) -> Callable[[str], NoReturn]:
     return fail
 
 
+@lru_cache
+def _rules(amounts: str, positive: str, infinite: str, numbers: str) -> tuple[tuple[str, bool, bool, bool], ...]:
+    """Of each named field: whether it must be >= 0, whether > 0, whether it may be infinite."""
+    return tuple(
+        (key, group is amounts, group is positive or group is infinite, group is infinite)
+        for group in (amounts, positive, infinite, numbers)
+        for key in group.split()
+    )
+
+
 def _check(made: object, *, amounts: str = "", positive: str = "", infinite: str = "", numbers: str = "") -> None:
     """Turn the named fields into floats: `amounts` are >= 0, `positive` > 0, `infinite` > 0 or infinite."""
     fail = _fail_of(made)
-    for key in f"{amounts} {positive} {infinite} {numbers}".split():
-        number = as_number(getattr(made, key), fail, key, infinite=key in infinite.split())
-        if key in amounts.split() and number < 0:
+    for key, amount, above, endless in _rules(amounts, positive, infinite, numbers):
+        number = as_number(getattr(made, key), fail, key, infinite=endless)
+        if amount and number < 0:
             fail(f"{key} is {number:g}, expected a number >= 0")
-        if key in f"{positive} {infinite}".split() and not number > 1e-100:
+        if above and not number > 1e-100:
             fail(f"{key} is {number:g}, expected a number > 0")
         object.__setattr__(made, key, number)
 
@@ -168,7 +178,7 @@ class Law(ABC):
 
     def of(self, hexapod: Hexapod, leg: int | str) -> Law:
         """The law as it acts in a leg of a hexapod: references of None and limits of None take their values."""
-        return self._resolved(leg_place(hexapod, self._index("of", "leg", leg, hexapod.leg_names)))
+        return self._resolved(leg_places(hexapod)(self._index("of", "leg", leg, hexapod.leg_names)))
 
     def at(self, chain: Chain, joint: int | str) -> Law:
         """The law as it acts in a joint of a chain: references of None are zero, limits of None take their values.
@@ -211,17 +221,25 @@ class Law(ABC):
         return 0
 
 
-def leg_place(hexapod: Hexapod, leg: int) -> Place:
-    """What a law may take from a leg of a hexapod."""
-    part = hexapod.legs[leg]
-    who = f"leg '{part.name}'"
+def leg_places(hexapod: Hexapod) -> Callable[[int], Place]:
+    """What a law may take from each leg of a hexapod."""
 
-    def nominal() -> float:
-        if hexapod.nominal is None:
-            raise ValueError(f"{who}: reference is None, but hexapod '{hexapod.name}' has no nominal pose")
-        return float(hexapod.closure(*hexapod.nominal)[leg, part.actuated_index])
+    @cache
+    def closed() -> Array | None:
+        return None if hexapod.nominal is None else hexapod.closure(*hexapod.nominal)
 
-    return Place(who, nominal, float(part.lower), float(part.upper))
+    def place(leg: int) -> Place:
+        part = hexapod.legs[leg]
+        who = f"leg '{part.name}'"
+
+        def nominal() -> float:
+            if (p := closed()) is None:
+                raise ValueError(f"{who}: reference is None, but hexapod '{hexapod.name}' has no nominal pose")
+            return float(p[leg, part.actuated_index])
+
+        return Place(who, nominal, float(part.lower), float(part.upper))
+
+    return place
 
 
 def joint_place(chain: Chain, joint: int) -> Place:

@@ -32,7 +32,7 @@ from .._extras import optional as _optional
 from .._rotation import as_matrix, as_pose, as_rotation, from_quaternion, to_quaternion
 from . import output, stability, storage
 from .batch import AnySimulation, Runs, SimulationBatch, common_shape, rows_of, run_batch
-from .laws import Law, Place, leg_place, program
+from .laws import Law, Place, leg_places, program
 from .plan import Plan, Run, advance, doubts, limit_of, percent, progress_bar, refuse, warn
 from .words import answering
 
@@ -791,7 +791,7 @@ def simulate(
         raise TypeError(f"simulate: hexapod is {_show(hexapod)}, expected a Hexapod")
     plan = Plan.checked(t_end, dt, t_start, method, every, progress, on_error, check_step, threads)
     who, expected = [f"laws[{k}]" for k in range(6)], "a Law, six of them, or a function f(t, p, v)"
-    chosen, forces = as_laws(laws, who, partial(leg_place, hexapod), expected)
+    chosen, forces = as_laws(laws, who, leg_places(hexapod), expected)
     programs = [None if law is None else program(law) for law in chosen]
     start = initial_ring(hexapod, r, R, quaternion, u)
     load = None if wrench is None else as_load(wrench, "wrench")
