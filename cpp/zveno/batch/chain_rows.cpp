@@ -5,7 +5,6 @@
 #include <new>
 
 #include <zveno/batch/program.hpp>
-#include <zveno/batch/stream.hpp>
 #include <zveno/batch/transcendental.hpp>
 #include <zveno/functions/chain_evaluation.hpp>
 #include <zveno/functions/contact.hpp>
@@ -111,7 +110,7 @@ struct ChainJudge {
 
 class ChainRows {
  public:
-  const Results results;
+  Results results;
 
   ChainRows(const Job& job, const Rows& rows, Scratch& scratch)
       : results(job, rows),
@@ -172,12 +171,6 @@ class ChainRows {
     in_->external = external_ = scratch_.take<Packed>(6 * job_.external_count);
     for (int k = 0; k < results.count; ++k) out_[k] = results.out[k] ? scratch_.take<Packed>(results.size[k]) : nullptr;
     pivot_ = solves_ ? scratch_.take<Packed>(n_) : nullptr;
-    for (int k = 0; k < results.count; ++k) {
-      const std::ptrdiff_t size = results.size[k], bytes = static_cast<std::ptrdiff_t>(sizeof(double)) * size;
-      if (results.out[k] && size > kFew && rows_.count > kStreamed / bytes) staged_ = true;
-    }
-    for (int k = 0; staged_ && k < results.count; ++k)
-      stage_[k] = results.out[k] ? scratch_.take<double>(kLanes * results.size[k]) : nullptr;
   }
 
   bool lanes(std::ptrdiff_t row, std::ptrdiff_t end, std::ptrdiff_t count) {
@@ -191,29 +184,10 @@ class ChainRows {
     if (!finite) return false;
     evaluate<Packed>(job_, *in_, out_, pivot_, scratch_);
     if (pivot_ && !pivots_are_fine(*job_.chain, pivot_)) return false;
-    return staged_ ? write_past(row, count) : results.write(out_, row, count);
+    return results.write(out_, row, count);
   }
-
-  ~ChainRows() {
-    if (staged_) finish_streams();
-  }
-  ChainRows(const ChainRows&) = delete;
-  ChainRows& operator=(const ChainRows&) = delete;
 
  private:
-  // rows of a pack side by side in the cache, and from there past it
-  bool write_past(std::ptrdiff_t row, std::ptrdiff_t count) {
-    for (int k = 0; k < results.count; ++k) {
-      if (!out_[k]) continue;
-      const std::ptrdiff_t size = results.size[k];
-      if (!all_finite_lanes(out_[k], size)) return false;
-      double* const stage = stage_[k];
-      scatter(out_[k], static_cast<int>(size), static_cast<int>(count), [=](int l) { return stage + l * size; });
-      stream(stage, count * size, results.row(k, row));
-    }
-    return true;
-  }
-
   // of a large symmetric matrix one half tells it
   bool finite_result(const double* out, std::ptrdiff_t size) const {
     if (!large_ || job_.function != Function::mass_matrix) return all_finite(out, size);
@@ -237,8 +211,6 @@ class ChainRows {
   // of packs
   Inputs<Packed>* in_;
   Packed *packs_[kChainInputs], *external_, *out_[kMostOutputs], *pivot_;
-  bool staged_ = false;
-  double* stage_[kMostOutputs];
 };
 
 }  // namespace

@@ -53,7 +53,7 @@ void derivatives(const LinkageJob& job, const LinkageInputs<double>& in, const d
 
 class LinkageRows {
  public:
-  const Results results;
+  Results results;
 
   LinkageRows(const LinkageJob& job, const Rows& rows, Scratch& scratch)
       : results(job, rows), job_(job), linkage_(*job.linkage), rows_(rows), scratch_(scratch) {

@@ -34,7 +34,7 @@ void make_series(const Derivatives& from, int shift, int degree, Moving* to) {
 
 class MotionRows {
  public:
-  const Results results;
+  Results results;
 
   MotionRows(const MotionJob& motion, const Rows& rows, Scratch& scratch)
       : results(motion, rows),

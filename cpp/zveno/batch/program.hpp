@@ -14,7 +14,7 @@ namespace zveno {
 template <class J, class Judge>
 class ProgramRows {
  public:
-  const Results results;
+  Results results;
 
   ProgramRows(const J& job, const Rows& rows, Judge& judge, Scratch& scratch)
       : results(job, rows), program_(*job.program), pieces_(pieces_of(job)), judge_(judge), scratch_(scratch) {
