@@ -14,8 +14,8 @@ namespace zveno {
 
 // results of so many numbers are checked while their stores drain; more of them leave the fastest cache before that
 constexpr std::ptrdiff_t kFew = 64;
-// rows of more numbers are written piece by piece, eight rows at a time, which the next cache takes badly; lanes of rows of so
-// many numbers fit the fastest cache, and go from there in order
+// rows of more numbers are written piece by piece, eight rows at a time, which the next cache takes badly; lanes of rows of
+// so many numbers fit the fastest cache, and go from there in order
 constexpr std::ptrdiff_t kShortRow = 8, kLongestStaged = 256;
 
 // Where the results of rows stand.

@@ -1,5 +1,5 @@
-// Results that leave the fastest cache: written in whole aligned vectors one after the other, and past the caches if there is
-// so much of them that nothing is there when they are read.
+// Results that leave the fastest cache: written in whole aligned vectors one after the other, and past the caches if there
+// is so much of them that nothing is there when they are read.
 #pragma once
 
 #include <algorithm>
