@@ -9,6 +9,7 @@
 #include "call.hpp"
 #include "callable.hpp"
 #include "registers.hpp"
+#include "result.hpp"
 
 namespace zveno::bindings {
 namespace {
@@ -168,9 +169,12 @@ struct CompiledOf final : Compiled {
     static constexpr int kMost = 32;  // joints
     int inputs = 0;                   // 0: no such call
     py::ssize_t size_in[4] = {};
-    int tail_nd = 0;
-    py::ssize_t tail[4] = {};
-    std::ptrdiff_t size = 0;
+    struct Result {
+      int of = 0, nd = 0;
+      py::ssize_t dims[4] = {};
+      std::ptrdiff_t size = 0;
+    } result[kMostOutputs];  // those that are wanted
+    int results = 0;
     int n = 0;                           // pivots
     const double* tiny_pivot = nullptr;  // of forward dynamics
     PyObject* out = nullptr;             // the keyword
@@ -180,9 +184,8 @@ struct CompiledOf final : Compiled {
     if constexpr (std::is_same_v<Model, Chain>) {
       const FunctionRow& row = *choice.row;
       const Sizes sizes = sizes_of(choice.job);
-      const Slot& result = row.outputs[0];
-      if (sizes[Size::n] > Quick::kMost || result.shape.count == 0 || row.has(kSeveral) || !choice.loaded.empty() ||
-          choice.parameters || work_of(row, sizes) > 256)
+      if (sizes[Size::n] > Quick::kMost || row.outputs[0].shape.count == 0 || !choice.loaded.empty() || choice.parameters ||
+          work_of(row, sizes) > 256)
         return;
       int inputs = 0;
       for (const Param p : row.params)
@@ -190,10 +193,15 @@ struct CompiledOf final : Compiled {
           if (inputs == 4) return;
           quick.size_in[inputs++] = static_cast<py::ssize_t>(input_size(p, sizes));
         }
+      for (int k = 0; k < row.outputs.count; ++k) {
+        if (!(choice.job.outputs >> k & 1)) continue;
+        typename Quick::Result& result = quick.result[quick.results++];
+        result.of = k;
+        result.size = numbers(row.outputs[k].shape, sizes);
+        for (const Dim& d : row.outputs[k].shape) result.dims[result.nd++] = d.of(sizes);
+      }
       quick.inputs = inputs;
       quick.out = interned("out");
-      for (const Dim& d : result.shape) quick.tail[quick.tail_nd++] = d.of(sizes);
-      quick.size = numbers(result.shape, sizes);
       quick.n = sizes[Size::n];
       if (row.has(kSolves)) quick.tiny_pivot = choice.job.chain->tiny_pivot().data();
     }
@@ -201,21 +209,39 @@ struct CompiledOf final : Compiled {
 
   // null without an error: something is unusual or wrong, and the long way tells what
   PyObject* single(PyObject* const* args, PyObject* given) const {
+    const bool several = choice.row->has(kSeveral);
+    if (given && several && (!PyTuple_Check(given) || PyTuple_GET_SIZE(given) != quick.results)) return nullptr;
     const double* in[4];
     double pivot[Quick::kMost];
-    double* out[2] = {nullptr, pivot};
-    if (given && !(out[0] = plain_out(given, quick.tail_nd, quick.tail))) return nullptr;
+    double* out[kMostOutputs + 1];
     bool finite = true;
     for (int k = 0; k < quick.inputs; ++k) {
       in[k] = plain_vector(args[k], quick.size_in[k]);
-      if (!in[k] || (given && overlaps(out[0], quick.size, in[k], quick.size_in[k]))) return nullptr;
+      if (!in[k]) return nullptr;
       finite &= all_finite(in[k], quick.size_in[k]);
     }
-    py::object result = given ? py::reinterpret_borrow<py::object>(given) : new_array(quick.tail_nd, quick.tail, out[0]);
+    if (!finite) return nullptr;
+    py::object results[kMostOutputs];
+    for (int r = 0; r < quick.results; ++r) {
+      const typename Quick::Result& result = quick.result[r];
+      if (!given) {
+        results[result.of] = new_array(result.nd, result.dims, out[r]);
+        continue;
+      }
+      PyObject* const to = several ? PyTuple_GET_ITEM(given, r) : given;
+      if (!(out[r] = plain_out(to, result.nd, result.dims))) return nullptr;
+      for (int k = 0; k < quick.inputs; ++k)
+        if (overlaps(out[r], result.size, in[k], quick.size_in[k])) return nullptr;
+      for (int k = 0; k < r; ++k)
+        if (overlaps(out[r], result.size, out[k], quick.result[k].size)) return nullptr;
+      results[result.of] = py::reinterpret_borrow<py::object>(to);
+    }
+    out[quick.results] = pivot;
     program.one(in, out);
-    finite &= all_finite(out[0], quick.size);
+    for (int r = 0; r < quick.results; ++r) finite &= all_finite(out[r], quick.result[r].size);
     for (int b = 0; quick.tiny_pivot && b < quick.n; ++b) finite &= pivot[b] > quick.tiny_pivot[b];
-    return finite ? result.release().ptr() : nullptr;
+    if (!finite) return nullptr;
+    return several ? named_result(*choice.row, results).release().ptr() : results[0].release().ptr();
   }
 
   PyObject* call(PyObject* const* args, Py_ssize_t count, PyObject* kwnames) const override {

@@ -110,10 +110,10 @@ struct ChainJudge {
 
 class ChainRows {
  public:
-  const Results results;
+  Results results;
 
   ChainRows(const Job& job, const Rows& rows, Scratch& scratch)
-      : results(job, rows, scratch),
+      : results(job, rows),
         job_(job),
         rows_(rows),
         n_(job.chain->n()),
@@ -159,7 +159,7 @@ class ChainRows {
     if (pivot)
       if (const Failure f = judge_pivots(*job_.chain, pivot)) return f;
     for (int k = 0; k < results.count; ++k)
-      if (out[k] && !finite_result(out[k], results.size[k])) return {Cause::overflow};
+      if (out[k] && !finite_result(k, out[k], results.size[k])) return {Cause::overflow};
     for (int k = 0; apart && k < results.count; ++k)
       if (out[k]) std::copy_n(out[k], results.size[k], results.row(k, row));
     return {};
@@ -189,8 +189,9 @@ class ChainRows {
 
  private:
   // of a large symmetric matrix one half tells it
-  bool finite_result(const double* out, std::ptrdiff_t size) const {
-    if (!large_ || job_.function != Function::mass_matrix) return all_finite(out, size);
+  bool finite_result(int k, const double* out, std::ptrdiff_t size) const {
+    const bool mass = job_.function == Function::mass_matrix || (job_.function == Function::derivatives && k == 2);
+    if (!large_ || !mass) return all_finite(out, size);
     bool finite = true;
     for (std::ptrdiff_t i = 0; i < n_; ++i) finite &= all_finite(out + i * n_, i + 1);
     return finite;

@@ -139,10 +139,10 @@ bool is_fine(const Packed* measures) { return all_above(measures, 4 * kLegs, kTi
 
 class HexapodRows {
  public:
-  const Results results;
+  Results results;
 
   HexapodRows(const HexJob& job, const Rows& rows, Scratch& scratch)
-      : results(job, rows, scratch),
+      : results(job, rows),
         job_(job),
         rows_(rows),
         hexapod_(*job.hexapod),

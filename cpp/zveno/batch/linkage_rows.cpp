@@ -53,10 +53,10 @@ void derivatives(const LinkageJob& job, const LinkageInputs<double>& in, const d
 
 class LinkageRows {
  public:
-  const Results results;
+  Results results;
 
   LinkageRows(const LinkageJob& job, const Rows& rows, Scratch& scratch)
-      : results(job, rows, scratch), job_(job), linkage_(*job.linkage), rows_(rows), scratch_(scratch) {
+      : results(job, rows), job_(job), linkage_(*job.linkage), rows_(rows), scratch_(scratch) {
     const int n = linkage_.chain().n();
     for (const Param p : row_of(job.function).params)
       if (is_array(p) && p != Param::t && rows[p].data) input_[inputs_++] = {p, p <= Param::tau ? n : input_size(job, p)};

@@ -34,10 +34,10 @@ void make_series(const Derivatives& from, int shift, int degree, Moving* to) {
 
 class MotionRows {
  public:
-  const Results results;
+  Results results;
 
   MotionRows(const MotionJob& motion, const Rows& rows, Scratch& scratch)
-      : results(motion, rows, scratch),
+      : results(motion, rows),
         motion_(motion),
         job_(motion.job),
         row_(row_of(motion.job.function)),

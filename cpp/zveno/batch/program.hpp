@@ -14,10 +14,10 @@ namespace zveno {
 template <class J, class Judge>
 class ProgramRows {
  public:
-  const Results results;
+  Results results;
 
   ProgramRows(const J& job, const Rows& rows, Judge& judge, Scratch& scratch)
-      : results(job, rows, scratch), program_(*job.program), pieces_(pieces_of(job)), judge_(judge), scratch_(scratch) {
+      : results(job, rows), program_(*job.program), pieces_(pieces_of(job)), judge_(judge), scratch_(scratch) {
     argument_ = scratch.take<Argument>(most_arguments(job));
     for_arguments(job, rows, [&](const RowData& data, int size) {
       argument_[count_++] = {data, size};

@@ -14,46 +14,49 @@ namespace zveno {
 
 // results of so many numbers are checked while their stores drain; more of them leave the fastest cache before that
 constexpr std::ptrdiff_t kFew = 64;
+// rows of more numbers are written piece by piece, eight rows at a time, which the next cache takes badly; lanes of rows of
+// so many numbers fit the fastest cache, and go from there in order
+constexpr std::ptrdiff_t kShortRow = 8, kLongestStaged = 256;
 
-// Where the results of rows stand. Large ones go past the caches.
+// Where the results of rows stand.
 struct Results {
   int count;
   double* out[kMostOutputs];  // null: not wanted
   std::ptrdiff_t size[kMostOutputs];
-  double* stage = nullptr;  // rows of a pack side by side, on their way past the caches
+  double* stage[kMostOutputs] = {};  // null: lanes are written where they belong
+  bool past = false;                 // the caches
 
   template <class J>
-  Results(const J& job, const Rows& rows, Scratch& scratch) : count(output_count(job)) {
-    std::ptrdiff_t numbers = 0, most = 0;
-    for (int k = 0; k < count; ++k) {
-      out[k] = rows.out[k], size[k] = out[k] ? output_size(job, k) : 0;
-      numbers += size[k], most = std::max(most, size[k]);
-    }
-    const auto bytes = static_cast<std::ptrdiff_t>(sizeof(double)) * numbers;
-    if (most > 1 && rows.count > kStreamed / bytes) stage = scratch.take<double>(kLanes * most);
+  Results(const J& job, const Rows& rows) : count(output_count(job)) {
+    for (int k = 0; k < count; ++k) out[k] = rows.out[k], size[k] = out[k] ? output_size(job, k) : 0;
   }
-  ~Results() {
-    if (stage) finish_streams();
-  }
-  Results(const Results&) = delete;
-  Results& operator=(const Results&) = delete;
-
   double* row(int k, std::ptrdiff_t i) const { return out[k] ? out[k] + i * size[k] : nullptr; }
+  // rows: of the whole call
+  void prepare(std::ptrdiff_t rows, Scratch& scratch) {
+    std::ptrdiff_t numbers = 0;
+    for (int k = 0; k < count; ++k) numbers += size[k];
+    past = rows > kStreamed / (static_cast<std::ptrdiff_t>(sizeof(double)) * std::max<std::ptrdiff_t>(numbers, 1));
+    for (int k = 0; k < count; ++k)
+      if (out[k] && size[k] > kShortRow && (past || (kLanes > 2 && size[k] <= kLongestStaged)))
+        stage[k] = scratch.take<double>(kLanes * size[k]);
+  }
   // lanes of `rows` rows from i on; false: one of them is not finite
   bool write(const Packed* const* in, std::ptrdiff_t i, std::ptrdiff_t rows) const {
     for (int k = 0; k < count; ++k) {
       if (!out[k]) continue;
       const std::ptrdiff_t n = size[k];
       double* const first = row(k, i);
-      const bool early = n > kFew || stage;
-      if (early && !all_finite_lanes(in[k], n)) return false;
-      double* const to = stage ? stage : first;
+      if ((n > kFew || stage[k]) && !all_finite_lanes(in[k], n)) return false;
+      if (double* const rows_here = stage[k]) {
+        scatter(in[k], static_cast<int>(n), static_cast<int>(rows), [=](int l) { return rows_here + l * n; });
+        copy_in_order(rows_here, rows * n, first, past);
+        continue;
+      }
       if (n == 1 && rows == kLanes)
-        in[k]->store(to);
+        in[k]->store(first);
       else
-        scatter(in[k], static_cast<int>(n), static_cast<int>(rows), [=](int l) { return to + l * n; });
-      if (stage) stream(stage, rows * n, first);
-      if (!early && !all_finite_lanes(in[k], n)) return false;
+        scatter(in[k], static_cast<int>(n), static_cast<int>(rows), [=](int l) { return first + l * n; });
+      if (n <= kFew && !all_finite_lanes(in[k], n)) return false;
     }
     return true;
   }
@@ -89,6 +92,7 @@ Failure run_over(Work& work, const Rows& rows, std::ptrdiff_t begin, std::ptrdif
     return first;
   }
   work.prepare();
+  work.results.prepare(rows.count, scratch);
   for (std::ptrdiff_t row = begin; row < end; row += kLanes) {
     const Scratch::Frame frame(scratch);
     const std::ptrdiff_t count = std::min<std::ptrdiff_t>(kLanes, end - row);
@@ -97,6 +101,7 @@ Failure run_over(Work& work, const Rows& rows, std::ptrdiff_t begin, std::ptrdif
     else if (rows.status)
       std::fill_n(rows.status + row, count, std::int16_t{0});
   }
+  if (work.results.past) finish_streams();
   return first;
 }
 

@@ -339,12 +339,26 @@ class ChainEvaluation {
   // (D4.15)
   void forward_derivatives(T* const* out, T* pivot) {
     const T *qd = ordered(in_[Param::qd]), *tau = ordered(in_[Param::tau]);
-    T* qdd = scratch_.take<T>(n_);
-    articulated(qd, tau, qdd, pivot);
     const FirstOrder<T> x{take_square<T>(n_, scratch_), take_square<T>(n_, scratch_), take_square<T>(n_, scratch_)};
-    first_order(qd, qdd, x);
-    if (n_ > kLongestDense) return solve_columns(x, out, pivot);
-    const T* inverse = inverted(x.M, out[2], pivot);
+    const T* inverse = nullptr;
+    // wrenches fixed in the world act, but not in the sweep
+    if (n_ > kLongestDense || (job_.external_count && !job_.external_in_links)) {
+      T* qdd = scratch_.take<T>(n_);
+      articulated(qd, tau, qdd, pivot);
+      first_order(qd, qdd, x);
+      if (n_ > kLongestDense) return solve_columns(x, out, pivot);
+      inverse = inverted(x.M, out[2], pivot);
+    } else {
+      T* left = scratch_.take<T>(n_);
+      forces_.take_efforts(at_.q, qd, tau, left);
+      solved_derivatives_at_root(model_, at_, qd, base(), external(true), x, scratch_, [&](const T* effort, T* qdd) {
+        forces_.add_rotors(x.M);
+        inverse = inverted(x.M, out[2], pivot);
+        for (int b = 0; b < n_; ++b) left[b] = left[b] - effort[b];
+        multiply_symmetric(inverse, left, qdd, n_);
+      });
+      forces_.add_slopes(x.dq, x.dqd);
+    }
     const T* const matrix[2] = {x.dq, x.dqd};
     for (int k = 0; k < 2; ++k)
       if (out[k]) square(out[k], [&](T* product) { multiply_negated(inverse, matrix[k], product, n_); });
@@ -361,10 +375,11 @@ class ChainEvaluation {
         for (std::ptrdiff_t j = 0; j < stride; j += V::kStep) V::store(M + i * stride + j, V::load(mass + i * n + j));
     }
     enter_stage<T>(Stage::algorithm);
-    ltl(chain_.topology(), M, stride);
+    T* reciprocal = scratch_.take<T>(n);
+    ltl(chain_.topology(), M, stride, reciprocal);
     for (std::ptrdiff_t b = 0; b < n; ++b) pivot[b] = M[b * stride + b];
     T* inverse = out && chain_.identity_order() && stride == n ? out : take_square<T>(n, scratch_);
-    ltl_inverse(chain_.topology(), M, inverse, scratch_);
+    ltl_inverse(chain_.topology(), M, reciprocal, inverse, scratch_);
     mirror_lower(inverse, stride);
     deliver_square(inverse, stride, out);
     return inverse;

@@ -52,6 +52,19 @@ class Neighbours {
     each_number(x, [&](W& value) ZVENO_INLINED { value = Wide<T>::load(number_[k++]); });
     return x;
   }
+  // f(all of them), which sets every number, or some
+  template <class F>
+  ZVENO_INLINE void make(const F& f) {
+    S<W> x;
+    f(x);
+    set(x);
+  }
+  template <class F>
+  ZVENO_INLINE void change(const F& f) {
+    S<W> x = all();
+    f(x);
+    set(x);
+  }
   // one of them in the place of all
   ZVENO_INLINE S<W> repeated(int lane) const {
     S<W> x;
@@ -72,6 +85,14 @@ class Neighbours<S, T, 1> {
   ZVENO_INLINE void set(const S<T>& x) { x_ = x; }
   ZVENO_INLINE const S<T>& one(int) const { return x_; }
   ZVENO_INLINE const S<T>& all() const { return x_; }
+  template <class F>
+  ZVENO_INLINE void make(const F& f) {
+    f(x_);
+  }
+  template <class F>
+  ZVENO_INLINE void change(const F& f) {
+    f(x_);
+  }
   ZVENO_INLINE const S<T>& repeated(int) const { return x_; }
 
  private:

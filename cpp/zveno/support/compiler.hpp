@@ -8,16 +8,20 @@
 #define ZVENO_GNU 0
 #endif
 
-// before a loop whose iterations share no memory, and before a short one of fixed length that is to be written out
+// before a loop whose iterations share no memory, before a short one of fixed length that is to be written out, and before
+// one that is not: code that runs once is fetched slower than it computes
 #if defined(__clang__)
 #define ZVENO_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define ZVENO_UNROLL _Pragma("clang loop unroll(full)")
+#define ZVENO_ROLLED _Pragma("clang loop unroll(disable)")
 #elif ZVENO_GNU
 #define ZVENO_INDEPENDENT _Pragma("GCC ivdep")
 #define ZVENO_UNROLL _Pragma("GCC unroll 16")
+#define ZVENO_ROLLED _Pragma("GCC unroll 1")
 #else
 #define ZVENO_INDEPENDENT
 #define ZVENO_UNROLL
+#define ZVENO_ROLLED
 #endif
 
 // kernels are loops over bodies built from these few helpers: a call left standing in the loop costs more than its work

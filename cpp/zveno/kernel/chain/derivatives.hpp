@@ -64,26 +64,49 @@ struct JointTerms {
   Vec3<T> y;
 };
 template <class T, class F>
+ZVENO_INLINE void each_number(Wrench<T>& x, const F& f) {
+  each_number(x.f, f), each_number(x.n, f);
+}
+template <class T, class F>
 ZVENO_INLINE void each_number(JointTerms<T>& x, const F& f) {
-  each_number(x.u.f, f), each_number(x.u.n, f), each_number(x.t1.f, f), each_number(x.t1.n, f);
-  each_number(x.t2.f, f), each_number(x.t2.n, f), each_number(x.y, f);
+  each_number(x.u, f), each_number(x.t1, f), each_number(x.t2, f), each_number(x.y, f);
 }
 
-// how the axis of a joint is carried along, (D4.7): about the origin of its body
+// how the axis of a joint is carried along, (D4.7): psd and psdd, about the origin of its body
 template <class T>
-struct AxisRates {
-  Screw<T> psd, psdd;
-};
-
+ZVENO_INLINE Screw<T> axis_rate(const CarriedMotion<T>& at, bool revolute) {
+  const Vec3<T>&w = at.rigid.w, &v = at.v;
+  const Vec3<T> ed{w.y(), -w.x(), T(0.0)};
+  if (!revolute) return {ed, zero3<T>()};
+  return {{v.y(), -v.x(), T(0.0)}, ed};
+}
 template <class T>
-ZVENO_INLINE AxisRates<T> axis_rates(const CarriedMotion<T>& at, bool revolute) {
-  const Vec3<T>&w = at.rigid.w, &a = at.rigid.a, &v = at.v, o = zero3<T>();
-  const Vec3<T> ed{w.y(), -w.x(), T(0.0)}, Kz = at.rigid.K.col(2);
-  if (!revolute) return {{ed, o}, {Kz, o}};
+ZVENO_INLINE Screw<T> axis_acceleration(const CarriedMotion<T>& at, bool revolute) {
+  const Vec3<T>&w = at.rigid.w, &a = at.rigid.a, &v = at.v, Kz = at.rigid.K.col(2);
+  if (!revolute) return {Kz, zero3<T>()};
   // 2 ed x v = 2 (-w_x v_z, -w_y v_z, w_x v_x + w_y v_y)
   const T wx = w.x() + w.x(), wy = w.y() + w.y();
-  const Vec3<T> l{a.y() + wx * v.z(), wy * v.z() - a.x(), -(wx * v.x() + wy * v.y())};
-  return {{{v.y(), -v.x(), T(0.0)}, ed}, {l, Kz}};
+  return {{a.y() + wx * v.z(), wy * v.z() - a.x(), -(wx * v.x() + wy * v.y())}, Kz};
+}
+
+// wrench of a unit acceleration, (D4.3) or (D4.9)
+template <class T>
+ZVENO_INLINE Wrench<T> unit_wrench(const Outboard<T>& x, bool revolute) {
+  const Vec3<T>& c = x.c;
+  const T zero(0.0);
+  if (!revolute) return {{zero, zero, x.m}, {c.y(), -c.x(), zero}};
+  return {{-c.y(), c.x(), zero}, {-x.S.xz, -x.S.yz, x.S.xx + x.S.yy}};
+}
+
+// effort of the joint
+template <class T>
+ZVENO_INLINE T joint_effort(const CarriedMotion<T>& at, const Outboard<T>& x, bool revolute) {
+  const Vec3<T>&a = at.rigid.a, &c = x.c;
+  const Mat3<T>& K = at.rigid.K;
+  const Sym3<T>& S = x.S;
+  if (!revolute) return a.z() * x.m + (K(2, 0) * c.x() + K(2, 1) * c.y() + K(2, 2) * c.z()) + x.F.z();
+  const T turning = (K(1, 0) * S.xx + K(1, 2) * S.xz) - (K(0, 1) * S.yy + K(0, 2) * S.yz) + (K(1, 1) - K(0, 0)) * S.xy;
+  return (c.x() * a.y() - c.y() * a.x()) + turning + x.M.z();
 }
 
 // (D4.3)-(D4.6)
@@ -93,9 +116,9 @@ ZVENO_INLINE JointTerms<T> revolute_terms(const CarriedMotion<T>& at, const Outb
   const Mat3<T>& K = at.rigid.K;
   const Sym3<T>& S = x.S;
   const Mat3<T> Tn = complement(x.N);
-  const T wx = w.x(), wy = w.y(), wz = w.z(), zero(0.0);
+  const T wx = w.x(), wy = w.y(), wz = w.z();
   JointTerms<T> t;
-  t.u = {{-c.y(), c.x(), zero}, {-S.xz, -S.yz, S.xx + S.yy}};
+  t.u = unit_wrench(x, true);
   const T along = wx * c.x() + wy * c.y();  // w x fz = (-w_z c_x, -w_z c_y, along)
   const Vec3<T> Sw = times(S, w);
   t.t2.f = twice<T>({-(wz * c.x() + P.y()), P.x() - wz * c.y(), along});
@@ -125,7 +148,7 @@ ZVENO_INLINE JointTerms<T> prismatic_terms(const CarriedMotion<T>& at, const Out
   const Vec3<T> force = at.rigid.a * x.m + times(at.rigid.K, c) + x.F, momentum = at.v * x.m + cross<T>(w, c) + x.P;
   const Vec3<T> cK = cross<T>(c, Kz);
   JointTerms<T> t;
-  t.u = {{zero, zero, x.m}, {c.y(), -c.x(), zero}};
+  t.u = unit_wrench(x, false);
   t.t2.f = {wy2 * x.m, -(wx2 * x.m), zero};
   t.t2.n = {c.z() * wx2, c.z() * wy2, -(c.x() * wx2 + c.y() * wy2)};
   t.t1.f = Kz * x.m;
@@ -164,8 +187,14 @@ ZVENO_INLINE Outboard<T> to_parent(const JointFrame<T>& X, const Outboard<T>& b)
   x.m = b.m;
   x.P = X.to_parent(b.P);
   x.F = X.to_parent(b.F);
-  x.M = X.to_parent(b.M) + cross<T>(p, x.F);
   x.N = X.to_parent(b.N);
+  if (X.placement & kCoincident) {
+    x.M = X.to_parent(b.M);
+    x.c = X.to_parent(b.c);
+    x.S = X.to_parent(b.S);
+    return x;
+  }
+  x.M = X.to_parent(b.M) + cross<T>(p, x.F);
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) x.N(i, j) += x.P[i] * p[j];
   const Moments<T> moved = shifted(p, Moments<T>{b.m, X.to_parent(b.c), X.to_parent(b.S)});
@@ -184,8 +213,13 @@ ZVENO_INLINE void enter_body(const ModelView<P>& model, const JointFrame<T>& X, 
   if (parent != kWorld) {
     const CarriedMotion<T>& at = motion[parent];
     const RigidMotion<T>& from = at.rigid;
-    enter(X, from.w, from.dw, from.a, from.K, w, dw, a);
-    v = X.to_body(at.v + cross<T>(from.w, X.p));  // (D4.1)
+    if (X.placement & kCoincident) {
+      w = X.to_body(from.w), dw = X.to_body(from.dw), a = X.to_body(from.a);
+      v = X.to_body(at.v);
+    } else {
+      enter(X, from.w, from.dw, from.a, from.K, w, dw, a);
+      v = X.to_body(at.v + cross<T>(from.w, X.p));  // (D4.1)
+    }
   } else {
     enter(X, base, w, dw, a);
     v = base.moving ? X.to_body(cross<T>(base.w, X.p)) : zero3<T>();
@@ -220,9 +254,11 @@ ZVENO_INLINE void first_order_sweep(const ModelView<P>& model, const JointPositi
     const BodyParams<P>& body = model.body[b];
     if (!carried) x = Outboard<T>::nothing();
     if (tree && model.topology->branches[b]) x.add(joined[b]);
-    x.m += T(body.m);
-    x.c += cast<T>(body.mc_B);
-    x.S = x.S + cast<T>(body.S_BBo_B);
+    if (!model.hinge(b)) {
+      x.m += T(body.m);
+      x.c += cast<T>(body.mc_B);
+      x.S = x.S + cast<T>(body.S_BBo_B);
+    }
     if (external_B) {
       x.F -= external_B[b].f;
       x.M -= external_B[b].n;
@@ -263,55 +299,63 @@ struct PlacedAxis {
   Screw<T> axis, psd, psdd;
 };
 template <class T, class F>
+ZVENO_INLINE void each_number(Screw<T>& x, const F& f) {
+  each_number(x.v, f), each_number(x.w, f);
+}
+template <class T, class F>
 ZVENO_INLINE void each_number(PlacedAxis<T>& x, const F& f) {
-  each_number(x.axis.v, f), each_number(x.axis.w, f), each_number(x.psd.v, f), each_number(x.psd.w, f);
-  each_number(x.psdd.v, f), each_number(x.psdd.w, f);
+  each_number(x.axis, f), each_number(x.psd, f), each_number(x.psdd, f);
 }
 
 // of a root, in its own axes
 template <class T>
 ZVENO_INLINE PlacedAxis<T> root_axis(const CarriedMotion<T>& motion, bool revolute) {
   const Vec3<T> o = zero3<T>(), z{T(0.0), T(0.0), T(1.0)};
-  const AxisRates<T> rates = axis_rates(motion, revolute);
-  return {revolute ? Screw<T>{o, z} : Screw<T>{z, o}, rates.psd, rates.psdd};
+  return {revolute ? Screw<T>{o, z} : Screw<T>{z, o}, axis_rate(motion, revolute), axis_acceleration(motion, revolute)};
 }
 // (D4.13)
 template <class T>
-ZVENO_INLINE PlacedAxis<T> placed_axis(const CarriedMotion<T>& motion, bool revolute, const Placing<T>& at) {
-  const Mat3<T>& R = at.R;
-  const Vec3<T> z = R.col(2), o = zero3<T>();
-  const AxisRates<T> rates = axis_rates(motion, revolute);
-  const Vec3<T> psd_v = times_xy(R, rates.psd.v.x(), rates.psd.v.y()), psdd_v = times(R, rates.psdd.v);
-  if (!revolute) return {{z, o}, {psd_v, o}, {psdd_v, o}};
-  const Vec3<T> psd_w = times_xy(R, rates.psd.w.x(), rates.psd.w.y()), psdd_w = times(R, rates.psdd.w);
-  return {{cross<T>(at.p, z), z}, {psd_v + cross<T>(at.p, psd_w), psd_w}, {psdd_v + cross<T>(at.p, psdd_w), psdd_w}};
+ZVENO_INLINE Screw<T> placed_axis(bool revolute, const Placing<T>& at) {
+  const Vec3<T> z = at.R.col(2), o = zero3<T>();
+  return revolute ? Screw<T>{cross<T>(at.p, z), z} : Screw<T>{z, o};
+}
+template <class T>
+ZVENO_INLINE Screw<T> placed_rate(const CarriedMotion<T>& motion, bool revolute, const Placing<T>& at) {
+  const Screw<T> psd = axis_rate(motion, revolute);
+  const Vec3<T> v = times_xy(at.R, psd.v.x(), psd.v.y());
+  if (!revolute) return {v, zero3<T>()};
+  const Vec3<T> w = times_xy(at.R, psd.w.x(), psd.w.y());
+  return {v + cross<T>(at.p, w), w};
+}
+template <class T>
+ZVENO_INLINE Screw<T> placed_acceleration(const CarriedMotion<T>& motion, bool revolute, const Placing<T>& at) {
+  const Screw<T> psdd = axis_acceleration(motion, revolute);
+  const Vec3<T> v = times(at.R, psdd.v);
+  if (!revolute) return {v, zero3<T>()};
+  const Vec3<T> w = times(at.R, psdd.w);
+  return {v + cross<T>(at.p, w), w};
 }
 
 // of a joint in root axes
 template <class T>
 struct PlacedTerms {
-  JointTerms<T> once;
-  Wrench<T> twice_u;
+  Wrench<T> t1, t2, twice_u;
+  Vec3<T> y;
 };
 template <class T, class F>
 ZVENO_INLINE void each_number(PlacedTerms<T>& x, const F& f) {
-  each_number(x.once, f), each_number(x.twice_u.f, f), each_number(x.twice_u.n, f);
+  each_number(x.t1, f), each_number(x.t2, f), each_number(x.twice_u, f), each_number(x.y, f);
 }
 // (D4.13)
 template <class T>
-ZVENO_INLINE PlacedTerms<T> placed_terms(const JointTerms<T>& t, const Placing<T>& at) {
-  const auto placed = [&](const Wrench<T>& a) {
-    const Vec3<T> f = times(at.R, a.f);
-    return Wrench<T>{f, times(at.R, a.n) + cross<T>(at.p, f)};
-  };
-  const Wrench<T> u = placed(t.u);
-  return {{u, placed(t.t1), placed(t.t2), times(at.R, t.y)}, {twice(u.f), twice(u.n)}};
+ZVENO_INLINE Wrench<T> placed(const Wrench<T>& a, const Placing<T>& at) {
+  const Vec3<T> f = times(at.R, a.f);
+  return {f, times(at.R, a.n) + cross<T>(at.p, f)};
 }
-
-// elements of dq, dqd, M on the diagonal
+// along the joint's own axis
 template <class T>
-ZVENO_INLINE Vec3<T> own_elements(const JointTerms<T>& t, bool revolute) {
-  return revolute ? Vec3<T>{t.t1.n.z(), t.t2.n.z(), t.u.n.z()} : Vec3<T>{t.t1.f.z(), t.t2.f.z(), t.u.f.z()};
+ZVENO_INLINE T own_element(const Wrench<T>& a, bool revolute) {
+  return revolute ? a.n.z() : a.f.z();
 }
 
 // some of the neighbours from body b on; those beyond the last body are as it is
@@ -328,6 +372,10 @@ class Some {
     for (int k = 0; k < kStep; ++k) count += at(k);
     none = count == 0, all = count == kStep;
     if (!none && !all) some_ = Wide<T>::those(at);
+  }
+  // the first of them, or none
+  explicit ZVENO_INLINE Some(bool first) : none(!first), all(false) {
+    if (first) some_ = Wide<T>::first(1);
   }
   ZVENO_INLINE W choose(const W& these, const W& others) const {
     return all ? these : none ? others : Wide<T>::chosen(some_, these, others);
@@ -363,95 +411,213 @@ class Some<T, 1> {
   }
 };
 
-// Pairs in root axes, (D4.12), in square tiles: neighbours i with neighbours j, those inboard of them.
-template <class T>
-class PairTiles {
- public:
-  static constexpr int kStep = Wide<T>::kStep;
-  using W = typename Wide<T>::type;
+// Pairs in root axes, (D4.12): each of the neighbours i with everything inboard.
+template <class T, int kStep = Wide<T>::kStep>
+class Pairs;
 
-  PairTiles(const Topology& topology, bool base_moves, const NeighbourTable<PlacedAxis, T>& axes, const FirstOrder<T>& out)
+template <class T>
+ZVENO_INLINE T power(const Wrench<T>& f, const Screw<T>& x) {
+  return dot<T>(f.f, x.v) + dot<T>(f.n, x.w);
+}
+
+// turning about an axis at rest little is left
+inline bool still_root(const Topology& topology, bool base_moves, int j) {
+  return topology.parent[j] == kWorld && !base_moves && topology.kind[j] == JointKind::revolute;
+}
+
+// one by one
+template <class T>
+class Pairs<T, 1> {
+ public:
+  Pairs(const Topology& topology, bool base_moves, const NeighbourTable<PlacedAxis, T>& axes, const FirstOrder<T>& out)
       : topology_(topology), base_moves_(base_moves), axes_(axes), out_(out), n_(topology.size()) {}
 
-  // of the neighbours from i0 on, with everything inboard; terms: null if that is nothing; own: elements of dq, dqd, M on
-  // the diagonal
-  ZVENO_INLINE void rows(int i0, const Neighbours<PlacedTerms, T>* terms, const Vec3<W>& own) const {
-    const int count = kStep == 1 ? 1 : std::min(kStep, n_ - i0);
-    if (kStep == 1) {
-      const std::ptrdiff_t corner = static_cast<std::ptrdiff_t>(i0) * n_ + i0;
-      Wide<T>::store(out_.dq + corner, own.x());
-      Wide<T>::store(out_.dqd + corner, own.y());
-      Wide<T>::store(out_.M + corner, own.z());
+  // M of body i; u: null if there is nothing inboard; own: the element on the diagonal
+  ZVENO_INLINE void mass(int i, const Neighbours<Wrench, T>* u, const T& own) const {
+    at(out_.M, i, i) = own;
+    for (int j = i; j-- > 0;) {
+      T& M = at(out_.M, i, j);
+      if (!u || i >= topology_.end[j])
+        M = T(0.0);
+      else
+        M = still(j) ? u->all().n.z() : power<T>(u->all(), axes_[j].axis);
+      at(out_.M, j, i) = M;
     }
-    for (int j0 = kStep == 1 ? i0 - 1 : i0; j0 >= 0; j0 -= kStep) {
-      Tile t;
-      fill(i0, j0, count, terms, t);
-      store(t.q, t.column_q, out_.dq, own.x(), i0, j0, count);
-      store(t.qd, t.column_qd, out_.dqd, own.y(), i0, j0, count);
-      store(t.M, t.column_M, out_.M, own.z(), i0, j0, count);
+  }
+
+  // dq and dqd
+  ZVENO_INLINE void slopes(int i, const Neighbours<Wrench, T>* u, const Neighbours<PlacedTerms, T>& terms, const T& own_q,
+                           const T& own_qd) const {
+    at(out_.dq, i, i) = own_q;
+    at(out_.dqd, i, i) = own_qd;
+    for (int j = i; j-- > 0;) {
+      T &q = at(out_.dq, i, j), &qd = at(out_.dqd, i, j), &column_q = at(out_.dq, j, i), &column_qd = at(out_.dqd, j, i);
+      if (!u || i >= topology_.end[j]) {
+        q = qd = column_q = column_qd = T(0.0);
+        continue;
+      }
+      const Wrench<T>& f = u->all();
+      const PlacedTerms<T>& t = terms.all();
+      const PlacedAxis<T>& a = axes_[j];
+      if (still(j)) {
+        qd = t.y.z();
+        q = f.f.x() * a.psdd.v.x() + f.f.y() * a.psdd.v.y();
+        column_qd = t.t2.n.z();
+        column_q = t.t1.n.z();
+      } else {
+        qd = power<T>(t.twice_u, a.psd) + dot<T>(t.y, a.axis.w);
+        q = power<T>(f, a.psdd) + dot<T>(t.y, a.psd.w);
+        column_qd = power<T>(t.t2, a.axis);
+        column_q = power<T>(t.t1, a.axis);
+      }
     }
   }
 
  private:
-  // elements (i, j), and (j, i) in their place
-  struct Tile {
-    W q[kStep], qd[kStep], M[kStep];
-    W column_q[kStep], column_qd[kStep], column_M[kStep];
-  };
+  ZVENO_INLINE bool still(int j) const { return still_root(topology_, base_moves_, j); }
+  ZVENO_INLINE T& at(T* matrix, std::ptrdiff_t i, int j) const { return matrix[i * n_ + j]; }
 
-  // row, column: elements (i, j) and (j, i); a tile on the diagonal has all three parts of the matrix
-  ZVENO_INLINE void store(const W (&row)[kStep], W (&column)[kStep], T* matrix, const W& own, int i0, int j0,
-                          int count) const {
-    const auto at = [&](std::ptrdiff_t i, int j) { return matrix + i * n_ + j; };
-    if (kStep > 1) Wide<T>::transpose(column);
-    for (int k = 0; i0 == j0 && k < count; ++k) {
-      const W upper = Wide<T>::chosen(Wide<T>::first(k + 1), own, column[k]);
-      Wide<T>::store(at(i0 + k, j0), count, Wide<T>::chosen(Wide<T>::first(k), row[k], upper));
+  const Topology& topology_;
+  const bool base_moves_;
+  const NeighbourTable<PlacedAxis, T>& axes_;
+  const FirstOrder<T> out_;
+  const int n_;
+};
+
+// In square tiles, neighbours i with neighbours j. What stands in row i is computed of neighbours j at once, what stands in
+// row j of neighbours i: no element has to change its lane but those of M, which is symmetric.
+template <class T, int kStep>
+class Pairs {
+ public:
+  using W = typename Wide<T>::type;
+
+  Pairs(const Topology& topology, bool base_moves, const NeighbourTable<PlacedAxis, T>& axes, const FirstOrder<T>& out)
+      : topology_(topology), base_moves_(base_moves), axes_(axes), out_(out), n_(topology.size()) {}
+
+  // M of the neighbours from i0 on; own: elements on the diagonal
+  ZVENO_INLINE void mass(int i0, const Neighbours<Wrench, T>* u, const W& own) const {
+    const int count = std::min(kStep, n_ - i0);
+    for (int j0 = i0; j0 >= 0; j0 -= kStep) {
+      const Related related(*this, i0, j0, count);
+      W row[kStep];
+      if (related.plain) {
+        const Screw<W> axis = axes_.around(j0).all().axis;
+        ZVENO_ROLLED
+        for (int k = 0; k < count; ++k) {
+          row[k] = power<W>(u->repeated(k), axis);
+          Wide<T>::store(at(out_.M, i0 + k, j0), row[k]);
+        }
+      } else {
+        const Screw<W> axis = axes_.around(j0).all().axis;
+        ZVENO_ROLLED
+        for (int k = 0; k < count; ++k) {
+          const Wrench<W> f = u->repeated(k);
+          row[k] = related.still.choose(f.n.z(), power<W>(f, axis));
+          if (!related.all) row[k] = inboard(i0 + k, j0).choose(row[k], W(0.0));
+        }
+      }
+      W column[kStep];
+      for (int k = 0; k < kStep; ++k) column[k] = row[k < count ? k : 0];
+      Wide<T>::transpose(column);
+      if (related.plain)
+        store_columns(column, out_.M, i0, j0, count);
+      else
+        store(row, column, out_.M, own, i0, j0, count);
     }
-    if (i0 == j0) return;
-    for (int k = 0; k < count; ++k) Wide<T>::store(at(i0 + k, j0), row[k]);
-    for (int k = 0; k < kStep; ++k) Wide<T>::store(at(j0 + k, i0), count, column[k]);
   }
 
-  ZVENO_INLINE void fill(int i0, int j0, int count, const Neighbours<PlacedTerms, T>* terms, Tile& to) const {
-    const std::vector<int>& end = topology_.end;
-    const W zero(0.0);
-    const bool related = terms && (topology_.serial || !Some<T>(j0, n_, [&](int j) { return i0 < end[j]; }).none);
-    const bool all_related = topology_.serial || Some<T>(j0, n_, [&](int j) { return i0 + count <= end[j]; }).all;
-    // turning about an axis at rest little is left
-    const Some<T> still(j0, n_, [&](int j) {
-      return topology_.parent[j] == kWorld && !base_moves_ && topology_.kind[j] == JointKind::revolute;
-    });
-    const PlacedAxis<W>& a = axes_.around(j0).all();
-    for (int k = 0; k < count; ++k) {
-      W &M = to.M[k], &q = to.q[k], &qd = to.qd[k], &column_q = to.column_q[k], &column_qd = to.column_qd[k];
-      if (!related) {
-        M = q = qd = column_q = column_qd = to.column_M[k] = zero;
+  // dq and dqd
+  ZVENO_INLINE void slopes(int i0, const Neighbours<Wrench, T>* u, const Neighbours<PlacedTerms, T>& terms, const W& own_q,
+                           const W& own_qd) const {
+    const int count = std::min(kStep, n_ - i0);
+    for (int j0 = i0; j0 >= 0; j0 -= kStep) {
+      const Related related(*this, i0, j0, count);
+      const Neighbours<PlacedAxis, T>& axes = axes_.around(j0);
+      if (related.plain) {
+        const PlacedAxis<W> a = axes.all();
+        ZVENO_ROLLED
+        for (int k = 0; k < count; ++k) {
+          const PlacedTerms<W> t = terms.repeated(k);
+          Wide<T>::store(at(out_.dqd, i0 + k, j0), power<W>(t.twice_u, a.psd) + dot<W>(t.y, a.axis.w));
+          Wide<T>::store(at(out_.dq, i0 + k, j0), power<W>(u->repeated(k), a.psdd) + dot<W>(t.y, a.psd.w));
+        }
+        const PlacedTerms<W> t = terms.all();
+        ZVENO_ROLLED
+        for (int k = 0; k < kStep; ++k) {
+          const Screw<W> axis = axes.repeated(k).axis;
+          Wide<T>::store(at(out_.dqd, j0 + k, i0), count, power<W>(t.t2, axis));
+          Wide<T>::store(at(out_.dq, j0 + k, i0), count, power<W>(t.t1, axis));
+        }
         continue;
       }
-      const PlacedTerms<W>& t = terms->repeated(k);
-      const auto on = [](const Wrench<W>& f, const Screw<W>& x) { return dot<W>(f.f, x.v) + dot<W>(f.n, x.w); };
-      if (!still.all) {
-        M = on(t.once.u, a.axis);
-        qd = on(t.twice_u, a.psd) + dot<W>(t.once.y, a.axis.w);
-        q = on(t.once.u, a.psdd) + dot<W>(t.once.y, a.psd.w);
-        column_qd = on(t.once.t2, a.axis);
-        column_q = on(t.once.t1, a.axis);
+      const W zero(0.0);
+      W row_q[kStep], row_qd[kStep], column_q[kStep], column_qd[kStep];
+      const PlacedAxis<W> a = axes.all();
+      ZVENO_ROLLED
+      for (int k = 0; k < count; ++k) {
+        const PlacedTerms<W> t = terms.repeated(k);
+        const Wrench<W> f = u->repeated(k);
+        const W qd = power<W>(t.twice_u, a.psd) + dot<W>(t.y, a.axis.w);
+        const W q = power<W>(f, a.psdd) + dot<W>(t.y, a.psd.w);
+        const W still_q = f.f.x() * a.psdd.v.x() + f.f.y() * a.psdd.v.y();
+        row_qd[k] = related.still.choose(t.y.z(), qd);
+        row_q[k] = related.still.choose(still_q, q);
+        if (related.all) continue;
+        const Some<T> those = inboard(i0 + k, j0);
+        row_qd[k] = those.choose(row_qd[k], zero), row_q[k] = those.choose(row_q[k], zero);
       }
-      if (!still.none) {
-        M = still.choose(t.once.u.n.z(), M);
-        qd = still.choose(t.once.y.z(), qd);
-        q = still.choose(t.once.u.f.x() * a.psdd.v.x() + t.once.u.f.y() * a.psdd.v.y(), q);
-        column_qd = still.choose(t.once.t2.n.z(), column_qd);
-        column_q = still.choose(t.once.t1.n.z(), column_q);
+      const int columns = i0 == j0 ? count : kStep;
+      ZVENO_ROLLED
+      for (int k = 0; k < columns; ++k) {
+        const PlacedTerms<W> t = terms.all();
+        const Screw<W> axis = axes.repeated(k).axis;
+        const int j = j0 + k;
+        const bool still = still_root(topology_, base_moves_, j);
+        column_qd[k] = still ? t.t2.n.z() : power<W>(t.t2, axis);
+        column_q[k] = still ? t.t1.n.z() : power<W>(t.t1, axis);
+        if (related.all) continue;
+        const auto those = Wide<T>::first(topology_.end[j] - i0);
+        column_qd[k] = Wide<T>::chosen(those, column_qd[k], zero), column_q[k] = Wide<T>::chosen(those, column_q[k], zero);
       }
-      if (!all_related) {
-        const Some<T> inboard(j0, n_, [&](int j) { return i0 + k < end[j]; });
-        M = inboard.choose(M, zero), q = inboard.choose(q, zero), qd = inboard.choose(qd, zero);
-        column_q = inboard.choose(column_q, zero), column_qd = inboard.choose(column_qd, zero);
-      }
-      to.column_M[k] = M;
+      store(row_q, column_q, out_.dq, own_q, i0, j0, count);
+      store(row_qd, column_qd, out_.dqd, own_qd, i0, j0, count);
     }
+  }
+
+ private:
+  // neighbours from i0 on with those from j0 on
+  struct Related {
+    const Some<T> still;
+    const bool all, plain;  // all j are inboard of all i; and none is at rest
+
+    ZVENO_INLINE Related(const Pairs& x, int i0, int j0, int count)
+        : still(x.topology_.serial ? Some<T>(j0 == 0 && still_root(x.topology_, x.base_moves_, 0))
+                                   : Some<T>(j0, x.n_, [&](int j) { return still_root(x.topology_, x.base_moves_, j); })),
+          all(x.topology_.serial || Some<T>(j0, x.n_, [&](int j) { return i0 + count <= x.topology_.end[j]; }).all),
+          plain(i0 != j0 && all && still.none) {}
+  };
+
+  ZVENO_INLINE Some<T> inboard(int i, int j0) const {
+    return Some<T>(j0, n_, [&](int j) { return i < topology_.end[j]; });
+  }
+  ZVENO_INLINE T* at(T* matrix, std::ptrdiff_t i, int j) const { return matrix + i * n_ + j; }
+
+  ZVENO_INLINE void store_columns(const W (&column)[kStep], T* matrix, int i0, int j0, int count) const {
+    for (int k = 0; k < kStep; ++k) Wide<T>::store(at(matrix, j0 + k, i0), count, column[k]);
+  }
+  // elements (i, j) by rows i and (j, i) by rows j; a tile on the diagonal has all three parts of the matrix
+  ZVENO_INLINE void store(const W (&row)[kStep], const W (&column)[kStep], T* matrix, const W& own, int i0, int j0,
+                          int count) const {
+    if (i0 == j0) {
+      ZVENO_ROLLED
+      for (int k = 0; k < count; ++k) {
+        const W upper = Wide<T>::chosen(Wide<T>::first(k + 1), own, column[k]);
+        Wide<T>::store(at(matrix, i0 + k, j0), count, Wide<T>::chosen(Wide<T>::first(k), row[k], upper));
+      }
+      return;
+    }
+    for (int k = 0; k < count; ++k) Wide<T>::store(at(matrix, i0 + k, j0), row[k]);
+    store_columns(column, matrix, i0, j0, count);
   }
 
   const Topology& topology_;
@@ -464,66 +630,285 @@ class PairTiles {
 // Pairs in the axes of the root body of each branch, (D4.12)-(D4.13). From body to body one after the other; what belongs
 // to one body alone, of neighbours at once.
 template <class T, class P>
+class AtRoot {
+ public:
+  using W = typename Wide<T>::type;
+  static constexpr int kStep = Wide<T>::kStep;
+
+  AtRoot(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const BaseMotion<T>& base,
+         const Wrench<T>* external_B, const FirstOrder<T>& out, Scratch& scratch)
+      : model_(model),
+        topology_(*model.topology),
+        at_(at),
+        qd_(qd),
+        base_(base),
+        external_B_(external_B),
+        scratch_(scratch),
+        n_(model.size()),
+        motion_(n_, scratch),
+        place_(n_, scratch),
+        axes_(n_, scratch),
+        pairs_(topology_, base.moving, axes_, out) {}
+
+  // of given accelerations
+  ZVENO_INLINE void derive(const T* qdd) {
+    enter_bodies(qdd, true);
+    Neighbours<Outboard, T> outboard;
+    outboard.clear();
+    const auto use = [&](int b, const Outboard<W>& x) ZVENO_INLINED {
+      enter_stage<T>(Stage::algorithm);
+      const Some<T> revolute = revolute_from(b);
+      const JointTerms<W> t = terms(b, revolute, x);
+      enter_stage<T>(Stage::kinematics);
+      Neighbours<Wrench, T> u;
+      if (inner(b)) place_wrench(b, t.u, u);
+      pair(b, revolute, t, u, true);
+    };
+    first_order_sweep(model_, at_, qd_, qdd, external_B_, motion_, scratch_, [&](int b, const Outboard<T>& x) ZVENO_INLINED {
+      if constexpr (kStep == 1) {
+        use(b, x);
+      } else {
+        outboard.set(b % kStep, x);
+        if (b % kStep == 0) use(b, outboard.all());
+      }
+    });
+  }
+
+  // of the accelerations that solve(efforts without accelerations, qdd) finds when M is there: what does not depend on them
+  // is computed before
+  template <class Solve>
+  ZVENO_INLINE void derive_solved(const Solve& solve) {
+    T* const effort = scratch_.take<T>(padded_size());
+    T* const qdd = scratch_.take<T>(padded_size());
+    for (int b = 0; b < n_; ++b) qdd[b] = T(0.0);
+    enter_bodies(qdd, false);
+    const NeighbourTable<Outboard, T> outboard(n_, scratch_);
+    const NeighbourTable<Wrench, T> u(n_, scratch_);
+    first_order_sweep(model_, at_, qd_, qdd, external_B_, motion_, scratch_, [&](int b, const Outboard<T>& x) ZVENO_INLINED {
+      outboard.set(b, x);
+      if (b % kStep) return;
+      enter_stage<T>(Stage::algorithm);
+      const Some<T> revolute = revolute_from(b);
+      const Outboard<W>& all = outboard.around(b).all();
+      const CarriedMotion<W>& motion = motion_.around(b).all();
+      Wide<T>::store(effort + b, one_of(revolute, [&](bool r) ZVENO_INLINED { return joint_effort<W>(motion, all, r); }));
+      const Wrench<W> unit = revolute.ask([&](bool r) ZVENO_INLINED { return unit_wrench<W>(all, r); });
+      const W own = one_of(revolute, [&](bool r) ZVENO_INLINED { return own_element<W>(unit, r); });
+      enter_stage<T>(Stage::kinematics);
+      if (inner(b)) place_wrench(b, unit, u.around(b));
+      enter_stage<T>(Stage::assembly);
+      pairs_.mass(b, inner(b) ? &u.around(b) : nullptr, own);
+      enter_stage<T>(Stage::algorithm);
+    });
+    solve(effort, qdd);
+    accelerate(qdd);
+    add_wrenches(qdd, outboard, [&](int b, const Wrench<W>& added) ZVENO_INLINED {
+      const Some<T> revolute = revolute_from(b);
+      outboard.around(b).change([&](Outboard<W>& x) ZVENO_INLINED {
+        x.F += added.f;
+        x.M += added.n;
+      });
+      pair(b, revolute, terms(b, revolute, outboard.around(b).all()), u.around(b), false);
+    });
+  }
+
+ private:
+  bool is_root(int b) const { return model_.parent(b) == kWorld; }
+  // in the place of neighbours: with something inboard
+  ZVENO_INLINE bool inner(int b) const { return kStep > 1 || !is_root(b); }
+  ZVENO_INLINE bool last_of_neighbours(int b) const { return b + 1 == n_ || (b + 1) % kStep == 0; }
+  ZVENO_INLINE Some<T> revolute_from(int b) const {
+    return Some<T>(b, n_, [&](int k) { return model_.revolute(k); });
+  }
+  std::size_t padded_size() const { return static_cast<std::size_t>((n_ + kStep - 1) / kStep * kStep); }
+  template <class F>
+  static ZVENO_INLINE W one_of(const Some<T>& some, const F& f) {
+    return some.all ? f(true) : some.none ? f(false) : some.choose(f(true), f(false));
+  }
+
+  ZVENO_INLINE JointTerms<W> terms(int b, const Some<T>& revolute, const Outboard<W>& x) const {
+    return revolute.ask([&](bool r) ZVENO_INLINED {
+      const CarriedMotion<W>& at = motion_.around(b).all();
+      return r ? revolute_terms<W>(at, x) : prismatic_terms<W>(at, x);
+    });
+  }
+
+  ZVENO_INLINE void place_wrench(int b, const Wrench<W>& a, Neighbours<Wrench, T>& to) const {
+    to.make([&](Wrench<W>& x) ZVENO_INLINED { x = placed<W>(a, place_.around(b).all()); });
+  }
+
+  // rows and columns of the neighbours from b on; u: placed
+  ZVENO_INLINE void pair(int b, const Some<T>& revolute, const JointTerms<W>& t, const Neighbours<Wrench, T>& u,
+                         bool mass) const {
+    const W own_q = one_of(revolute, [&](bool r) ZVENO_INLINED { return own_element<W>(t.t1, r); });
+    const W own_qd = one_of(revolute, [&](bool r) ZVENO_INLINED { return own_element<W>(t.t2, r); });
+    enter_stage<T>(Stage::kinematics);
+    Neighbours<PlacedTerms, T> terms;
+    const Neighbours<Wrench, T>* unit = inner(b) ? &u : nullptr;
+    if (unit)
+      terms.make([&](PlacedTerms<W>& x) ZVENO_INLINED {
+        const Placing<W>& place = place_.around(b).all();
+        x.t1 = placed<W>(t.t1, place);
+        x.t2 = placed<W>(t.t2, place);
+        x.twice_u = {twice(u.all().f), twice(u.all().n)};
+        x.y = times(place.R, t.y);
+      });
+    enter_stage<T>(Stage::assembly);
+    if (mass) pairs_.mass(b, unit, one_of(revolute, [&](bool r) ZVENO_INLINED { return own_element<W>(t.u, r); }));
+    pairs_.slopes(b, unit, terms, own_q, own_qd);
+    enter_stage<T>(Stage::algorithm);
+  }
+
+  // base to tips: how bodies move and where they are; accelerated: all of it
+  ZVENO_INLINE void enter_bodies(const T* qdd, bool accelerated) {
+    for (int b = 0; b < n_; ++b) {
+      ask_once(joint_frame(model_, at_, b), [&](const JointFrame<T>& X) ZVENO_INLINED {
+        enter_stage<T>(Stage::algorithm);
+        enter_body(model_, X, b, qd_[b], qdd[b], base_, motion_);
+        enter_stage<T>(Stage::kinematics);
+        const int parent = model_.parent(b);
+        if (parent == kWorld) {
+          if (kStep > 1) place_.set(b, {diagonal(T(1.0)), zero3<T>()});
+        } else if (is_root(parent)) {
+          place_.set(b, {X.rotation(), X.p});
+        } else {
+          const Placing<T>& from = place_[parent];
+          const bool coincident = (X.placement & kCoincident) != 0;
+          place_.set(b, {X.after(from.R), coincident ? from.p : from.p + times(from.R, X.p)});
+        }
+      });
+      if (last_of_neighbours(b)) place_axes(b, accelerated);
+    }
+  }
+  // of the neighbours up to b; accelerated: with psdd
+  ZVENO_INLINE void place_axes(int b, bool accelerated) {
+    if (has_axes(b))
+      axes_.around(b).make([&](PlacedAxis<W>& x) ZVENO_INLINED {
+        const CarriedMotion<W>& motion = motion_.around(b).all();
+        const Placing<W>& place = place_.around(b).all();
+        const Some<T> revolute = revolute_from(b / kStep * kStep);
+        x.axis = revolute.ask([&](bool r) ZVENO_INLINED { return placed_axis<W>(r, place); });
+        x.psd = revolute.ask([&](bool r) ZVENO_INLINED { return placed_rate<W>(motion, r, place); });
+        if (accelerated)
+          x.psdd = revolute.ask([&](bool r) ZVENO_INLINED { return placed_acceleration<W>(motion, r, place); });
+        else
+          x.psdd = {zero3<W>(), zero3<W>()};
+      });
+    place_roots(b);
+  }
+  ZVENO_INLINE void place_accelerations(int b) {
+    if (has_axes(b))
+      axes_.around(b).change([&](PlacedAxis<W>& x) ZVENO_INLINED {
+        const CarriedMotion<W>& motion = motion_.around(b).all();
+        const Placing<W>& place = place_.around(b).all();
+        x.psdd = revolute_from(b / kStep * kStep).ask([&](bool r) ZVENO_INLINED {
+          return placed_acceleration<W>(motion, r, place);
+        });
+      });
+    place_roots(b);
+  }
+  ZVENO_INLINE void place_roots(int b) {
+    for (int k = b / kStep * kStep; k <= b; ++k)
+      if (is_root(k) && !topology_.is_tip(k)) axes_.set(k, root_axis<T>(motion_[k], model_.revolute(k)));
+  }
+  ZVENO_INLINE bool has_axes(int b) const { return kStep > 1 || (!is_root(b) && !topology_.is_tip(b)); }
+
+  // base to tips: motions without accelerations of the joints -> with them
+  ZVENO_INLINE void accelerate(const T* qdd) {
+    const NeighbourTable<Screw, T> added(n_, scratch_);
+    for (int b = 0; b < n_; ++b) {
+      ask_once(joint_frame(model_, at_, b), [&](const JointFrame<T>& X) ZVENO_INLINED {
+        const int parent = model_.parent(b);
+        Screw<T> x{zero3<T>(), zero3<T>()};
+        if (parent != kWorld) {
+          const Screw<T>& from = added[parent];
+          const bool coincident = (X.placement & kCoincident) != 0;
+          x = {X.to_body(coincident ? from.v : from.v + cross<T>(from.w, X.p)), X.to_body(from.w)};
+        }
+        if (model_.revolute(b))
+          x.w.z() += qdd[b];
+        else
+          x.v.z() += qdd[b];
+        added.set(b, x);
+      });
+      if (!last_of_neighbours(b)) continue;
+      const Screw<W>& more = added.around(b).all();
+      motion_.around(b).change([&](CarriedMotion<W>& motion) ZVENO_INLINED {
+        Mat3<W>& K = motion.rigid.K;
+        motion.rigid.a += more.v;
+        K(1, 0) += more.w.z(), K(0, 1) -= more.w.z();
+        K(0, 2) += more.w.y(), K(2, 0) -= more.w.y();
+        K(2, 1) += more.w.x(), K(1, 2) -= more.w.x();
+      });
+      place_accelerations(b);
+    }
+  }
+
+  // tips to base: visit(b, what accelerations add to F and M of the neighbours from b on)
+  template <class Visit>
+  ZVENO_INLINE void add_wrenches(const T* qdd, const NeighbourTable<Outboard, T>& outboard, const Visit& visit) {
+    const bool tree = !topology_.serial;
+    Wrench<T>* joined = scratch_.take<Wrench<T>>(tree ? n_ : 0);  // of children other than the next body
+    for (int b = 0; tree && b < n_; ++b)
+      if (topology_.branches[b]) joined[b] = {zero3<T>(), zero3<T>()};
+    Neighbours<Wrench, T> added;
+    added.clear();
+    Wrench<T> x{zero3<T>(), zero3<T>()};
+    bool carried = false;
+    for (int b = n_; b-- > 0;) {
+      if (!carried) x = {zero3<T>(), zero3<T>()};
+      if (tree && topology_.branches[b]) {
+        x.f += joined[b].f;
+        x.n += joined[b].n;
+      }
+      added.set(b % kStep, x);
+      if (b % kStep == 0) visit(b, added.all());
+      const int parent = model_.parent(b);
+      carried = parent == b - 1 && parent != kWorld;
+      if (parent == kWorld) continue;
+      const Wrench<T> unit = unit_wrench<T>(outboard[b], model_.revolute(b));
+      x.f += unit.f * qdd[b];
+      x.n += unit.n * qdd[b];
+      ask_once(joint_frame(model_, at_, b), [&](const JointFrame<T>& X) ZVENO_INLINED {
+        x.f = X.to_parent(x.f);
+        x.n = X.to_parent(x.n);
+        if (!(X.placement & kCoincident)) x.n += cross<T>(X.p, x.f);
+      });
+      if (carried) continue;
+      joined[parent].f += x.f;
+      joined[parent].n += x.n;
+    }
+  }
+
+  const ModelView<P>& model_;
+  const Topology& topology_;
+  const JointPosition<T>& at_;
+  const T* const qd_;
+  const BaseMotion<T>& base_;
+  const Wrench<T>* const external_B_;
+  Scratch& scratch_;
+  const int n_;
+  const NeighbourTable<CarriedMotion, T> motion_;
+  const NeighbourTable<Placing, T> place_;
+  const NeighbourTable<PlacedAxis, T> axes_;
+  const Pairs<T> pairs_;
+};
+
+template <class T, class P>
 void derivatives_at_root(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const T* qdd,
                          const BaseMotion<T>& base, const Wrench<T>* external_B, const FirstOrder<T>& out,
                          Scratch& scratch) {
-  using W = typename Wide<T>::type;
-  constexpr int kStep = Wide<T>::kStep;
   const Scratch::Frame frame(scratch);
-  const Topology& topology = *model.topology;
-  const int n = model.size();
-  const NeighbourTable<CarriedMotion, T> motion(n, scratch);
-  const NeighbourTable<Placing, T> place(n, scratch);
-  const NeighbourTable<PlacedAxis, T> axes(n, scratch);
-  const auto is_revolute = [&](int b) { return model.revolute(b); };
-  const auto is_root = [&](int b) { return model.parent(b) == kWorld; };
-  const auto last_of = [&](int b) { return b + 1 == n || (b + 1) % kStep == 0; };  // of neighbours
-  for (int b = 0; b < n; ++b) {
-    ask_once(joint_frame(model, at, b), [&](const JointFrame<T>& X) ZVENO_INLINED {
-      enter_stage<T>(Stage::algorithm);
-      enter_body(model, X, b, qd[b], qdd[b], base, motion);
-      enter_stage<T>(Stage::kinematics);
-      const int parent = model.parent(b);
-      if (parent == kWorld) {
-        if (kStep > 1) place.set(b, {diagonal(T(1.0)), zero3<T>()});
-      } else if (is_root(parent)) {
-        place.set(b, {X.rotation(), X.p});
-      } else {
-        const Placing<T>& from = place[parent];
-        place.set(b, {X.after(from.R), from.p + times(from.R, X.p)});
-      }
-    });
-    if (!last_of(b)) continue;
-    const int first = b / kStep * kStep;
-    if (kStep > 1 || (!is_root(b) && !topology.is_tip(b)))
-      axes.around(b).set(Some<T>(first, n, is_revolute).ask([&](bool revolute) ZVENO_INLINED {
-        return placed_axis<W>(motion.around(b).all(), revolute, place.around(b).all());
-      }));
-    for (int k = first; k <= b; ++k)
-      if (is_root(k) && !topology.is_tip(k)) axes.set(k, root_axis<T>(motion[k], model.revolute(k)));
-  }
+  AtRoot<T, P>(model, at, qd, base, external_B, out, scratch).derive(qdd);
+}
 
-  const PairTiles<T> pairs(topology, base.moving, axes, out);
-  Neighbours<Outboard, T> outboard;
-  outboard.clear();
-  first_order_sweep(model, at, qd, qdd, external_B, motion, scratch, [&](int b, const Outboard<T>& x) ZVENO_INLINED {
-    outboard.set(b % kStep, x);
-    if (b % kStep) return;
-    enter_stage<T>(Stage::algorithm);
-    const Some<T> revolute(b, n, is_revolute);
-    const JointTerms<W> t = revolute.ask([&](bool revolute) ZVENO_INLINED {
-      const CarriedMotion<W>& at = motion.around(b).all();
-      return revolute ? revolute_terms<W>(at, outboard.all()) : prismatic_terms<W>(at, outboard.all());
-    });
-    const Vec3<W> own = revolute.ask([&](bool revolute) ZVENO_INLINED { return own_elements<W>(t, revolute); });
-    enter_stage<T>(Stage::kinematics);
-    Neighbours<PlacedTerms, T> terms;
-    const bool inner = kStep > 1 || !is_root(b);
-    if (inner) terms.set(placed_terms<W>(t, place.around(b).all()));
-    enter_stage<T>(Stage::assembly);
-    pairs.rows(b, inner ? &terms : nullptr, own);
-    enter_stage<T>(Stage::algorithm);
-  });
+// solve(efforts that the motion without joint accelerations needs, qdd), called when out.M is there; what it takes of the
+// scratch memory stays
+template <class T, class P, class Solve>
+void solved_derivatives_at_root(const ModelView<P>& model, const JointPosition<T>& at, const T* qd,
+                                const BaseMotion<T>& base, const Wrench<T>* external_B, const FirstOrder<T>& out,
+                                Scratch& scratch, const Solve& solve) {
+  AtRoot<T, P>(model, at, qd, base, external_B, out, scratch).derive_solved(solve);
 }
 
 // The same from body to body in body axes, (D4.12): in code written out for one chain most of the steps vanish.
@@ -555,15 +940,14 @@ void derivatives_walk(const ModelView<P>& model, const JointPosition<T>& at, con
       carry(t2);
       y = X.to_parent(y);
       const int j = model.parent(i);
-      const AxisRates<T> rates = axis_rates(motion[j], model.revolute(j));
+      const Screw<T> psd = axis_rate(motion[j], model.revolute(j)), psdd = axis_acceleration(motion[j], model.revolute(j));
       const auto on = [&](const Screw<T>& a) { return dot<T>(u.f, a.v) + dot<T>(u.n, a.w); };
       // psd has no components along z
-      const T inwards =
-          u.f.x() * rates.psd.v.x() + u.f.y() * rates.psd.v.y() + u.n.x() * rates.psd.w.x() + u.n.y() * rates.psd.w.y();
+      const T inwards = u.f.x() * psd.v.x() + u.f.y() * psd.v.y() + u.n.x() * psd.w.x() + u.n.y() * psd.w.y();
       out.M[b * n + j] = out.M[j * n + b] = along(j, u);
       out.dq[j * n + b] = along(j, t1);
       out.dqd[j * n + b] = along(j, t2);
-      out.dq[b * n + j] = on(rates.psdd) + y.x() * rates.psd.w.x() + y.y() * rates.psd.w.y();
+      out.dq[b * n + j] = on(psdd) + y.x() * psd.w.x() + y.y() * psd.w.y();
       out.dqd[b * n + j] = model.revolute(j) ? inwards + inwards + y.z() : inwards + inwards;
     }
   });

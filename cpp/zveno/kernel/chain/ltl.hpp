@@ -64,9 +64,9 @@ void ltl_solve(const Topology& topology, const T* M, T* x) {
 }
 
 // M^-1 = B D^-1 B', B = L^-1, with the factors of ltl; docs/derivatives.md (D4.16). Neighbours in a row at once: then B has
-// ones on its diagonal, and is kept by columns too. Both of wide_stride; of the inverse the lower triangle.
+// ones on its diagonal, and is kept by columns too. reciprocal: D^-1. Both of wide_stride; of the inverse the lower triangle.
 template <class T>
-void ltl_inverse(const Topology& topology, const T* M, T* inverse, Scratch& scratch) {
+void ltl_inverse(const Topology& topology, const T* M, const T* reciprocal, T* inverse, Scratch& scratch) {
   using V = Wide<T>;
   using W = typename V::type;
   constexpr int kStep = V::kStep;
@@ -74,12 +74,10 @@ void ltl_inverse(const Topology& topology, const T* M, T* inverse, Scratch& scra
   const std::ptrdiff_t n = topology.size(), stride = (n + kStep - 1) / kStep * kStep;
   T* B = scratch.take<T>(stride * stride);
   T* columns = scratch.take<T>(kStep > 1 ? stride * stride : 0);  // of B, as rows
-  T* reciprocal = scratch.take<T>(stride);                        // D^-1
   T* weight = scratch.take<T>(stride);
   const W zero(0.0), one(1.0);
   for (std::ptrdiff_t k = n * stride; k < stride * stride; k += kStep) V::store(B + k, zero);
   for (int i = 0; i < n; ++i) {
-    reciprocal[i] = T(1.0) / M[i * stride + i];
     for (int j = 0; j <= i; j += kStep) {
       W sum = zero;
       for (int k = kStep > 1 || i < topology.end[j] ? topology.parent[i] : kWorld; k >= j; k = topology.parent[k]) {
@@ -107,6 +105,19 @@ void ltl_inverse(const Topology& topology, const T* M, T* inverse, Scratch& scra
           sum += kStep == 1 && k == j ? W(weight[k]) : W(weight[k]) * column(k, j);
       V::store(inverse + i * stride + j, sum);
     }
+  }
+}
+
+// y = A x, A symmetric, of wide_stride; y has room for as many
+template <class T>
+void multiply_symmetric(const T* A, const T* x, T* y, std::ptrdiff_t n) {
+  using V = Wide<T>;
+  using W = typename V::type;
+  const std::ptrdiff_t stride = wide_stride<T>(n);
+  for (std::ptrdiff_t i = 0; i < n; i += V::kStep) {
+    W sum = W(x[0]) * V::load(A + i);
+    for (std::ptrdiff_t k = 1; k < n; ++k) sum += W(x[k]) * V::load(A + k * stride + i);
+    V::store(y + i, sum);
   }
 }
 
