@@ -366,7 +366,7 @@ std::unique_ptr<ChainRun> run_chain_of(const py::object& chain, const Schedule& 
       std::copy_n(given.data(), given.size(), to);
     };
     s.holding = std::make_shared<LinkageHolding>(*kernels, held, choose, give,
-                                                 LinkageHolding::Baumgarte{baumgarte.first, baumgarte.second});
+                                                 Baumgarte{baumgarte.first, baumgarte.second});
   }
   return std::make_unique<ChainRun>(linkage.is_none() ? chain : linkage, schedule, ChainSystem(std::move(s)), calls_back,
                                     wanted);
@@ -387,12 +387,13 @@ struct Passed {
   }
 };
 
-// Many runs of a chain in lanes; arrays of results are written in place: None, or (runs, records, ...). Returns flags of the
+// Many runs of a chain or linkage in lanes; arrays of results are written in place: None, or (runs, records, ...). Returns flags of the
 // runs that have failed, and the events of each.
 py::tuple run_steps_of(const Chain& chain, const Schedule& schedule, const Doubles& q, const Doubles& qd,
                        const std::optional<Doubles>& tau, std::ptrdiff_t held, bool tau_by_run,
                        const std::optional<Doubles>& spring, const Doubles& lower, const Doubles& upper, const py::dict& out,
-                       std::ptrdiff_t begin, std::ptrdiff_t end, int threads) {
+                       std::ptrdiff_t begin, std::ptrdiff_t end, int threads, const Linkage* linkage,
+                       const std::pair<double, double>& baumgarte) {
   const auto n = static_cast<py::ssize_t>(chain.n());
   const py::ssize_t runs = n ? q.size() / n : 0;
   const auto wrong = [](const char* what) { throw py::value_error(std::string("simulate: ") + what + " has a wrong size"); };
@@ -400,7 +401,11 @@ py::tuple run_steps_of(const Chain& chain, const Schedule& schedule, const Doubl
   if (held < 1 || (tau && tau->size() != n * held * (tau_by_run ? runs : 1))) wrong("tau");
   if ((spring && spring->size() != 4 * n) || lower.size() != n || upper.size() != n) wrong("spring or a limit");
   StepsJob job;
-  job.chain = &chain;
+  if (linkage && (linkage->chain().n() != n || linkage->given() || !linkage->chosen()))
+    throw py::value_error("simulate: this linkage does not run in lanes");
+  job.chain = linkage ? &linkage->chain() : &chain;
+  job.linkage = linkage;
+  job.baumgarte = {baumgarte.first, baumgarte.second};
   job.semi_implicit = schedule.method == Stepper::semi_implicit;
   job.dt = schedule.dt, job.steps = schedule.steps, job.every = schedule.every, job.records = schedule.records();
   job.q = {q.data(), n}, job.qd = {qd.data(), n};
@@ -530,8 +535,9 @@ void register_simulate(py::module_& m) {
       .def_property_readonly("crossings", &ChainRun::crossings, "(time, which, rises, q, qd) of every watched zero.");
   m.def("run_steps", &run_steps_of, py::arg("chain"), py::arg("schedule"), py::kw_only(), py::arg("q"), py::arg("qd"),
         py::arg("tau"), py::arg("held"), py::arg("tau_by_run"), py::arg("spring"), py::arg("lower"), py::arg("upper"),
-        py::arg("out"), py::arg("begin"), py::arg("end"), py::arg("threads"),
-        "Runs begin to end of a chain in lanes: (flags of failed runs, events of each); results are written to `out`.");
+        py::arg("out"), py::arg("begin"), py::arg("end"), py::arg("threads"), py::arg("linkage").none(true) = py::none(),
+        py::arg("baumgarte") = std::make_pair(0.0, 0.0),
+        "Runs begin to end of a chain or linkage in lanes: (flags of failed runs, events of each); results are written to `out`.");
 }
 
 }  // namespace zveno::bindings

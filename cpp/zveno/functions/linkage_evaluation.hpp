@@ -332,8 +332,9 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   // gam, or what replaces it, (L37)
   T bend(int i) const {
     const RowValue<T>& x = value_[i];
-    if (job_.damping == 0 && job_.stiffness == 0) return x.gam;
-    return x.gam + x.fd * T(2 * job_.damping) + x.f * T(job_.stiffness * job_.stiffness);
+    const Baumgarte& held = job_.baumgarte;
+    if (!held.any()) return x.gam;
+    return x.gam + x.fd * T(2 * held.damping) + x.f * T(held.stiffness * held.stiffness);
   }
 
   // (L32) accelerations from group to group

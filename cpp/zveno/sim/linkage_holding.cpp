@@ -5,13 +5,6 @@
 #include <utility>
 
 namespace zveno {
-namespace {
-
-// of the length: a residual below is round-off, one above is open; more steps than these are not made
-constexpr double kClosed = 1e-14, kOpen = 1e-9;
-constexpr int kMostSteps = 3;
-
-}  // namespace
 
 LinkageHolding::LinkageHolding(const KernelTable& kernels, const Linkage& linkage, ChooseRows choose, Give give,
                                Baumgarte baumgarte)
@@ -30,7 +23,7 @@ LinkageHolding::LinkageHolding(const KernelTable& kernels, const Linkage& linkag
 Failure LinkageHolding::run(LinkageFunction function, double t, const double* q, const double* qd, const double* tau,
                             double* first, double* second, const double* base) {
   LinkageJob job(linkage_, function, choose_);
-  job.damping = baumgarte_.damping, job.stiffness = baumgarte_.stiffness;
+  job.baumgarte = baumgarte_;
   job.anywhere = true;  // inside a step
   if (!second) job.outputs = 1;
   Rows rows;
@@ -61,7 +54,7 @@ Failure LinkageHolding::accelerate(double t, const double* q, const double* qd, 
 }
 
 Failure LinkageHolding::project(double t, double* q, double* qd) {
-  if (baumgarte_.damping != 0 || baumgarte_.stiffness != 0) return {};
+  if (baumgarte_.any()) return {};
   for (int k = 0;; ++k) {
     if (const Failure f = run(LinkageFunction::residual, t, q, still_.data(), nullptr, residual_.data())) return f;
     std::size_t worst = 0;
@@ -69,7 +62,7 @@ Failure LinkageHolding::project(double t, double* q, double* qd) {
       if (std::abs(residual_[i]) > std::abs(residual_[worst])) worst = i;
     const double gap = residual_.empty() ? 0.0 : std::abs(residual_[worst]);
     if (gap <= kClosed * linkage_.length()) break;
-    if (k == kMostSteps) {
+    if (k == kMostProjections) {
       if (gap <= kOpen * linkage_.length()) break;
       return {Cause::open, -1, linkage_.constraint_of_row(static_cast<int>(worst)), gap};
     }

@@ -14,11 +14,6 @@ class LinkageHolding final : public Holding {
   // numbers that the linkage is given, at a state; may throw
   using Give = std::function<void(double t, const double* q, const double* qd, double* to)>;
 
-  // Instead of projection: f'' + 2 damping f' + stiffness^2 f = 0, unless both are zero. (L37)
-  struct Baumgarte {
-    double damping = 0, stiffness = 0;
-  };
-
   LinkageHolding(const KernelTable& kernels, const Linkage& linkage, ChooseRows choose, Give give, Baumgarte baumgarte);
 
   Failure accelerate(double t, const double* q, const double* qd, const double* effort, const double* base, double* qdd,

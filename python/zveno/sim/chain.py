@@ -85,6 +85,11 @@ class ChainSimulation(Simulation, mechanism="chain"):
     _called = "model"
     _efforts = "efforts"
 
+    @classmethod
+    def _in_lanes(cls, model: Any) -> bool:
+        """Whether runs of the mechanism can be made side by side."""
+        return True
+
     def _labels(self, dim: str) -> tuple[str, ...]:
         return self.chain.joint_names
 
@@ -483,8 +488,9 @@ def simulated(
     calls_back = bool(forces) or any(load.function is not None for _, load in loads) or adaptive
     calls_back |= kind._calls_back(model) or watched.calls_back or (base is not None and base.function is not None)
     lanes = None
-    if lead and not (calls_back or held_by or loads or base or watched.given) and plan.method in EXPLICIT:
+    if lead and not (calls_back or loads or base or watched.given) and plan.method in EXPLICIT and kind._in_lanes(model):
         lanes = _lanes(chosen, effort, lead, rows["q"], rows["qd"])
+        lanes = lanes and lanes._replace(**held_by)
     return run_all(Runs(plan, lead, make, linear, kind, model, names, {"joint": n}, calls_back, wanted, lanes))
 
 

@@ -35,6 +35,7 @@ __all__ = ["LinkageSimulation", "simulate_linkage"]
 
 _OPEN: Final = 1e-6  # of the length: what closing may mend without a word
 _WRONG: Final = 1e-6  # of the rates: likewise
+_SMALL: Final = 128  # joints and equations: more would take too much memory side by side
 
 
 class LinkageSimulation(ChainSimulation, mechanism="linkage"):
@@ -79,6 +80,10 @@ class LinkageSimulation(ChainSimulation, mechanism="linkage"):
                 " external= and base_motion="
             )
         return found
+
+    @classmethod
+    def _in_lanes(cls, model: Linkage) -> bool:
+        return model._samples > 0 and model.n + model.m <= _SMALL
 
     @classmethod
     def _calls_back(cls, model: Linkage) -> bool:
