@@ -133,7 +133,8 @@ void run(const char* path, double seconds) {
   std::vector<double> G(states.size() * m * n);
   for (std::size_t k = 0; k < states.size(); ++k) {
     double* to = G.data() + k * m * n;
-    if (call(*model, zveno::LinkageFunction::constraint_jacobian, states[k], 1, &to)) throw std::runtime_error("no Jacobian");
+    if (call(*model, zveno::LinkageFunction::constraint_jacobian, states[k], 1, &to))
+      throw std::runtime_error("no Jacobian");
   }
   model->choose(zveno::choose_rows(*model, G.data(), int(states.size())));
 

@@ -1,5 +1,5 @@
-// Runs of a chain or linkage side by side in the lanes, step by step: the formulas of kernel/steps.hpp, so that every run has
-// the bits that it has alone.
+// Runs of a chain or linkage side by side in the lanes, step by step: the formulas of kernel/steps.hpp, so that every run
+// has the bits that it has alone.
 #include <zveno/batch/rows.hpp>
 
 #include <algorithm>

@@ -348,7 +348,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     // ---- bodies alone
     Screw<T>* bent = scratch_.template take<Screw<T>>(n_);  // accelerations without qdd, those of the carrier left out
     Screw<T>* rate = scratch_.template take<Screw<T>>(n_);  // accelerations
-    Screw<T>* load = scratch_.template take<Screw<T>>(n_);   // wrenches at bent
+    Screw<T>* load = scratch_.template take<Screw<T>>(n_);  // wrenches at bent
     GroupInertia<T>* inertia = scratch_.template take<GroupInertia<T>>(n_);
     const Screw<T> still{zero3<T>(), zero3<T>()};
     for (int b = 0; b < n_; ++b) {

@@ -22,7 +22,7 @@ struct LinkageJob {
   LinkageFunction function;
   unsigned outputs = kEverything;
   ChooseRows choose = nullptr;
-  Job tree;  // of the chain
+  Job tree;               // of the chain
   Baumgarte baumgarte;    // of forward dynamics
   bool anywhere = false;  // states need not meet the constraints
 
