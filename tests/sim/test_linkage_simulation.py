@@ -254,7 +254,7 @@ def test_a_base_that_falls_makes_weight_vanish(four_bar, start):
         run = four_bar.simulate(0.5, 1e-3, q=q, qd=qd, base_motion=falling, method=method)
         free = light.simulate(0.5, 1e-3, q=q, qd=qd, method=method)
         np.testing.assert_allclose(run.q, free.q, atol=1e-11)
-        with pytest.raises(ValueError, match="expected them as external= and base_motion="):
+        with pytest.raises(ValueError, match="expected them as external=, drive= and base_motion="):
             run.reactions()
         found, expected = run.reactions(base_motion=falling), free.reactions()
         np.testing.assert_allclose(found.loop_reaction, expected.loop_reaction, atol=1e-8)
