@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import zveno as zv
+from engines import closed_mechanisms as known
 from scipy.integrate import solve_ivp
 
 Z = (0.0, 0.0, 1.0)
@@ -268,3 +269,16 @@ def test_reactions_of_a_run_with_wrenches_are_given_the_wrenches(four_bar, start
     found = run.reactions(external=push)
     np.testing.assert_allclose(found.qdd, run.qdd, atol=1e-9)
     assert np.abs(found.reaction[..., 5]).max() < 1e-9  # hinges without drives
+
+
+def test_a_singular_start_is_told_as_such():
+    flat = known.four_bar(1.0, (0.4, 1.0, 0.4))  # a parallelogram, folded
+    with pytest.raises(zv.SingularityError, match=r"simulate: q of run 1 is a singular configuration") as caught:
+        flat.simulate(0.1, 1e-3, q=[flat.close([0.8, -0.8, 0.8], hold=["crank_joint"]), np.zeros(3)])
+    assert caught.value.cause == "singular"
+
+
+def test_words_of_others_lead_to_drive(four_bar, start):
+    q, qd = start
+    with pytest.raises(TypeError, match="did you mean 'drive'"):
+        four_bar.simulate(0.1, 1e-3, q=q, qd=qd, motors={})

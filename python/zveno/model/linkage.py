@@ -1041,6 +1041,8 @@ class Linkage(Value, _core.Linkage):
         box = None
         if bounds is not None:
             low, high = (np.broadcast_to(np.asarray(x, dtype=float), (k,)) for x in bounds)
+            if np.isnan(low).any() or np.isnan(high).any():
+                fail("bounds is not a number somewhere, expected least and largest efforts")
             if not (low <= high).all():
                 fail("bounds leave no room: lower above upper")
             box = low, high

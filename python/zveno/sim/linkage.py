@@ -108,7 +108,14 @@ class LinkageSimulation(ChainSimulation, mechanism="linkage"):
                     " linkage.close(q) finds one"
                 )
             closed[i] = model.close(q[i], t=start)
-            rates[i] = model.project_velocity(closed[i], qd[i], start)
+            try:
+                rates[i] = model.project_velocity(closed[i], qd[i], start)
+            except errors.SingularityError as error:
+                raise errors.SingularityError(
+                    f"simulate: q{where} is a singular configuration of linkage '{model.name}', where accelerations are"
+                    " not determined: linkage.singularity(q) tells its kind, expected a start beside it",
+                    cause=error.cause,
+                ) from error
             wrong = np.abs(rates[i] - qd[i]).max(initial=0.0)
             if wrong > _WRONG * max(1.0, float(np.abs(qd[i]).max(initial=0.0))):
                 refuse(
@@ -140,7 +147,7 @@ def simulate_linkage(
     linkage: Linkage, t_end: float, dt: float, *, baumgarte: Any = None, drive: Any = None,
     **options: Unpack[ChainOptions],
 ) -> LinkageSimulation: ...  # fmt: skip
-@answering(OTHER_WORDS)
+@answering(OTHER_WORDS | dict.fromkeys(("drives", "motor", "motors", "actuators"), "drive"))
 def simulate_linkage(
     linkage: Linkage,
     t_end: float,
@@ -250,7 +257,8 @@ def _drives(linkage: Linkage, given: Any) -> list[tuple[int, str, Wrench]]:
     names = [x.name for x in linkage.constraints]
     for name in given:
         if name not in placed:
-            refuse(f"drive names constraint {_show(name)}, expected one with an axis: {', '.join(map(repr, placed))}")
+            known = ", ".join(map(repr, placed)) or "there is none"
+            refuse(f"drive names constraint {_show(name)}, expected one with an axis: {known}")
     return [
         (names.index(name), name, _as_drive(value, f"drive of constraint '{name}'")) for name, value in given.items()
     ]
