@@ -22,10 +22,12 @@ struct LinkageJob {
   LinkageFunction function;
   unsigned outputs = kEverything;
   ChooseRows choose = nullptr;
-  Job tree;               // of the chain
-  Baumgarte baumgarte;    // of forward dynamics
-  bool anywhere = false;  // states need not meet the constraints
+  Job tree;                          // of the chain
+  Baumgarte baumgarte;               // of forward dynamics
+  bool anywhere = false;             // states need not meet the constraints
+  const Program* program = nullptr;  // see Job
 
+  LinkageJob() : linkage(nullptr), function(LinkageFunction::residual), tree{nullptr, Function::forward_dynamics} {}
   LinkageJob(const Linkage& linkage, LinkageFunction function, ChooseRows choose = nullptr)
       : linkage(&linkage), function(function), choose(choose), tree{&linkage.chain(), Function::forward_dynamics} {}
 };
@@ -51,6 +53,16 @@ inline std::ptrdiff_t output_size(const LinkageJob& job, int k = 0) {
 inline int judged_size(const LinkageJob& job) {
   return job.function < LinkageFunction::forward_dynamics ? 0 : job.linkage->chain().n() + 2 * job.linkage->rows() + 1;
 }
+
+// of generated code: results, then what they are judged by
+inline Pieces pieces_of(const LinkageJob& job) {
+  Pieces pieces;
+  for (int k = 0; k < output_count(job); ++k)
+    if (job.outputs >> k & 1) pieces.add(k, 0, output_size(job, k));
+  if (judged_size(job)) pieces.add_judged(judged_size(job));
+  return pieces;
+}
+inline int most_arguments(const LinkageJob&) { return kInputs; }
 
 // Closing after a step, (L35). Of the length: a residual below is round-off, one above is open; more steps are not made
 constexpr double kClosed = 1e-14, kOpen = 1e-9;

@@ -132,7 +132,8 @@ class LinkageSimulation(ChainSimulation, mechanism="linkage"):
         name = model.constraints[part].name if 0 <= part < len(model.constraints) else model.name
         if key == "open":
             gap = f"constraint '{name}' of linkage '{model.name}' cannot be met any more: it is open by {margin:.3g} m"
-            why = "" if any(x.timed for x in model.constraints) else "; dt is too long for the motion, or it runs into a singular configuration"
+            timed = any(x.timed for x in model.constraints)
+            why = "" if timed else "; dt is too long for the motion, or it runs into a singular configuration"
             return errors.UnreachableError(f"{when} {gap}{why}", cause=key, margin=margin)
         return errors.SingularityError(f"{when} linkage '{model.name}' {text}", cause=key)
 
