@@ -2,6 +2,7 @@
 
     python bench/compare.py                 # calls and batches from Python
     python bench/compare.py --hexapod       # hexapods of every leg type instead of chains
+    python bench/compare.py --linkage       # closed mechanisms instead
     python bench/compare.py --compiled      # compiled functions, also against CasADi (needs it, llvmlite and cmake)
     python bench/compare.py --cpp           # also C++ against C++, built from bench/cpp
     python bench/compare.py --quick         # a minute instead of ten
@@ -32,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import engine_path  # noqa: F401
+import loops_table
 import mujoco
 import numpy as np
 import pinocchio as pin
@@ -77,6 +79,10 @@ URDFS = {
 PINOCCHIO_STATES = 1000
 HEXAPOD_BATCH = 10_000
 HEXAPOD_STATES = 64  # of the other engines, whose time for a state does not depend on their number
+LINKAGE_BATCH = 1000
+LINKAGE_STATES = 8
+# Pinocchio regularises constraints that depend on each other
+REGULARISED_AGREEMENT = 1e-7
 # MuJoCo's constraints are soft, however hard they are set
 SOFT_AGREEMENT = 1e-3
 SHORT = {"constraintDynamics": "constraint"}  # names of forms that fit into the table
@@ -486,6 +492,73 @@ def measure_hexapods(build: Path | None, seconds: float) -> Iterator[Task]:
             yield f"hexapod C++ {kind}", lambda case=case: case.compare_cpp(build, seconds)
 
 
+class LinkageCase:
+    """A closed mechanism in all engines; in the others a ball closes each loop, which leaves the same motion."""
+
+    OUTPUTS = {"qdd": ("qdd",), "+ N": ("qdd", "multiplier"), "all": None}  # noqa: RUF012
+    NAMES = {"qdd": "qdd", "qdd and multipliers": "+ N", "everything": "all"}  # noqa: RUF012  of bench/cpp
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        cases = [loops_table.example(name, 0.02 * k) for k in range(LINKAGE_STATES)]
+        self.linkage, self.states = cases[0][0], [state for _, state in cases]
+        self.pinocchio, answer = loops_table.pinocchio_call(self.linkage, *self.states[0])
+        own = self.linkage.forward_dynamics(*self.states[0]).qdd
+        if not (error := deviation(answer(), own)) <= REGULARISED_AGREEMENT:
+            raise StudyError(f"linkage {name}, zveno and Pinocchio: results differ by {error:.1e}")
+
+    def compare(self, section: str, seconds: float) -> Iterator[Row]:
+        """Time all engines in turns; the other ones do not change with what is asked for."""
+        state, count = self.states[0], 1
+        if section == "linkage batch":
+            count = LINKAGE_BATCH
+            state = tuple(np.tile(x, (count, 1)) for x in state)
+        calls: dict[tuple[str, str], Call] = {}
+        for key, outputs in self.OUTPUTS.items():
+            calls["zveno", key] = call(self.linkage.forward_dynamics, *state, outputs=outputs, states=count)
+        calls["Pinocchio", "constraint"] = self.pinocchio
+        calls["MuJoCo", ""] = loops_table.mujoco_call(self.linkage, *self.states[0])
+        times = timed(calls, seconds)
+        for key in self.OUTPUTS:
+            for engine, form in (("Pinocchio", "constraint"), ("MuJoCo", "")):
+                rival = f"{engine} {form}".strip()
+                yield row_of(section, self.name, key, times["zveno", key], rival, times[engine, form])
+
+    def compare_cpp(self, build: Path, seconds: float) -> Iterator[Row]:
+        """Programs of bench/cpp in turns, a call for each state; forms of Pinocchio that do not agree are left out."""
+        ours, theirs = build / f"{self.name}.txt", build / f"{self.name}-pinocchio.txt"
+        loops_table.write_for_zveno(self.linkage, self.states, ours)
+        loops_table.write_for_pinocchio(self.linkage, self.states, theirs)
+        commands: dict[tuple[str, str], list[Any]] = {
+            ("zveno", ""): [build / f"linkage_zveno-{cpu_features()['selected']}", ours]
+        }
+        for kind in ("shipped", "native"):
+            commands["Pinocchio", kind] = [build / f"hexapod_pinocchio-{kind}", theirs]
+        times: dict[tuple[str, str], float] = {}
+        rounds = 3
+        for _ in range(rounds):
+            for (engine, kind), command in commands.items():
+                words = [*command, str(seconds / rounds)]
+                output = subprocess.run(words, check=True, text=True, stdout=subprocess.PIPE).stdout
+                for function, item in json.loads(output).items():
+                    if item["deviation"] <= (RELATIVE_AGREEMENT if engine == "zveno" else REGULARISED_AGREEMENT):
+                        key = engine, f"{kind} {function}".strip()
+                        times[key] = min(times.get(key, float("inf")), item["ns"])
+        best, rival = min((time, form) for (engine, form), time in times.items() if engine == "Pinocchio")
+        for name, key in self.NAMES.items():
+            yield Row("linkage C++", self.name, key, times["zveno", name], f"Pinocchio {rival}", best)
+
+
+def measure_linkages(build: Path | None, seconds: float) -> Iterator[Task]:
+    """All comparisons of closed mechanisms; those in C++ if there is a build folder."""
+    for name in loops_table.STATES:
+        case = LinkageCase(name)
+        for section in ("linkage single", "linkage batch"):
+            yield f"{section} {name}", lambda case=case, section=section: case.compare(section, seconds)
+        if build is not None:
+            yield f"linkage C++ {name}", lambda case=case: case.compare_cpp(build, seconds)
+
+
 def batch_size(n: int) -> int:
     """10,000 states for robots, fewer where one matrix alone fills the cache."""
     return max(20, min(10_000, 10_000 * 49 // n**2))
@@ -526,6 +599,12 @@ def build_hexapods(build: Path) -> dict[str, str]:
     ours = f"hexapod_zveno-{cpu_features()['selected']}"
     targets = (ours, "hexapod_pinocchio-shipped", "hexapod_pinocchio-native", "hexapod_mujoco")
     return build_cpp(build, targets, ("leg_ups.cpp", "hexapod_pinocchio.cpp"))
+
+
+def build_linkages(build: Path) -> dict[str, str]:
+    ours = f"linkage_zveno-{cpu_features()['selected']}"
+    targets = (ours, "hexapod_pinocchio-shipped", "hexapod_pinocchio-native")
+    return build_cpp(build, targets, ("linkage_double.cpp", "hexapod_pinocchio.cpp"))
 
 
 def line(row: Row) -> str:
@@ -570,6 +649,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="short chains, short measurements")
     parser.add_argument("--seconds", type=float, help="time for each engine and function (default 1, quick 0.1)")
     parser.add_argument("--hexapod", action="store_true", help="hexapods instead of chains")
+    parser.add_argument("--linkage", action="store_true", help="closed mechanisms instead of chains")
     parser.add_argument("--compiled", action="store_true", help="compiled functions (builds bench/cpp, 3 to 6 minutes)")
     parser.add_argument("--cpp", action="store_true", help="also C++ against C++ (builds bench/cpp, 3 to 6 minutes)")
     parser.add_argument("--build", type=Path, help="folder for what is built, kept (default: a temporary one)")
@@ -588,14 +668,20 @@ def main() -> None:
         build = None
         if arguments.cpp:
             build = arguments.build or Path(folder)
-            head["flags"] = (build_hexapods if arguments.hexapod else build_chains)(build)
+            builder = build_hexapods if arguments.hexapod else build_linkages if arguments.linkage else build_chains
+            head["flags"] = builder(build)
             print(json.dumps(head["flags"], indent=2))
         journal = Journal(head, arguments.json, line, plain)
         print(f"\n{HEAD}", flush=True)
-        tasks = measure_hexapods(build, seconds) if arguments.hexapod else measure(arguments.quick, seconds)
+        if arguments.hexapod:
+            tasks = measure_hexapods(build, seconds)
+        elif arguments.linkage:
+            tasks = measure_linkages(build, seconds)
+        else:
+            tasks = measure(arguments.quick, seconds)
         for task in tasks:
             journal.attempt(*task)
-        if build is not None and not arguments.hexapod:
+        if build is not None and not arguments.hexapod and not arguments.linkage:
             for task in measure_cpp(arguments.quick, build, seconds):
                 journal.attempt(*task)
     if max(head["load_average"], os.getloadavg()[0]) > (os.cpu_count() or 1):

@@ -20,6 +20,7 @@ from zveno.bench.timing import Call, best_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from engines import closed_mechanisms as known
+from engines.cut import text
 
 BATCH = 1000
 STATES = {
@@ -29,16 +30,10 @@ STATES = {
 }
 
 
-def pinocchio_call(linkage, q, qd, tau):
-    """constraintDynamics with a ball for every loop."""
+def pinocchio_twin(linkage):
+    """Model, constraints, and where its joints stand among ours: a ball for every loop."""
     model = to_pinocchio(linkage.chain)
     order = [model.joints[model.getJointId(name)].idx_v for name in linkage.joint_names]
-
-    def placed(values):
-        out = np.empty(model.nv)
-        out[order] = values
-        return out
-
     held = pin.StdVec_RigidConstraintModel()
     for loop in linkage.constraints:
         ends = []
@@ -46,6 +41,18 @@ def pinocchio_call(linkage, q, qd, tau):
             frame = model.frames[model.getFrameId(link)]
             ends += [frame.parentJoint, frame.placement * pin.SE3(np.eye(3), point)]
         held.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, *ends))
+    return model, held, order
+
+
+def pinocchio_call(linkage, q, qd, tau):
+    """constraintDynamics."""
+    model, held, order = pinocchio_twin(linkage)
+
+    def placed(values):
+        out = np.empty(model.nv)
+        out[order] = values
+        return out
+
     own = pin.StdVec_RigidConstraintData([x.createData() for x in held])
     data = model.createData()
     pin.initConstraintDynamics(model, data, held, own)
@@ -86,13 +93,65 @@ def mujoco_call(linkage, q, qd, tau):
     return Call(mujoco.mj_forward, (model, data))
 
 
-def rows(name, seconds):
-    """Names and nanoseconds per state."""
+def example(name, turn=0.0):
+    """A linkage and a state of it, its drives turned further."""
     linkage = getattr(known, name)()
     guess, rates = STATES[name]
-    q = linkage.close(guess, hold=list(rates))
-    qd = linkage.velocities(q, rates)
-    tau = np.linspace(0.5, -0.3, linkage.n)
+    start = linkage.close(guess, hold=list(rates))
+    driven = {joint: start[linkage.joint_names.index(joint)] + turn for joint in rates}
+    q = linkage.close(start, hold=driven)
+    return linkage, (q, linkage.velocities(q, rates), np.linspace(0.5, -0.3, linkage.n))
+
+
+def write_for_zveno(linkage, states, path):
+    """Linkage, states and accelerations as plain numbers, the input of bench/cpp/linkage_zveno."""
+    chain = linkage.chain
+    numbers = {chain.base_name: -1} | {link.name: k for k, link in enumerate(chain.links)}
+    kinds = ("along", "dots", "rod", "screw")
+    lines = [text(chain.gravity), str(len(chain.links))]
+    for link in chain.links:
+        kind = ("fixed", "revolute", "prismatic").index(link.joint)
+        frame = text(link.axis, link.position, link.rotation)
+        lines.append(f"{numbers[link.parent]} {kind} {frame} {text(link.mass, link.com, link.inertia)}")
+    lines.append(f"{text(linkage.length, linkage._open)} {len(linkage.constraints)}")
+    for k in range(len(linkage.constraints)):
+        _, *sides, _, rows = linkage._core_of(k)
+        lines += [f"{numbers[link]} {text(R, p)}" for link, R, p in sides]
+        lines.append(str(len(rows)))
+        for kind, axis, terms, scale, c, *_ in rows:
+            products = " ".join(f"{i} {j} {text(k)}" for i, j, k in terms)
+            lines.append(f"{kinds.index(kind)} {axis} {len(terms)} {products} {text(scale, c)}")
+    lines.append(str(len(states)))
+    lines += [text(*state, linkage.forward_dynamics(*state).qdd) for state in states]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def write_for_pinocchio(linkage, states, path):
+    """The same with balls, the input of bench/cpp/hexapod_pinocchio."""
+    model, held, order = pinocchio_twin(linkage)
+    links = {link.joint_name: link for link in linkage.chain.links}
+    lines = [f"{model.njoints - 1} {len(held)} {len(states)} {text(linkage.chain.gravity)}"]
+    for joint in range(1, model.njoints):
+        link, place, body = links[model.names[joint]], model.jointPlacements[joint], model.inertias[joint]
+        frame = text(link.axis, link.axis, place.rotation, place.translation)
+        inertia = text(body.mass, body.lever, body.inertia)
+        lines.append(f"{model.parents[joint]} {link.joint[0].upper()} {frame} {inertia}")
+    lines.append(text(model.armature))
+    for c in held:
+        ends = ((c.joint1_id, c.joint1_placement), (c.joint2_id, c.joint2_placement))
+        lines.append("0 " + " ".join(f"{joint} {text(place.rotation, place.translation)}" for joint, place in ends))
+    rows = [(*state, linkage.forward_dynamics(*state).qdd) for state in states]
+    for values in zip(*rows, strict=True):
+        for x in values:
+            placed = np.empty(model.nv)
+            placed[order] = x
+            lines.append(text(placed))
+    path.write_text("\n".join(lines) + "\n")
+
+
+def rows(name, seconds):
+    """Names and nanoseconds per state."""
+    linkage, (q, qd, tau) = example(name)
     theirs, answer = pinocchio_call(linkage, q, qd, tau)
     own = linkage.forward_dynamics(q, qd, tau).qdd
     if np.abs(own - answer()).max() > 1e-7 * np.abs(own).max():

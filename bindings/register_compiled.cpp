@@ -80,6 +80,12 @@ void finish(const Context& c, const Hexapod& hexapod, const py::dict& options, c
       fail(c, "leg '" + hexapod.leg(k).name + "' is custom: closed by iteration, it has no fixed sequence of operations");
 }
 
+void finish(const Context& c, const Linkage& linkage, const py::dict&, const Arguments& a, Choice<Linkage>&) {
+  if (a[Param::external]) fail(c, "external wrenches on a linkage are not compiled: add them to tau by a Jacobian");
+  if (linkage.given())
+    fail(c, "constraints of model '" + linkage.name() + "' are functions of time or state: calls, no code");
+}
+
 // Options by the names of parameters, and: arguments (names of the arrays that calls will give), symbolic (names of links),
 // tau ("actuated" or "all"), outputs. Absent or None: not given. `who` stands in messages.
 template <class Model>
@@ -105,13 +111,14 @@ Choice<Model> choose(const char* who, const Model& model, const std::string& fun
   std::vector<std::string> wanted, known;
   for (const py::handle& name : py::tuple(options["arguments"])) wanted.push_back(name.cast<std::string>());
   for (const Param p : row.params) {
-    if (!is_array(p) || p == Param::start) continue;
+    if (!is_array(p) || p == Param::start || p == Param::t) continue;
     known.push_back(name_of(p));
     const auto times = std::count(wanted.begin(), wanted.end(), name_of(p));
     if (times > 1) fail(c, "arguments has '" + known.back() + "' twice");
     if (times) choice.given |= 1u << index_of(p);
     // a pose, or the state of a chain, is never left out
-    const bool needed = std::is_same_v<Model, Chain> ? p != Param::base_motion : p == Param::r || p == Param::R;
+    const bool needed =
+        std::is_same_v<Model, Hexapod> ? p == Param::r || p == Param::R : p != Param::base_motion && p != Param::drive;
     if (!times && needed) fail(c, "arguments lacks '" + known.back() + "'");
   }
   for (const std::string& name : wanted)
@@ -167,7 +174,8 @@ struct CompiledOf final : Compiled {
   // What the common call needs: one state in plain arrays, nothing else asked for. Worked out once.
   struct Quick {
     static constexpr int kMost = 32;  // joints
-    int inputs = 0;                   // 0: no such call
+    static constexpr int kMostJudged = 256;
+    int inputs = 0;  // 0: no such call
     py::ssize_t size_in[4] = {};
     struct Result {
       int of = 0, nd = 0;
@@ -176,6 +184,7 @@ struct CompiledOf final : Compiled {
     } result[kMostOutputs];  // those that are wanted
     int results = 0;
     int n = 0;                           // pivots
+    int judged = 0;                      // of linkages: what has to be positive, pivots included
     const double* tiny_pivot = nullptr;  // of forward dynamics
     PyObject* out = nullptr;             // the keyword
   } quick;
@@ -205,6 +214,51 @@ struct CompiledOf final : Compiled {
       quick.n = sizes[Size::n];
       if (row.has(kSolves)) quick.tiny_pivot = choice.job.chain->tiny_pivot().data();
     }
+    if constexpr (std::is_same_v<Model, Linkage>) {
+      const LinkageJob& job = choice.job;
+      const int n = job.linkage->chain().n();
+      if (judged_size(job) > Quick::kMostJudged || n > Quick::kMost) return;
+      int inputs = 0;
+      for (const Param p : choice.row->params)
+        if (is_array(p) && (choice.given >> index_of(p) & 1)) {
+          if (inputs == 4 || input_size(job, p) != n) return;
+          quick.size_in[inputs++] = n;
+        }
+      quick.inputs = inputs;
+      quick.n = n;
+      quick.judged = judged_size(job);
+      quick.tiny_pivot = job.linkage->chain().tiny_pivot().data();
+    }
+  }
+
+  // the same of linkages
+  PyObject* single_of_linkage(PyObject* const* args) const {
+    const double* in[4];
+    double judged[Quick::kMostJudged], *out[kMostOutputs + 1];
+    bool finite = true;
+    for (int k = 0; k < quick.inputs; ++k) {
+      in[k] = plain_vector(args[k], quick.size_in[k]);
+      if (!in[k]) return nullptr;
+      finite &= all_finite(in[k], quick.size_in[k]);
+    }
+    if (!finite) return nullptr;
+    const FunctionRow& row = *choice.row;
+    const Sizes sizes = sizes_of(choice.job);
+    py::object results[kMostOutputs];
+    int count = 0;
+    for (int k = 0; k < row.outputs.count; ++k) {
+      if (!(choice.job.outputs >> k & 1)) continue;
+      const Tail tail(row.outputs[k].shape, sizes);
+      results[k] = new_array(tail.nd, tail.dims, out[count++]);
+    }
+    out[count] = judged;
+    program.one(in, out);
+    count = 0;
+    for (int k = 0; k < row.outputs.count; ++k)
+      if (results[k]) finite &= all_finite(out[count++], numbers(row.outputs[k].shape, sizes));
+    for (int i = 0; i < quick.judged; ++i) finite &= judged[i] > (i < quick.n ? quick.tiny_pivot[i] : 0.0);
+    if (!finite) return nullptr;
+    return row.has(kSeveral) ? named_result(row, results).release().ptr() : results[0].release().ptr();
   }
 
   // null without an error: something is unusual or wrong, and the long way tells what
@@ -245,7 +299,10 @@ struct CompiledOf final : Compiled {
   }
 
   PyObject* call(PyObject* const* args, Py_ssize_t count, PyObject* kwnames) const override {
-    if (count == quick.inputs && count > 0) {
+    if constexpr (std::is_same_v<Model, Linkage>) {
+      if (count == quick.inputs && count > 0 && !kwnames)
+        if (PyObject* result = single_of_linkage(args)) return result;
+    } else if (count == quick.inputs && count > 0) {
       const bool out_only = kwnames && PyTuple_GET_SIZE(kwnames) == 1 && PyTuple_GET_ITEM(kwnames, 0) == quick.out;
       if (!kwnames || out_only)
         if (PyObject* result = single(args, out_only ? args[count] : nullptr)) return result;
@@ -296,6 +353,7 @@ std::unique_ptr<Compiled> Compiled::make(const py::tuple& t) {
   require_lanes("Compiled", t[6]);
   const auto options = t[2].cast<py::dict>();
   if (py::isinstance<Chain>(t[0])) return std::make_unique<CompiledOf<Chain>>(t, options);
+  if (py::isinstance<Linkage>(t[0])) return std::make_unique<CompiledOf<Linkage>>(t, options);
   return std::make_unique<CompiledOf<Hexapod>>(t, options);
 }
 
@@ -310,6 +368,7 @@ void register_compiled(py::module_& m) {
   };
   add(&trace_call<Chain>);
   add(&trace_call<Hexapod>);
+  add(&trace_call<Linkage>);
   m.def(
       "body_parameters",
       [](const Chain& chain) {

@@ -305,7 +305,7 @@ std::unique_ptr<ChainRun> run_chain_of(const py::object& chain, const Schedule& 
                                        const py::object& upper, const py::object& tau, const py::list& forces,
                                        const py::list& external, std::ptrdiff_t hold, const py::object& base,
                                        const py::list& watched, const py::object& wanted, const py::object& linkage,
-                                       std::pair<double, double> baumgarte) {
+                                       std::pair<double, double> baumgarte, const py::list& drives) {
   ChainSetup s;
   s.chain = chain.cast<const Chain*>();
   s.kernels = kernels;
@@ -365,8 +365,25 @@ std::unique_ptr<ChainRun> run_chain_of(const py::object& chain, const Schedule& 
       const Doubles given = linkage.attr("_given")("simulate", array_of(x, n), array_of(v, n), t);
       std::copy_n(given.data(), given.size(), to);
     };
-    s.holding = std::make_shared<LinkageHolding>(*kernels, held, choose, give,
-                                                 LinkageHolding::Baumgarte{baumgarte.first, baumgarte.second});
+    std::vector<LoopDrive> loops;
+    for (const py::handle& item : drives) {  // (place, name, (times, values) or function)
+      const auto t = item.cast<py::tuple>();
+      LoopDrive d{t[0].cast<int>(), {}, {}};
+      if (d.constraint < 0 || d.constraint >= static_cast<int>(held.constraints().size()))
+        throw py::value_error("simulate: a drive has no constraint");
+      if (py::isinstance<py::tuple>(t[2])) {
+        d.samples = samples_of(t[2].cast<py::tuple>()[0], t[2].cast<py::tuple>()[1], 2);
+      } else {
+        calls_back = true;
+        const std::string who = "drive['" + t[1].cast<std::string>() + "'](t, q, qd)";
+        d.at = [f = py::object(t[2]), who, n](double at, const double* x, const double* v, double* out) {
+          read_numbers(who, "force and moment", f(at, array_of(x, n), array_of(v, n)), 2, out);
+        };
+      }
+      loops.push_back(std::move(d));
+    }
+    s.holding = std::make_shared<LinkageHolding>(*kernels, held, choose, give, Baumgarte{baumgarte.first, baumgarte.second},
+                                                 std::move(loops));
   }
   return std::make_unique<ChainRun>(linkage.is_none() ? chain : linkage, schedule, ChainSystem(std::move(s)), calls_back,
                                     wanted);
@@ -387,12 +404,13 @@ struct Passed {
   }
 };
 
-// Many runs of a chain in lanes; arrays of results are written in place: None, or (runs, records, ...). Returns flags of the
-// runs that have failed, and the events of each.
+// Many runs of a chain or linkage in lanes; arrays of results are written in place: None, or (runs, records, ...). Returns
+// flags of the runs that have failed, and the events of each.
 py::tuple run_steps_of(const Chain& chain, const Schedule& schedule, const Doubles& q, const Doubles& qd,
                        const std::optional<Doubles>& tau, std::ptrdiff_t held, bool tau_by_run,
                        const std::optional<Doubles>& spring, const Doubles& lower, const Doubles& upper, const py::dict& out,
-                       std::ptrdiff_t begin, std::ptrdiff_t end, int threads) {
+                       std::ptrdiff_t begin, std::ptrdiff_t end, int threads, const Linkage* linkage,
+                       const std::pair<double, double>& baumgarte) {
   const auto n = static_cast<py::ssize_t>(chain.n());
   const py::ssize_t runs = n ? q.size() / n : 0;
   const auto wrong = [](const char* what) { throw py::value_error(std::string("simulate: ") + what + " has a wrong size"); };
@@ -400,7 +418,11 @@ py::tuple run_steps_of(const Chain& chain, const Schedule& schedule, const Doubl
   if (held < 1 || (tau && tau->size() != n * held * (tau_by_run ? runs : 1))) wrong("tau");
   if ((spring && spring->size() != 4 * n) || lower.size() != n || upper.size() != n) wrong("spring or a limit");
   StepsJob job;
-  job.chain = &chain;
+  if (linkage && (linkage->chain().n() != n || linkage->given() || !linkage->chosen()))
+    throw py::value_error("simulate: this linkage does not run in lanes");
+  job.chain = linkage ? &linkage->chain() : &chain;
+  job.linkage = linkage;
+  job.baumgarte = {baumgarte.first, baumgarte.second};
   job.semi_implicit = schedule.method == Stepper::semi_implicit;
   job.dt = schedule.dt, job.steps = schedule.steps, job.every = schedule.every, job.records = schedule.records();
   job.q = {q.data(), n}, job.qd = {qd.data(), n};
@@ -517,7 +539,7 @@ void register_simulate(py::module_& m) {
            py::arg("laws"), py::arg("lower"), py::arg("upper"), py::arg("tau") = py::none(), py::arg("forces") = py::list(),
            py::arg("external") = py::list(), py::arg("hold") = 0, py::arg("base") = py::none(),
            py::arg("watched") = py::list(), py::arg("wanted") = py::none(), py::arg("linkage") = py::none(),
-           py::arg("baumgarte") = std::make_pair(0.0, 0.0))
+           py::arg("baumgarte") = std::make_pair(0.0, 0.0), py::arg("drives") = py::list())
       .def("state", &ChainRun::state, "The state with its accounts, (size,); the first call records it.")
       .def("rates", &ChainRun::rates, py::arg("t"), py::arg("step"), py::arg("y"),
            "Rates of a state at time t within a step of the schedule; None: it has failed.")
@@ -530,8 +552,10 @@ void register_simulate(py::module_& m) {
       .def_property_readonly("crossings", &ChainRun::crossings, "(time, which, rises, q, qd) of every watched zero.");
   m.def("run_steps", &run_steps_of, py::arg("chain"), py::arg("schedule"), py::kw_only(), py::arg("q"), py::arg("qd"),
         py::arg("tau"), py::arg("held"), py::arg("tau_by_run"), py::arg("spring"), py::arg("lower"), py::arg("upper"),
-        py::arg("out"), py::arg("begin"), py::arg("end"), py::arg("threads"),
-        "Runs begin to end of a chain in lanes: (flags of failed runs, events of each); results are written to `out`.");
+        py::arg("out"), py::arg("begin"), py::arg("end"), py::arg("threads"), py::arg("linkage").none(true) = py::none(),
+        py::arg("baumgarte") = std::make_pair(0.0, 0.0),
+        "Runs begin to end of a chain or linkage in lanes: (flags of failed runs, events of each); results are written to "
+        "`out`.");
 }
 
 }  // namespace zveno::bindings

@@ -1,4 +1,5 @@
-// Times Pinocchio's forward dynamics with loop constraints on a hexapod written by bench/hexapod_engines.py.
+// Times Pinocchio's forward dynamics with loop constraints on a hexapod written by bench/hexapod_engines.py, or on a linkage
+// written by bench/loops_table.py.
 //   hexapod_pinocchio <hexapod.txt> <seconds per function>
 // Prints JSON: for each function nanoseconds per call and the largest deviation from the accelerations in the file.
 #include <pinocchio/algorithm/constrained-dynamics.hpp>
@@ -131,9 +132,14 @@ void run(const char* path, double seconds) {
   pin::Data data(h.model);
   pin::initConstraintDynamics(h.model, data, h.constraints, datas);
   pin::ProximalSettings exact(1e-14, 0.0, 1);  // no regularisation: the constraints are independent
-  const Result dense = measure(h, seconds, [&](const Vec& q, const Vec& v, const Vec& tau) -> const Vec& {
-    return pin::constraintDynamics(h.model, data, q, v, tau, h.constraints, datas, exact);
-  });
+  const auto dense = [&](pin::ProximalSettings& settings) {
+    return measure(h, seconds, [&](const Vec& q, const Vec& v, const Vec& tau) -> const Vec& {
+      return pin::constraintDynamics(h.model, data, q, v, tau, h.constraints, datas, settings);
+    });
+  };
+  const Result plain = dense(exact);
+  pin::ProximalSettings redundant(1e-12, 1e-10, 10);  // where they are not
+  const Result iterated = dense(redundant);
 
   pin::Data loops(h.model);
   pin::ProximalSettings proximal(1e-10, 1e-6, 5);
@@ -142,8 +148,12 @@ void run(const char* path, double seconds) {
     return pin::lcaba(h.model, loops, q, v, tau, h.constraints, datas, proximal);
   });
 
-  std::printf("{\"constraintDynamics\": {\"ns\": %.1f, \"deviation\": %.1e},\n", dense.nanoseconds, dense.deviation);
-  std::printf(" \"lcaba\": {\"ns\": %.1f, \"deviation\": %.1e}}\n", recursive.nanoseconds, recursive.deviation);
+  const auto print = [](const char* before, const char* name, const Result& x, const char* after) {
+    std::printf("%s\"%s\": {\"ns\": %.1f, \"deviation\": %.1e}%s\n", before, name, x.nanoseconds, x.deviation, after);
+  };
+  print("{", "constraintDynamics", plain, ",");
+  print(" ", "constraintDynamics proximal", iterated, ",");
+  print(" ", "lcaba", recursive, "}");
 }
 
 }  // namespace

@@ -41,13 +41,15 @@ double best_of(std::size_t states, double seconds, Call&& call) {
   return best * 1e9;
 }
 
-// largest difference of the n numbers result(k) and expected(k), relative to the largest number expected
+// largest difference of the n numbers result(k) and expected(k), relative to the largest number expected; huge if one is
+// not finite
 template <class Result, class Expected>
 double deviation(std::size_t states, int n, Result&& result, Expected&& expected) {
   double error = 0, size = 0;
   for (std::size_t k = 0; k < states; ++k) {
     const double *found = result(k), *wanted = expected(k);
     for (int i = 0; i < n; ++i) {
+      if (!std::isfinite(found[i])) return std::numeric_limits<double>::max();
       error = std::max(error, std::abs(found[i] - wanted[i]));
       size = std::max(size, std::abs(wanted[i]));
     }

@@ -1,5 +1,5 @@
-// Runs of a chain side by side in the lanes, step by step: the formulas of kernel/steps.hpp, so that every run has the bits
-// that it has alone.
+// Runs of a chain or linkage side by side in the lanes, step by step: the formulas of kernel/steps.hpp, so that every run
+// has the bits that it has alone.
 #include <zveno/batch/rows.hpp>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <zveno/batch/lanes.hpp>
 #include <zveno/functions/chain_evaluation.hpp>
 #include <zveno/functions/law.hpp>
+#include <zveno/functions/linkage_evaluation.hpp>
 #include <zveno/functions/steps_job.hpp>
 #include <zveno/kernel/steps.hpp>
 #include <zveno/scalar/choose.hpp>
@@ -40,6 +41,10 @@ class Bundle {
     for (int b = 0; b < n_; ++b) friction_[chain_.user_index()[b]] = chain_.friction()[b];
     for (Packed** x : {&y_, &next_, &at_, &sum_, &rate_, &next_rate_, &stage_rate_}) *x = scratch.take<Packed>(size_);
     for (Packed** x : {&tau_, &next_tau_, &pivot_}) *x = scratch.take<Packed>(n_);
+    if (job.linkage) {
+      judged_ = scratch.take<Packed>(judged_size(LinkageJob(*job.linkage, LinkageFunction::forward_dynamics)));
+      residual_ = scratch.take<Packed>(job.linkage->rows());
+    }
     ends_ = scratch.take<double>(4 * n_);
     if (job.lower)
       for (int j = 0; j < n_; ++j) bounded_ |= job.lower[j] > -kInfinity || job.upper[j] < kInfinity;
@@ -63,6 +68,7 @@ class Bundle {
         semi_implicit();
       else
         rk4(step);
+      if (job_.linkage && !job_.baumgarte.any()) project();
       rates(step + 1, next_, next_rate_, next_tau_);
       if (bounded_) look(step);
       std::swap(y_, next_), std::swap(rate_, next_rate_), std::swap(tau_, next_tau_);
@@ -94,14 +100,54 @@ class Bundle {
     Inputs<Packed> in;
     in[Param::q] = q, in[Param::qd] = qd, in[Param::tau] = tau;
     Packed* qdd = rate + n_;
-    evaluate<Packed>(dynamics_, in, &qdd, pivot_, scratch_);
-    for (int b = 0; b < n_; ++b)
-      if (!all_above(pivot_ + b, 1, chain_.tiny_pivot()[b])) note_light(b);
+    if (job_.linkage) {
+      hold(LinkageFunction::forward_dynamics, q, qd, tau, qdd);
+    } else {
+      evaluate<Packed>(dynamics_, in, &qdd, pivot_, scratch_);
+      for (int b = 0; b < n_; ++b)
+        if (!all_above(pivot_ + b, 1, chain_.tiny_pivot()[b])) note_light(pivot_[b], chain_.tiny_pivot()[b]);
+    }
     for (int j = 0; j < n_; ++j) rate[j] = qd[j];
     rate[2 * n_] = joint_power(n_, tau, friction_, qd, qd);
   }
-  ZVENO_COLD void note_light(int b) {
-    for (int l = 0; l < kLanes; ++l) light_[l] |= !(pivot_[b][l] > chain_.tiny_pivot()[b]);
+  ZVENO_COLD void note_light(const Packed& x, double least) {
+    for (int l = 0; l < kLanes; ++l) light_[l] |= !(x[l] > least);
+  }
+
+  // a function of the linkage inside of a step; where its rows do not do, runs are made alone
+  void hold(LinkageFunction function, const Packed* q, const Packed* qd, const Packed* tau, Packed* first) {
+    LinkageJob job(*job_.linkage, function);
+    job.baumgarte = job_.baumgarte;
+    job.outputs = 1;
+    LinkageInputs<Packed> in;
+    in[Param::q] = q, in[Param::qd] = qd, in[Param::tau] = tau;
+    Packed* out[kMostOutputs] = {first};
+    evaluate_linkage<Packed>(job, job_.linkage->choice(), in, out, judged_, scratch_);
+    if (function == LinkageFunction::residual) return;
+    for (int b = 0; b < n_; ++b)
+      if (!all_above(judged_ + b, 1, chain_.tiny_pivot()[b])) note_light(judged_[b], chain_.tiny_pivot()[b]);
+    for (int i = n_; i < n_ + job_.linkage->rows(); ++i)
+      if (!all_above(judged_ + i, 1, 0.0)) note_light(judged_[i], 0.0);
+  }
+
+  // as LinkageHolding::project, lane by lane
+  void project() {
+    const double closed = kClosed * job_.linkage->length(), open = kOpen * job_.linkage->length();
+    for (int k = 0;; ++k) {
+      hold(LinkageFunction::residual, next_, nullptr, nullptr, residual_);
+      Packed gap(0.0);
+      for (int i = 0; i < job_.linkage->rows(); ++i) gap = larger(gap, larger(residual_[i], -residual_[i]));
+      bool apart = false;
+      for (int l = 0; l < kLanes; ++l) {
+        apart |= gap[l] > closed;
+        if (k == kMostProjections) light_[l] |= gap[l] > open;
+      }
+      if (!apart || k == kMostProjections) break;
+      hold(LinkageFunction::project_position, next_, nullptr, nullptr, at_);
+      for (int j = 0; j < n_; ++j) next_[j] = chosen(above(gap, Packed(closed)), at_[j], next_[j]);
+    }
+    hold(LinkageFunction::project_velocity, next_, next_ + n_, nullptr, at_);
+    std::copy_n(at_, n_, next_ + n_);
   }
 
   void rk4(std::ptrdiff_t step) {
@@ -159,6 +205,7 @@ class Bundle {
   Job dynamics_;
   double *friction_, *ends_;
   Packed *y_, *next_, *at_, *sum_, *rate_, *next_rate_, *stage_rate_, *tau_, *next_tau_, *pivot_;
+  Packed *judged_ = nullptr, *residual_ = nullptr;  // of a linkage
   Packed bad_;
   bool light_[kLanes];
   bool bounded_ = false;

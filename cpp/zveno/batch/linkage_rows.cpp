@@ -5,7 +5,7 @@
 #include <cmath>
 #include <new>
 
-#include <zveno/batch/run.hpp>
+#include <zveno/batch/program.hpp>
 #include <zveno/functions/linkage_evaluation.hpp>
 #include <zveno/support/finite.hpp>
 
@@ -123,15 +123,19 @@ class LinkageRows {
     for (int k = 0; k < job_.tree.external_count; ++k) read(rows_.external[k], 6, external_ + 6 * k);
     if (!finite) return false;
     evaluate_linkage<Packed>(job_, linkage_.choice(), *in_, out_, judged_, scratch_);
-    if (solves()) {
-      const Chain& chain = linkage_.chain();
-      for (int b = 0; b < chain.n(); ++b)
-        if (!all_above(judged_ + b, 1, chain.tiny_pivot()[b])) return false;
-      const int m = linkage_.rows();
-      if (m && !all_above(judged_ + chain.n(), job_.anywhere ? m : 2 * m + 1, 0.0)) return false;
-    }
-    return results.write(out_, row, count);
+    return trusts(judged_) && results.write(out_, row, count);
   }
+
+  // of packs, whether all may be trusted
+  bool trusts(const Packed* judged) const {
+    if (!solves()) return true;
+    const Chain& chain = linkage_.chain();
+    for (int b = 0; b < chain.n(); ++b)
+      if (!all_above(judged + b, 1, chain.tiny_pivot()[b])) return false;
+    const int m = linkage_.rows();
+    return !m || all_above(judged + chain.n(), job_.anywhere ? m : 2 * m + 1, 0.0);
+  }
+  Failure judge(const double* judged) const { return solves() ? judge(judged, true) : Failure{}; }
 
  private:
   template <class T>
@@ -143,7 +147,7 @@ class LinkageRows {
   bool derives() const { return job_.function == LinkageFunction::constraint_derivatives; }
   bool solves() const { return judged_size(job_) > 0; }
 
-  Failure judge(const double* judged, bool of_choice = true) const {
+  Failure judge(const double* judged, bool of_choice) const {
     const Chain& chain = linkage_.chain();
     const int n = chain.n(), m = linkage_.rows();
     for (int b = n; b-- > 0;)
@@ -205,12 +209,29 @@ class LinkageRows {
   Packed *packs_[kChainInputs + 2], *external_ = nullptr, *out_[kMostOutputs], *judged_ = nullptr;
 };
 
+// rows of machine code that are refused are left to the kernels, which may choose other equations
+struct Judged {
+  LinkageRows& kernel;
+
+  template <class T>
+  bool takes(const T* const*) const {
+    return true;
+  }
+  Failure finish(double* const*, const double* judged) const { return kernel.judge(judged); }
+  bool finish_lanes(Packed* const*, const Packed* judged) const { return kernel.trusts(judged); }
+  Failure explain(std::ptrdiff_t row, const Failure&) const { return kernel.single(row); }
+};
+
 }  // namespace
 
 Failure run_linkage(const LinkageJob& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) {
   Scratch& scratch = Scratch::of_this_thread();
   const Scratch::Frame frame(scratch);
   LinkageRows work(job, rows, scratch);
+  if (job.program) {
+    Judged judge{work};
+    return run_program(job, rows, begin, end, judge, scratch);
+  }
   return run_over(work, rows, begin, end, scratch);
 }
 

@@ -99,15 +99,14 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   void rows(Extent extent = Extent::all) {
     extent_ = extent;
     this->frames();
-    LoopBodies<T> bodies{R_WB_, p_W_, nullptr};
-    if (order != LoopOrder::position) {
-      qd_ = this->ordered(in_[Param::qd]);
-      LoopMotion<T>* motion = scratch_.template take<LoopMotion<T>>(n_);
-      loop_motions<order>(model_, R_WB_, p_W_, qd_, motion);
-      bodies.motion = motion;
-    }
     joint_ = scratch_.template take<Screw<T>>(n_);
     for (int b = 0; b < n_; ++b) joint_[b] = joint_screw(model_, b, R_WB_, p_W_);
+    if (order != LoopOrder::position) {
+      qd_ = this->ordered(in_[Param::qd]);
+      motion_ = scratch_.template take<LoopMotion<T>>(n_);
+      loop_motions<order>(model_, joint_, qd_, motion_);
+    }
+    const LoopBodies<T> bodies{R_WB_, p_W_, motion_};
     value_ = scratch_.template take<RowValue<T>>(m_);
     point_ = scratch_.template take<Vec3<T>>(linkage_.constraints().size());
     if (drive_) axis_ = scratch_.template take<Vec3<T>>(linkage_.constraints().size());
@@ -214,14 +213,13 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   Tree tree(T* judged) {
     Tree x{take_square<T>(n_, scratch_), scratch_.template take<T>(n_)};
     if (n_ <= 8) {
-      // read beside the lower half, and garbage may be slow to compute with
-      if (Wide<T>::kStep > 1) std::fill_n(x.M, n_ * n_, T(0.0));
       crba_walk_lower(model_, at_, x.M, scratch_);
       forces_.add_rotors(x.M);
+      ltl_small(chain_.topology(), x.M, x.h);
     } else {
       mass_matrix_of_bodies(chain_, model_, Method::crba, at_, x.M, scratch_);
+      ltl(chain_.topology(), x.M, n_, x.h);
     }
-    ltl(chain_.topology(), x.M, n_, x.h);
     for (std::ptrdiff_t b = 0; b < n_; ++b) judged[b] = x.M[b * n_ + b];
     return x;
   }
@@ -334,8 +332,9 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   // gam, or what replaces it, (L37)
   T bend(int i) const {
     const RowValue<T>& x = value_[i];
-    if (job_.damping == 0 && job_.stiffness == 0) return x.gam;
-    return x.gam + x.fd * T(2 * job_.damping) + x.f * T(job_.stiffness * job_.stiffness);
+    const Baumgarte& held = job_.baumgarte;
+    if (!held.any()) return x.gam;
+    return x.gam + x.fd * T(2 * held.damping) + x.f * T(held.stiffness * held.stiffness);
   }
 
   // (L32) accelerations from group to group
@@ -347,20 +346,18 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     if (drive_) push(effort);
 
     // ---- bodies alone
-    Screw<T>* bent = scratch_.template take<Screw<T>>(n_);   // accelerations without qdd, those of the carrier left out
-    Screw<T>* speed = scratch_.template take<Screw<T>>(n_);  // then accelerations
-    Screw<T>* load = scratch_.template take<Screw<T>>(n_);   // wrenches at bent
+    Screw<T>* bent = scratch_.template take<Screw<T>>(n_);  // accelerations without qdd, those of the carrier left out
+    Screw<T>* rate = scratch_.template take<Screw<T>>(n_);  // accelerations
+    Screw<T>* load = scratch_.template take<Screw<T>>(n_);  // wrenches at bent
     GroupInertia<T>* inertia = scratch_.template take<GroupInertia<T>>(n_);
     const Screw<T> still{zero3<T>(), zero3<T>()};
     for (int b = 0; b < n_; ++b) {
       const int parent = model_.parent(b);
-      speed[b] = parent == kWorld ? still : speed[parent];
-      const Screw<T> turning = carried(speed[b], joint_[b]);
-      bent[b] = {turning.v * qd_[b], turning.w * qd_[b]};
-      add(speed[b], joint_[b], qd_[b]);
+      bent[b] = still;
+      if (parent != kWorld) add(bent[b], carried(motion_[parent].speed, joint_[b]), qd_[b]);
       const Moments<T> x = moments_about_base(model_, b, R_WB_, p_W_);
       inertia[b].set(x);
-      load[b] = carried_momentum(speed[b], momentum_of(x, speed[b]));
+      load[b] = carried_momentum(motion_[b].speed, momentum_of(x, motion_[b].speed));
     }
 
     // ---- tips to base
@@ -461,7 +458,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
       const LoopGroup& group = groups[g];
       const int n = group.topology.size();
       const GroupSolution<T>& x = solution[g];
-      const Screw<T> a = group.carrier == kWorld ? Screw<T>{this->base().a, zero3<T>()} : speed[group.carrier];
+      const Screw<T> a = group.carrier == kWorld ? Screw<T>{this->base().a, zero3<T>()} : rate[group.carrier];
       for (int i = 0; i < n; ++i) {
         x.effort[i] -= x.F[0][i] * a.v.x() + x.F[1][i] * a.v.y() + x.F[2][i] * a.v.z() + x.F[3][i] * a.w.x() +
                        x.F[4][i] * a.w.y() + x.F[5][i] * a.w.z();
@@ -471,9 +468,9 @@ class LinkageEvaluation : private ChainEvaluation<T> {
       for (int i = 0; i < n; ++i) {
         const int b = group.bodies[i];
         qdd[b] = local[i];
-        speed[b] = a;
-        add(speed[b], bent[b]);
-        for (int j = i; j != kWorld; j = group.topology.parent[j]) add(speed[b], joint_[group.bodies[j]], local[j]);
+        rate[b] = a;
+        add(rate[b], bent[b]);
+        for (int j = i; j != kWorld; j = group.topology.parent[j]) add(rate[b], joint_[group.bodies[j]], local[j]);
       }
     }
     this->deliver(qdd, out);
@@ -653,6 +650,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   const int m_;
   const T* qd_ = nullptr;
   Screw<T>* joint_ = nullptr;  // axes about the base origin
+  LoopMotion<T>* motion_ = nullptr;
   RowValue<T>* value_ = nullptr;
   Extent extent_ = Extent::all;
   Vec3<T>* point_ = nullptr;  // P_B of every constraint

@@ -1,13 +1,15 @@
-// Motion of many runs of one chain under efforts, springs and dampers of its joints. Plain data, shared by all instruction
-// sets.
+// Motion of many runs of one chain or linkage under efforts, springs and dampers of its joints. Plain data, shared by all
+// instruction sets.
 #pragma once
 
-#include <zveno/functions/job.hpp>
+#include <zveno/functions/linkage_job.hpp>
 
 namespace zveno {
 
 struct StepsJob {
   const Chain* chain = nullptr;
+  const Linkage* linkage = nullptr;  // of the chain, its rows chosen, given no numbers; null: joints alone
+  Baumgarte baumgarte;
   bool semi_implicit = false;
   double dt = 0;
   std::ptrdiff_t steps = 0, every = 1, records = 0;

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include <zveno/functions/job.hpp>
+#include <zveno/functions/linkage_job.hpp>
 #include <zveno/graph/graph.hpp>
 #include <zveno/model/inertial.hpp>
 
@@ -23,5 +23,7 @@ struct TraceOptions {
 Graph trace(const Job& job, const TraceOptions& options);
 // throws std::invalid_argument for legs that are closed by iteration
 Graph trace(const HexJob& job, const TraceOptions& options);
+// with the rows that were chosen for the linkage; throws std::invalid_argument for constraints that are functions
+Graph trace(const LinkageJob& job, const TraceOptions& options);
 
 }  // namespace zveno

@@ -5,32 +5,29 @@
 #include <utility>
 
 namespace zveno {
-namespace {
-
-// of the length: a residual below is round-off, one above is open; more steps than these are not made
-constexpr double kClosed = 1e-14, kOpen = 1e-9;
-constexpr int kMostSteps = 3;
-
-}  // namespace
 
 LinkageHolding::LinkageHolding(const KernelTable& kernels, const Linkage& linkage, ChooseRows choose, Give give,
-                               Baumgarte baumgarte)
+                               Baumgarte baumgarte, std::vector<LoopDrive> drives)
     : kernels_(kernels),
       linkage_(linkage),
       choose_(choose),
       give_(std::move(give)),
       baumgarte_(baumgarte),
+      drives_(std::move(drives)),
       given_(static_cast<std::size_t>(linkage.given())),
       multiplier_(static_cast<std::size_t>(linkage.rows())),
       rate_(multiplier_.size()),
       residual_(multiplier_.size()),
       next_(static_cast<std::size_t>(linkage.chain().n())),
-      still_(next_.size()) {}
+      still_(next_.size()),
+      effort_(next_.size()),
+      pushed_(next_.size()),
+      jacobian_(6 * next_.size()) {}
 
 Failure LinkageHolding::run(LinkageFunction function, double t, const double* q, const double* qd, const double* tau,
                             double* first, double* second, const double* base) {
   LinkageJob job(linkage_, function, choose_);
-  job.damping = baumgarte_.damping, job.stiffness = baumgarte_.stiffness;
+  job.baumgarte = baumgarte_;
   job.anywhere = true;  // inside a step
   if (!second) job.outputs = 1;
   Rows rows;
@@ -49,9 +46,72 @@ Failure LinkageHolding::run(LinkageFunction function, double t, const double* q,
   return kernels_.run(job, rows, 0, 1);
 }
 
+Failure LinkageHolding::frame(Function function, const LoopSide& side, const double* q, double* out) {
+  Job job{&linkage_.chain(), function};
+  job.frame = {side.body, side.R, side.p};
+  Rows rows;
+  rows[Param::q].data = q;
+  rows.out[0] = out;
+  rows.count = 1;
+  return kernels_.run(job, rows, 0, 1);
+}
+
+Failure LinkageHolding::drive(double t, const double* q, const double* qd) {
+  const std::size_t n = pushed_.size();
+  std::fill(pushed_.begin(), pushed_.end(), 0.0);
+  if (!given_.empty()) give_(t, q, qd, given_.data());
+  for (const LoopDrive& d : drives_) {
+    const LoopConstraint& c = linkage_.constraints()[static_cast<std::size_t>(d.constraint)];
+    double e[2];
+    if (d.at)
+      d.at(t, q, qd, e);
+    else
+      sample(d.samples, t, 2, e);
+    Vec3<double> point[2], axis{0, 0, 1};
+    for (const LoopSide* side : {&c.b, &c.a}) {
+      Mat3<double> R;
+      Vec3<double> p;
+      if (side->target >= 0) {
+        const double* x = given_.data() + static_cast<std::ptrdiff_t>(Linkage::kTargetSize) * side->target;
+        for (int i = 0; i < 9; ++i) R(i / 3, i % 3) = x[i];
+        p = Vec3<double>{x[9], x[10], x[11]} + times(R, side->p);
+        R = times(R, side->R);
+      } else {
+        double pose[16];
+        if (const Failure f = frame(Function::pose, *side, q, pose)) return f;
+        for (int i = 0; i < 9; ++i) R(i / 3, i % 3) = pose[4 * (i / 3) + i % 3];
+        p = {pose[3], pose[7], pose[11]};
+      }
+      point[side == &c.a] = p;
+      axis = R.col(2);
+    }
+    const Vec3<double> f = axis * e[0], m = axis * e[1], lever = cross<double>(point[0] - point[1], f);
+    for (const LoopSide* side : {&c.b, &c.a}) {
+      if (side->target >= 0 || side->body == kWorld) continue;
+      if (const Failure failure = frame(Function::jacobian, *side, q, jacobian_.data())) return failure;
+      const bool of_b = side == &c.b;
+      const Vec3<double> moment = of_b ? m : m + lever;
+      for (std::size_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int i = 0; i < 3; ++i) {
+          const auto row = static_cast<std::size_t>(i);
+          sum += jacobian_[row * n + j] * f[i] + jacobian_[(row + 3) * n + j] * moment[i];
+        }
+        pushed_[j] += of_b ? sum : -sum;
+      }
+    }
+  }
+  return {};
+}
+
 Failure LinkageHolding::accelerate(double t, const double* q, const double* qd, const double* effort, const double* base,
                                    double* qdd, double& power) {
   power = 0;
+  if (!drives_.empty()) {
+    if (const Failure f = drive(t, q, qd)) return f;
+    for (std::size_t j = 0; j < pushed_.size(); ++j) effort_[j] = effort[j] + pushed_[j], power += pushed_[j] * qd[j];
+    effort = effort_.data();
+  }
   if (given_.empty()) return run(LinkageFunction::forward_dynamics, t, q, qd, effort, qdd, nullptr, base);
   if (const Failure f = run(LinkageFunction::forward_dynamics, t, q, qd, effort, qdd, multiplier_.data(), base)) return f;
   // of constraints that move: N . G qd = -N . f_t, f_t the rate of f at rest
@@ -61,7 +121,7 @@ Failure LinkageHolding::accelerate(double t, const double* q, const double* qd, 
 }
 
 Failure LinkageHolding::project(double t, double* q, double* qd) {
-  if (baumgarte_.damping != 0 || baumgarte_.stiffness != 0) return {};
+  if (baumgarte_.any()) return {};
   for (int k = 0;; ++k) {
     if (const Failure f = run(LinkageFunction::residual, t, q, still_.data(), nullptr, residual_.data())) return f;
     std::size_t worst = 0;
@@ -69,7 +129,7 @@ Failure LinkageHolding::project(double t, double* q, double* qd) {
       if (std::abs(residual_[i]) > std::abs(residual_[worst])) worst = i;
     const double gap = residual_.empty() ? 0.0 : std::abs(residual_[worst]);
     if (gap <= kClosed * linkage_.length()) break;
-    if (k == kMostSteps) {
+    if (k == kMostProjections) {
       if (gap <= kOpen * linkage_.length()) break;
       return {Cause::open, -1, linkage_.constraint_of_row(static_cast<int>(worst)), gap};
     }

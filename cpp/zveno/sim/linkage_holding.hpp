@@ -9,17 +9,20 @@
 
 namespace zveno {
 
+// (L15) force along and moment about the axis of a joint that closes a loop
+struct LoopDrive {
+  int constraint;
+  Samples samples;                                                                     // two numbers for each time
+  std::function<void(double t, const double* q, const double* qd, double* drive)> at;  // instead of them; may throw
+};
+
 class LinkageHolding final : public Holding {
  public:
   // numbers that the linkage is given, at a state; may throw
   using Give = std::function<void(double t, const double* q, const double* qd, double* to)>;
 
-  // Instead of projection: f'' + 2 damping f' + stiffness^2 f = 0, unless both are zero. (L37)
-  struct Baumgarte {
-    double damping = 0, stiffness = 0;
-  };
-
-  LinkageHolding(const KernelTable& kernels, const Linkage& linkage, ChooseRows choose, Give give, Baumgarte baumgarte);
+  LinkageHolding(const KernelTable& kernels, const Linkage& linkage, ChooseRows choose, Give give, Baumgarte baumgarte,
+                 std::vector<LoopDrive> drives = {});
 
   Failure accelerate(double t, const double* q, const double* qd, const double* effort, const double* base, double* qdd,
                      double& power) override;
@@ -34,13 +37,20 @@ class LinkageHolding final : public Holding {
   Failure run(LinkageFunction function, double t, const double* q, const double* qd, const double* tau, double* first,
               double* second = nullptr, const double* base = nullptr);
 
+  // a function of one frame of the tree
+  Failure frame(Function function, const LoopSide& side, const double* q, double* out);
+  // pushed_ <- what the drives do to the joints of the tree
+  Failure drive(double t, const double* q, const double* qd);
+
   const KernelTable& kernels_;
   const Linkage& linkage_;
   ChooseRows choose_;
   Give give_;
   Baumgarte baumgarte_;
+  std::vector<LoopDrive> drives_;
   double time_ = 0;
   std::vector<double> given_, multiplier_, rate_, residual_, next_, still_;
+  std::vector<double> effort_, pushed_, jacobian_;
 };
 
 }  // namespace zveno

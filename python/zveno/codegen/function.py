@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from ..model import Body, Chain, Hexapod, Section
+    from ..model.linkage import Linkage
     from .llvm import Machine
 
     _Result = TypeVar("_Result", default=Any)
@@ -297,11 +298,72 @@ class _HexapodKind:
         return [values[x.name] for x in traced.graph.inputs], parts
 
 
-_Kind = type[_ChainKind] | type[_HexapodKind]
+class _LinkageKind:
+    """Linkages whose constraints are no functions of Python, with the equations that were chosen for them."""
+
+    name = "linkage"
+    methods: Final[dict[str, tuple[tuple[str, float], ...]]] = {}
+
+    @staticmethod
+    def sizes(model: Linkage) -> dict[str, int]:
+        return {"n": model.n, "N": len(model.chain.links), "m": model.m, "k": len(model.constraints)}
+
+    @staticmethod
+    def options(who: str, model: Linkage, given: Mapping[str, Any]) -> dict[str, Any]:
+        return {"symbolic": ()}
+
+    @staticmethod
+    def extra_inputs(options: Mapping[str, Any]) -> list[Argument]:
+        return []
+
+    @staticmethod
+    def outputs(row: Mapping[str, Any], wanted: list[Argument], model: Linkage) -> tuple[list[Argument], int]:
+        judged = Argument("judged", (model.n + 2 * model.m + 1,), "pivots, then what has to be positive")
+        return [*wanted, judged] if row["name"] in ("forward_dynamics", "project_velocity") else wanted, len(wanted)
+
+    @staticmethod
+    def described(model: Linkage) -> dict[str, str]:
+        names = ", ".join(x.name for x in model.constraints)
+        return {"joints": ", ".join(model.joint_names), "constraints": names}
+
+    @staticmethod
+    def kernel_operations(model: Linkage, function: str, options: Mapping[str, Any]) -> OpCount | None:
+        return None
+
+    @staticmethod
+    def reference(traced: TracedFunction, rng: np.random.Generator, count: int) -> tuple[list[Array], list[Any]]:
+        model = traced.model
+        q = _random_closed(model, rng, count)
+        values = {x.name: rng.uniform(-1.0, 1.0, (count, *x.shape)) for x in traced.graph.inputs} | {"q": q}
+        if "qd" in values and traced.function != "project_velocity":
+            values["qd"] = model.project_velocity(q, values["qd"])
+        outputs = traced.options["outputs"]
+        chosen = {} if outputs is None else {"outputs": outputs}
+        result = getattr(model, traced.function)(**values, **chosen)
+        names = [x.name for x in traced.graph.outputs]
+        parts = [getattr(result, name) for name in names] if traced._row["several"] else [result]
+        return [values[x.name] for x in traced.graph.inputs], parts
+
+
+_Kind = type[_ChainKind] | type[_HexapodKind] | type[_LinkageKind]
 
 
 def _kind(model: Any) -> _Kind:
+    if isinstance(model, _core.Linkage):
+        return _LinkageKind
     return _ChainKind if isinstance(model, _core.Chain) else _HexapodKind
+
+
+def _random_closed(model: Linkage, rng: np.random.Generator, count: int) -> Array:
+    """Closed configurations with rates that the equations of the model determine."""
+    found: list[Array] = []
+    for _ in range(50 + 5 * count):
+        q = model.close(rng.uniform(-1.0, 1.0, model.n), on_error="nan")
+        if np.isfinite(q).all() and model.mobility(q).status == "regular":
+            found.append(q)
+            if len(found) == count:
+                return np.array(found)
+    raise ValueError(f"reference: no {count} closed configurations of model '{model.name}' found")
 
 
 @cache
@@ -396,13 +458,14 @@ class Writable:
 class TracedFunction(Writable):
     """A function of one mechanism as a graph of elementary operations.
 
-    Made by `Chain.trace` and `Hexapod.trace`; compiled functions are traced functions too. Functions of hexapods give
-    ``measures`` besides their results, which tell poses that a leg cannot take; inverse dynamics of hexapods ends with
-    ``jacobian' forces = load``, a system that is not part of the graph: the library solves it with pivoting.
+    Made by `Chain.trace`, `Hexapod.trace` and `Linkage.trace`; compiled functions are traced functions too. Functions
+    of hexapods give ``measures`` besides their results, which tell poses that a leg cannot take; inverse dynamics of
+    hexapods ends with ``jacobian' forces = load``, a system that is not part of the graph: the library solves it with
+    pivoting.
 
     Attributes
     ----------
-    model : Chain or Hexapod
+    model : Chain, Hexapod or Linkage
     function : str
     options : dict
         Everything else that was decided when it was traced.
@@ -507,7 +570,7 @@ class TracedFunction(Writable):
             for key, value in self.options.items()
             if value not in (None, ()) and key not in ("pattern", "numbers")
         }
-        gravity = ", ".join(map(repr, self.model.gravity.tolist()))
+        gravity = ", ".join(map(repr, getattr(self.model, "chain", self.model).gravity.tolist()))
         return {
             "model": self.model.name,
             **_kind(self.model).described(self.model),
@@ -710,6 +773,7 @@ _COMMON: Final = {"arguments", "outputs", "level", "limit"}
 _OWN: Final = {
     "chain": {*_FIXED, "section", "external", "parameters"},
     "hexapod": {"tau", "base"},
+    "linkage": set[str](),
 }
 
 

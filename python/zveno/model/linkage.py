@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar, Final, NamedTuple, NoReturn, Self
+from typing import Any, ClassVar, Final, NamedTuple, NoReturn, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .._check import Array, _show, as_amount, as_array, as_choice, as_list, as_number, did_you_mean, failing, frozen
 from .._record import Value, require_keys
+from ..codegen.function import CompiledFunction, TracedFunction, TraceOptions, compile_function, trace_function
 from ..dynamics.linkage_linear import linearise_linkage
 from ..errors import ModelError, SingularityError, UnreachableError
 from ..sim.linkage import simulate_linkage
@@ -545,6 +546,62 @@ class Linkage(Value, _core.Linkage):
 
         return draw_constraints(self, state, when, axes)
 
+    # ---- code for this very mechanism
+
+    def trace(self, function: str, **options: Unpack[TraceOptions]) -> TracedFunction:
+        """A method of this linkage as a graph of elementary operations, which can be written as C.
+
+        The equations to compute with are those that were chosen for the linkage: at configurations where others would
+        be needed, or where it is singular, the code gives numbers that mean nothing, and does not say so. `compile`
+        does.
+
+        Parameters
+        ----------
+        function : str
+            "forward_dynamics", "residual", "constraint_velocity", "constraint_jacobian", "constraint_bias" or
+            "project_velocity".
+        **options
+            ``arguments``, names of arrays to be given, as ``("q", "qd", "tau", "drive")``; ``outputs``, names of
+            results; ``level`` and ``limit`` as in `Chain.trace`.
+
+        Raises
+        ------
+        ValueError
+            Constraints are functions of time or of the state, which are Python's.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> four_bar = zv.mechanisms.four_bar()
+        >>> traced = four_bar.trace("forward_dynamics", outputs=["qdd"], level="algebraic")
+        >>> [x.name for x in traced.graph.inputs], [x.name for x in traced.graph.outputs]
+        (['q', 'qd', 'tau'], ['qdd'])
+        >>> "four_bar_forward_dynamics" in traced.c_source()
+        True
+        """
+        return trace_function(self, function, options)
+
+    def compile(self, function: str, **options: Unpack[TraceOptions]) -> CompiledFunction:
+        """Machine code of a method for this very linkage. Needs llvmlite (``zveno[jit]``); arguments as in `trace`.
+
+        Returns
+        -------
+        CompiledFunction
+            Called like the method: the same shapes, batches, results and errors. States where other equations are
+            needed than those of the linkage go the way of the method itself.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> four_bar = zv.mechanisms.four_bar()
+        >>> f = four_bar.compile("forward_dynamics", outputs=["qdd"])
+        >>> q = four_bar.close([0.8, 0.0, 1.5], hold=["crank_joint"])
+        >>> qd, tau = four_bar.velocities(q, {"crank_joint": 3.0}), [0.5, 0.0, 0.0]
+        >>> bool((f(q, qd, tau).qdd == four_bar.forward_dynamics(q, qd, tau).qdd).all())
+        True
+        """
+        return compile_function(self, function, options)
+
     # ---- closing
 
     def _closed(self, guess: Array, held: NDArray[np.bool_], t: float) -> tuple[Array, Array, bool, int, float]:
@@ -1041,6 +1098,8 @@ class Linkage(Value, _core.Linkage):
         box = None
         if bounds is not None:
             low, high = (np.broadcast_to(np.asarray(x, dtype=float), (k,)) for x in bounds)
+            if np.isnan(low).any() or np.isnan(high).any():
+                fail("bounds is not a number somewhere, expected least and largest efforts")
             if not (low <= high).all():
                 fail("bounds leave no room: lower above upper")
             box = low, high

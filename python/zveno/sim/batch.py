@@ -357,7 +357,7 @@ class _CancelledError(Exception):
 
 
 class Lanes(NamedTuple):
-    """Runs of a chain under efforts, springs and dampers of its joints alone, as C++ makes them side by side."""
+    """Runs under efforts, springs and dampers of the joints alone, as C++ makes them side by side."""
 
     q: Array  # (runs, n)
     qd: Array
@@ -365,6 +365,8 @@ class Lanes(NamedTuple):
     held: int  # efforts of so many steps are given, or one for all
     tau_by_run: bool
     spring: Array | None  # (n, 4): force, stiffness, damping, reference
+    linkage: Any = None  # what holds the links besides their joints
+    baumgarte: tuple[float, float] = (0.0, 0.0)
 
     def slopes(self, chain: Any) -> tuple[Array, Array]:
         """Stiffness and damping of every joint, the links' own included, (n,) each."""
@@ -374,7 +376,7 @@ class Lanes(NamedTuple):
     def calm(self, chain: Any, dt: float) -> NDArray[np.bool_]:
         """Runs for which a bound says quickly that the step is far below the limit of stability; see `stability`."""
         k, c = self.slopes(chain)
-        if not k.any() and not c.any():
+        if self.linkage is not None or (not k.any() and not c.any()):
             return np.ones(len(self.q), bool)
         inverse = chain.inverse_mass_matrix(self.q, on_error="nan")
         weight = np.diagonal(inverse, axis1=1, axis2=2)
@@ -396,6 +398,11 @@ class Runs(NamedTuple, Generic[AnySimulation]):
     calls_back: bool  # into Python, where only one run can be made at a time
     wanted: Sequence[str] | None = None  # names of the fields to record; None: all
     lanes: Lanes | None = None  # of runs that can be made side by side in them
+
+    @property
+    def chain(self) -> Any:
+        """The tree of runs in lanes."""
+        return self.model if self.lanes is None or self.lanes.linkage is None else self.model.chain
 
     @property
     def sizes(self) -> dict[str, tuple[int, ...]]:
@@ -470,7 +477,7 @@ class _Batch(Generic[AnySimulation]):
         """Refuse a step that is far too long for one of the runs."""
         lanes = self.runs.lanes
         if lanes is not None:
-            self.calm = lanes.calm(self.runs.model, self.plan.dt)
+            self.calm = lanes.calm(self.runs.chain, self.plan.dt)
         for row in np.flatnonzero(~self.calm).tolist():
             linear = self.runs.linear(row)
             self.plan.require_step(linear, f" for run {self.place(row)}")
@@ -478,8 +485,9 @@ class _Batch(Generic[AnySimulation]):
 
     def side_by_side(self, threads: int, tick: Callable[[], None]) -> None:
         """Make all runs in lanes; those that fail are made again one by one, which tells why."""
-        plan, lanes, chain = self.plan, self.runs.lanes, self.runs.model
+        plan, lanes, model = self.plan, self.runs.lanes, self.runs.model
         assert lanes is not None
+        chain = self.runs.chain
         out: dict[str, Array] = {
             name: self.arrays[name] for name in ("q", "qd", "qdd", "tau", "work_joints") if name in self.arrays
         }
@@ -509,7 +517,7 @@ class _Batch(Generic[AnySimulation]):
         self.states[:] = plan.records
         for row, events in enumerate(listed):
             self.events[row] = self.kind._listed(events, self.runs.names)
-        whole = self.kind({"t": self.times, **self.arrays}, chain, method=plan.method, dt=plan.dt, events=[])
+        whole = self.kind({"t": self.times, **self.arrays}, model, method=plan.method, dt=plan.dt, events=[])
         self.energy[:] = np.stack(whole._balances(), axis=-1)
         for row in np.flatnonzero(broken).tolist():
             if row > self.last:
@@ -535,7 +543,7 @@ class _Batch(Generic[AnySimulation]):
 
     def _account(self, out: Mapping[str, Array], threads: int) -> None:
         """What follows from the recorded states of all runs."""
-        chain, arrays = self.runs.model, self.arrays
+        chain, arrays = self.runs.chain, self.arrays
         state = (arrays["q"], arrays["qd"])
         how: dict[str, Any] = {"on_error": "nan", "threads": threads}
         if "base_wrench" in arrays:

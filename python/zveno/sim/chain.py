@@ -85,6 +85,11 @@ class ChainSimulation(Simulation, mechanism="chain"):
     _called = "model"
     _efforts = "efforts"
 
+    @classmethod
+    def _in_lanes(cls, model: Any) -> bool:
+        """Whether runs of the mechanism can be made side by side."""
+        return True
+
     def _labels(self, dim: str) -> tuple[str, ...]:
         return self.chain.joint_names
 
@@ -407,8 +412,12 @@ def simulated(
     check_step: Any,
     threads: Any,
     methods: Sequence[str] = METHODS,
+    drives: Sequence[tuple[int, str, Wrench]] = (),
 ) -> Any:
-    """The motion of `model`, a chain or a linkage of `chain`; `held_by`: what else `_core.ChainRun` is told of it."""
+    """The motion of `model`, a chain or a linkage of `chain`; `held_by`: what else `_core.ChainRun` is told of it.
+
+    `drives`: of constraints, by their places and names.
+    """
     n = chain.n
     plan = Plan.checked(t_end, dt, t_start, method, every, progress, on_error, check_step, threads, methods, rtol, atol)
     names = chain.joint_names
@@ -439,6 +448,7 @@ def simulated(
     base = None if base_motion is None else as_load(base_motion, "base_motion", 9)
     shapes = {name: array.shape[:-1] for name, array in start.items()}
     shapes |= {f"external of link '{link}'": load.lead for link, load in loads}
+    shapes |= {f"drive of constraint '{name}'": load.lead for _, name, load in drives}
     shapes["base_motion"] = () if base is None else base.lead
     lead = common_shape(shapes)
     effort = None if tau is None or callable(tau) else as_efforts(tau, plan.steps, ((n,),), lead)
@@ -448,6 +458,7 @@ def simulated(
     pulls = [(link, load.rows(lead)) for link, load in loads]
     efforts = effort and effort.rows(lead, lambda row: row)
     bases = base and base.rows(lead)
+    driven = [(k, name, load.rows(lead)) for k, name, load in drives]
     adaptive = plan.method in ADAPTIVE
     if adaptive:
         _optional("scipy.integrate", f"simulate: method '{plan.method}'", "scipy")
@@ -469,6 +480,7 @@ def simulated(
             base=bases and bases(i),
             watched=watched.given,
             wanted=wanted,
+            drives=[(k, name, drive(i)) for k, name, drive in driven],
             **held_by,
         )
         if not adaptive:
@@ -480,11 +492,14 @@ def simulated(
             return None
         return stability.of_chain(chain, plan.method, chosen, rows["q"][i], rows["qd"][i])
 
-    calls_back = bool(forces) or any(load.function is not None for _, load in loads) or adaptive
+    called = [load for _, load in loads] + [load for _, _, load in drives]
+    calls_back = bool(forces) or any(load.function is not None for load in called) or adaptive
     calls_back |= kind._calls_back(model) or watched.calls_back or (base is not None and base.function is not None)
     lanes = None
-    if lead and not (calls_back or held_by or loads or base or watched.given) and plan.method in EXPLICIT:
+    plain = not (calls_back or called or base or watched.given)
+    if lead and plain and plan.method in EXPLICIT and kind._in_lanes(model):
         lanes = _lanes(chosen, effort, lead, rows["q"], rows["qd"])
+        lanes = lanes and lanes._replace(**held_by)
     return run_all(Runs(plan, lead, make, linear, kind, model, names, {"joint": n}, calls_back, wanted, lanes))
 
 

@@ -24,6 +24,8 @@ from .chain import (
     simulated,
 )
 from .plan import Plan, refuse
+from .simulation import Load as Wrench
+from .simulation import as_load
 from .words import answering
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ __all__ = ["LinkageSimulation", "simulate_linkage"]
 
 _OPEN: Final = 1e-6  # of the length: what closing may mend without a word
 _WRONG: Final = 1e-6  # of the rates: likewise
+_SMALL: Final = 128  # joints and equations: more would take too much memory side by side
 
 
 class LinkageSimulation(ChainSimulation, mechanism="linkage"):
@@ -53,32 +56,39 @@ class LinkageSimulation(ChainSimulation, mechanism="linkage"):
             return self.linkage.chain
 
     def reactions(
-        self, external: Mapping[str, ArrayLike] | None = None, base_motion: ArrayLike | None = None
+        self,
+        external: Mapping[str, ArrayLike] | None = None,
+        base_motion: ArrayLike | None = None,
+        drive: ArrayLike | None = None,
     ) -> LinkageDynamics:
         """Forces in all joints at the recorded states: the result of `Linkage.forward_dynamics` with its arrays.
 
         Parameters
         ----------
-        external, base_motion
+        external, base_motion, drive
             What acted besides the efforts, at the recorded states, as `Linkage.forward_dynamics` takes them: the record
             does not hold it.
 
         Raises
         ------
         ValueError
-            External wrenches or a moving base acted, and they are not given.
+            External wrenches, drives in cut joints or a moving base acted, and they are not given.
         """
         loads = dict(external) if external is not None else None
         found = self.linkage.forward_dynamics(
-            self.q, self.qd, self.tau, self.t, external=loads, base_motion=base_motion
+            self.q, self.qd, self.tau, self.t, external=loads, base_motion=base_motion, drive=drive
         )
         difference = np.abs(found.qdd - self.qdd).max(initial=0.0)
         if difference > 1e-6 * max(1.0, float(np.abs(self.qdd).max(initial=0.0))):
             raise ValueError(
-                "reactions: external wrenches or a moving base acted, which the record does not hold, expected them as"
-                " external= and base_motion="
+                "reactions: external wrenches, drives or a moving base acted, which the record does not hold, expected"
+                " them as external=, drive= and base_motion="
             )
         return found
+
+    @classmethod
+    def _in_lanes(cls, model: Linkage) -> bool:
+        return model._samples > 0 and model.n + model.m <= _SMALL
 
     @classmethod
     def _calls_back(cls, model: Linkage) -> bool:
@@ -98,7 +108,14 @@ class LinkageSimulation(ChainSimulation, mechanism="linkage"):
                     " linkage.close(q) finds one"
                 )
             closed[i] = model.close(q[i], t=start)
-            rates[i] = model.project_velocity(closed[i], qd[i], start)
+            try:
+                rates[i] = model.project_velocity(closed[i], qd[i], start)
+            except errors.SingularityError as error:
+                raise errors.SingularityError(
+                    f"simulate: q{where} is a singular configuration of linkage '{model.name}', where accelerations are"
+                    " not determined: linkage.singularity(q) tells its kind, expected a start beside it",
+                    cause=error.cause,
+                ) from error
             wrong = np.abs(rates[i] - qd[i]).max(initial=0.0)
             if wrong > _WRONG * max(1.0, float(np.abs(qd[i]).max(initial=0.0))):
                 refuse(
@@ -115,20 +132,23 @@ class LinkageSimulation(ChainSimulation, mechanism="linkage"):
         name = model.constraints[part].name if 0 <= part < len(model.constraints) else model.name
         if key == "open":
             gap = f"constraint '{name}' of linkage '{model.name}' cannot be met any more: it is open by {margin:.3g} m"
-            return errors.UnreachableError(f"{when} {gap}", cause=key, margin=margin)
+            timed = any(x.timed for x in model.constraints)
+            why = "" if timed else "; dt is too long for the motion, or it runs into a singular configuration"
+            return errors.UnreachableError(f"{when} {gap}{why}", cause=key, margin=margin)
         return errors.SingularityError(f"{when} linkage '{model.name}' {text}", cause=key)
 
 
 @overload
 def simulate_linkage(
-    linkage: Linkage, t_end: float, dt: float, *, threads: SupportsIndex, baumgarte: Any = None,
+    linkage: Linkage, t_end: float, dt: float, *, threads: SupportsIndex, baumgarte: Any = None, drive: Any = None,
     **options: Unpack[ChainOptions],
 ) -> SimulationBatch: ...  # fmt: skip
 @overload
 def simulate_linkage(
-    linkage: Linkage, t_end: float, dt: float, *, baumgarte: Any = None, **options: Unpack[ChainOptions]
-) -> LinkageSimulation: ...
-@answering(OTHER_WORDS)
+    linkage: Linkage, t_end: float, dt: float, *, baumgarte: Any = None, drive: Any = None,
+    **options: Unpack[ChainOptions],
+) -> LinkageSimulation: ...  # fmt: skip
+@answering(OTHER_WORDS | dict.fromkeys(("drives", "motor", "motors", "actuators"), "drive"))
 def simulate_linkage(
     linkage: Linkage,
     t_end: float,
@@ -153,6 +173,7 @@ def simulate_linkage(
     check_step: bool = True,
     threads: SupportsIndex | None = None,
     baumgarte: ArrayLike | None = None,
+    drive: Mapping[str, Load] | None = None,
 ) -> LinkageSimulation | SimulationBatch:
     """Motion of a closed mechanism in time; `Linkage.simulate` is this function.
 
@@ -170,6 +191,11 @@ def simulate_linkage(
     baumgarte : (2,) array, 1/s, optional
         (alpha, beta): f'' + 2 alpha f' + beta^2 f = 0 instead of projection. It leaves a drift of the order of the
         error of a step, and does work. Keep alpha dt below 0.4 ("semi-implicit") or 1.4 ("rk4").
+    drive : dict, optional
+        Drives in joints that close loops, by the names of constraints, (L15): force along the axis of A on link B at
+        its point and moment about that axis, N and N m; the opposite acts on A. (..., 2) array, constant; (times (k,),
+        values (..., k, 2)), linear between the times and constant outside; or ``f(t, q, qd) -> (2,)``. Their work is
+        part of ``work_external``.
     base_motion : (..., 9) array, (times, values), or callable
         See `Chain.simulate`. Constraints are relative to the base, motions of targets too.
     method : str
@@ -187,8 +213,8 @@ def simulate_linkage(
     Raises
     ------
     UnreachableError
-        A constraint that moves in time cannot be met any more; with ``time``, and the record up to then as
-        ``simulation``.
+        A constraint cannot be met any more: it moves in time and leaves the workspace, or the step is too long; with
+        ``time``, and the record up to then as ``simulation``.
     SingularityError
         The constraints depend on each other where they did not before: the motion may branch there.
 
@@ -217,9 +243,32 @@ def simulate_linkage(
         LinkageSimulation, linkage, linkage.chain, {"linkage": linkage, "baumgarte": gains}, t_end, dt, q=q, qd=qd,
         tau=tau, laws=laws, external=external, base_motion=base_motion, hold=hold, events=events, t_start=t_start,
         method=method, rtol=rtol, atol=atol, every=every, record=record, progress=progress, on_error=on_error,
-        check_step=check_step, threads=threads,
+        check_step=check_step, threads=threads, drives=_drives(linkage, drive),
     )  # fmt: skip
     return made
+
+
+def _drives(linkage: Linkage, given: Any) -> list[tuple[int, str, Wrench]]:
+    """Place, name and numbers of every drive."""
+    if given is None:
+        return []
+    placed = [x.name for x in linkage.constraints if x.a is not None]
+    if not isinstance(given, Mapping):
+        refuse(f"drive is {_show(given)}, expected a dict of force and moment by the name of a constraint")
+    names = [x.name for x in linkage.constraints]
+    for name in given:
+        if name not in placed:
+            known = ", ".join(map(repr, placed)) or "there is none"
+            refuse(f"drive names constraint {_show(name)}, expected one with an axis: {known}")
+    return [
+        (names.index(name), name, _as_drive(value, f"drive of constraint '{name}'")) for name, value in given.items()
+    ]
+
+
+def _as_drive(value: Any, what: str) -> Wrench:
+    """Two numbers look like times and values: those are arrays."""
+    pair = not callable(value) and isinstance(value, tuple | list) and len(value) == 2 and np.ndim(value[0]) == 0
+    return as_load(np.asarray(value) if pair else value, what, 2)
 
 
 __test__: Final = {"simulate_linkage": simulate_linkage}  # doctest passes over what a decorator has wrapped

@@ -21,11 +21,11 @@ struct LoopFrame {
 // how much is asked of a row
 enum class LoopOrder { position, velocity, acceleration };
 
-// motion of a body, base axes
+// of a body, seen at the base origin, base axes
 template <class T>
 struct LoopMotion {
-  Vec3<T> w, v;    // from LoopOrder::velocity on
-  Vec3<T> eps, a;  // from LoopOrder::acceleration on, at qdd = 0
+  Screw<T> speed;  // from LoopOrder::velocity on
+  Screw<T> bent;   // from LoopOrder::acceleration on: accelerations at qdd = 0
 };
 
 // bodies of the chain
@@ -36,30 +36,43 @@ struct LoopBodies {
   const LoopMotion<T>* motion;
 };
 
-// of all bodies, on a base at rest
+// rate of a motion s that is fixed in a body with the motion V
+template <class T>
+ZVENO_INLINE Screw<T> carried(const Screw<T>& V, const Screw<T>& s) {
+  return {cross<T>(V.w, s.v) + cross<T>(V.v, s.w), cross<T>(V.w, s.w)};
+}
+// rate of a momentum h that is fixed in it
+template <class T>
+ZVENO_INLINE Screw<T> carried_momentum(const Screw<T>& V, const Screw<T>& h) {
+  return {cross<T>(V.w, h.v), cross<T>(V.w, h.w) + cross<T>(V.v, h.v)};
+}
+template <class T>
+ZVENO_INLINE void add(Screw<T>& to, const Screw<T>& x) {
+  to.v += x.v, to.w += x.w;
+}
+template <class T>
+ZVENO_INLINE void add(Screw<T>& to, const Screw<T>& x, const T& k) {
+  to.v += x.v * k, to.w += x.w * k;
+}
+
+// of all bodies, on a base at rest; joint: motions of the joints at unit rates
 template <LoopOrder order, class T, class P>
-void loop_motions(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>* p_W, const T* qd, LoopMotion<T>* motion) {
+void loop_motions(const ModelView<P>& model, const Screw<T>* joint, const T* qd, LoopMotion<T>* motion) {
   for (int b = 0; b < model.size(); ++b) {
     const int parent = model.parent(b);
-    const bool revolute = model.revolute(b);
-    constexpr bool bent = order == LoopOrder::acceleration;
-    const Vec3<T> rate = R_WB[b].col(2) * qd[b];
-    LoopMotion<T> x{zero3<T>(), zero3<T>(), zero3<T>(), zero3<T>()};
-    if (parent != kWorld) {
-      x = motion[parent];
-      const Vec3<T> r = p_W[b] - p_W[parent], turning = cross<T>(x.w, r);
-      x.v += turning;
-      if (bent) {
-        x.a += cross<T>(x.eps, r) + cross<T>(x.w, turning);
-        const Vec3<T> carried = cross<T>(x.w, rate);
-        if (revolute)
-          x.eps += carried;
-        else
-          x.a += twice<T>(carried);
-      }
+    LoopMotion<T>& x = motion[b];
+    if (parent == kWorld) {
+      x.speed = {joint[b].v * qd[b], joint[b].w * qd[b]};
+      if (order == LoopOrder::acceleration) x.bent = {zero3<T>(), zero3<T>()};
+      continue;
     }
-    (revolute ? x.w : x.v) += rate;
-    motion[b] = x;
+    const LoopMotion<T>& from = motion[parent];
+    if (order == LoopOrder::acceleration) {
+      x.bent = from.bent;
+      add(x.bent, carried(from.speed, joint[b]), qd[b]);
+    }
+    x.speed = from.speed;
+    add(x.speed, joint[b], qd[b]);
   }
 }
 
@@ -67,11 +80,8 @@ void loop_motions(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>*
 template <LoopOrder order, class T>
 ZVENO_INLINE void loop_frame(const LoopSide& side, const LoopBodies<T>& bodies, const T* given, bool axes,
                              LoopFrame<T>& out) {
-  const Vec3<T> zero = zero3<T>();
-  if (order != LoopOrder::position) out.w = out.v = zero;
-  if (order == LoopOrder::acceleration) out.eps = out.a = zero;
   Mat3<T> R;
-  Vec3<T> p = zero;
+  Vec3<T> p;
   if (side.target >= 0) {
     const T* x = given + Linkage::kTargetSize * side.target;
     for (int i = 0; i < 3; ++i)
@@ -80,23 +90,29 @@ ZVENO_INLINE void loop_frame(const LoopSide& side, const LoopBodies<T>& bodies, 
     p = vector(0);
     out.w = vector(1), out.v = vector(2), out.eps = vector(3), out.a = vector(4);
   } else if (side.body != kWorld) {
-    const int b = side.body;
-    R = bodies.R_WB[b];
-    p = bodies.p_W[b];
-    if (order != LoopOrder::position) out.w = bodies.motion[b].w, out.v = bodies.motion[b].v;
-    if (order == LoopOrder::acceleration) out.eps = bodies.motion[b].eps, out.a = bodies.motion[b].a;
+    R = bodies.R_WB[side.body];
+    p = bodies.p_W[side.body];
   } else {
     out.R = cast<T>(side.R);
     out.p = cast<T>(side.p);
+    if (order != LoopOrder::position) out.w = out.v = zero3<T>();
+    if (order == LoopOrder::acceleration) out.eps = out.a = zero3<T>();
     return;
   }
-  const Vec3<T> arm = times(R, cast<T>(side.p));
+  Vec3<T> arm = times(R, cast<T>(side.p));
   if (axes) out.R = side.aligned ? R : times(R, cast<T>(side.R));
   out.p = p + arm;
   if (order == LoopOrder::position) return;
+  if (side.target < 0) {
+    const LoopMotion<T>& x = bodies.motion[side.body];
+    out.w = x.speed.w, out.v = x.speed.v;
+    if (order == LoopOrder::acceleration) out.eps = x.bent.w, out.a = x.bent.v;
+    arm = out.p;
+  }
   const Vec3<T> turning = cross<T>(out.w, arm);
+  if (order == LoopOrder::acceleration)
+    out.a += cross<T>(out.eps, arm) + cross<T>(out.w, side.target < 0 ? out.v + turning : turning);
   out.v += turning;
-  if (order == LoopOrder::acceleration) out.a += cross<T>(out.eps, arm) + cross<T>(out.w, turning);
 }
 
 // what the rows of one constraint share

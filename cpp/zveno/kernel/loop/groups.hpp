@@ -4,7 +4,7 @@
 // Everything in base axes about the base origin O: motions and wrenches of all bodies add without a transformation.
 #pragma once
 
-#include <zveno/kernel/chain/momentum.hpp>
+#include <zveno/kernel/loop/constraint.hpp>
 #include <zveno/kernel/loop/multipliers.hpp>
 
 namespace zveno {
@@ -37,25 +37,6 @@ struct GroupInertia {
     return {{y[0], y[1], y[2]}, {y[3], y[4], y[5]}};
   }
 };
-
-// rate of a motion s that is fixed in a body with the motion V
-template <class T>
-ZVENO_INLINE Screw<T> carried(const Screw<T>& V, const Screw<T>& s) {
-  return {cross<T>(V.w, s.v) + cross<T>(V.v, s.w), cross<T>(V.w, s.w)};
-}
-// rate of a momentum h that is fixed in it
-template <class T>
-ZVENO_INLINE Screw<T> carried_momentum(const Screw<T>& V, const Screw<T>& h) {
-  return {cross<T>(V.w, h.v), cross<T>(V.w, h.w) + cross<T>(V.v, h.v)};
-}
-template <class T>
-ZVENO_INLINE void add(Screw<T>& to, const Screw<T>& x) {
-  to.v += x.v, to.w += x.w;
-}
-template <class T>
-ZVENO_INLINE void add(Screw<T>& to, const Screw<T>& x, const T& k) {
-  to.v += x.v * k, to.w += x.w * k;
-}
 
 // a group on its way: factors of its mass matrix, its efforts, and what a motion of its carrier does to them
 template <class T>

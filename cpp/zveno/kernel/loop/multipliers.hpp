@@ -9,6 +9,22 @@
 
 namespace zveno {
 
+// ltl of a few joints, one number at a time: neighbours at once would wait for each other's stores
+template <class T>
+void ltl_small(const Topology& topology, T* M, T* reciprocal) {
+  const std::ptrdiff_t n = topology.size();
+  for (std::ptrdiff_t k = n; k-- > 0;) {
+    T* const Mk = M + k * n;
+    const T inverse = T(1.0) / Mk[k];
+    reciprocal[k] = inverse;
+    for (std::ptrdiff_t i = topology.parent[k]; i != kWorld; i = topology.parent[i]) {
+      const T a = Mk[i] * inverse;
+      for (std::ptrdiff_t j = i; j != kWorld; j = topology.parent[j]) M[i * n + j] -= a * Mk[j];
+      Mk[i] = a;
+    }
+  }
+}
+
 // x <- L^-T x
 template <class T>
 void ltl_to_tree(const Topology& topology, const T* M, T* x) {
