@@ -202,6 +202,22 @@ def test_noisy_coordinates_bias_least_squares_but_not_instruments():
     assert z["iv"] < 0.1 * z["wls"] and z["tls"] < 0.35 * z["wls"]
 
 
+@pytest.mark.parametrize("method", ["iv", "tls"])
+def test_intervals_cover_where_coordinates_are_noisy(method):
+    arm = zv.robots.two_link()
+    base = log_of(arm, m=1500, step=0.01)
+    rng = np.random.default_rng(5)
+    z, inside = [], []
+    for _ in range(20):
+        noise = rng.normal(size=(2, *base["q"].shape))
+        log = {"t": base["t"], "q": base["q"] + 1e-3 * noise[0], "q_ref": base["q"], "tau": base["tau"] + 0.1 * noise[1]}
+        fit = quiet(arm, log, friction=None, method=method, cutoff=8, position_noise=1e-3, threads=1, validation=0.0)
+        expected = truth(fit)
+        z.append((fit.values - expected) / np.sqrt(np.diag(fit.covariance)))
+        inside.append([row.low <= x <= row.high for row, x in zip(fit.parameters, expected, strict=True)])
+    assert 0.8 < np.std(z) < 1.2 and 0.9 < np.mean(inside) < 0.99
+
+
 def test_ordinary_least_squares_are_those_of_numpy():
     arm = zv.robots.ur5e()
     log = log_of(arm, 0.5, m=150)
