@@ -604,70 +604,49 @@ class ChainEvaluation {
 
   std::ptrdiff_t parameters_of_links() const { return kInertial * static_cast<std::ptrdiff_t>(chain_.links().size()); }
 
-  // Columns of links by the motion of their bodies, those of the base too if they are wanted; all of them before the first
-  // is used: what was written number by number is read again many at a time.
-  LinkColumns<T>* columns_of_links(const T* qd, const T* qdd, const BaseMotion<T>& base, bool of_base) {
-    frames();
+  // f(link, its body, its columns, first of its ten numbers) for links, those of the base too if they are wanted. A link's
+  // columns are used after those of the next one are made: what was written number by number is read many at a time.
+  template <class F>
+  void for_links(const T* qd, const T* qdd, const BaseMotion<T>& base, bool of_base, const F& f) {
     enter_stage<T>(Stage::algorithm);
     BodyMotion<T>* motion = scratch_.take<BodyMotion<T>>(n_);
     body_motions(model_, R_WB_, p_W_, qd, qdd, base, motion);
-    const int links = static_cast<int>(chain_.links().size());
-    LinkColumns<T>* columns = scratch_.take<LinkColumns<T>>(links);
-    for (int link = 0; link < links; ++link) {
+    LinkColumns<T>* columns = scratch_.take<LinkColumns<T>>(2);
+    const auto use = [&](int link, int at) {
+      f(link, chain_.frame(link).body, columns[at], static_cast<std::ptrdiff_t>(kInertial) * link);
+    };
+    int last = -1, at = 0;
+    for (int link = 0; link < static_cast<int>(chain_.links().size()); ++link) {
       const LinkFrame& frame = chain_.frame(link);
-      if (frame.body != kWorld || of_base) link_columns(link_motion(frame, R_WB_, p_W_, motion, base), columns[link]);
+      if (frame.body == kWorld && !of_base) continue;
+      link_columns(link_motion(frame, R_WB_, p_W_, motion, base), columns[at]);
+      at = 1 - at;
+      if (last >= 0) use(last, at);
+      last = link;
     }
-    return columns;
+    if (last >= 0) use(last, 1 - at);
   }
 
-  // f(link, its body, its columns, first of its ten numbers)
+  // by accelerations
   template <class F>
-  void for_links(const LinkColumns<T>* columns, bool of_base, const F& f) const {
-    for (std::size_t k = 0; k < chain_.links().size(); ++k) {
-      const int link = static_cast<int>(k), body = chain_.frame(link).body;
-      if (body != kWorld || of_base) f(link, body, columns[link], static_cast<std::ptrdiff_t>(kInertial) * link);
-    }
+  void for_links(bool of_base, const F& f) {
+    for_links(ordered(in_[Param::qd]), ordered(in_[Param::qdd]), base(), of_base, f);
+  }
+
+  // by velocities, which are accelerations from rest: what is linear in the mass times velocity
+  template <class F>
+  void for_velocities(bool of_base, const F& f) {
+    const T* qd = ordered(in_[Param::qd]);
+    T* none = scratch_.take<T>(n_);
+    for (int b = 0; b < n_; ++b) none[b] = T(0.0);
+    const BaseMotion<T> still{zero3<T>(), zero3<T>(), zero3<T>(), false};
+    for_links(none, qd, still, of_base, f);
   }
 
   const Screw<T>* screws_of_joints() {
     Screw<T>* screws = scratch_.take<Screw<T>>(n_);
     for (int b = 0; b < n_; ++b) screws[b] = joint_screw(model_, b, R_WB_, p_W_);
     return screws;
-  }
-
-  const LinkColumns<T>* columns_of_accelerations(bool of_base) {
-    return columns_of_links(ordered(in_[Param::qd]), ordered(in_[Param::qdd]), base(), of_base);
-  }
-
-  void regressor(T* out) {
-    const std::ptrdiff_t width = parameters_of_links();
-    for (std::ptrdiff_t k = 0; k < n_ * width; ++k) out[k] = T(0.0);
-    const LinkColumns<T>* columns = columns_of_accelerations(false);
-    const Screw<T>* screws = screws_of_joints();
-    for_links(columns, false, [&](int, int body, const LinkColumns<T>& of_link, std::ptrdiff_t first) {
-      link_regressor(model_, body, of_link, screws, [&](int b) { return out + first + chain_.user_index()[b] * width; });
-    });
-  }
-
-  // rows of joints side by side, each without the links that it does not move
-  void packed_regressor(T* out) {
-    int* next = scratch_.take<int>(n_);
-    std::copy_n(chain_.first_pair().data(), n_, next);
-    const LinkColumns<T>* columns = columns_of_accelerations(false);
-    const Screw<T>* screws = screws_of_joints();
-    for_links(columns, false, [&](int, int body, const LinkColumns<T>& of_link, std::ptrdiff_t) {
-      link_regressor(model_, body, of_link, screws,
-                     [&](int b) { return out + static_cast<std::ptrdiff_t>(kInertial) * next[b]++; });
-    });
-  }
-
-  // of velocities instead of accelerations, which they are from rest: what is linear in the mass times velocity
-  const LinkColumns<T>* columns_of_velocities(bool of_base) {
-    const T* qd = ordered(in_[Param::qd]);
-    T* none = scratch_.take<T>(n_);
-    for (int b = 0; b < n_; ++b) none[b] = T(0.0);
-    const BaseMotion<T> still{zero3<T>(), zero3<T>(), zero3<T>(), false};
-    return columns_of_links(none, qd, still, of_base);
   }
 
   // of a body at the base origin, relative to the base
@@ -677,13 +656,35 @@ class ChainEvaluation {
     return motion;
   }
 
+  void regressor(T* out) {
+    const std::ptrdiff_t width = parameters_of_links();
+    for (std::ptrdiff_t k = 0; k < n_ * width; ++k) out[k] = T(0.0);
+    frames();
+    const Screw<T>* screws = screws_of_joints();
+    for_links(false, [&](int, int body, const LinkColumns<T>& columns, std::ptrdiff_t first) {
+      link_regressor(model_, body, columns, screws, [&](int b) { return out + first + chain_.user_index()[b] * width; });
+    });
+  }
+
+  // rows of joints side by side, each without the links that it does not move
+  void packed_regressor(T* out) {
+    int* next = scratch_.take<int>(n_);
+    std::copy_n(chain_.first_pair().data(), n_, next);
+    frames();
+    const Screw<T>* screws = screws_of_joints();
+    for_links(false, [&](int, int body, const LinkColumns<T>& columns, std::ptrdiff_t) {
+      link_regressor(model_, body, columns, screws,
+                     [&](int b) { return out + static_cast<std::ptrdiff_t>(kInertial) * next[b]++; });
+    });
+  }
+
   void energy_regressor(T* out) {
     const Vec3<T> g = cast<T>(chain_.gravity());
     const T* qd = ordered(in_[Param::qd]);
-    const LinkColumns<T>* columns = columns_of_velocities(true);
-    for_links(columns, true, [&](int link, int body, const LinkColumns<T>& of_link, std::ptrdiff_t first) {
+    frames();
+    for_velocities(true, [&](int link, int body, const LinkColumns<T>& columns, std::ptrdiff_t first) {
       T *kinetic = out + first, *potential = kinetic + parameters_of_links();
-      of_link.along(motion_of(body, qd), kinetic);
+      columns.along(motion_of(body, qd), kinetic);
       for (int k = 0; k < kInertial; ++k) kinetic[k] = kinetic[k] * T(0.5);
       const LinkFrame& frame = chain_.frame(link);
       Vec3<T> down = g, x = cast<T>(frame.p_BoUo_B);
@@ -701,32 +702,38 @@ class ChainEvaluation {
   void power_regressor(T* out) {
     for (std::ptrdiff_t k = 0; k < parameters_of_links(); ++k) out[k] = T(0.0);
     const T* qd = ordered(in_[Param::qd]);
-    const LinkColumns<T>* columns = columns_of_accelerations(false);
-    for_links(columns, false, [&](int, int body, const LinkColumns<T>& of_link, std::ptrdiff_t first) {
-      of_link.along(motion_of(body, qd), out + first);
+    frames();
+    for_links(false, [&](int, int body, const LinkColumns<T>& columns, std::ptrdiff_t first) {
+      columns.along(motion_of(body, qd), out + first);
     });
   }
 
-  // six rows: forces and moments about the base origin, base axes, times `sign`
-  void write_screws(const LinkColumns<T>* columns, bool of_base, T sign, T* out) const {
+  // six rows of a link: forces and moments about the base origin, base axes, times `sign`
+  void write_screws(const LinkColumns<T>& columns, T sign, T* out) const {
     const std::ptrdiff_t width = parameters_of_links();
-    for_links(columns, of_base, [&](int, int, const LinkColumns<T>& of_link, std::ptrdiff_t first) {
-      for (int k = 0; k < 3; ++k) {
-        T *force = out + first + k * width, *moment = force + 3 * width;
-        for (int c = 0; c < kInertial; ++c) {
-          force[c] = c < 4 ? sign * of_link.f[k][c] : T(0.0);
-          moment[c] = sign * of_link.n[k][c];
-        }
+    for (int k = 0; k < 3; ++k) {
+      T *force = out + k * width, *moment = force + 3 * width;
+      for (int c = 0; c < kInertial; ++c) {
+        force[c] = c < 4 ? sign * columns.f[k][c] : T(0.0);
+        moment[c] = sign * columns.n[k][c];
       }
-    });
+    }
   }
 
   void momentum_regressor(T* out) {
     for (std::ptrdiff_t k = 0; k < 6 * parameters_of_links(); ++k) out[k] = T(0.0);
-    write_screws(columns_of_velocities(false), false, T(1.0), out);
+    frames();
+    for_velocities(false, [&](int, int, const LinkColumns<T>& columns, std::ptrdiff_t first) {
+      write_screws(columns, T(1.0), out + first);
+    });
   }
 
-  void base_wrench_regressor(T* out) { write_screws(columns_of_accelerations(true), true, T(-1.0), out); }
+  void base_wrench_regressor(T* out) {
+    frames();
+    for_links(true, [&](int, int, const LinkColumns<T>& columns, std::ptrdiff_t first) {
+      write_screws(columns, T(-1.0), out + first);
+    });
+  }
 
   // external wrenches on the part beyond the cut, about Bo, body axes
   Wrench<T> load_beyond(const SectionCut& cut) const {

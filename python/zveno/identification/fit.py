@@ -271,8 +271,8 @@ class Fit:
         Parameters
         ----------
         method : {'log-cholesky', 'sdp'}
-            Gauss-Newton steps in coordinates in which every point is a body, or a semidefinite program (needs cvxpy and
-            clarabel).
+            Gauss-Newton steps in coordinates in which every point is a body, or a semidefinite program (needs
+            clarabel and scipy).
         prior : (N, 10) array or Chain, optional
             Parameters to be pulled to, by default those of the model that was given.
         weight : float
@@ -398,7 +398,8 @@ def identify(
         the ring as in `Hexapod.inverse_dynamics` and ``base_wrench`` (m, 6), force and moment on the base.
     friction : words or terms, optional
         ``viscous``, ``coulomb``, ``stribeck``, ``load``, ``offset``, ``drive_inertia``, or objects of
-        `zveno.identification`. What is not asked for is taken from the chain.
+        `zveno.identification`. What is not asked for is taken from the chain. The rates of ``stribeck`` are searched
+        for, one for each joint.
     method : {'wls', 'ols', 'huber', 'iv', 'tls'}
         Least squares with a noise for each joint, with one noise for all, with outliers weighed down, with the
         commanded coordinates ``q_ref`` as instruments, or total least squares for noisy coordinates (`position_noise`).
@@ -471,13 +472,17 @@ def identify(
     else:
         data = read_log(log, arm, columns=columns, units=units, rate=rate)
         data = replace(data, findings=list(data.findings))
-    terms = as_terms(friction, fail, channels.joint_names[:6] if ring else arm.joint_names)
+    terms = as_terms(friction, fail, channels.joint_names[:6] if ring else arm.joint_names, search=not ring)
     if method == "iv" and data.q_ref is None:
         fail("method is 'iv', but the log has no commanded coordinates q_ref")
     words = ("identifying", "samples", "identify: progress=True")
     with progress_bar(progress, max(1, 3 * len(data)), words) as bar:
         signals = prepare(data, channels, cutoff=cutoff, period=period, validation=validation)
         signals.quiet = 0.0 if ring else _quiet(quiet, signals, terms, fail)
+        if any(isinstance(term, Stribeck) and term.rate is None for term in terms):
+            from .stribeck import with_rates
+
+            terms = with_rates(channels, terms, signals, threads)
         model = of_rings.RingModel(channels, terms) if ring else LinearModel(channels, terms)
         ticks = _Ticks(bar, signals, len(data))
         fit = _run(made, model, signals, method, threads, position_noise, ticks)

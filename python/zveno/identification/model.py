@@ -90,9 +90,8 @@ class LinearModel:
         self.base_units = tuple(self.units[k] for k in self.pivots.tolist())
 
     def states(self, count: int) -> tuple[Array, Array, Array]:
-        """Random ones, (count, ...) each."""
-        q, qd, qdd = np.random.default_rng(5).uniform(-2.0, 2.0, (3, count, self.chain.n))
-        return q, 1.5 * qd, 2.0 * qdd
+        """Random ones."""
+        return random_states(self.chain.n, count)
 
     @property
     def count(self) -> int:
@@ -146,11 +145,15 @@ class LinearModel:
         return tau
 
     def known(self, q: Array, qd: Array, qdd: Array) -> Array | float:
-        """Efforts that nothing unknown takes part in: springs, and rotors and friction that are not asked for."""
-        if self._known is None:
-            return 0.0
-        empty, theta = self._known
-        return empty.inverse_dynamics(q, qd, qdd) - empty.regressor(q, qd, qdd) @ theta
+        """Efforts that nothing unknown takes part in: springs, rotors and friction that are not asked for, references."""
+        tau: Array | float = 0.0
+        if self._known is not None:
+            empty, theta = self._known
+            tau = empty.inverse_dynamics(q, qd, qdd) - empty.regressor(q, qd, qdd) @ theta
+        for term in self.terms:
+            if term.reference is not None:
+                tau = tau - term.reference * term.values(q, qd, qdd, None)
+        return tau
 
     def _terms(self, extra: Sequence[tuple[Term, int]], q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
         found = np.zeros((len(q), self.chain.n, len(extra)))
@@ -201,6 +204,12 @@ def _remainder(chain: Chain, terms: Sequence[Term]) -> tuple[Chain, Array] | Non
     if not any(link.rotor_inertia or link.friction or link.stiffness for link in links):
         return None
     return chain._with(links=links), chain.inertial_parameters.ravel()
+
+
+def random_states(n: int, count: int) -> tuple[Array, Array, Array]:
+    """q, qd and qdd, (count, n) each."""
+    q, qd, qdd = np.random.default_rng(5).uniform(-2.0, 2.0, (3, count, n))
+    return q, 1.5 * qd, 2.0 * qdd
 
 
 def independent_columns(model: LinearModel, base: BaseParameters) -> Reduction:

@@ -34,6 +34,10 @@ ZVENO_INLINE LinkMotion<T> link_motion(const LinkFrame& link, const Mat3<T>* R_W
     m.x = cast<T>(link.p_BoUo_B);
     w = base.w, alpha = base.dw;
     m.a = base.a + cross<T>(base.dw, m.x) + cross<T>(base.w, cross<T>(base.w, m.x));
+  } else if (link.stands_on_body) {
+    m.R_WU = R_WB[body];
+    m.x = p_W[body];
+    w = motion[body].w, alpha = motion[body].alpha, m.a = motion[body].a;
   } else {
     m.R_WU = times(R_WB[body], cast<T>(link.R_BU));
     m.x = p_W[body] + times(R_WB[body], cast<T>(link.p_BoUo_B));
@@ -46,8 +50,7 @@ ZVENO_INLINE LinkMotion<T> link_motion(const LinkFrame& link, const Mat3<T>* R_W
   return m;
 }
 
-// Columns of force and moment about the base origin, base axes: the first four of forces, six more of moments. Efforts,
-// power and the wrench on the base are products of them with motions at that origin.
+// Columns of force and moment about the base origin, base axes: the first four of forces, all of moments
 template <class T>
 struct LinkColumns {
   T f[3][4], n[3][kInertial];
@@ -55,12 +58,10 @@ struct LinkColumns {
   // of a motion [v; w] at the base origin
   ZVENO_INLINE void along(const Screw<T>& motion, T* y) const {
     const Vec3<T>&v = motion.v, &w = motion.w;
-    T force[4];
-    for (int c = 0; c < 4; ++c) force[c] = v.x() * f[0][c] + v.y() * f[1][c] + v.z() * f[2][c];
-    T row[kInertial];
+    T row[kInertial];  // no store in between: the compiler would load the motion again
     for (int c = 0; c < kInertial; ++c) row[c] = w.x() * n[0][c] + w.y() * n[1][c] + w.z() * n[2][c];
-    for (int c = 0; c < 4; ++c) y[c] = row[c] + force[c];
-    for (int c = 4; c < kInertial; ++c) y[c] = row[c];
+    for (int c = 0; c < 4; ++c) row[c] += v.x() * f[0][c] + v.y() * f[1][c] + v.z() * f[2][c];
+    for (int c = 0; c < kInertial; ++c) y[c] = row[c];
   }
   // of a translation
   ZVENO_INLINE void along(const Vec3<T>& v, T* y) const {
@@ -69,25 +70,27 @@ struct LinkColumns {
   }
 };
 
-// K mc, mc x a, and for the tensor alpha and w: I alpha + w x I w is linear in K but for the diagonal
+// (11.5) in base axes about the base origin
 template <class T>
-void link_columns(const LinkMotion<T>& m, LinkColumns<T>& y) {
+ZVENO_INLINE void link_columns(const LinkMotion<T>& m, LinkColumns<T>& y) {
   const Mat3<T>&R = m.R_WU, &K = m.K;
-  const T xy = m.w.x() * m.w.y(), xz = m.w.x() * m.w.z(), yz = m.w.y() * m.w.z();
-  const Vec3<T> moments[] = {
-      {m.alpha.x(), xz, -xy}, {-K(2, 0), K(2, 1), K(0, 0) - K(1, 1)}, {K(1, 0), K(2, 2) - K(0, 0), -K(1, 2)},
-      {-yz, m.alpha.y(), xy}, {K(1, 1) - K(2, 2), -K(0, 1), K(0, 2)}, {yz, -xz, m.alpha.z()}};
-  const Vec3<T> x_a = cross<T>(m.x, m.a);
-  const Mat3<T> RK = times(R, K);
-  for (int i = 0; i < 3; ++i) y.f[i][0] = m.a[i], y.n[i][0] = x_a[i];
+  const Vec3<T>&w = m.w, &alpha = m.alpha;
+  const auto put = [](T* to, int stride, const Vec3<T>& v) ZVENO_INLINED {
+    for (int i = 0; i < 3; ++i) to[i * stride] = v[i];
+  };
+  put(&y.f[0][0], 4, m.a);
+  put(&y.n[0][0], kInertial, cross<T>(m.x, m.a));
   for (int k = 0; k < 3; ++k) {
-    const Vec3<T> f = RK.col(k), n = cross<T>(R.col(k), m.a) + cross<T>(m.x, f);
-    for (int i = 0; i < 3; ++i) y.f[i][1 + k] = f[i], y.n[i][1 + k] = n[i];
+    const Vec3<T> f = times(R, K.col(k));
+    put(&y.f[0][1 + k], 4, f);
+    put(&y.n[0][1 + k], kInertial, cross<T>(R.col(k), m.a) + cross<T>(m.x, f));
   }
-  for (int k = 0; k < 6; ++k) {
-    const Vec3<T> n = times(R, moments[k]);
-    for (int i = 0; i < 3; ++i) y.n[i][4 + k] = n[i];
-  }
+  // I alpha + w x I w is linear in K but for the diagonal
+  const T xy = w.x() * w.y(), xz = w.x() * w.z(), yz = w.y() * w.z();
+  const Vec3<T> moments[] = {
+      {alpha.x(), xz, -xy}, {-K(2, 0), K(2, 1), K(0, 0) - K(1, 1)}, {K(1, 0), K(2, 2) - K(0, 0), -K(1, 2)},
+      {-yz, alpha.y(), xy}, {K(1, 1) - K(2, 2), -K(0, 1), K(0, 2)}, {yz, -xz, alpha.z()}};
+  for (int k = 0; k < 6; ++k) put(&y.n[0][4 + k], kInertial, times(R, moments[k]));
 }
 
 // The ten columns of a link of a body in the efforts; row(b): where those of joint b go, asked for from the link to the
