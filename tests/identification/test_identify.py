@@ -233,7 +233,12 @@ def test_intervals_cover_where_coordinates_are_noisy(method):
     z, inside = [], []
     for _ in range(20):
         noise = rng.normal(size=(2, *base["q"].shape))
-        log = {"t": base["t"], "q": base["q"] + 1e-3 * noise[0], "q_ref": base["q"], "tau": base["tau"] + 0.1 * noise[1]}
+        log = {
+            "t": base["t"],
+            "q": base["q"] + 1e-3 * noise[0],
+            "q_ref": base["q"],
+            "tau": base["tau"] + 0.1 * noise[1],
+        }
         fit = quiet(arm, log, friction=None, method=method, cutoff=8, position_noise=1e-3, threads=1, validation=0.0)
         expected = truth(fit)
         z.append((fit.values - expected) / np.sqrt(np.diag(fit.covariance)))

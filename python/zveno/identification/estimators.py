@@ -133,7 +133,7 @@ def total(
         noise = np.maximum(new, 1e-300)
         if done:
             break
-    # noise of residuals spreads the estimate, and so do moments that differ from their mean, in the log and in the draws
+    # noise of residuals spreads the estimate, and so do moments that differ from their mean, in log and draws
     middle = score_covariance(model, signals, p, noise, threads, load, instruments=False)
     pulls = np.array([_weighted(model, some, noise) @ p for some in drawn])
     middle += np.cov(pulls.T) * (0.5 + 1 / draws)  # rows are noisy: the other half is in them

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,7 +37,6 @@ from .terms import Coulomb, DriveInertia, Offset, Stribeck, Viscous, as_terms
 
 if TYPE_CHECKING:
     from ..model import Chain, Hexapod
-    from .ring import RingFit
 
 __all__ = ["Fit", "IdentificationWarning", "Parameter", "Parameters", "identify"]
 
@@ -360,10 +359,6 @@ class Fit:
         return "\n".join(lines)
 
 
-@overload
-def identify(arm: Chain, log: Any, **options: Any) -> Fit: ...
-@overload
-def identify(arm: Hexapod, log: Any, **options: Any) -> RingFit: ...
 def identify(
     arm: Chain | Hexapod,
     log: Any,
@@ -393,9 +388,9 @@ def identify(
         Geometry, and the inertial parameters as they are known: the prior of the full model.
     log : mapping of arrays, Log, table or path
         Times, coordinates and efforts, and rates and accelerations where they are known; see `read_log`. Of a hexapod a
-        mapping of arrays, or an .npz file of them: times ``t`` (m,), poses ``r`` (m, 3) and ``R`` (m, 3, 3) of the ring,
-        ``forces`` (m, 6) of the drives, and where they are known velocities ``u`` (m, 6) and ``acceleration`` (m, 6) of
-        the ring as in `Hexapod.inverse_dynamics` and ``base_wrench`` (m, 6), force and moment on the base.
+        mapping of arrays, or an .npz file of them: times ``t`` (m,), poses ``r`` (m, 3) and ``R`` (m, 3, 3) of the
+        ring, ``forces`` (m, 6) of the drives, and where they are known ``u`` (m, 6) and ``acceleration`` (m, 6) of the
+        ring as in `Hexapod.inverse_dynamics` and ``base_wrench`` (m, 6), force and moment on the base.
     friction : words or terms, optional
         ``viscous``, ``coulomb``, ``stribeck``, ``load``, ``offset``, ``drive_inertia``, or objects of
         `zveno.identification`. What is not asked for is taken from the chain. The rates of ``stribeck`` are searched
@@ -460,19 +455,20 @@ def identify(
     if method == "tls":
         position_noise = as_amount(position_noise, fail, "position_noise", positive=True)
     made: type[Fit] = Fit
-    channels: Any = arm
+    given: Any = arm
+    channels = given
     if ring:
         from . import ring as of_rings
 
         for value, name in ((columns, "columns"), (units, "units"), (quiet, "quiet")):
             if value is not None:
                 fail(f"{name} is for logs of chains, not of hexapods")
-        data, channels = of_rings.read_ring_log(log, arm, rate)
+        data, channels = of_rings.read_ring_log(log, given, rate)
         made = of_rings.RingFit
     else:
-        data = read_log(log, arm, columns=columns, units=units, rate=rate)
+        data = read_log(log, given, columns=columns, units=units, rate=rate)
         data = replace(data, findings=list(data.findings))
-    terms = as_terms(friction, fail, channels.joint_names[:6] if ring else arm.joint_names, search=not ring)
+    terms = as_terms(friction, fail, channels.joint_names[: 6 if ring else None], search=not ring)
     if method == "iv" and data.q_ref is None:
         fail("method is 'iv', but the log has no commanded coordinates q_ref")
     words = ("identifying", "samples", "identify: progress=True")

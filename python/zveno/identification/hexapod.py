@@ -136,7 +136,7 @@ def _inertial(w: Array) -> Array:
 
 
 class Equations(NamedTuple):
-    """Regressors (..., 6, k) of the forces of the drives and of the wrench on the base; motions (..., 6) of the drives."""
+    """Regressors (..., 6, k) of the forces of drives and of the wrench on the base; motions (..., 6) of the drives."""
 
     forces: Array
     base_wrench: Array
@@ -189,7 +189,7 @@ def regressor(self: Hexapod, r: ArrayLike, R: Any, u: ArrayLike, acceleration: A
     numbers = as_array(r, fail, "r", (3,), lead=True), as_array(u, fail, "u", (6,), lead=True)
     wanted = as_array(acceleration, fail, "acceleration", (6,), lead=True)
     turn = np.asarray(R.as_matrix() if hasattr(R, "as_matrix") else R, dtype=np.float64)
-    return equations(self, numbers[0], turn, numbers[1], wanted)[_MEASURED.index(measured)]
+    return equations(self, numbers[0], turn, numbers[1], wanted)[:2][_MEASURED.index(measured)]
 
 
 class HexapodBaseParameters:

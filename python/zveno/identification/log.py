@@ -793,9 +793,7 @@ def _constant(log: Log, chain: Chain, spans: Sequence[Span], findings: list[Find
         names = (log.coordinates if key == "q" else ()) or chain.joint_names
         for j in np.flatnonzero(span <= 1e-12 * np.maximum(size, 1e-300)).tolist():
             tail = "its effort is not fitted" if key == "tau" else "what only its motion shows is missing"
-            findings.append(
-                Finding("fault", names[j], f"the {word} is {values[0, j] + 0.0:.4g} all the time; {tail}")
-            )
+            findings.append(Finding("fault", names[j], f"the {word} is {values[0, j] + 0.0:.4g} all the time; {tail}"))
 
 
 def dead_efforts(log: Log, spans: Sequence[Span]) -> Mask:

@@ -145,7 +145,7 @@ class LinearModel:
         return tau
 
     def known(self, q: Array, qd: Array, qdd: Array) -> Array | float:
-        """Efforts that nothing unknown takes part in: springs, rotors and friction that are not asked for, references."""
+        """Efforts that nothing unknown takes part in: springs, rotors and friction not asked for, references."""
         tau: Array | float = 0.0
         if self._known is not None:
             empty, theta = self._known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -22,11 +22,12 @@ _GRID: Final = 256  # of spectra, and the longest lag but one half of it
 _LAGS: Final = 48
 _LOOK: Final = 1 << 17  # samples of a stretch that tell how noisy a quantity is
 
+T = TypeVar("T")
 Load = Callable[[Chunk], Array] | None
 
 
-def contiguous(pieces: Iterable[tuple[Array, Array]], step: float) -> Iterator[tuple[Array, Array, bool]]:
-    """Times (m,) and values (m, ...) of pieces, and whether a piece goes on where the one before it ended."""
+def contiguous(pieces: Iterable[tuple[Array, T]], step: float) -> Iterator[tuple[Array, T, bool]]:
+    """Times (m,) of pieces and what belongs to them, and whether a piece goes on where the one before it ended."""
     last = np.nan
     for t, values in pieces:
         if len(t):
@@ -50,8 +51,8 @@ def _even(lags: Array) -> Array:
 
 
 def _spectrum(lags: Array) -> Array:
-    power: Array = np.fft.fft(lags, axis=-1).real
-    return np.maximum(power, 1e-12 * power.max(axis=-1, keepdims=True))
+    power = np.fft.fft(lags, axis=-1).real
+    return np.asarray(np.maximum(power, 1e-12 * power.max(axis=-1, keepdims=True)))
 
 
 class Periodogram:
@@ -150,9 +151,8 @@ def derivatives(model: LinearModel, p: Array, chunk: Chunk) -> list[Array]:
         for j in range(model.chain.n):
             sides = []
             for sign in (1.0, -1.0):
-                other = list(state)
-                other[which] = other[which] + sign * step * np.eye(model.chain.n)[j]
-                sides.append(model.efforts(smooth, *other, nothing) + model.known(*other))
+                q, qd, qdd = (x + sign * step * np.eye(len(x.T))[j] if k == which else x for k, x in enumerate(state))
+                sides.append(model.efforts(smooth, q, qd, qdd, nothing) + model.known(q, qd, qdd))
             columns.append((sides[0] - sides[1]) / (2 * step))
         found.append(np.stack(columns, axis=-1))
     return found
@@ -174,8 +174,9 @@ def score_covariance(
     """Covariance (r, r) of the sum of z e / s^2 over joints and samples.
 
     z are rows of the commanded motion (`instruments`) or of the measured one, e residuals of the parameters p, s the
-    `noise` of joints. Residuals are noise of efforts, stationary, and noise of coordinates times derivatives of efforts,
-    which passes filters that are known: almost all of its power may lie far above the motion, and only the rest counts.
+    `noise` of joints. Residuals are noise of efforts, stationary, and noise of coordinates times derivatives of
+    efforts, which passes filters that are known: almost all of its power may lie far above the motion, and only the
+    rest counts.
     """
     r, n = model.count, model.chain.n
     step, stride = signals.step * signals.stride, signals.stride
@@ -251,8 +252,8 @@ def score_covariance(
 def noise_of_efforts(spectra: Periodogram, signals: Signals, expected: Array) -> tuple[Array, float]:
     """Autocovariance (2 L + 1, n, n) of the noise of efforts, and a factor for that of coordinates.
 
-    Both are fitted to the periodogram of residuals: noise of efforts has passed the last filter, that of coordinates has
-    the autocovariances `expected` (n, 2 L + 1). What the fit does not explain is smoothed and given to the efforts.
+    Both are fitted to the periodogram of residuals: noise of efforts has passed the last filter, that of coordinates
+    has the autocovariances `expected` (n, 2 L + 1). What the fit does not explain is smoothed and given to the efforts.
     """
     n = len(expected)
     white = np.eye(1, _GRID)[0] if signals.kernel is None else _even(_products(signals.kernel)[:: signals.stride])

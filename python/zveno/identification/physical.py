@@ -354,16 +354,16 @@ def _semidefinite(
     to_parameters[free, np.arange(size * len(links), count)] = 1.0
     J = A @ to_parameters
     q += J.T @ (A @ rest - z)
-    # rows of s = b - M x in the cones
+    # rows of limits - M x, in the cones
     rows: list[tuple[int, int, float]] = []
-    b: list[float] = []
+    limits: list[float] = []
     cones = []
     for i, k in enumerate(free):
         if k in signed:
-            rows.append((len(b), size * len(links) + i, -1.0))
-            b.append(0.0)
-    if b:
-        cones.append(clarabel.NonnegativeConeT(len(b)))
+            rows.append((len(limits), size * len(links) + i, -1.0))
+            limits.append(0.0)
+    if limits:
+        cones.append(clarabel.NonnegativeConeT(len(limits)))
     for i in range(len(links)):
         G, Z, t = size * i, size * i + 10, size * i + 20
         place = {(4 + u, 4 + v): G + c for c, (u, v) in enumerate(pairs)}
@@ -372,20 +372,20 @@ def _semidefinite(
         for v in range(8):
             for u in range(v + 1):
                 if (u, v) in place:
-                    rows.append((len(b), place[u, v], -1.0 if u == v else -math.sqrt(2.0)))
-                b.append(0.0)
+                    rows.append((len(limits), place[u, v], -1.0 if u == v else -math.sqrt(2.0)))
+                limits.append(0.0)
         cones.append(clarabel.PSDTriangleConeT(8))
         for u in range(4):
-            rows += [(len(b), t + u, -1.0), (len(b) + 2, place[u, u], -1.0)]
-            b += [0.0, 1.0, 0.0]
+            rows += [(len(limits), t + u, -1.0), (len(limits) + 2, place[u, u], -1.0)]
+            limits += [0.0, 1.0, 0.0]
             cones.append(clarabel.ExponentialConeT())
     at, column, value = zip(*rows, strict=True)
-    M = sparse.csc_matrix((value, (at, column)), shape=(len(b), count))
+    M = sparse.csc_matrix((value, (at, column)), shape=(len(limits), count))
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = 1e-10
     settings.max_threads = 1
-    solver = clarabel.DefaultSolver(sparse.csc_matrix(np.triu(J.T @ J)), q, M, np.array(b), cones, settings)
+    solver = clarabel.DefaultSolver(sparse.csc_matrix(np.triu(J.T @ J)), q, M, np.array(limits), cones, settings)
     found = solver.solve()
     if str(found.status) not in ("Solved", "AlmostSolved"):
         raise RuntimeError(f"Fit.physical: the semidefinite program ends as {found.status}")

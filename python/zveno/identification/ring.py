@@ -1,7 +1,7 @@
 """Identification of hexapods: logs of the ring's motion, forces of the drives, the wrench on the base.
 
-Coordinates of the ring are its place and a rotation vector x from the mean attitude, R = R0 exp(~x); they are filtered and
-differentiated as those of joints are. With J(x) the body Jacobian of the exponential, w = J x', w' = J x'' + J' x'.
+Coordinates of the ring are its place and a rotation vector x from the mean attitude, R = R0 exp(~x); they are filtered
+and differentiated as those of joints are. With J(x) the body Jacobian of the exponential, w = J x', w' = J x'' + J' x'.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _times(A: Array, x: Array) -> Array:
 
 
 class Channels:
-    """What is measured of a hexapod, as if these were joints: the six drives, and six numbers of the wrench on the base.
+    """What is measured of a hexapod, as if these were joints: six drives, and six numbers of the wrench on the base.
 
     Parameters
     ----------
@@ -98,12 +98,13 @@ class Channels:
         q = np.concatenate([r, x], axis=-1)
         if u is None:
             return [q, None, None]
-        xd = np.linalg.solve(_jacobian(x, np.zeros_like(x))[0], u[..., 3:, None])[..., 0]
+        xd: Any = np.linalg.solve(_jacobian(x, np.zeros_like(x))[0], u[..., 3:, None])[..., 0]
         qd = np.concatenate([u[..., :3], xd], axis=-1)
         if acceleration is None:
             return [q, qd, None]
         J, Jd = _jacobian(x, xd)
-        xdd = np.linalg.solve(J, (acceleration[..., 3:] - _times(Jd, xd))[..., None])[..., 0]
+        turn: Any = acceleration[..., 3:] - _times(Jd, xd)
+        xdd: Any = np.linalg.solve(J, turn[..., None])[..., 0]
         return [q, qd, np.concatenate([acceleration[..., :3], xdd], axis=-1)]
 
     def rows(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, tuple[Array, Array, Array]]:
@@ -151,7 +152,7 @@ class RingModel(LinearModel):
         Y, drives = self.chain.rows(q, qd, qdd)
         found = np.zeros((*Y.shape[:-1], len(self.names)))
         found[..., : self.links] = Y
-        values = self._term_values(self.extra, *drives, load)
+        values = self._term_values(self.extra, drives[0], drives[1], drives[2], load)
         for k, (term, j) in enumerate(self.extra, self.links):
             found[:, j, k] = values[term][:, j]
         return found
@@ -174,7 +175,7 @@ class RingModel(LinearModel):
 
 
 def read_ring_log(source: Any, hexapod: Hexapod, rate: float | None = None) -> tuple[Log, Channels]:
-    """Samples of a hexapod: a mapping of arrays, or an .npz file, with `t`, `r`, `R`, `forces` and what else is known."""
+    """Samples of a hexapod: a mapping of arrays or an .npz file with `t`, `r`, `R`, `forces` and what else is known."""
 
     def fail(text: str) -> NoReturn:
         raise LogError(f"log: {text}")
@@ -211,7 +212,7 @@ def read_ring_log(source: Any, hexapod: Hexapod, rate: float | None = None) -> t
             fail("there are no times; give t, or the rate in Hz")
         arrays["t"] = np.arange(m) / as_amount(rate, fail, "rate", positive=True)
     R = arrays["R"]
-    whole = np.isfinite(R).all(axis=(1, 2))
+    whole: Any = np.isfinite(R).all(axis=(1, 2))
     if not whole.any():
         fail(f"0 of {m:,} samples of R are complete")
     off = np.abs(np.swapaxes(R[whole], 1, 2) @ R[whole] - np.identity(3)).max()
@@ -274,10 +275,10 @@ class RingFit(Fit):
     def _bodies(self) -> PhysicalFit | None:  # type: ignore[override]
         return None
 
-    def physical(self, **options: Any) -> NoReturn:  # type: ignore[override]
+    def physical(self, **options: Any) -> NoReturn:
         """Not for hexapods: raises."""
         raise LogError("RingFit.physical: base parameters of a hexapod are not written back to bodies")
 
     @property
-    def chain(self) -> NoReturn:  # type: ignore[override]
+    def chain(self) -> NoReturn:
         raise LogError("RingFit.chain: a hexapod is no chain; its base parameters are in `parameters`")

@@ -54,7 +54,9 @@ def with_rates(chain: Chain, terms: Sequence[Term], signals: Signals, threads: i
         model = LinearModel(chain, known)
         train, _ = factorise(model, signals.chunks(), threads=threads)
         solution = solve(model, train)
-        found = {(type(term), j): v for (term, j), v in zip(model._added, solution.values[-len(model._added) :], strict=True)}
+        found = {
+            (type(term), j): v for (term, j), v in zip(model._added, solution.values[-len(model._added) :], strict=True)
+        }
         size = np.array([found.get((Stribeck, j), np.nan) for j in range(chain.n)])
         step = np.array([found.get((StribeckRate, j), np.nan) for j in range(chain.n)]) - rates
         step, size = np.nan_to_num(step), np.maximum(np.nan_to_num(size), 0.0)
