@@ -1,26 +1,35 @@
-"""Identification: time and memory of long logs, and whether intervals hold what they promise.
+"""Identification: times beside Pinocchio, time and memory of long logs, whether intervals hold what they promise.
 
-python bench/identification_table.py [--samples N] [--file] [--repetitions N] [--threads N]
+python bench/identification_table.py [--samples N ...] [--file] [--repetitions N] [--threads N]
 
-A log of the KUKA iiwa 14 (seven joints, viscous and dry friction) with known noise is identified by weighted least
-squares with covariance. --file writes it to NumPy files first and reads it from there, piece by piece: memory is then
-that of the process with nothing of the log in it but what is being worked on. The second table repeats a measurement
-of a PUMA 560 with new noise: z-scores of all parameters, and how many 95 % intervals hold the true value. On a shared
-machine times are of the moment.
+First the times of bench/base_parameters_table.py: base parameters and regressors. Then a log of the KUKA iiwa 14
+(seven joints, viscous and dry friction) with known noise is identified by weighted least squares with covariance.
+--file writes it to NumPy files first and reads it from there, piece by piece: memory is then that of the process with
+nothing of the log in it but what is being worked on; several numbers of samples show that it does not grow. The last
+table repeats measurements with new noise: z-scores of all parameters, and how many 95 % intervals hold the true
+value, of a PUMA 560 with noisy efforts and of a two-link arm with noisy coordinates too, by instruments and by total
+least squares. On a shared machine times are of the moment.
 """
 
 from __future__ import annotations
 
 import argparse
 import resource
+import sys
 import tempfile
+import threading
 import time
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import zveno as zv
 from zveno.identification import IdentificationWarning
+
+sys.path.insert(0, str(Path(__file__).parent))
+import base_parameters_table
 
 STEP = 1e-3
 PIECE = 100_000
@@ -46,65 +55,119 @@ def own() -> float:
     return float(next(line for line in text.splitlines() if line.startswith("RssAnon")).split()[1]) / 1024
 
 
+class Watch(threading.Thread):
+    """Largest `own` memory while it runs."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.most, self._end = 0.0, threading.Event()
+
+    def run(self) -> None:
+        while not self._end.wait(0.02):
+            self.most = max(self.most, own())
+
+    def __enter__(self) -> Watch:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self.join()
+
+
 def long_log(samples: int, from_file: bool, threads: int) -> None:
     arm = zv.robots.kuka_iiwa14()
     rng = np.random.default_rng(1)
     with tempfile.TemporaryDirectory() as folder:
-        log = {"t": np.arange(samples) * STEP}
-        for key in FIELDS:
+        log = {}
+        for key in ("t", *FIELDS):
             path = Path(folder) / f"{key}.npy"
-            shape = (samples, arm.n)
+            shape = (samples,) if key == "t" else (samples, arm.n)
             log[key] = np.lib.format.open_memmap(path, "w+", np.float64, shape) if from_file else np.empty(shape)
         for begin in range(0, samples, PIECE):
             at = slice(begin, min(samples, begin + PIECE))
+            log["t"][at] = np.arange(at.start, at.stop) * STEP
             q, qd, qdd = motion(arm.n, log["t"][at])
             tau = arm.inverse_dynamics(q, qd, qdd) + rng.normal(size=q.shape)
             for key, values in zip(FIELDS, (q, qd, qdd, tau), strict=True):
                 log[key][at] = values
         before, start, busy = own(), time.perf_counter(), time.process_time()
-        fit = zv.identify(arm, log, threads=threads)
+        with Watch() as watch:
+            fit = zv.identify(arm, log, threads=threads)
         seconds, busy = time.perf_counter() - start, time.process_time() - busy
     true = fit._model.Y @ fit._model.full_values()
     z = (fit.values - true) / np.sqrt(np.diag(fit.covariance))
     print(f"{samples:,} samples, {len(fit.parameters)} parameters, {'file' if from_file else 'arrays'}")
     print(f"  {seconds:.1f} s ({busy:.1f} s of the processor); z-scores {z.std():.2f}")
-    print(f"  memory {before:.0f} MB before, {own():.0f} MB after, largest {peak():.0f} MB with pages of files")
+    most = f"{watch.most:.0f} MB at most ({peak():.0f} MB with pages of files)"
+    print(f"  memory {before:.0f} MB before, {own():.0f} MB after, {most}", flush=True)
 
 
 def coverage(repetitions: int) -> None:
+    """Noise of efforts alone; accelerations are in the log."""
     arm = zv.robots.puma560()
     t = np.arange(800) * 0.01
     q, qd, qdd = motion(arm.n, t)
     exact = arm.inverse_dynamics(q, qd, qdd)
     noise = np.array([1.0, 2.0, 1.0, 0.1, 0.1, 0.05])
     rng = np.random.default_rng(2)
+    logs = (
+        {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": exact + noise * rng.normal(size=exact.shape)}
+        for _ in range(repetitions)
+    )
+    report("PUMA 560, wls", arm, logs)
+
+
+def noisy_coordinates(repetitions: int, method: str) -> None:
+    """Noise of coordinates, which are differentiated, and of efforts."""
+    arm, deviation = zv.robots.two_link(), 1e-3
+    t = np.arange(2000) * 0.01
+    q, qd, qdd = motion(arm.n, t)
+    exact = arm.inverse_dynamics(q, qd, qdd)
+    rng = np.random.default_rng(0)
+    logs = (
+        {"t": t, "q": q + deviation * a, "q_ref": q, "tau": exact + 0.02 * exact.std(axis=0) * b}
+        for a, b in (rng.normal(size=(2, *q.shape)) for _ in range(repetitions))
+    )
+    report(f"two links, {method}", arm, logs, friction=None, method=method, cutoff=8.0, position_noise=deviation)
+
+
+def report(name: str, arm: zv.Chain, logs: Iterable[dict[str, np.ndarray]], **options: Any) -> None:
     z, inside = [], []
-    for _ in range(repetitions):
-        log = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": exact + noise * rng.normal(size=exact.shape)}
-        fit = zv.identify(arm, log, validation=0.0, threads=1)
+    for log in logs:
+        fit = zv.identify(arm, log, validation=0.0, threads=1, **options)
         true = fit._model.Y @ fit._model.full_values()
         z.append((fit.values - true) / np.sqrt(np.diag(fit.covariance)))
         inside.append([row.low <= x <= row.high for row, x in zip(fit.parameters, true, strict=True)])
     scores = np.array(z)
     each = np.mean(inside, axis=0)
-    print(f"{repetitions} repetitions, {scores.shape[1]} parameters of a PUMA 560")
+    print(f"{name}: {scores.shape[0]} repetitions, {scores.shape[1]} parameters")
     print(f"  z-scores: mean {scores.mean():.3f}, deviation {scores.std():.3f}")
     low, high = each.min(), each.max()
-    print(f"  intervals of 95 % hold {100 * np.mean(inside):.2f} %; single parameters {low:.3f} to {high:.3f}")
+    print(
+        f"  intervals of 95 % hold {100 * np.mean(inside):.2f} %; single parameters {low:.3f} to {high:.3f}", flush=True
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--samples", type=int, default=1_000_000)
+    parser.add_argument("--samples", type=int, nargs="*", default=[1_000_000])
+    parser.add_argument("--no-times", action="store_true", help="only logs and intervals")
     parser.add_argument("--file", action="store_true")
     parser.add_argument("--repetitions", type=int, default=200)
     parser.add_argument("--threads", type=int, default=0)
     given = parser.parse_args()
     warnings.simplefilter("ignore", IdentificationWarning)
-    if given.samples:
-        long_log(given.samples, given.file, given.threads)
+    if not given.no_times:
+        for line in base_parameters_table.times():
+            print(line, flush=True)
+        print()
+    for samples in given.samples:
+        long_log(samples, given.file, given.threads)
     if given.repetitions:
         coverage(given.repetitions)
+        for method in ("iv", "tls"):
+            noisy_coordinates(given.repetitions, method)
 
 
 if __name__ == "__main__":

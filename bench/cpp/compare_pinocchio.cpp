@@ -24,10 +24,10 @@ using bench::Engine;
 using bench::Function;
 using bench::Mechanism;
 
-constexpr int kStates = 16;          // calls walk over several states, as in use
-constexpr int kBatch = -1;           // the variant that takes many states at once
-constexpr double kAgreement = 1e-9;  // relative
-constexpr int kLongestDerivatives = 100;
+constexpr int kStates = 16;            // calls walk over several states, as in use
+constexpr int kBatch = -1;             // the variant that takes many states at once
+constexpr double kAgreement = 1e-9;    // relative
+constexpr int kLongestMatrices = 100;  // of derivatives and regressors
 
 struct States {
   std::vector<double> q, qd, x;
@@ -45,6 +45,11 @@ struct Candidate {
 int batch_size(int n) { return std::clamp(12544 / (n * n), kStates, 256); }
 
 bool is_derivative(Function f) { return f == Function::rnea_derivatives || f == Function::aba_derivatives; }
+
+int result_size(Function f, int n) {
+  if (f == Function::regressor) return 10 * n * n;
+  return f == Function::crba || is_derivative(f) ? n * n : n;
+}
 
 States random_states(int n) {
   std::mt19937_64 generator(1);
@@ -64,10 +69,16 @@ const double* evaluate(const Candidate& c, Function f, const States& s, int stat
   return c.engine->run(f, c.index, s.q.data() + at, s.qd.data() + at, x + at);
 }
 
-// result of one state; of a mass matrix the upper triangle, stored by columns or, being symmetric, by rows
+// result of one state; of a mass matrix the upper triangle, stored by columns or, being symmetric, by rows; of a regressor
+// the numbers in one order
 std::vector<double> collect(const Candidate& c, Function f, const States& s, int state, int n) {
-  const int size = f == Function::crba || is_derivative(f) ? n * n : n;
+  const int size = result_size(f, n);
   const double* result = evaluate(c, f, s, state, n) + (c.index == kBatch ? state * size : 0);
+  if (f == Function::regressor) {
+    std::vector<double> numbers;
+    for (int k = 0; k < size; ++k) numbers.push_back(result[c.engine->regressor_place(n, k / (10 * n), k / 10 % n, k % 10)]);
+    return numbers;
+  }
   if (f != Function::crba) return {result, result + size};
   std::vector<double> upper;
   for (int column = 0; column < n; ++column)
@@ -131,9 +142,10 @@ void run(int argc, char** argv) {
                                                         {Function::crba, "CRBA"},
                                                         {Function::aba, "ABA"},
                                                         {Function::rnea_derivatives, "dRNEA"},
-                                                        {Function::aba_derivatives, "dABA"}};
+                                                        {Function::aba_derivatives, "dABA"},
+                                                        {Function::regressor, "regressor"}};
   for (const auto& [f, name] : functions) {
-    if (is_derivative(f) && n > kLongestDerivatives) continue;
+    if (result_size(f, n) > n && f != Function::crba && n > kLongestMatrices) continue;
     std::vector<Candidate> candidates;
     for (const auto& [label, engine] : engines) {
       const auto variants = engine->variants(f);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,7 +27,7 @@ struct Mechanism {
 };
 
 // derivatives: all three matrices; the first of them, row by row, is what `run` returns
-enum class Function { rnea, crba, aba, rnea_derivatives, aba_derivatives };
+enum class Function { rnea, crba, aba, rnea_derivatives, aba_derivatives, regressor };
 
 // One way to compute each function; `x` is qdd for RNEA, tau for ABA, of derivatives too. The result lives until the next
 // call.
@@ -38,6 +39,8 @@ struct Engine {
   virtual const double* run_batch(Function, int /*states*/, const double* /*q*/, const double* /*qd*/, const double* /*x*/) {
     return nullptr;
   }
+  // where the regressor of n joints keeps the number of a row, a link and a parameter: m, mc, Ixx, Ixy, Ixz, Iyy, Iyz, Izz
+  virtual std::size_t regressor_place(int n, int row, int link, int parameter) const = 0;
 };
 
 using MakeEngine = Engine* (*)(const Mechanism&);

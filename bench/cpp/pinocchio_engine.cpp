@@ -6,6 +6,7 @@
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/cholesky.hpp>
 #include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/regressor.hpp>
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
@@ -48,8 +49,15 @@ class PinocchioEngine final : public bench::Engine {
         pinocchio::computeRNEADerivatives(model_, data_, q, qd, x);
         return data_.dtau_dq.data();
       case Function::aba_derivatives: pinocchio::computeABADerivatives(model_, data_, q, qd, x); return data_.ddq_dq.data();
+      case Function::regressor: return pinocchio::computeJointTorqueRegressor(model_, data_, q, qd, x).data();
     }
     return nullptr;
+  }
+
+  // by columns; m, mc, Ixx, Ixy, Iyy, Ixz, Iyz, Izz
+  std::size_t regressor_place(int n, int row, int link, int parameter) const override {
+    constexpr int kPlace[] = {0, 1, 2, 3, 4, 5, 7, 6, 8, 9};
+    return std::size_t((10 * link + kPlace[parameter]) * n + row);
   }
 
  private:

@@ -60,6 +60,10 @@ class ZvenoEngine final : public bench::Engine {
     return result_.data();
   }
 
+  std::size_t regressor_place(int n, int row, int link, int parameter) const override {
+    return std::size_t((row * n + link) * 10 + parameter);
+  }
+
  private:
   // by Function
   struct Row {
@@ -74,6 +78,7 @@ class ZvenoEngine final : public bench::Engine {
       {zveno::Function::forward_dynamics, zveno::Method::aba, zveno::Param::tau, 1},
       {zveno::Function::derivatives, zveno::Method::sweep, zveno::Param::qdd, 3},
       {zveno::Function::forward_derivatives, zveno::Method::none, zveno::Param::tau, 3},
+      {zveno::Function::regressor, zveno::Method::none, zveno::Param::qdd, 1},
   };
 
   zveno::Chain chain_;

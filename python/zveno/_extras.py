@@ -16,7 +16,6 @@ _EXTRAS: Final = {
     "llvmlite": "jit",
     "scipy": "scipy",
     "distributed": "cluster",
-    "cvxpy": "identify",
     "clarabel": "identify",
 }
 

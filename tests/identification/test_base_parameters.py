@@ -409,3 +409,61 @@ def test_bad_arguments_are_named(case):
     options, message = BAD[case]
     with pytest.raises(ValueError, match=message):
         zv.robots.two_link().base_parameters(**options)
+
+
+def published_panda_coefficients():
+    """Rows (43, 70): the coefficients of Gaz et al. (2019) in the ten numbers of each link about its origin."""
+    d3, d5, a4, a7 = 0.316, 0.384, 0.0825, 0.088
+    symbols = ("m", "x", "y", "z", "xx", "xy", "xz", "yy", "yz", "zz")
+
+    def row(*terms):
+        found = np.zeros((7, 10))
+        for factor, symbol, *numbers in terms:
+            for k in numbers:
+                found[k - 1, symbols.index(symbol)] += factor
+        return found.ravel()
+
+    third = ((1, "yy", 3), (d3**2, "m", 3), (2 * d3, "z", 3), (d3**2 + a4**2, "m", 4, 5, 6, 7))
+    fifth = ((1, "yy", 5), (2 * d5, "z", 5))
+    rows = [
+        row((1, "zz", 1), (1, "yy", 2)),
+        row((1, "xx", 2), (-1, "yy", 2), *third),
+        row((1, "zz", 2), *third),
+        row((1, "xx", 3), (-1, "yy", 3), (1, "yy", 4), (-(a4**2), "m", 4)),
+        row((1, "zz", 3), (1, "yy", 4), (a4**2, "m", 4), (2 * a4**2, "m", 5, 6, 7)),
+        row((1, "xx", 4), (-1, "yy", 4), *fifth, (d5**2 - a4**2, "m", 5, 6, 7)),
+        row((1, "zz", 4), *fifth, (d5**2 + a4**2, "m", 5, 6, 7)),
+        row((1, "xx", 5), (-1, "yy", 5), (1, "yy", 6), (a7**2, "m", 7)),
+        row((1, "zz", 5), (1, "yy", 6), (a7**2, "m", 7)),
+        row((1, "xx", 6), (-1, "yy", 6), (1, "yy", 7), (-(a7**2), "m", 7)),
+        row((1, "zz", 6), (1, "yy", 7), (a7**2, "m", 7)),
+        row((1, "xx", 7), (-1, "yy", 7)),
+        row((1, "zz", 7)),
+        row((1, "xy", 3), (a4, "z", 4)),
+        row((1, "xy", 4), (a4 * d5, "m", 5, 6, 7), (a4, "z", 5)),
+        row((1, "xy", 6), (a7, "z", 7)),
+        *(row((1, "xy", k)) for k in (2, 5, 7)),
+        *(row((1, s, k)) for s in ("xz", "yz") for k in range(2, 8)),
+        row((1, "x", 2)),
+        row((1, "y", 2), (-1, "z", 3), (-d3, "m", 3, 4, 5, 6, 7)),
+        row((1, "x", 3), (a4, "m", 4, 5, 6, 7)),
+        row((1, "y", 3), (-1, "z", 4)),
+        row((1, "x", 4), (-a4, "m", 5, 6, 7)),
+        row((1, "y", 4), (1, "z", 5), (d5, "m", 5, 6, 7)),
+        row((1, "x", 5)),
+        row((1, "y", 5), (-1, "z", 6)),
+        row((1, "x", 6), (a7, "m", 7)),
+        row((1, "y", 6), (-1, "z", 7)),
+        row((1, "x", 7)),
+        row((1, "y", 7)),
+    ]
+    return np.array(rows)
+
+
+def test_published_coefficients_of_the_panda_are_an_invertible_function_of_the_base_parameters():
+    bp = panda().subchain(to="link7").base_parameters()
+    C = published_panda_coefficients()
+    assert C.shape[0] == bp.count == np.linalg.matrix_rank(C) == 43
+    A = C[:, bp.pivots]  # Y is the identity there
+    np.testing.assert_allclose(A @ bp.Y, C, rtol=0, atol=1e-12)
+    assert np.linalg.cond(A) < 1e3

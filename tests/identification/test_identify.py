@@ -153,6 +153,29 @@ def test_friction_of_every_kind_comes_back():
     assert found["upper_arm_joint"]["Fl"] == pytest.approx(0.05, rel=0.1)
 
 
+def test_rates_of_stribeck_friction_are_found_with_their_intervals():
+    arm = zv.robots.two_link()
+    t, q, qd, qdd = motion(2, 500)
+    true = np.array([0.3, 0.5])
+    rubbing = 0.7 * qd + 0.9 * np.sign(qd) + 0.5 * np.sign(qd) * np.exp(-((qd / true) ** 2))
+    log = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": arm.inverse_dynamics(q, qd, qdd) + rubbing}
+    exact = quiet(arm, log, friction="viscous,coulomb,stribeck", threads=1)
+    for values, rate in zip(exact.friction().values(), true, strict=True):
+        assert values == pytest.approx({"Fv": 0.7, "Fc": 0.9, "Fs": 0.5, "vs": rate}, abs=1e-7)
+    assert np.abs(exact.predict(q, qd, qdd) - log["tau"]).max() < 1e-6
+    rng = np.random.default_rng(0)
+    expected = {"Fv": (0.7, 0.7), "Fc": (0.9, 0.9), "Fs": (0.5, 0.5), "vs": true}
+    z = []
+    for _ in range(6):
+        noisy = log | {"tau": log["tau"] + 0.02 * rng.normal(size=q.shape)}
+        fit = quiet(arm, noisy, friction="viscous,coulomb,stribeck", validation=0.0, threads=1)
+        rows = [row for row in fit.parameters if row.name[:2] in expected]
+        z += [(row.value - expected[row.name[:2]][int(row.name[2]) - 1]) / row.deviation for row in rows]
+    assert len(rows) == 8 and 0.6 < np.std(z) < 1.5
+    with pytest.raises(ValueError, match=r"Stribeck\.rate is missing"):
+        zv.excitation(arm, friction="stribeck")
+
+
 def test_drives_that_cannot_be_told_from_links_are_not():
     arm = zv.robots.puma560()
     log = log_of(arm)
@@ -200,6 +223,27 @@ def test_noisy_coordinates_bias_least_squares_but_not_instruments():
             found.append(fit.values - truth(fit))
     z = {key: np.abs(np.mean(value, axis=0)).max() for key, value in errors.items()}
     assert z["iv"] < 0.1 * z["wls"] and z["tls"] < 0.35 * z["wls"]
+
+
+@pytest.mark.parametrize("method", ["iv", "tls"])
+def test_intervals_cover_where_coordinates_are_noisy(method):
+    arm = zv.robots.two_link()
+    base = log_of(arm, m=1500, step=0.01)
+    rng = np.random.default_rng(5)
+    z, inside = [], []
+    for _ in range(20):
+        noise = rng.normal(size=(2, *base["q"].shape))
+        log = {
+            "t": base["t"],
+            "q": base["q"] + 1e-3 * noise[0],
+            "q_ref": base["q"],
+            "tau": base["tau"] + 0.1 * noise[1],
+        }
+        fit = quiet(arm, log, friction=None, method=method, cutoff=8, position_noise=1e-3, threads=1, validation=0.0)
+        expected = truth(fit)
+        z.append((fit.values - expected) / np.sqrt(np.diag(fit.covariance)))
+        inside.append([row.low <= x <= row.high for row, x in zip(fit.parameters, expected, strict=True)])
+    assert 0.8 < np.std(z) < 1.2 and 0.9 < np.mean(inside) < 0.99
 
 
 def test_ordinary_least_squares_are_those_of_numpy():

@@ -85,10 +85,25 @@ def test_a_prior_that_no_body_has_is_named_and_mended():
     assert any("no body has the model's inertia" in str(x) for x in fit.findings)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_semidefinite_program_finds_the_same_bodies(seed):
+    """An interior point method of others, without a start and without log-Cholesky coordinates."""
+    rng = np.random.default_rng(seed)
+    real = random_chain(rng, 3 + seed)
+    model = real.with_inertial_parameters(real.inertial_parameters * rng.uniform(0.6, 1.6, (len(real.links), 1)))
+    log = log_of(real, 0.0, m=300, seed=seed)
+    log["tau"] = log["tau"] + 0.3 * log["tau"].std(axis=0) * rng.normal(size=log["tau"].shape)
+    fit = quiet(model, log, friction="viscous,coulomb")
+    ours, theirs = fit.physical(weight=2.0), fit.physical(method="sdp", weight=2.0)
+    assert is_physical(theirs.chain.inertial_parameters).all()
+    assert theirs.ratio == pytest.approx(ours.ratio, rel=1e-6)
+    assert np.abs(ours.values - theirs.values).max() < 1e-3 * np.abs(ours.values).max()
+
+
 def test_semidefinite_programs_need_an_extra(monkeypatch):
     arm = zv.robots.two_link()
     fit = quiet(arm, log_of(arm, 0.1), friction=None)
-    monkeypatch.setitem(sys.modules, "cvxpy", None)
+    monkeypatch.setitem(sys.modules, "clarabel", None)
     with pytest.raises(ImportError, match=r"pip install zveno\[identify\]"):
         fit.physical(method="sdp")
 

@@ -619,97 +619,135 @@ class ChainEvaluation {
 
   std::ptrdiff_t parameters_of_links() const { return kInertial * static_cast<std::ptrdiff_t>(chain_.links().size()); }
 
-  // f(link, where it stands) for links, with their motions in their own axes; those of the base too if it is wanted
+  // f(link, its body, its columns, first of its ten numbers) for links, those of the base too if they are wanted. A link's
+  // columns are used after those of the next one are made: what was written number by number is read many at a time.
   template <class F>
   void for_links(const T* qd, const T* qdd, const BaseMotion<T>& base, bool of_base, const F& f) {
-    frames();
     enter_stage<T>(Stage::algorithm);
     BodyMotion<T>* motion = scratch_.take<BodyMotion<T>>(n_);
     body_motions(model_, R_WB_, p_W_, qd, qdd, base, motion);
-    for (std::size_t link = 0; link < chain_.links().size(); ++link) {
-      const LinkFrame& frame = chain_.frame(static_cast<int>(link));
-      if (frame.body != kWorld || of_base) f(static_cast<int>(link), link_motion(frame, R_WB_, p_W_, motion, base));
+    LinkColumns<T>* columns = scratch_.take<LinkColumns<T>>(2);
+    const auto use = [&](int link, int at) {
+      f(link, chain_.frame(link).body, columns[at], static_cast<std::ptrdiff_t>(kInertial) * link);
+    };
+    int last = -1, at = 0;
+    for (int link = 0; link < static_cast<int>(chain_.links().size()); ++link) {
+      const LinkFrame& frame = chain_.frame(link);
+      if (frame.body == kWorld && !of_base) continue;
+      link_columns(link_motion(frame, R_WB_, p_W_, motion, base), columns[at]);
+      at = 1 - at;
+      if (last >= 0) use(last, at);
+      last = link;
     }
+    if (last >= 0) use(last, 1 - at);
   }
 
-  void regressor(T* out) {
-    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
-    const std::ptrdiff_t width = parameters_of_links();
-    for (std::ptrdiff_t k = 0; k < n_ * width; ++k) out[k] = T(0.0);
-    for_links(qd, qdd, base(), false, [&](int link, const LinkMotion<T>& m) {
-      T* const first = out + static_cast<std::ptrdiff_t>(kInertial) * link;
-      link_regressor(model_, chain_.frame(link).body, m, R_WB_, p_W_,
-                     [&](int b) { return first + chain_.user_index()[b] * width; });
-    });
+  // by accelerations
+  template <class F>
+  void for_links(bool of_base, const F& f) {
+    for_links(ordered(in_[Param::qd]), ordered(in_[Param::qdd]), base(), of_base, f);
   }
 
-  // rows of joints side by side, each without the links that it does not move
-  void packed_regressor(T* out) {
-    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
-    int* next = scratch_.take<int>(n_);
-    std::copy_n(chain_.first_pair().data(), n_, next);
-    for_links(qd, qdd, base(), false, [&](int link, const LinkMotion<T>& m) {
-      link_regressor(model_, chain_.frame(link).body, m, R_WB_, p_W_,
-                     [&](int b) { return out + static_cast<std::ptrdiff_t>(kInertial) * next[b]++; });
-    });
-  }
-
-  // rates of the links instead of their accelerations: what is linear in the mass times velocity
+  // by velocities, which are accelerations from rest: what is linear in the mass times velocity
   template <class F>
   void for_velocities(bool of_base, const F& f) {
     const T* qd = ordered(in_[Param::qd]);
     T* none = scratch_.take<T>(n_);
     for (int b = 0; b < n_; ++b) none[b] = T(0.0);
     const BaseMotion<T> still{zero3<T>(), zero3<T>(), zero3<T>(), false};
-    for_links(none, qd, still, of_base, f);  // accelerations from rest are velocities
+    for_links(none, qd, still, of_base, f);
+  }
+
+  const Screw<T>* screws_of_joints() {
+    Screw<T>* screws = scratch_.take<Screw<T>>(n_);
+    for (int b = 0; b < n_; ++b) screws[b] = joint_screw(model_, b, R_WB_, p_W_);
+    return screws;
+  }
+
+  // of a body at the base origin, relative to the base
+  Screw<T> motion_of(int body, const T* qd) const {
+    Screw<T> motion;
+    point_velocity(model_, body, R_WB_, p_W_, zero3<T>(), qd, motion.v, motion.w);
+    return motion;
+  }
+
+  void regressor(T* out) {
+    const std::ptrdiff_t width = parameters_of_links();
+    for (std::ptrdiff_t k = 0; k < n_ * width; ++k) out[k] = T(0.0);
+    frames();
+    const Screw<T>* screws = screws_of_joints();
+    for_links(false, [&](int, int body, const LinkColumns<T>& columns, std::ptrdiff_t first) {
+      link_regressor(model_, body, columns, screws, [&](int b) { return out + first + chain_.user_index()[b] * width; });
+    });
+  }
+
+  // rows of joints side by side, each without the links that it does not move
+  void packed_regressor(T* out) {
+    int* next = scratch_.take<int>(n_);
+    std::copy_n(chain_.first_pair().data(), n_, next);
+    frames();
+    const Screw<T>* screws = screws_of_joints();
+    for_links(false, [&](int, int body, const LinkColumns<T>& columns, std::ptrdiff_t) {
+      link_regressor(model_, body, columns, screws,
+                     [&](int b) { return out + static_cast<std::ptrdiff_t>(kInertial) * next[b]++; });
+    });
   }
 
   void energy_regressor(T* out) {
-    const std::ptrdiff_t width = parameters_of_links();
     const Vec3<T> g = cast<T>(chain_.gravity());
-    for_velocities(true, [&](int link, const LinkMotion<T>& m) {
-      T *kinetic = out + static_cast<std::ptrdiff_t>(kInertial) * link, *potential = kinetic + width;
-      inertial_row(m.a, m.alpha, m, kinetic);
+    const T* qd = ordered(in_[Param::qd]);
+    frames();
+    for_velocities(true, [&](int link, int body, const LinkColumns<T>& columns, std::ptrdiff_t first) {
+      T *kinetic = out + first, *potential = kinetic + parameters_of_links();
+      columns.along(motion_of(body, qd), kinetic);
       for (int k = 0; k < kInertial; ++k) kinetic[k] = kinetic[k] * T(0.5);
-      const Vec3<T> down = transposed_times(m.R_WU, g);
-      potential[0] = -dot<T>(g, m.x);
+      const LinkFrame& frame = chain_.frame(link);
+      Vec3<T> down = g, x = cast<T>(frame.p_BoUo_B);
+      if (body != kWorld) {
+        down = transposed_times(R_WB_[body], g);
+        x = p_W_[body] + times(R_WB_[body], x);
+      }
+      down = transposed_times(cast<T>(frame.R_BU), down);
+      potential[0] = -dot<T>(g, x);
       for (int k = 0; k < 3; ++k) potential[1 + k] = -down[k];
       for (int k = 4; k < kInertial; ++k) potential[k] = T(0.0);
     });
   }
 
   void power_regressor(T* out) {
-    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
     for (std::ptrdiff_t k = 0; k < parameters_of_links(); ++k) out[k] = T(0.0);
-    for_links(qd, qdd, base(), false, [&](int link, const LinkMotion<T>& m) {
-      Vec3<T> v, w;  // relative to the base
-      point_velocity(model_, chain_.frame(link).body, R_WB_, p_W_, m.x, qd, v, w);
-      inertial_row(transposed_times(m.R_WU, v), transposed_times(m.R_WU, w), m,
-                   out + static_cast<std::ptrdiff_t>(kInertial) * link);
+    const T* qd = ordered(in_[Param::qd]);
+    frames();
+    for_links(false, [&](int, int body, const LinkColumns<T>& columns, std::ptrdiff_t first) {
+      columns.along(motion_of(body, qd), out + first);
     });
   }
 
-  // six rows for every link: forces and moments about the base origin, base axes, times `sign`
-  void write_screws(int link, const LinkMotion<T>& m, T sign, T* out) const {
+  // six rows of a link: forces and moments about the base origin, base axes, times `sign`
+  void write_screws(const LinkColumns<T>& columns, T sign, T* out) const {
     const std::ptrdiff_t width = parameters_of_links();
     for (int k = 0; k < 3; ++k) {
-      Vec3<T> axis = zero3<T>();
-      axis[k] = sign;
-      T* y = out + static_cast<std::ptrdiff_t>(kInertial) * link + k * width;
-      const Vec3<T> along = transposed_times(m.R_WU, axis);
-      inertial_row_of_force(along, m, y);
-      inertial_row(transposed_times(m.R_WU, cross<T>(axis, m.x)), along, m, y + 3 * width);
+      T *force = out + k * width, *moment = force + 3 * width;
+      for (int c = 0; c < kInertial; ++c) {
+        force[c] = c < 4 ? sign * columns.f[k][c] : T(0.0);
+        moment[c] = sign * columns.n[k][c];
+      }
     }
   }
 
   void momentum_regressor(T* out) {
     for (std::ptrdiff_t k = 0; k < 6 * parameters_of_links(); ++k) out[k] = T(0.0);
-    for_velocities(false, [&](int link, const LinkMotion<T>& m) { write_screws(link, m, T(1.0), out); });
+    frames();
+    for_velocities(false, [&](int, int, const LinkColumns<T>& columns, std::ptrdiff_t first) {
+      write_screws(columns, T(1.0), out + first);
+    });
   }
 
   void base_wrench_regressor(T* out) {
-    const T *qd = ordered(in_[Param::qd]), *qdd = ordered(in_[Param::qdd]);
-    for_links(qd, qdd, base(), true, [&](int link, const LinkMotion<T>& m) { write_screws(link, m, T(-1.0), out); });
+    frames();
+    for_links(true, [&](int, int, const LinkColumns<T>& columns, std::ptrdiff_t first) {
+      write_screws(columns, T(-1.0), out + first);
+    });
   }
 
   // external wrenches on the part beyond the cut, about Bo, body axes

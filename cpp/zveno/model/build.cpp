@@ -303,8 +303,10 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
   }
   for (const Placed& frame : placed) {
     const Eigen::Matrix3d back = frame.body == kWorld ? Eigen::Matrix3d::Identity() : rz(turn_of(-turn[frame.body]));
-    frames_.push_back({frame.body, to_kernel(Eigen::Matrix3d(back * frame.R)), to_kernel(Eigen::Vector3d(back * frame.p)),
-                       static_cast<int>(frames_.size())});
+    const Eigen::Matrix3d R = back * frame.R;
+    const Eigen::Vector3d p = back * frame.p;
+    frames_.push_back({frame.body, to_kernel(R), to_kernel(p), static_cast<int>(frames_.size()),
+                       R == Eigen::Matrix3d::Identity() && p == Eigen::Vector3d::Zero()});
   }
 
   std::vector<std::int64_t> carried(n, 0);  // links that a joint moves

@@ -31,7 +31,8 @@ struct LinkFrame {
   int body;
   Mat3<double> R_BU;
   Vec3<double> p_BoUo_B;
-  int link = -1;  // index into links(), -1 for the base
+  int link = -1;                // index into links(), -1 for the base
+  bool stands_on_body = false;  // R_BU is 1 and p_BoUo_B is 0
 };
 
 class Chain {

@@ -13,6 +13,7 @@ if _TYPE_CHECKING:
     from .online import OnlineEstimator
     from .payload import Gains, Payload, identify_gains, identify_payload
     from .physical import PhysicalFit, is_physical
+    from .ring import RingFit
     from .terms import Coulomb, DriveInertia, ExtraTerm, LoadFriction, Offset, Stribeck, Term, Viscous
 
 _PLACES = {
@@ -22,6 +23,7 @@ _PLACES = {
     "online": ("OnlineEstimator",),
     "payload": ("Gains", "Payload", "identify_gains", "identify_payload"),
     "physical": ("PhysicalFit", "is_physical"),
+    "ring": ("RingFit",),
     "terms": ("Coulomb", "DriveInertia", "ExtraTerm", "LoadFriction", "Offset", "Stribeck", "Term", "Viscous"),
 }
 
@@ -43,6 +45,7 @@ __all__ = [
     "Parameters",
     "Payload",
     "PhysicalFit",
+    "RingFit",
     "Stribeck",
     "Term",
     "Viscous",

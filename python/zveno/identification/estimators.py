@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from .._check import Array
 from .log import LogError
+from .noise import score_covariance
 from .solve import Chunk, Factors, Solution, in_order, joint_rows, triangular
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from .model import LinearModel
 
 __all__ = ["instrumental", "total"]
+
+_DRAWN: Final = 20_000  # rows with more noise, and how often all rows are taken for them
+_FEWEST, _MOST = 3, 16
 
 Load = Callable[[Chunk], Array] | None
 
@@ -34,7 +38,8 @@ def instrumental(
 ) -> Solution:
     """Instrumental variables: Z'(tau - W p) = 0 with columns Z of commanded coordinates, which have no noise.
 
-    p = (Z'W)^-1 Z'tau, covariance (Z'W)^-1 Z'Z (W'Z)^-1 of rows divided by the noise of their joint.
+    p = (Z'W)^-1 Z'tau, covariance (Z'W)^-1 Z'GZ (W'Z)^-1 of rows divided by the noise of their joint, G the
+    autocovariance of residuals: noise of accelerations has nearly all of its power far above the motion.
     """
     _require_seen(start, "iv")
     r, n = model.count, model.chain.n
@@ -79,10 +84,10 @@ def instrumental(
         noise = np.maximum(new, 1e-300)
         if done:
             break
-    covariance = inverse @ G @ inverse.T
-    return Solution(
-        p, p, covariance, noise, start.missing, start.condition, start.R, start.leverage, np.ones(r, dtype=bool)
-    )
+    middle = score_covariance(model, signals, p, noise, threads, load, instruments=True)
+    covariance = inverse @ middle @ inverse.T
+    seen = np.ones(r, dtype=bool)
+    return Solution(p, p, covariance, noise, start.missing, start.condition, start.R, start.leverage, seen, True)
 
 
 def total(
@@ -96,45 +101,22 @@ def total(
 ) -> Solution:
     """Total least squares: columns are noisy because coordinates are.
 
-    How noisy is found by adding noise of the known deviation to the coordinates once more: differences D of columns
-    then have twice the second moments that their noise has. With [W, tau] = Q R the estimate is the eigenvector of the
-    smallest eigenvalue of R'R v = lambda C v, C the covariance of the noise of a row.
+    How noisy is found by adding noise of the known deviation to the coordinates once more, several times where the log
+    is short: differences D of columns then have the second moments M of their noise. W'W - M are the normal equations
+    of columns without noise, (W'W - M) p = W'tau.
     """
     _require_seen(start, "tls")
-    r, n = model.count, model.chain.n
-    moments = [np.zeros((len(a), len(a))) for a in model.active]
-    rows = np.zeros(n)
-    pairs = zip(signals.chunks(position_noise, 1), signals.chunks(), strict=True)
-
-    def work(pair: tuple[Chunk, Chunk]) -> tuple[list[Array], Array] | None:
-        other, chunk = pair
-        if chunk.part:
-            return None
-        A, _ = joint_rows(model, other, load)
-        B, _ = joint_rows(model, chunk, load)
-        found, count = [], np.zeros(n)
-        for j in range(n):
-            D = A[j] - B[j] if chunk.use is None else (A[j] - B[j])[chunk.use[:, j]]
-            found.append(D.T @ D)
-            count[j] = len(D)
-        return found, count
-
-    for result in in_order(work, pairs, threads):
-        if result is not None:
-            for sum_, part in zip(moments, result[0], strict=True):
-                sum_ += part
-            rows += result[1]
+    r = model.count
+    draws = int(np.clip(_DRAWN // max(1, signals.count), _FEWEST, _MOST))
+    drawn = _moments(model, signals, position_noise, draws, threads, load)
+    moments = [sum(some) / draws for some in zip(*drawn, strict=True)]
+    free = np.maximum(train.rows - start.leverage, 1.0)
     noise, p = start.noise, start.any
     for _ in range(20):
         R = train.stacked(model, noise)
-        C = np.zeros((r + 1, r + 1))
-        for M, active, s in zip(moments, model.active, noise.tolist(), strict=True):
-            C[np.ix_(active, active)] += M / s**2
-        C[r, r] = float(rows.sum())
-        # bias of R'R removed: the normal equations of columns without noise
         G = R.T @ R
-        A = G[:r, :r] - C[:r, :r]
-        scale = np.sqrt(np.maximum(np.diag(G[:r, :r]), 1e-300))
+        A = G[:r, :r] - _weighted(model, moments, noise)
+        scale = np.sqrt(np.maximum(np.diag(G)[:r], 1e-300))
         w, V = np.linalg.eigh(A / np.outer(scale, scale))
         if w[0] <= 1e-9:
             raise LogError(
@@ -143,31 +125,57 @@ def total(
             )
         inverse = (V / w) @ V.T / np.outer(scale, scale)
         p = inverse @ G[:r, r]
-        extra = np.array(
-            [p[a] @ M @ p[a] for a, M in zip(model.active, moments, strict=True)]
-        )  # residuals that noise of columns makes
+        # residuals that noise of columns makes
+        extra = np.array([p[a] @ M @ p[a] for a, M in zip(model.active, moments, strict=True)])
         squares = train.squares(model, p)
-        new = np.sqrt(np.maximum(squares - extra, 0.01 * squares) / np.maximum(train.rows - start.leverage, 1.0))
+        new = np.sqrt(np.maximum(squares - extra, 0.01 * squares) / free)
         done = np.abs(new / noise - 1).max() < 1e-6
         noise = np.maximum(new, 1e-300)
         if done:
             break
-    # noise of efforts and of columns both spread the estimate
-    seen = np.sqrt(squares / np.maximum(train.rows - start.leverage, 1.0))
-    middle = np.zeros((r, r))
-    for R_j, active, s, e in zip(train.R, model.active, noise.tolist(), seen.tolist(), strict=True):
-        W = R_j[:, :-1] / s
-        middle[np.ix_(active, active)] += (e / s) ** 2 * (W.T @ W)
-    covariance = inverse @ middle @ inverse.T
-    stacked = triangular(train.stacked(model, seen))
+    # noise of residuals spreads the estimate, and so do moments that differ from their mean, in log and draws
+    middle = score_covariance(model, signals, p, noise, threads, load, instruments=False)
+    pulls = np.array([_weighted(model, some, noise) @ p for some in drawn])
+    middle += np.cov(pulls.T) * (0.5 + 1 / draws)  # rows are noisy: the other half is in them
+    seen = np.maximum(np.sqrt(squares / free), 1e-300)
     return Solution(
         p,
         p,
-        covariance,
+        inverse @ middle @ inverse.T,
         seen,
         start.missing,
-        math.nan if not w[0] > 0 else float(math.sqrt(w[-1] / w[0])),
-        stacked,
+        math.sqrt(w[-1] / w[0]),
+        triangular(train.stacked(model, seen)),
         start.leverage,
         np.ones(r, dtype=bool),
+        True,
     )
+
+
+def _moments(
+    model: LinearModel, signals: Signals, position_noise: float, draws: int, threads: int, load: Load
+) -> list[list[Array]]:
+    """Sums D'D of each joint over the samples that are fitted, for each draw of noise."""
+    several = zip(signals.chunks(), *(signals.chunks(position_noise, 1 + k) for k in range(draws)), strict=True)
+
+    def work(chunks: tuple[Chunk, ...]) -> list[list[Array]]:
+        use = chunks[0].use
+        rows, *others = (joint_rows(model, chunk, load)[0] for chunk in chunks)
+        changes = ([a - b for a, b in zip(other, rows, strict=True)] for other in others)
+        used = ([D if use is None else D[use[:, j]] for j, D in enumerate(some)] for some in changes)
+        return [[D.T @ D for D in some] for some in used]
+
+    moments = [[np.zeros((len(a), len(a))) for a in model.active] for _ in range(draws)]
+    for found in in_order(work, (chunks for chunks in several if not chunks[0].part), threads):
+        for sums, parts in zip(moments, found, strict=True):
+            for total_, part in zip(sums, parts, strict=True):
+                total_ += part
+    return moments
+
+
+def _weighted(model: LinearModel, moments: Sequence[Array], noise: Array) -> Array:
+    """Sum (r, r) over joints, those of joint j divided by noise[j]^2."""
+    total_ = np.zeros((model.count, model.count))
+    for M, active, s in zip(moments, model.active, noise.tolist(), strict=True):
+        total_[np.ix_(active, active)] += M / s**2
+    return total_

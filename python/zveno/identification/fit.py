@@ -7,6 +7,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -27,7 +28,7 @@ from .._check import (
 )
 from .._html import html_table
 from ..sim.plan import progress_bar
-from .log import Finding, Log, LogError, Signals, prepare, read_log
+from .log import Finding, LogError, Signals, prepare, read_log
 from .model import LinearModel, combination_text
 from .physical import PhysicalFit, fit_physical
 from .residuals import Residuals, look_at_residuals
@@ -35,7 +36,7 @@ from .solve import Chunk, Factors, Solution, factorise, predicted, solve, studen
 from .terms import Coulomb, DriveInertia, Offset, Stribeck, Viscous, as_terms
 
 if TYPE_CHECKING:
-    from ..model import Chain
+    from ..model import Chain, Hexapod
 
 __all__ = ["Fit", "IdentificationWarning", "Parameter", "Parameters", "identify"]
 
@@ -128,7 +129,8 @@ class Fit:
     whiteness : (n,) array
         Probability of residuals as correlated as these if they were white noise (Ljung and Box); small is bad.
     inflation : (n,) array
-        By how much variances were enlarged because residuals are correlated in time.
+        By how much variances were enlarged because residuals are correlated in time; not those of 'iv' and 'tls', whose
+        covariance is that of residuals with their own spectrum.
     findings : tuple of Finding
         What was noticed about log and fit.
     chain : Chain
@@ -171,7 +173,7 @@ class Fit:
     def _covariance(self) -> Array:
         """Of white noise; enlarged where residuals are correlated in time: C (sum f_j R_j' R_j / s_j^2) C."""
         C = self._solution.covariance
-        if (self.inflation <= 1.0).all():
+        if self._solution.coloured or (self.inflation <= 1.0).all():
             return C
         model, r = self._model, self._model.count
         finite = np.where(np.isfinite(C), C, 0.0)
@@ -268,8 +270,8 @@ class Fit:
         Parameters
         ----------
         method : {'log-cholesky', 'sdp'}
-            Gauss-Newton steps in coordinates in which every point is a body, or a semidefinite program (needs cvxpy and
-            clarabel).
+            Gauss-Newton steps in coordinates in which every point is a body, or a semidefinite program (needs
+            clarabel and scipy).
         prior : (N, 10) array or Chain, optional
             Parameters to be pulled to, by default those of the model that was given.
         weight : float
@@ -350,7 +352,7 @@ class Fit:
         known = sum(row.verdict == WELL for row in self.parameters)
         worst = np.nanmax(self.relative_rms) if np.isfinite(self.relative_rms).any() else math.nan
         lines = [
-            f"Fit of chain '{self._given.name}': {self._model.count} base parameters, {known} well known; "
+            f"{type(self).__name__} of '{self._given.name}': {self._model.count} base parameters, {known} well known; "
             f"{self.samples:,} samples; residuals at most {100 * worst:.2g} % of the efforts"
         ]
         lines += [f"  {finding.level}: {finding}" for finding in self.findings if finding.level != "note"]
@@ -358,7 +360,7 @@ class Fit:
 
 
 def identify(
-    arm: Chain,
+    arm: Chain | Hexapod,
     log: Any,
     *,
     friction: Any = ("viscous", "coulomb"),
@@ -374,7 +376,7 @@ def identify(
     threads: int = 0,
     progress: bool | None = None,
 ) -> Fit:
-    """Identify the dynamics of an arm from a log of its motion.
+    """Identify the dynamics of an arm, or of a hexapod, from a log of its motion.
 
     Joint efforts are linear in the inertial parameters, tau = W(q, qd, qdd) p; only the combinations Y p of them, the
     base parameters, can be found. Samples are read once, in pieces, into triangular factors: memory does not grow with
@@ -382,13 +384,17 @@ def identify(
 
     Parameters
     ----------
-    arm : Chain
+    arm : Chain or Hexapod
         Geometry, and the inertial parameters as they are known: the prior of the full model.
     log : mapping of arrays, Log, table or path
-        Times, coordinates and efforts, and rates and accelerations where they are known; see `read_log`.
+        Times, coordinates and efforts, and rates and accelerations where they are known; see `read_log`. Of a hexapod a
+        mapping of arrays, or an .npz file of them: times ``t`` (m,), poses ``r`` (m, 3) and ``R`` (m, 3, 3) of the
+        ring, ``forces`` (m, 6) of the drives, and where they are known ``u`` (m, 6) and ``acceleration`` (m, 6) of the
+        ring as in `Hexapod.inverse_dynamics` and ``base_wrench`` (m, 6), force and moment on the base.
     friction : words or terms, optional
         ``viscous``, ``coulomb``, ``stribeck``, ``load``, ``offset``, ``drive_inertia``, or objects of
-        `zveno.identification`. What is not asked for is taken from the chain.
+        `zveno.identification`. What is not asked for is taken from the chain. The rates of ``stribeck`` are searched
+        for, one for each joint.
     method : {'wls', 'ols', 'huber', 'iv', 'tls'}
         Least squares with a noise for each joint, with one noise for all, with outliers weighed down, with the
         commanded coordinates ``q_ref`` as instruments, or total least squares for noisy coordinates (`position_noise`).
@@ -414,7 +420,8 @@ def identify(
 
     Returns
     -------
-    fit : Fit
+    fit : Fit, or RingFit of a hexapod
+        The latter by 'wls', 'ols' or 'huber'.
 
     Warns
     -----
@@ -440,24 +447,41 @@ def identify(
     """
     fail = failing("identify")
     begin = time.perf_counter()
-    if not isinstance(arm, _core.Chain):
-        raise TypeError(f"identify: arm is {_show(arm)}, expected a Chain")
-    as_choice(method, fail, "method", METHODS)
-    terms = as_terms(friction, fail, arm.joint_names)
+    ring = isinstance(arm, _core.Hexapod)
+    if not ring and not isinstance(arm, _core.Chain):
+        raise TypeError(f"identify: arm is {_show(arm)}, expected a Chain or a Hexapod")
+    as_choice(method, fail, "method", METHODS[:3] if ring else METHODS)
     threads = as_integer("identify", "threads", threads, 0, 256) or _processors()
     if method == "tls":
         position_noise = as_amount(position_noise, fail, "position_noise", positive=True)
-    data = read_log(log, arm, columns=columns, units=units, rate=rate)
-    data = Log(data.t, data.q, data.tau, data.qd, data.qdd, data.q_ref, data.source, list(data.findings))
+    made: type[Fit] = Fit
+    given: Any = arm
+    channels = given
+    if ring:
+        from . import ring as of_rings
+
+        for value, name in ((columns, "columns"), (units, "units"), (quiet, "quiet")):
+            if value is not None:
+                fail(f"{name} is for logs of chains, not of hexapods")
+        data, channels = of_rings.read_ring_log(log, given, rate)
+        made = of_rings.RingFit
+    else:
+        data = read_log(log, given, columns=columns, units=units, rate=rate)
+        data = replace(data, findings=list(data.findings))
+    terms = as_terms(friction, fail, channels.joint_names[: 6 if ring else None], search=not ring)
     if method == "iv" and data.q_ref is None:
         fail("method is 'iv', but the log has no commanded coordinates q_ref")
     words = ("identifying", "samples", "identify: progress=True")
     with progress_bar(progress, max(1, 3 * len(data)), words) as bar:
-        signals = prepare(data, arm, cutoff=cutoff, period=period, validation=validation)
-        signals.quiet = _quiet(quiet, signals, terms, fail)
-        model = LinearModel(arm, terms)
+        signals = prepare(data, channels, cutoff=cutoff, period=period, validation=validation)
+        signals.quiet = 0.0 if ring else _quiet(quiet, signals, terms, fail)
+        if any(isinstance(term, Stribeck) and term.rate is None for term in terms):
+            from .stribeck import with_rates
+
+            terms = with_rates(channels, terms, signals, threads)
+        model = of_rings.RingModel(channels, terms) if ring else LinearModel(channels, terms)
         ticks = _Ticks(bar, signals, len(data))
-        fit = _run(arm, model, signals, method, threads, position_noise, ticks)
+        fit = _run(made, model, signals, method, threads, position_noise, ticks)
     fit.options |= {
         "method": method,
         "friction": [getattr(t, "name", type(t).__name__) for t in terms],
@@ -506,7 +530,7 @@ def _quiet(quiet: Any, signals: Signals, terms: Sequence[Any], fail: Any) -> Any
 
 
 def _run(
-    arm: Chain,
+    made: type[Fit],
     model: LinearModel,
     signals: Signals,
     method: str,
@@ -514,10 +538,10 @@ def _run(
     position_noise: float | None,
     ticks: _Ticks,
 ) -> Fit:
-    findings = signals.log.findings
+    findings, arm = signals.log.findings, model.chain
     load: Callable[[Chunk], Array] | None = None
     if model.needs_load:
-        load = _load_of(arm, model, signals, threads)
+        load = _load_of(model, signals, threads)
     train, validation = factorise(model, signals.chunks(), threads=threads, load=load, tick=ticks)
     ticks.next()
     if not train.rows.any():
@@ -536,19 +560,18 @@ def _run(
         solution = total(model, signals, train, solution, position_noise, threads, load)
     residuals = look_at_residuals(model, signals, solution, threads, load, ticks)
     _doubts(arm, model, train, solution, residuals, signals, findings)
-    return Fit(arm, model, solution, train, validation, residuals, findings, {"_load": load}, signals.log.source)
+    return made(arm, model, solution, train, validation, residuals, findings, {"_load": load}, signals.log.source)
 
 
-def _load_of(arm: Chain, model: LinearModel, signals: Signals, threads: int) -> Callable[[Chunk], Array]:
+def _load_of(model: LinearModel, signals: Signals, threads: int) -> Callable[[Chunk], Array]:
     """Efforts of the links, from a first fit without the friction that needs them."""
-    simple = LinearModel(arm, [term for term in model.terms if not term.needs_load])
+    simple = type(model)(model.chain, tuple(term for term in model.terms if not term.needs_load))
     train, _ = factorise(simple, signals.chunks(), threads=threads)
-    values = solve(simple, train).any
-    links = np.flatnonzero(simple.pivots < simple.links)
+    values = np.where(simple.pivots < simple.links, solve(simple, train).any, 0.0)
 
     def load(chunk: Chunk) -> Array:
-        W = arm.regressor(chunk.q, chunk.qd, chunk.qdd)[..., simple.pivots[links]]
-        return np.asarray(W @ values[links] + simple.known(chunk.q, chunk.qd, chunk.qdd))
+        state = chunk.q, chunk.qd, chunk.qdd
+        return np.asarray(simple.efforts(values, *state) + simple.known(*state))
 
     return load
 

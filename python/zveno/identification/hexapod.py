@@ -20,7 +20,7 @@ from .base_parameters import Column, Gap, _Doubles, _sentence
 if TYPE_CHECKING:
     from ..model import Chain, Hexapod, Leg
 
-__all__ = ["HexapodBaseParameters", "found", "regressor"]
+__all__ = ["HexapodBaseParameters", "equations", "found", "regressor"]
 
 # joints from base to ring, and which of them carry housing and rod, or crank and coupler
 _JOINTS: Final = {
@@ -135,8 +135,16 @@ def _inertial(w: Array) -> Array:
     return out
 
 
-def _equations(hexapod: Hexapod, r: Any, R: Any, u: Any, acceleration: Any) -> tuple[Array, Array]:
-    """Regressors (..., 6, k) of the forces of the drives and of the wrench on the base."""
+class Equations(NamedTuple):
+    """Regressors (..., 6, k) of the forces of drives and of the wrench on the base; motions (..., 6) of the drives."""
+
+    forces: Array
+    base_wrench: Array
+    drives: tuple[Array, Array, Array]
+
+
+def equations(hexapod: Hexapod, r: Any, R: Any, u: Any, acceleration: Any) -> Equations:
+    """What is linear in the parameters, at poses, velocities and accelerations of the ring."""
     parts = _Parts.of(hexapod)
     H = np.stack([hexapod.joint_velocity(r, R, e) for e in np.identity(6)], axis=-1)  # (..., 6, nj, 6)
     rest = np.zeros(6)
@@ -163,10 +171,11 @@ def _equations(hexapod: Hexapod, r: Any, R: Any, u: Any, acceleration: Any) -> t
         B[..., at:end] = part.chain.base_wrench_regressor(*state)[..., chosen]
         at = end
     forces: Any = np.linalg.solve(np.swapaxes(hexapod.jacobian(r, R), -1, -2), W)
-    index = hexapod.actuated
+    legs, index = np.arange(6), np.asarray(hexapod.actuated)
+    drives = p[..., legs, index], pd[..., legs, index], pdd[..., legs, index]
     for k in range(6):
-        forces[..., k, parts.width + k] = pdd[..., k, index[k]]
-    return forces, B
+        forces[..., k, parts.width + k] = drives[2][..., k]
+    return Equations(forces, B, drives)
 
 
 def regressor(self: Hexapod, r: ArrayLike, R: Any, u: ArrayLike, acceleration: ArrayLike, measured: str) -> Array:
@@ -180,7 +189,7 @@ def regressor(self: Hexapod, r: ArrayLike, R: Any, u: ArrayLike, acceleration: A
     numbers = as_array(r, fail, "r", (3,), lead=True), as_array(u, fail, "u", (6,), lead=True)
     wanted = as_array(acceleration, fail, "acceleration", (6,), lead=True)
     turn = np.asarray(R.as_matrix() if hasattr(R, "as_matrix") else R, dtype=np.float64)
-    return _equations(self, numbers[0], turn, numbers[1], wanted)[_MEASURED.index(measured)]
+    return equations(self, numbers[0], turn, numbers[1], wanted)[:2][_MEASURED.index(measured)]
 
 
 class HexapodBaseParameters:
@@ -266,7 +275,7 @@ def found(
     count = max(count, columns // 4)
     r, R = _random_poses(self, rng, count)
     u, acceleration = rng.uniform(-1.0, 1.0, (2, count, 6))
-    both = dict(zip(_MEASURED, _equations(self, r, R, u, acceleration), strict=True))
+    both = dict(zip(_MEASURED, equations(self, r, R, u, acceleration)[:2], strict=True))
     W = np.concatenate([both[word] for word in chosen], axis=-2).reshape(-1, columns)
     sizes = np.sqrt((W * W).sum(axis=0))
     none = sizes <= 1e-12 * sizes.max(initial=0.0)  # no effect

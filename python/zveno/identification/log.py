@@ -79,6 +79,7 @@ class Log:
     q_ref: Array | None = None
     source: str = ""
     findings: list[Finding] = field(default_factory=list)
+    coordinates: tuple[str, ...] = ()  # names of the columns of q where they are not those of joints
 
     def __len__(self) -> int:
         return len(self.t)
@@ -644,7 +645,8 @@ def prepare(
     _constant(log, chain, spans, findings)
     if log.qd is not None:
         _rates(log, chain, spans, step, findings)
-    _ranges(log, chain, spans, findings)
+    if not log.coordinates:
+        _ranges(log, chain, spans, findings)
     use = _saturated(log, chain, spans, findings)
 
     if period is not None:
@@ -788,11 +790,10 @@ def _constant(log: Log, chain: Chain, spans: Sequence[Span], findings: list[Find
         values = np.asarray(getattr(log, key)[rows])
         span = np.ptp(values, axis=0)
         size = np.abs(values).max(axis=0)
+        names = (log.coordinates if key == "q" else ()) or chain.joint_names
         for j in np.flatnonzero(span <= 1e-12 * np.maximum(size, 1e-300)).tolist():
             tail = "its effort is not fitted" if key == "tau" else "what only its motion shows is missing"
-            findings.append(
-                Finding("fault", chain.joint_names[j], f"the {word} is {values[0, j] + 0.0:.4g} all the time; {tail}")
-            )
+            findings.append(Finding("fault", names[j], f"the {word} is {values[0, j] + 0.0:.4g} all the time; {tail}"))
 
 
 def dead_efforts(log: Log, spans: Sequence[Span]) -> Mask:
@@ -825,7 +826,7 @@ def _rates(log: Log, chain: Chain, spans: Sequence[Span], step: float, findings:
     with np.errstate(invalid="ignore", divide="ignore"):
         C = np.where(np.outer(moving, moving), (a.T @ b) / np.outer(na, nb), 0.0)
         ratio = np.where(moving, (a * b).sum(axis=0) / (na * na), 1.0)
-    names = chain.joint_names
+    names = log.coordinates or chain.joint_names
     right = np.abs(np.diag(C)) > 0.9
     for j in np.flatnonzero(moving & ~right).tolist():
         k = int(np.abs(C[j]).argmax())
@@ -946,8 +947,8 @@ def _fold(
     P = round(length)
     if P < 8 or abs(length - P) > 1e-3 * P**0.5:
         fail(f"period is {period:g} s, {length:.6g} samples; expected a whole number of at least 8")
-    sums = [np.zeros((P, chain.n)) for _ in range(2)]
-    squares = np.zeros((P, chain.n))
+    sums = [np.zeros((P, x.shape[1])) for x in (log.q, log.tau)]
+    squares = np.zeros_like(sums[1])
     count = 0
     origin = spans[0].begin
     for span in spans:

@@ -81,13 +81,17 @@ class LinearModel:
         self._inertial = self.pivots[self.pivots < self.links]
         self._added = [self.extra[k - self.links] for k in self.pivots[self.pivots >= self.links].tolist()]
         # which entries are zero in every state: seen in a few random ones
-        q, qd, qdd = _states(self.chain, 8)
+        q, qd, qdd = self.states(8)
         W = self.base_columns(q, qd, qdd, np.ones_like(q))
         self.active = [np.flatnonzero((W[:, j] != 0).any(axis=0)) for j in range(self.chain.n)]
         sentences = dict(zip(self.base.names, self.base.combinations(), strict=True))
         self.combinations = tuple(sentences.get(self.names[k], self.names[k]) for k in self.pivots.tolist())
         self.base_names = tuple(self.names[k] for k in self.pivots.tolist())
         self.base_units = tuple(self.units[k] for k in self.pivots.tolist())
+
+    def states(self, count: int) -> tuple[Array, Array, Array]:
+        """Random ones."""
+        return random_states(self.chain.n, count)
 
     @property
     def count(self) -> int:
@@ -141,15 +145,18 @@ class LinearModel:
         return tau
 
     def known(self, q: Array, qd: Array, qdd: Array) -> Array | float:
-        """Efforts that nothing unknown takes part in: springs, and rotors and friction that are not asked for."""
-        if self._known is None:
-            return 0.0
-        empty, theta = self._known
-        return empty.inverse_dynamics(q, qd, qdd) - empty.regressor(q, qd, qdd) @ theta
+        """Efforts that nothing unknown takes part in: springs, rotors and friction not asked for, references."""
+        tau: Array | float = 0.0
+        if self._known is not None:
+            empty, theta = self._known
+            tau = empty.inverse_dynamics(q, qd, qdd) - empty.regressor(q, qd, qdd) @ theta
+        for term in self.terms:
+            if term.reference is not None:
+                tau = tau - term.reference * term.values(q, qd, qdd, None)
+        return tau
 
     def _terms(self, extra: Sequence[tuple[Term, int]], q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
-        m, n = q.shape
-        found = np.zeros((m, n, len(extra)))
+        found = np.zeros((len(q), self.chain.n, len(extra)))
         values = self._term_values(extra, q, qd, qdd, load)
         for k, (term, j) in enumerate(extra):
             found[:, j, k] = values[term][:, j]
@@ -199,9 +206,9 @@ def _remainder(chain: Chain, terms: Sequence[Term]) -> tuple[Chain, Array] | Non
     return chain._with(links=links), chain.inertial_parameters.ravel()
 
 
-def _states(chain: Chain, count: int, seed: int = 5) -> tuple[Array, Array, Array]:
-    rng = np.random.default_rng(seed)
-    q, qd, qdd = rng.uniform(-2.0, 2.0, (3, count, chain.n))
+def random_states(n: int, count: int) -> tuple[Array, Array, Array]:
+    """q, qd and qdd, (count, n) each."""
+    q, qd, qdd = np.random.default_rng(5).uniform(-2.0, 2.0, (3, count, n))
     return q, 1.5 * qd, 2.0 * qdd
 
 
@@ -214,7 +221,7 @@ def independent_columns(model: LinearModel, base: BaseParameters) -> Reduction:
     Y[:, places] = base.Y
     rest = [k for k in range(model.links, width) if k not in places]
     if rest:
-        q, qd, qdd = _states(model.chain, max(12, -(-3 * width // model.chain.n)))
+        q, qd, qdd = model.states(max(12, -(-3 * width // model.chain.n)))
         W = model.columns(q, qd, qdd, np.random.default_rng(6).normal(size=q.shape)).reshape(-1, width)
         size = np.linalg.norm(W, axis=0)
         size[size == 0] = 1.0

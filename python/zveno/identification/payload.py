@@ -16,7 +16,7 @@ from ..inertial import from_pseudo_inertia, to_body, to_pseudo_inertia
 from ..model.body import Body
 from .fit import NOT, POOR, WELL, Fit, IdentificationWarning, Parameter, Parameters, _processors
 from .log import Finding, Log, LogError, prepare, read_log
-from .model import LinearModel, _states
+from .model import LinearModel, random_states
 from .physical import body_of, coordinates_of, is_physical
 from .residuals import Residuals, look_at_residuals
 from .solve import Chunk, factorise, joint_rows, solve, student, triangular
@@ -48,7 +48,7 @@ class _Carried:
         ]
         names = [*_NAMES, *(f"{getattr(term, 'name', term.symbol)}{j + 1}" for term, j in self.extra)]
         units = [*_UNITS, *(getattr(term, "unit", term.units[kinds[j]]) for term, j in self.extra)]
-        q, qd, qdd = _states(self.chain, 40)
+        q, qd, qdd = random_states(self.chain.n, 40)
         W = self._all(q, qd, qdd)
         flat = W.reshape(-1, W.shape[-1])
         size = np.linalg.norm(flat, axis=0)

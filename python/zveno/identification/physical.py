@@ -329,39 +329,66 @@ def _semidefinite(
     H0: Array,
     weight: float,
 ) -> tuple[Array, int]:
-    """The same problem as a semidefinite program; convex, so the optimum is the optimum. Needs cvxpy and clarabel."""
-    cvxpy = optional("cvxpy", "Fit.physical: method='sdp'")
-    optional("clarabel", "Fit.physical: method='sdp'")
-    bodies = [cvxpy.Variable((4, 4), PSD=True) for _ in links]
-    terms: Any = cvxpy.Variable(len(free)) if free else None
-    used = set(free) | {10 * k + i for k in links for i in range(10)}
-    rest = start.copy()
-    rest[list(used)] = 0.0
-    residual = A @ rest - z
-    # columns of A by entries of H: parameters are linear in it
+    """The same problem as a semidefinite program; convex, so the optimum is the optimum. Needs clarabel and scipy.
+
+    Of a link with the prior C C' the unknown is G, H = C G C', and an upper triangular Z with the diagonal D:
+    [D, Z; Z', G] >= 0 makes det G at least that of D, and D_i >= exp(t_i) gives its logarithm, the sum of t.
+    """
+    clarabel = optional("clarabel", "Fit.physical: method='sdp'")
+    sparse = optional("scipy.sparse", "Fit.physical: method='sdp'", "scipy")
+    pairs = [(a, b) for b in range(4) for a in range(b + 1)]  # upper triangle, by columns
     basis = np.zeros((10, 4, 4))
-    pairs = [(a, b) for a in range(4) for b in range(a, 4)]
     for i, (a, b) in enumerate(pairs):
         basis[i, a, b] = basis[i, b, a] = 1.0
-    to_parameters = from_pseudo_inertia(basis).T  # (10, 10): parameters of the entries H[a, b], a <= b
-    constraints, divergence = [], 0.0
-    for k, H in zip(links, bodies, strict=True):
-        scale = np.diag(1 / np.sqrt(np.diag(H0[k])))
-        entries = cvxpy.hstack([H[a, b] for a, b in pairs])
-        residual = residual + (A[:, 10 * k : 10 * k + 10] @ to_parameters) @ entries
-        constraints.append(scale @ (H - 1e-6 * H0[k]) @ scale >> 0)
-        if weight:
-            divergence = divergence + cvxpy.trace(np.linalg.inv(H0[k]) @ H) - cvxpy.log_det(scale @ H @ scale)
-    if free:
-        residual = residual + A[:, free] @ terms
-        constraints += [terms[i] >= 0 for i, k in enumerate(free) if k in signed]
-    problem = cvxpy.Problem(cvxpy.Minimize(0.5 * cvxpy.sum_squares(residual) + weight * divergence), constraints)
-    problem.solve(solver="CLARABEL")
-    if problem.status not in ("optimal", "optimal_inaccurate"):
-        raise RuntimeError(f"Fit.physical: the semidefinite program ends as {problem.status}")
-    values = start.copy()
-    for k, H in zip(links, bodies, strict=True):
-        values[10 * k : 10 * k + 10] = from_pseudo_inertia(0.5 * (H.value + H.value.T))
-    if free:
-        values[free] = [max(0.0, v) if k in signed else v for k, v in zip(free, terms.value.tolist(), strict=True)]
-    return values, int(problem.solver_stats.num_iters or 0)
+    size = 24  # for each link: G, Z, t
+    count = size * len(links) + len(free)
+    used = set(free) | {10 * k + i for k in links for i in range(10)}
+    rest = np.where(np.isin(np.arange(len(start)), list(used)), 0.0, start)
+    to_parameters = np.zeros((len(start), count))
+    q = np.zeros(count)
+    for i, k in enumerate(links):
+        C = np.linalg.cholesky(H0[k])
+        to_parameters[10 * k : 10 * k + 10, size * i : size * i + 10] = from_pseudo_inertia(C @ basis @ C.T).T
+        q[size * i : size * i + 10] = [weight * (a == b) for a, b in pairs]
+        q[size * i + 20 : size * i + 24] = -weight
+    to_parameters[free, np.arange(size * len(links), count)] = 1.0
+    J = A @ to_parameters
+    q += J.T @ (A @ rest - z)
+    # rows of limits - M x, in the cones
+    rows: list[tuple[int, int, float]] = []
+    limits: list[float] = []
+    cones = []
+    for i, k in enumerate(free):
+        if k in signed:
+            rows.append((len(limits), size * len(links) + i, -1.0))
+            limits.append(0.0)
+    if limits:
+        cones.append(clarabel.NonnegativeConeT(len(limits)))
+    for i in range(len(links)):
+        G, Z, t = size * i, size * i + 10, size * i + 20
+        place = {(4 + u, 4 + v): G + c for c, (u, v) in enumerate(pairs)}
+        place |= {(u, 4 + v): Z + c for c, (u, v) in enumerate(pairs)}
+        place |= {(u, u): Z + pairs.index((u, u)) for u in range(4)}
+        for v in range(8):
+            for u in range(v + 1):
+                if (u, v) in place:
+                    rows.append((len(limits), place[u, v], -1.0 if u == v else -math.sqrt(2.0)))
+                limits.append(0.0)
+        cones.append(clarabel.PSDTriangleConeT(8))
+        for u in range(4):
+            rows += [(len(limits), t + u, -1.0), (len(limits) + 2, place[u, u], -1.0)]
+            limits += [0.0, 1.0, 0.0]
+            cones.append(clarabel.ExponentialConeT())
+    at, column, value = zip(*rows, strict=True)
+    M = sparse.csc_matrix((value, (at, column)), shape=(len(limits), count))
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = 1e-10
+    settings.max_threads = 1
+    solver = clarabel.DefaultSolver(sparse.csc_matrix(np.triu(J.T @ J)), q, M, np.array(limits), cones, settings)
+    found = solver.solve()
+    if str(found.status) not in ("Solved", "AlmostSolved"):
+        raise RuntimeError(f"Fit.physical: the semidefinite program ends as {found.status}")
+    values = rest + to_parameters @ np.array(found.x)
+    values[list(signed)] = np.maximum(values[list(signed)], 0.0)
+    return values, int(found.iterations)

@@ -61,7 +61,8 @@ def page(fit: Fit | None, *, title: str = "", findings: Sequence[Finding] = (), 
         parts.append("<h2>Base parameters</h2>" + _parameters(fit))
         parts.append("<h2>What to measure next</h2>" + _list(advice(fit)))
         parts.append("<h2>Residuals</h2>" + _residuals(fit, plots))
-        parts.append("<h2>The model to write back</h2>" + _bodies(fit, physical))
+        if physical is not None:
+            parts.append("<h2>The model to write back</h2>" + _bodies(fit, physical))
         parts.append("<h2>How it was made</h2>" + _provenance(fit))
     return _PAGE.substitute(
         title=escape(heading),
@@ -96,10 +97,11 @@ def insights(fit: Fit) -> list[str]:
                 else ", more than it should."
             )
         )
-    texts.append(
-        f"Bodies that can exist explain the log nearly as well: residuals are {fit._bodies.ratio:.3f} times the "
-        "smallest possible."
-    )
+    if fit._bodies is not None:
+        texts.append(
+            f"Bodies that can exist explain the log nearly as well: residuals are {fit._bodies.ratio:.3f} times the "
+            "smallest possible."
+        )
     if (fit.inflation > 1.2).any():
         texts.append(
             "Residuals are correlated in time; deviations below are enlarged for it, up to "
@@ -115,8 +117,7 @@ def advice(fit: Fit) -> list[str]:
     rows = [k for k, row in enumerate(fit.parameters) if row.verdict != "well known"]
     if not rows:
         return [*texts, "Nothing is missing: every base parameter is well known."]
-    rng = np.random.default_rng(1)
-    q = rng.uniform(-2.5, 2.5, (64, chain.n))
+    q, _, _ = model.states(64)
     still = np.zeros_like(q)
     static = np.abs(model.base_columns(q, still, still, np.ones_like(q))).max(axis=(0, 1))
     slow: dict[str, list[str]] = {}
@@ -213,7 +214,7 @@ def _efforts(fit: Fit, plots: list[dict[str, Any]]) -> str:
 
 
 def _joints(fit: Fit) -> str:
-    r = fit.residuals
+    r, bodies = fit.residuals, fit._bodies
     before = np.sqrt(((r.given - r.measured) ** 2).mean(axis=0)) if len(r.times) else np.full(fit._given.n, np.nan)
     rows = []
     for j, name in enumerate(fit._given.joint_names):
@@ -223,7 +224,7 @@ def _joints(fit: Fit) -> str:
                 f"{fit.rms[j]:.4g}",
                 _percent(float(fit.relative_rms[j])),
                 f"{fit.validation_rms[j]:.4g}",
-                f"{fit._bodies.rms[j]:.4g}",
+                *([] if bodies is None else [f"{bodies.rms[j]:.4g}"]),
                 f"{before[j]:.4g}",
                 f"{r.correlation[1, j]:.2f}",
                 f"{fit.whiteness[j]:.2g}",
@@ -234,7 +235,7 @@ def _joints(fit: Fit) -> str:
         "rms",
         "of the effort",
         "validation rms",
-        "rms of bodies",
+        *([] if bodies is None else ["rms of bodies"]),
         "rms of the model as given",
         "correlation of neighbours",
         "probability if white",

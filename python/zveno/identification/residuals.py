@@ -85,7 +85,8 @@ def look_at_residuals(
     sums = _Sums(n)
     drawn: list[tuple[Array, Array, Array, Chunk]] = []
     validated_from = math.inf
-    peaks = {key: np.zeros(n) for key in ("tau", "qd", "qdd")}
+    width = signals.log.q.shape[1]
+    peaks = {"tau": np.zeros(n), "qd": np.zeros(width), "qdd": np.zeros(width)}
     t0, done = float(signals.log.t[0]), 0
     taken = 0
     for chunk, tau in in_order(work, signals.chunks(), threads):

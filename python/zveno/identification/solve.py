@@ -192,6 +192,7 @@ class Solution:
     R: Array  # of the weighted rows [W, y]
     leverage: Array  # parameters that each joint's rows pay for
     seen: Array  # of bool
+    coloured: bool = False  # the covariance is that of residuals with their own spectrum
 
 
 def solve(model: LinearModel, factors: Factors, *, weighted: bool = True, noise: Array | None = None) -> Solution:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from .._check import Array, Fail, _show, as_amount, as_list, did_you_mean
+from .._check import Array, Fail, _show, as_amount, as_array, as_list, did_you_mean
 
 __all__ = ["Coulomb", "DriveInertia", "ExtraTerm", "LoadFriction", "Offset", "Stribeck", "Term", "Viscous"]
 
@@ -33,6 +33,11 @@ class Term(ABC):
     @property
     def needs_load(self) -> bool:
         return False
+
+    @property
+    def reference(self) -> Array | None:
+        """Values (n,) of the unknowns at which the effort of the term is zero, if not at zero."""
+        return None
 
     @property
     def discontinuous(self) -> bool:
@@ -70,16 +75,44 @@ class Coulomb(Term):
 
 @dataclass(frozen=True)
 class Stribeck(Term):
-    """What dry friction has more at low rates: the effort s sign(qd) exp(-(qd / rate)^2)."""
+    """What dry friction has more at low rates: the effort s sign(qd) exp(-(qd / rate)^2).
+
+    `rate` is one number, one for each joint, or None: then `identify` finds it for each joint, with its interval.
+    """
 
     symbol = "Fs"
     units = ("N m", "N")
 
-    rate: float = 0.1
+    rate: float | tuple[float, ...] | None = None
     smooth: float = 0.0
 
     def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
-        return _sign(qd, self.smooth) * np.exp(-((qd / self.rate) ** 2))
+        return _sign(qd, self.smooth) * np.exp(-((qd / np.asarray(self.rate, dtype=np.float64)) ** 2))
+
+    @property
+    def discontinuous(self) -> bool:
+        return self.smooth == 0.0
+
+
+@dataclass(frozen=True)
+class StribeckRate(Term):
+    """The rate v of `Stribeck` as an unknown: s S(v) is s S(v0) + s0 S'(v0) (v - v0) near v0, its `rate`, and s0."""
+
+    symbol = "vs"
+    units = ("rad/s", "m/s")
+
+    rate: tuple[float, ...] = ()
+    size: tuple[float, ...] = ()
+    smooth: float = 0.0
+
+    def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
+        rate = np.asarray(self.rate)
+        ratio = (qd / rate) ** 2
+        return np.asarray(_sign(qd, self.smooth) * np.exp(-ratio) * ratio * (2 * np.asarray(self.size) / rate))
+
+    @property
+    def reference(self) -> Array:
+        return np.asarray(self.rate)
 
     @property
     def discontinuous(self) -> bool:
@@ -158,8 +191,11 @@ _WORDS: Final[dict[str, Callable[[], Term]]] = {
 }
 
 
-def as_terms(value: Any, fail: Fail, joints: tuple[str, ...]) -> tuple[Term, ...]:
-    """Terms given as objects or words; what names a joint that is not there is refused."""
+def as_terms(value: Any, fail: Fail, joints: tuple[str, ...], *, search: bool = False) -> tuple[Term, ...]:
+    """Terms given as objects or words; what names a joint that is not there is refused.
+
+    `search`: rates of `Stribeck` may be missing.
+    """
     given: Iterable[Any] = value.split(",") if isinstance(value, str) else () if value is None else value
     items = as_list(given)
     if items is None:
@@ -174,9 +210,10 @@ def as_terms(value: Any, fail: Fail, joints: tuple[str, ...]) -> tuple[Term, ...
             item = _WORDS[word]()
         if not isinstance(item, Term):
             fail(f"friction has {_show(item)}, expected a term of zveno.identification")
-        for key in ("smooth", "rate"):
-            if hasattr(item, key):
-                as_amount(getattr(item, key), fail, f"{type(item).__name__}.{key}", positive=key == "rate")
+        if hasattr(item, "smooth"):
+            as_amount(item.smooth, fail, f"{type(item).__name__}.smooth")
+        if isinstance(item, Stribeck):
+            item = _with_rates(item, fail, joints, search)
         for name in item.joints or ():
             if name not in joints:
                 fail(f"{type(item).__name__}.joints has {_show(name)}, no joint{did_you_mean(name, joints)}")
@@ -186,6 +223,21 @@ def as_terms(value: Any, fail: Fail, joints: tuple[str, ...]) -> tuple[Term, ...
         if names.count(name) > 1:
             fail(f"friction has {name} twice")
     return tuple(terms)
+
+
+def _with_rates(term: Stribeck, fail: Fail, joints: tuple[str, ...], search: bool) -> Stribeck:
+    rate: Any = term.rate
+    if rate is None:
+        if not search:
+            fail("Stribeck.rate is missing, expected the rate (rad/s or m/s) at which it has fallen to 1/e")
+        return term
+    if np.ndim(rate) == 0:
+        as_amount(rate, fail, "Stribeck.rate", positive=True)
+        return term
+    numbers = as_array(rate, fail, "Stribeck.rate", (len(joints),))
+    if not (numbers > 0).all():
+        fail(f"Stribeck.rate is {_show(rate)}, expected positive numbers")
+    return replace(term, rate=tuple(numbers.tolist()))
 
 
 def _sign(qd: Array, smooth: float) -> Array:

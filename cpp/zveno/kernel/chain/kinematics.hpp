@@ -109,8 +109,8 @@ void body_motions(const ModelView<P>& model, const Mat3<T>* R_WB, const Vec3<T>*
 
 // classical acceleration of a point x (base axes) of a body, and the body's angular one
 template <class T>
-void point_acceleration(int body, const Vec3<T>* p_W, const Vec3<T>& x, const BodyMotion<T>* motion, Vec3<T>& a,
-                        Vec3<T>& alpha) {
+ZVENO_INLINE void point_acceleration(int body, const Vec3<T>* p_W, const Vec3<T>& x, const BodyMotion<T>* motion, Vec3<T>& a,
+                                     Vec3<T>& alpha) {
   a = alpha = zero3<T>();
   if (body == kWorld) return;
   const BodyMotion<T>& m = motion[body];

@@ -1,12 +1,14 @@
 // Regressors: what is linear in the inertial parameters of the links, docs/chains.md (11.4)-(11.10). Ten numbers for each
 // link of the user, m, mc (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz about its origin in its axes.
 //
-// In link axes the wrench of a link about its origin is f = m a + K mc, n = mc x a + I alpha + w x I w; its power in a
-// motion [v; e] of that origin is v . f + e . n. Efforts take the motion of a joint, power that of the link itself, the
-// wrench on the base those of the base. From rest accelerations are velocities and f, n momenta.
+// In link axes the wrench of a link about its origin is f = m a + K mc, n = mc x a + I alpha + w x I w. Its columns are
+// taken to base axes and to the base origin once; efforts are their products with the motions of joints at that origin,
+// power and energy with that of the link itself, and there they are the wrench on the base. From rest accelerations are
+// velocities and f, n momenta.
 #pragma once
 
 #include <zveno/kernel/chain/kinematics.hpp>
+#include <zveno/kernel/chain/momentum.hpp>
 #include <zveno/kernel/chain/rnea.hpp>
 #include <zveno/model/chain.hpp>
 
@@ -16,71 +18,91 @@ namespace zveno {
 template <class T>
 struct LinkMotion {
   Mat3<T> R_WU;
-  Vec3<T> x;            // its origin, base axes
-  Vec3<T> a, alpha, w;  // link axes
+  Vec3<T> x, a;      // its origin, base axes
+  Vec3<T> alpha, w;  // link axes
   Mat3<T> K;
 };
 
 template <class T>
-LinkMotion<T> link_motion(const LinkFrame& link, const Mat3<T>* R_WB, const Vec3<T>* p_W, const BodyMotion<T>* motion,
-                          const BaseMotion<T>& base) {
+ZVENO_INLINE LinkMotion<T> link_motion(const LinkFrame& link, const Mat3<T>* R_WB, const Vec3<T>* p_W,
+                                       const BodyMotion<T>* motion, const BaseMotion<T>& base) {
   LinkMotion<T> m;
   const int body = link.body;
-  BodyMotion<T> at;
+  Vec3<T> w, alpha;
   if (body == kWorld) {
     m.R_WU = cast<T>(link.R_BU);
     m.x = cast<T>(link.p_BoUo_B);
-    at = {base.w, base.dw, base.a + cross<T>(base.dw, m.x) + cross<T>(base.w, cross<T>(base.w, m.x))};
+    w = base.w, alpha = base.dw;
+    m.a = base.a + cross<T>(base.dw, m.x) + cross<T>(base.w, cross<T>(base.w, m.x));
+  } else if (link.stands_on_body) {
+    m.R_WU = R_WB[body];
+    m.x = p_W[body];
+    w = motion[body].w, alpha = motion[body].alpha, m.a = motion[body].a;
   } else {
     m.R_WU = times(R_WB[body], cast<T>(link.R_BU));
     m.x = p_W[body] + times(R_WB[body], cast<T>(link.p_BoUo_B));
-    at.w = motion[body].w;
-    point_acceleration(body, p_W, m.x, motion, at.a, at.alpha);
+    w = motion[body].w;
+    point_acceleration(body, p_W, m.x, motion, m.a, alpha);
   }
-  m.a = transposed_times(m.R_WU, at.a);
-  m.alpha = transposed_times(m.R_WU, at.alpha);
-  m.w = transposed_times(m.R_WU, at.w);
+  m.alpha = transposed_times(m.R_WU, alpha);
+  m.w = transposed_times(m.R_WU, w);
   m.K = rotation_acceleration(m.w, m.alpha);
   return m;
 }
 
-// v . f by the ten parameters; v in link axes
+// Columns of force and moment about the base origin, base axes: the first four of forces, all of moments
 template <class T>
-ZVENO_INLINE void inertial_row_of_force(const Vec3<T>& v, const LinkMotion<T>& m, T* y) {
-  y[0] = dot<T>(v, m.a);
-  const Vec3<T> first = transposed_times(m.K, v);
-  for (int k = 0; k < 3; ++k) y[1 + k] = first[k];
-  for (int k = 4; k < 10; ++k) y[k] = T(0.0);
-}
+struct LinkColumns {
+  T f[3][4], n[3][kInertial];
 
-// v . f + e . n by the ten parameters; v, e in link axes
+  // of a motion [v; w] at the base origin
+  ZVENO_INLINE void along(const Screw<T>& motion, T* y) const {
+    const Vec3<T>&v = motion.v, &w = motion.w;
+    T row[kInertial];  // no store in between: the compiler would load the motion again
+    for (int c = 0; c < kInertial; ++c) row[c] = w.x() * n[0][c] + w.y() * n[1][c] + w.z() * n[2][c];
+    for (int c = 0; c < 4; ++c) row[c] += v.x() * f[0][c] + v.y() * f[1][c] + v.z() * f[2][c];
+    for (int c = 0; c < kInertial; ++c) y[c] = row[c];
+  }
+  // of a translation
+  ZVENO_INLINE void along(const Vec3<T>& v, T* y) const {
+    for (int c = 0; c < 4; ++c) y[c] = v.x() * f[0][c] + v.y() * f[1][c] + v.z() * f[2][c];
+    for (int c = 4; c < kInertial; ++c) y[c] = T(0.0);
+  }
+};
+
+// (11.5) in base axes about the base origin
 template <class T>
-ZVENO_INLINE void inertial_row(const Vec3<T>& v, const Vec3<T>& e, const LinkMotion<T>& m, T* y) {
-  y[0] = dot<T>(v, m.a);
-  Vec3<T> first = transposed_times(m.K, v);
-  first += cross<T>(m.a, e);
-  for (int k = 0; k < 3; ++k) y[1 + k] = first[k];
-  const Vec3<T>&alpha = m.alpha, &w = m.w;
-  const Vec3<T> c = cross<T>(e, w);
-  const auto square = [&](int i) { return e[i] * alpha[i] + c[i] * w[i]; };
-  const auto product = [&](int i, int j) { return e[i] * alpha[j] + e[j] * alpha[i] + (c[i] * w[j] + c[j] * w[i]); };
-  y[4] = square(0), y[5] = product(0, 1), y[6] = product(0, 2);
-  y[7] = square(1), y[8] = product(1, 2), y[9] = square(2);
+ZVENO_INLINE void link_columns(const LinkMotion<T>& m, LinkColumns<T>& y) {
+  const Mat3<T>&R = m.R_WU, &K = m.K;
+  const Vec3<T>&w = m.w, &alpha = m.alpha;
+  const auto put = [](T* to, int stride, const Vec3<T>& v) ZVENO_INLINED {
+    for (int i = 0; i < 3; ++i) to[i * stride] = v[i];
+  };
+  put(&y.f[0][0], 4, m.a);
+  put(&y.n[0][0], kInertial, cross<T>(m.x, m.a));
+  for (int k = 0; k < 3; ++k) {
+    const Vec3<T> f = times(R, K.col(k));
+    put(&y.f[0][1 + k], 4, f);
+    put(&y.n[0][1 + k], kInertial, cross<T>(R.col(k), m.a) + cross<T>(m.x, f));
+  }
+  // I alpha + w x I w is linear in K but for the diagonal
+  const T xy = w.x() * w.y(), xz = w.x() * w.z(), yz = w.y() * w.z();
+  const Vec3<T> moments[] = {
+      {alpha.x(), xz, -xy}, {-K(2, 0), K(2, 1), K(0, 0) - K(1, 1)}, {K(1, 0), K(2, 2) - K(0, 0), -K(1, 2)},
+      {-yz, alpha.y(), xy}, {K(1, 1) - K(2, 2), -K(0, 1), K(0, 2)}, {yz, -xz, alpha.z()}};
+  for (int k = 0; k < 6; ++k) put(&y.n[0][4 + k], kInertial, times(R, moments[k]));
 }
 
 // The ten columns of a link of a body in the efforts; row(b): where those of joint b go, asked for from the link to the
 // base. Joints that do not carry the link are left alone.
 template <class T, class P, class Row>
-void link_regressor(const ModelView<P>& model, int body, const LinkMotion<T>& m, const Mat3<T>* R_WB, const Vec3<T>* p_W,
-                    const Row& row) {
+ZVENO_INLINE void link_regressor(const ModelView<P>& model, int body, const LinkColumns<T>& columns, const Screw<T>* screws,
+                                 const Row& row) {
   for (int b = body; b != kWorld; b = model.parent(b)) {
-    Vec3<T> v, e;
-    jacobian_column(model, b, R_WB, p_W, m.x, v, e);
-    v = transposed_times(m.R_WU, v);
     if (model.revolute(b))
-      inertial_row(v, transposed_times(m.R_WU, e), m, row(b));
+      columns.along(screws[b], row(b));
     else
-      inertial_row_of_force(v, m, row(b));
+      columns.along(screws[b].v, row(b));
   }
 }
 

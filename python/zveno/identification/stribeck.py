@@ -1,0 +1,107 @@
+"""Rates of Stribeck friction: the one nonlinear unknown, found by variable projection.
+
+For any rates the other unknowns are those of linear least squares. One pass over the samples takes columns for several
+rates of every joint into the triangular factor; any choice among them is then solved without the samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from .._check import Array
+from .model import LinearModel
+from .solve import Factors, factorise, solve, triangular
+from .terms import LoadFriction, Stribeck, StribeckRate, Term
+
+if TYPE_CHECKING:
+    from ..model import Chain
+    from .log import Signals
+
+__all__ = ["with_rates"]
+
+_RATES: Final = 10  # tried at once
+_RANGE: Final = (0.01, 0.6)  # of the highest rate of a joint
+_PASSES: Final = 3
+_STEPS: Final = 6  # of Gauss and Newton
+
+
+def with_rates(chain: Chain, terms: Sequence[Term], signals: Signals, threads: int) -> tuple[Term, ...]:
+    """The terms with the rates that fit best, and with a term for their uncertainty."""
+    wanted = next(term for term in terms if isinstance(term, Stribeck) and term.rate is None)
+    others = [term for term in terms if term is not wanted and not isinstance(term, LoadFriction)]
+    peak = np.zeros(chain.n)
+    for chunk in signals.chunks():
+        np.maximum(peak, np.abs(chunk.qd).max(axis=0, initial=0.0), out=peak)
+    peak = np.where(peak > 0, peak, 1.0)
+    grid = np.geomspace(*_RANGE, _RATES)[:, None] * peak  # (tried, n)
+    for _ in range(_PASSES):
+        tried = [replace(wanted, rate=tuple(row)) for row in grid.tolist()]
+        model = LinearModel(chain, [*others, *tried])
+        train, _ = factorise(model, signals.chunks(), threads=threads)
+        best = _choose(model, train, tried)
+        around = [grid[np.clip(best + k, 0, _RATES - 1), np.arange(chain.n)] for k in (-1, 0, 1)]
+        rates = around[1]
+        grid = np.geomspace(around[0], around[2], _RATES)
+    size = np.zeros(chain.n)
+    for k in range(_STEPS):
+        known: list[Term] = [*others, replace(wanted, rate=tuple(rates.tolist()))]
+        if k:
+            known.append(_unknown(wanted, rates, size))
+        model = LinearModel(chain, known)
+        train, _ = factorise(model, signals.chunks(), threads=threads)
+        solution = solve(model, train)
+        found = {
+            (type(term), j): v for (term, j), v in zip(model._added, solution.values[-len(model._added) :], strict=True)
+        }
+        size = np.array([found.get((Stribeck, j), np.nan) for j in range(chain.n)])
+        step = np.array([found.get((StribeckRate, j), np.nan) for j in range(chain.n)]) - rates
+        step, size = np.nan_to_num(step), np.maximum(np.nan_to_num(size), 0.0)
+        rates = rates + np.clip(step, -0.3 * rates, 0.3 * rates)
+        if k and np.abs(step / rates).max() < 1e-6:
+            break
+    index = list(terms).index(wanted)
+    new = replace(wanted, rate=tuple(rates.tolist()))
+    return (*terms[:index], new, _unknown(wanted, rates, size), *terms[index + 1 :])
+
+
+def _unknown(term: Stribeck, rates: Array, size: Array) -> StribeckRate:
+    return StribeckRate(term.joints, tuple(rates.tolist()), tuple(size.tolist()), term.smooth)
+
+
+def _choose(model: LinearModel, train: Factors, tried: Sequence[Stribeck]) -> Array:
+    """Which of the rates tried (n,) fit best: one joint after the other, until nothing changes."""
+    n = model.chain.n
+    width = model.count - len(model._added)
+    columns = {(term, j): width + k for k, (term, j) in enumerate(model._added)}
+    fixed = [k for k in range(model.count) if k < width or model._added[k - width][0] not in tried]
+    joints = [j for j in range(n) if all((term, j) in columns for term in tried)]
+    best = np.full(n, len(tried) // 2)
+
+    def chosen(last: int = -1) -> list[int]:
+        order = [j for j in joints if j != last] + ([last] if last >= 0 else [])
+        return fixed + [columns[tried[best[j]], j] for j in order]
+
+    noise = np.sqrt(np.maximum(train.signal(), 1e-300) / np.maximum(train.rows, 1))
+    for _ in range(4):
+        R = train.stacked(model, noise)
+        before = best.copy()
+        for j in joints:
+            costs = []
+            for k in range(len(tried)):
+                best[j] = k
+                T = triangular(R[:, [*chosen(j), model.count]])
+                falls = T[-2, -1] * T[-2, -2] > 0  # more friction at low rates, not less
+                costs.append(abs(float(T[-1, -1])) if falls else np.inf)
+            best[j] = int(np.argmin(costs))
+        at = chosen()
+        T = triangular(R[:, [*at, model.count]])
+        p = np.zeros(model.count)
+        p[at] = np.linalg.lstsq(T[:-1, :-1], T[:-1, -1], rcond=1e-12)[0]
+        noise = np.maximum(np.sqrt(train.squares(model, p) / np.maximum(train.rows, 1)), 1e-12 * noise)
+        if (best == before).all():
+            break
+    return best

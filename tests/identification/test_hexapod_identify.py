@@ -1,0 +1,160 @@
+"""Hexapods are identified from the motion of the ring, forces of the drives and the wrench on the base."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pinocchio as pin
+import pytest
+import zveno as zv
+from engines import hexapods as engines
+from engines.states import random_states
+from test_identify import quiet, truth
+from zveno.identification import IdentificationWarning, LogError
+from zveno.identification.ring import Channels
+
+
+def ring(kind):
+    return zv.mechanisms.docking_ring(kind, gravity=(0.3, -1.0, -9.7))
+
+
+def motion(hexapod, m=300, step=0.01, seed=1, size=0.02):
+    """Pose, velocity and acceleration of a ring that swings about its nominal pose."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(m) * step
+    w, a, b = rng.uniform(4.0, 16.0, (4, 6)), size * rng.normal(size=(4, 6)), rng.uniform(0, 6, (4, 6))
+    x = t[:, None, None] * w + b
+    q, qd, qdd = (a * np.sin(x)).sum(1), (a * w * np.cos(x)).sum(1), -(a * w * w * np.sin(x)).sum(1)
+    q[:, :3] += hexapod.nominal[0]
+    channels = Channels(hexapod, hexapod.nominal[1], False)
+    return t, *channels.state(q, qd, qdd)
+
+
+def log_of(hexapod, **options):
+    t, r, R, u, acceleration = motion(hexapod, **options)
+    forces = hexapod.inverse_dynamics(r, R, u, acceleration)
+    load = hexapod.forward_dynamics(r, R, u, np.zeros(6), forces).base_wrench
+    return {"t": t, "r": r, "R": R, "u": u, "acceleration": acceleration, "forces": forces, "base_wrench": load}
+
+
+def test_coordinates_of_the_ring_have_its_velocity_and_acceleration(rng):
+    """Against central differences of the rotation, for small and large turns."""
+    hexapod = ring("UPS")
+    channels = Channels(hexapod, hexapod.nominal[1], False)
+    for size in (1e-4, 0.19, 0.21, 2.5):
+        q, qd, qdd = rng.normal(size=(3, 6))
+        q[3:] *= size / np.linalg.norm(q[3:])
+        h = 1e-4
+
+        def at(k, q=q, qd=qd, qdd=qdd, h=h):
+            return channels.state(q + k * h * qd + (k * h) ** 2 / 2 * qdd, qd + k * h * qdd, qdd)
+
+        _, R, u, acceleration = at(0)
+        turned = R.T @ (at(1)[1] - at(-1)[1]) / (2 * h)
+        assert np.allclose([turned[2, 1], turned[0, 2], turned[1, 0]], u[3:], atol=1e-6 * (1 + np.abs(u).max() ** 3))
+        assert np.allclose((at(1)[2] - at(-1)[2]) / (2 * h), acceleration, atol=1e-6 * (1 + np.abs(acceleration).max()))
+        state = channels.state(q, qd, qdd)
+        assert np.allclose(channels.coordinates(*state), (q, qd, qdd), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(("kind", "wrench"), [("UPS", True), ("RUS", False), ("UCU", False)])
+def test_without_noise_parameters_are_exact(kind, wrench):
+    hexapod = ring(kind)
+    log = log_of(hexapod, size=0.02 if kind != "RUS" else 0.005)
+    if not wrench:
+        del log["base_wrench"]
+    fit = quiet(hexapod, log, friction=None, validation=0.0)
+    assert len(fit.parameters) == hexapod.base_parameters(measured=("forces", "base_wrench")[: 1 + wrench]).count
+    expected = truth(fit)
+    assert np.abs(fit.values - expected).max() < 1e-9 * np.abs(expected).max() and fit.missing == ()
+    some = (log[key][:5] for key in ("r", "R", "u", "acceleration"))
+    assert np.allclose(fit.predict(*some)[:, :6], log["forces"][:5], rtol=0, atol=1e-8 * np.abs(log["forces"]).max())
+
+
+def test_with_noise_deviations_are_honest_and_the_page_is_written(tmp_path):
+    hexapod = ring("UPS")
+    log = log_of(hexapod, m=400)
+    rng = np.random.default_rng(3)
+    rates = np.einsum("kij,kj->ki", hexapod.jacobian(log["r"], log["R"]), log["u"])
+    log["forces"] = log["forces"] + 3.0 * np.sign(rates) + 20.0 * rates
+    z, inside = [], []
+    for _ in range(2):
+        pairs = ((key, log[key]) for key in ("forces", "base_wrench"))
+        noisy = {key: x + 0.01 * x.std(axis=0) * rng.normal(size=x.shape) for key, x in pairs}
+        fit = quiet(hexapod, log | noisy, threads=1)
+        expected = truth(fit)
+        for k, row in enumerate(fit.parameters):
+            expected[k] = {"Fc": 3.0, "Fv": 20.0}.get(row.name[:2], expected[k])
+        z.append((fit.values - expected) / np.sqrt(np.diag(fit.covariance)))
+        inside.append([row.low <= x <= row.high for row, x in zip(fit.parameters, expected, strict=True)])
+    assert 0.8 < np.std(z) < 1.2 and 0.91 < np.mean(inside) < 0.995
+    assert {key: set(value) for key, value in fit.friction().items()} == {f"leg{k}": {"Fv", "Fc"} for k in range(1, 7)}
+    fit.report(tmp_path / "ring.html")
+    page = (tmp_path / "ring.html").read_text()
+    assert "base M_z" in page and "m[ring]" in page and "leg6" in page and "write back" not in page
+
+
+def test_poses_alone_are_filtered_and_differentiated():
+    hexapod = ring("UPS")
+    log = log_of(hexapod, m=1500, step=0.002)
+    fit = quiet(hexapod, {key: log[key] for key in ("t", "r", "R", "forces")}, friction=None, cutoff=25.0)
+    assert fit.relative_rms.max() < 1e-3
+
+
+@pytest.mark.parametrize("kind", ["UPS", "RUS"])
+def test_the_rank_is_that_of_pinocchios_regressor(kind):
+    """Its regressor of the tree, times motions that its constraints allow; nothing of it is ours but the poses."""
+    hexapod = ring(kind)
+    arguments = random_states(hexapod, 40)
+    closed = hexapod.forward_dynamics(*arguments)
+    states = engines.States(*arguments, closed.joint_position, closed.joint_velocity, closed.acceleration)
+    twin = engines.Pinocchio(engines.Tree(engines.hd.from_model(hexapod)), states)
+    model, data = twin.model, twin.data
+    bodies = [k for k in range(1, model.njoints) if model.inertias[k].mass > 0]
+    drives = np.flatnonzero(model.armature > 0)
+    rows = []
+    for q, v, tau in zip(twin.q, twin.v, twin.tau, strict=True):
+        a = pin.constraintDynamics(model, data, q, v, tau, twin.constraints, twin.datas, twin.settings).copy()
+        K = pin.getConstraintsJacobian(model, data, twin.constraints, twin.datas)
+        allowed = np.linalg.svd(K)[2][np.linalg.matrix_rank(K) :].T
+        assert allowed.shape[1] == 6
+        Y = np.array(pin.computeJointTorqueRegressor(model, model.createData(), q, v, a))
+        columns = Y.reshape(model.nv, -1, 10)[:, [k - 1 for k in bodies]].reshape(model.nv, -1)
+        rows.append(allowed.T @ np.hstack([columns, np.diag(a)[:, drives]]))
+    W = np.concatenate(rows)
+    assert W.shape[1] == len(hexapod.base_parameters().columns)
+    norms = np.linalg.norm(W, axis=0)
+    sizes = np.linalg.svd(W / np.where(norms > 1e-9 * norms.max(), norms, np.inf), compute_uv=False)
+    rank = int((sizes > 1e-8 * sizes[0]).sum())
+    assert rank == hexapod.base_parameters().count and sizes[rank] < 1e-3 * sizes[rank - 1]
+
+
+def test_bad_logs_are_refused_or_named():
+    hexapod = ring("UPS")
+    log = log_of(hexapod, m=200)
+    for change, text in (
+        ({"forces": None}, "there is no forces"),
+        ({"R": 2 * log["R"]}, "R is no rotation matrix"),
+        ({"r": log["r"][:, :2]}, r"r has shape \(200, 2\), expected \(m, 3\)"),
+        ({"forces": log["forces"][:-1]}, "different lengths"),
+        ({"t": None}, "there are no times"),
+    ):
+        given = {key: value for key, value in (log | change).items() if value is not None}
+        with pytest.raises(LogError, match=text):
+            zv.identify(hexapod, given)
+    broken = {key: np.array(value) for key, value in log.items()}
+    broken["R"][20:23] = np.nan
+    broken["forces"][:, 2] = 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentificationWarning)
+        fit = zv.identify(hexapod, broken, friction=None)
+    texts = [str(x) for x in fit.findings]
+    assert any("3 of 200 samples have missing" in x for x in texts)
+    assert any("leg3: the effort is 0 all the time" in x for x in texts)
+    with pytest.raises(LogError, match="not written back"):
+        fit.physical()
+    with pytest.raises(ValueError, match="method is 'iv', expected"):
+        zv.identify(hexapod, log, method="iv")
+    with pytest.raises(TypeError, match="mapping of arrays"):
+        zv.identify(hexapod, 3)
