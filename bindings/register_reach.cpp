@@ -259,7 +259,7 @@ void run_closed(ArmJob& job, std::ptrdiff_t rows, int threads, Room* room) {
 ArmJob closed_job(const Reach& reach, const Asked& asked, const py::array_t<double>& rest, bool limits) {
   ArmJob job{&reach.closed.plan, &reach.model, reach.n, {asked.poses[0].data, asked.poses[0].stride}, {}, {}};
   job.start = asked.start ? RowData{asked.start, asked.start_stride} : RowData{rest.data(), 0};
-  job.limits = limits;
+  job.limits = limits, job.resting = asked.start != nullptr;
   return job;
 }
 
@@ -432,8 +432,8 @@ py::tuple follow(const Reach& reach, const py::list& targets, const py::array_t<
         if (closed) {
           ArmJob job{&reach.closed.plan, &reach.model, reach.n, {asked.poses[0].data + row * asked.poses[0].stride, 0}, {},
                      {at.data(), 0}};
-          job.limits = limits, job.status = &now, job.q = to + row * n, job.residual = left + 2 * row;
-          run_one_arm(job);
+          job.limits = limits, job.resting = true, job.status = &now, job.q = to + row * n, job.residual = left + 2 * row;
+          run_one_arm(job, *kernels);
         } else {
           std::int32_t iterated = 0, started = 0;
           ReachJob job{&reach.model, reach.n, {want, 0}, {at.data(), 0}};
@@ -489,9 +489,9 @@ PyObject* all_of_one(PyObject* self, PyObject* const* args, Py_ssize_t count, Py
     std::int32_t number = 0, outside = 0;
     double missing = 0;
     ArmJob job{&reach.closed.plan, &reach.model, reach.n, {T, 0}, {}, {start, 0}};
-    job.limits = args[2] == Py_True, job.status = &status, job.found = kept.get();
+    job.limits = args[2] == Py_True, job.resting = args[1] != Py_None, job.status = &status, job.found = kept.get();
     job.count = &number, job.outside = &outside, job.missing = &missing;
-    run_one_arm(job);
+    run_one_arm(job, *kernels);
     if (status != 0) return py::none().release().ptr();
     const py::ssize_t dims[2] = {static_cast<py::ssize_t>(kept->size), reach.n};
     double* numbers = nullptr;
@@ -533,8 +533,8 @@ PyObject* one_of_one(PyObject* self, PyObject* const* args, Py_ssize_t count, Py
     const ArmFamily family = reach.closed.plan.family;
     if (family != ArmFamily::none && family != ArmFamily::swivel) {
       ArmJob job{&reach.closed.plan, &reach.model, reach.n, {T, 0}, {}, {start, 0}};
-      job.status = &status, job.q = q, job.residual = residual;
-      run_one_arm(job);
+      job.status = &status, job.q = q, job.residual = residual, job.resting = args[1] != Py_None;
+      run_one_arm(job, *kernels);
       results[3] = py::reinterpret_borrow<py::object>(none), results[4] = py::reinterpret_borrow<py::object>(one);
     } else {
       if (T[12] != 0 || T[13] != 0 || T[14] != 0 || T[15] != 1) return py::none().release().ptr();

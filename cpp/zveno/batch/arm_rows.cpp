@@ -33,6 +33,7 @@ class ArmLanes {
         layout_{n_},
         arm_(*job.plan, model_, scratch) {
     start_ = scratch.take<Packed>(job.n);
+    arm_.resting = job.resting;
     in_order_ = n_ == job.n;
     for (int j = 0; j < n_; ++j) in_order_ &= model_.place[j] == j;
     if (!job.found) return;
@@ -52,12 +53,16 @@ class ArmLanes {
     gather(job_.pose, row, end, 16, arm_.pose);
     gather(job_.psi, row, end, 1, &arm_.psi);
     const bool poses = arm_.take();
+    if (job_.resting || !job_.found) {
+      gather(job_.start, row, end, job_.n, start_);
+      for (int j = 0; j < n_; ++j) arm_.start[j] = start_[model_.place[j]];
+    }
     for (int l = 0; l < count; ++l)
       job_.status[row + l] = poses ? 0 : static_cast<std::int8_t>(status_of_pose(job_.pose.row(row + l)));
     if (job_.found)
       all(row, count);
     else
-      nearest(row, end, count);
+      nearest(row, count);
   }
 
  private:
@@ -67,22 +72,13 @@ class ArmLanes {
     double turn_low, turn_high;  // beyond these another turn is inside
   };
 
-  void nearest(std::ptrdiff_t row, std::ptrdiff_t end, int count) {
-    gather(job_.start, row, end, job_.n, start_);
-    for (int j = 0; j < n_; ++j) arm_.start[j] = start_[model_.place[j]];
+  void nearest(std::ptrdiff_t row, int count) {
     arm_.nearest(job_.limits);
     const Packed gap = root(arm_.best_gap2), turn = root(arm_.best_turn2);
     for (int l = 0; l < count; ++l) {
       double q[kMostArmJoints];
       for (int j = 0; j < n_; ++j) q[j] = arm_.best[j][l];
-      job_.write(row + l, q, job_.q + (row + l) * job_.n);
-      const bool found = arm_.found[l] > 0;
-      if (job_.status[row + l] == 0)
-        job_.status[row + l] = static_cast<std::int8_t>(found                ? ReachStatus::found
-                                                        : arm_.beyond[l] > 0 ? ReachStatus::limits
-                                                                             : ReachStatus::unreachable);
-      job_.residual[2 * (row + l)] = found ? gap[l] : arm_.missing[l];
-      job_.residual[2 * (row + l) + 1] = found ? turn[l] : 0.0;
+      tell_nearest(row + l, q, arm_.found[l] > 0, arm_.beyond[l] > 0, gap[l], turn[l], arm_.missing[l]);
     }
   }
 
@@ -155,6 +151,56 @@ class ArmLanes {
     }
   }
 
+  // told_ <- the branches of one pose, one in each lane
+  template <class F>
+  void each_of_one(const double* goal, const ArmBranch<double>* branch, const F& f) {
+    static_assert(sizeof(ArmBranch<Packed>) == kLanes * sizeof(ArmBranch<double>));
+    constexpr int kNumbers = sizeof(ArmBranch<double>) / sizeof(double);
+    ArmBranch<Packed> lanes;
+    for (int first = 0; first < branches_; first += kLanes) {
+      gather({reinterpret_cast<const double*>(branch), kNumbers}, first, kMostBranches + 1, kNumbers,
+             reinterpret_cast<Packed*>(&lanes));
+      arm_.tell_in_lanes(goal, lanes);
+      f(first, std::min(kLanes, branches_ - first));
+    }
+  }
+
+ public:
+  void one(const double* goal, const ArmBranch<double>* branch) {
+    if (job_.found) {
+      each_of_one(goal, branch, [&](int first, int count) {
+        scatter(arm_.told, layout_.size(), count, [&](int l) { return told_ + (first + l) * layout_.size(); });
+      });
+      return job_.collect(job_, 0, told_);
+    }
+    for (int j = 0; j < n_; ++j) arm_.start[j] = job_.start.data[model_.place[j]];
+    double least = INFINITY, gap2 = 0, turn2 = 0, missing = INFINITY, q[kMostArmJoints];
+    bool beyond = false;
+    for (int j = 0; j < n_; ++j) q[j] = job_.start.data[model_.place[j]];
+    each_of_one(goal, branch, [&](int, int count) {
+      const Packed away = arm_.approach(job_.limits), good = arm_.verified();
+      for (int l = 0; l < count; ++l) {
+        beyond |= good[l] > 0;
+        missing = std::min(missing, good[l] > 0 ? 0.0 : arm_.told[layout_.miss()][l]);
+        if (!(away[l] < least)) continue;
+        least = away[l], gap2 = arm_.told[layout_.gap2()][l], turn2 = arm_.told[layout_.turn2()][l];
+        for (int j = 0; j < n_; ++j) q[j] = arm_.near[j][l];
+      }
+    });
+    tell_nearest(0, q, least < INFINITY, beyond, std::sqrt(gap2), std::sqrt(turn2), missing);
+  }
+
+ private:
+  void tell_nearest(std::ptrdiff_t row, const double* q, bool found, bool beyond, double gap, double turn, double missing) {
+    job_.write(row, q, job_.q + row * job_.n);
+    if (job_.status[row] == 0)
+      job_.status[row] = static_cast<std::int8_t>(found    ? ReachStatus::found
+                                                  : beyond ? ReachStatus::limits
+                                                           : ReachStatus::unreachable);
+    job_.residual[2 * row] = found ? gap : missing;
+    job_.residual[2 * row + 1] = found ? turn : 0.0;
+  }
+
   // 0: no turns bring the branch inside of the limits, 1: it is, and no others do, 2: to be looked at
   Packed turns() {
     const Packed zero(0.0), one(1.0);
@@ -205,6 +251,12 @@ class ArmLanes {
 };
 
 }  // namespace
+
+void run_arm_branches(const ArmJob& job, const double* goal, const ArmBranch<double>* branches) {
+  Scratch& scratch = Scratch::of_this_thread();
+  const Scratch::Frame frame(scratch);
+  ArmLanes(job, scratch).one(goal, branches);
+}
 
 void run_arm(const ArmJob& job, std::ptrdiff_t begin, std::ptrdiff_t end) {
   Scratch& scratch = Scratch::of_this_thread();

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr int kSamples = 4, kPatientFrom = 25, kIdleStarts = 5, kStartsWithoutLimits = 40;
+constexpr int kAtOnce = 24;  // starts of a single row that are made before those before them have failed
 
 // what a lane is doing
 struct Lane {
@@ -50,6 +51,70 @@ class ReachLanes {
       inner_[2 * b] = wide ? -kInfinite : model_.lower[b];
       inner_[2 * b + 1] = wide ? kInfinite : model_.upper[b];
     }
+  }
+
+  // One row, several of its starts at once: the answer is that of the first that leads there, as if they had been made one
+  // after another. false: none of the first ones does, or the row makes no sense.
+  bool run_one(std::ptrdiff_t begin) {
+    constexpr int kFirst = std::min(kLanes, 3);
+    next_row_ = begin, end_ = begin + 1;
+    if (job_.nearest || !take_row(0)) return false;
+    const int starts = std::min(job_.starts, kAtOnce);
+    for (int l = 1; l < kLanes; ++l) {
+      for (int i = 0; i < goals_; ++i) goal_[i].v[l] = goal_[i][0];
+      for (int b = 0; b < n_; ++b) {
+        state_.q[b].v[l] = state_.q[b][0], first_[l * n_ + b] = first_[b];
+        lower_[b].v[l] = lower_[b][0], upper_[b].v[l] = upper_[b][0];
+      }
+      lane_[l] = {};
+    }
+    int made = 1, lead = starts, steps[kAtOnce] = {};  // `lead`: the first start that has led there
+    const auto begin_start = [&](int l) { lane_[l] = {}, lane_[l].row = begin, lane_[l].start = made++; };
+    if (kFirst > 1 && starts >= kFirst) {
+      sample(0, 1, kFirst - 1, 1);
+      for (int l = 1; l < kFirst; ++l) begin_start(l);
+    }
+    while (true) {
+      reach_error(model_, goal_, state_);
+      Packed moves(0.0);
+      bool any = false, again = false;
+      for (int l = 0; l < kLanes; ++l) {
+        Lane& lane = lane_[l];
+        if (lane.row < 0 || lane.start > lead) continue;
+        const double E = state_.E[l], gap2 = state_.gap2[l], turn2 = state_.turn2[l];
+        const bool there = arrived(gap2, turn2);
+        if (there && wind(l)) {
+          lead = lane.start;
+          steps[lead] = lane.total;
+          keep(l, gap2, turn2);
+          std::copy_n(answer_ + l * n_, n_, answer_);
+          lane.row = -1;
+        } else if (there || hopeless(lane, E)) {
+          steps[lane.start] = lane.total;
+          lane.row = -1;
+          if (made < std::min(starts, lead)) {
+            lane.row = begin, sample(l, made, 1, l), begin_start(l);
+            again = true;
+          }
+        } else {
+          ++lane.step, ++lane.total;
+          moves.v[l] = 1.0, any = true;
+        }
+      }
+      if (any) {
+        reach_step(model_, goal_, lower_, upper_, Packed(0.05) * state_.E + Packed(1e-12), state_, next_);
+        const auto move = below(Packed(0.5), moves);
+        for (int b = 0; b < n_; ++b) state_.q[b] = pick(move, next_[b], state_.q[b]);
+      } else if (!again) {
+        break;
+      }
+    }
+    if (lead == starts) return false;
+    lane_[0] = {};
+    lane_[0].row = begin, lane_[0].start = lead;
+    for (int k = 0; k <= lead; ++k) lane_[0].total += steps[k];
+    finish(0, ReachStatus::found);
+    return true;
   }
 
   void run(std::ptrdiff_t begin, std::ptrdiff_t end) {
@@ -139,7 +204,7 @@ class ReachLanes {
       lane.best = E;
       keep(l, gap2, turn2);
     }
-    if (gap2 < 0.25 * job_.gap * job_.gap && turn2 < 0.25 * job_.turn * job_.turn) {
+    if (arrived(gap2, turn2)) {
       if (lane.free) return finish(l, ReachStatus::limits);
       if (wind(l)) {
         const double distance = distance_of(l);
@@ -152,20 +217,25 @@ class ReachLanes {
       }
       return start_again(l);
     }
-    if (lane.step == 0) {
-      lane.reference = E;
-    } else {
-      const bool patient = lane.start >= kPatientFrom;
-      const int period = patient ? 8 : 2, most = patient ? 60 : 20;
-      bool hopeless = !std::isfinite(E) || lane.step >= most || (!patient && lane.step >= 8 && E > 0.1);
-      if (lane.step % period == 0) {
-        hopeless |= E > (patient ? 0.9 : 0.5) * lane.reference;
-        lane.reference = E;
-      }
-      if (hopeless) return start_again(l);
-    }
+    if (hopeless(lane, E)) return start_again(l);
     ++lane.step, ++lane.total;
     return Next::step;
+  }
+
+  // (K28) whether a start is given up
+  static bool hopeless(Lane& lane, double E) {
+    if (lane.step == 0) {
+      lane.reference = E;
+      return false;
+    }
+    const bool patient = lane.start >= kPatientFrom;
+    const int period = patient ? 8 : 2, most = patient ? 60 : 20;
+    bool lost = !std::isfinite(E) || lane.step >= most || (!patient && lane.step >= 8 && E > 0.1);
+    if (lane.step % period == 0) {
+      lost |= E > (patient ? 0.9 : 0.5) * lane.reference;
+      lane.reference = E;
+    }
+    return lost;
   }
 
   Next start_again(int l) {
@@ -182,25 +252,39 @@ class ReachLanes {
       for (int b = 0; b < n_; ++b) state_.q[b].v[l] = first_[l * n_ + b];
       return Next::again;
     }
-    const std::ptrdiff_t number = job_.number ? job_.number[lane.row] : lane.row;
+    sample(l, lane.start, 1, l);
+    return Next::again;
+  }
+
+  bool arrived(double gap2, double turn2) const {
+    return gap2 < 0.25 * job_.gap * job_.gap && turn2 < 0.25 * job_.turn * job_.turn;
+  }
+
+  // lanes `to`, to + 1, ... <- starts `start`, ... of the row of lane l: of a few samples the best, which fill the lanes of
+  // another state
+  void sample(int l, int start, int count, int to) {
+    const std::ptrdiff_t number = job_.number ? job_.number[lane_[l].row] : lane_[l].row;
     const std::uint64_t row = static_cast<std::uint64_t>(number) + job_.seed;
-    // the best of a few, which fill the lanes of another state
     for (int i = 0; i < goals_; ++i) sample_goal_[i] = goal_[i][l];
     double best = kInfinite;
-    for (int from = 0; from < kSamples; from += kLanes) {
-      for (int k = 0; k < kLanes; ++k)
+    for (int from = 0; from < count * kSamples; from += kLanes) {
+      const int here = std::min(kLanes, count * kSamples - from);
+      for (int k = 0; k < here; ++k)
         for (int b = 0; b < n_; ++b) {
-          const double u = uniform(row, 64 * static_cast<std::uint64_t>(lane.start) + std::min(from + k, kSamples - 1), b);
+          const auto first = static_cast<std::uint64_t>(start + (from + k) / kSamples);
+          const double u = uniform(row, 64 * first + (from + k) % kSamples, b);
           sample_.q[b].v[k] = low(b) + u * (high(b) - low(b));
         }
+      for (int k = here; k < kLanes; ++k)
+        for (int b = 0; b < n_; ++b) sample_.q[b].v[k] = sample_.q[b][0];
       reach_error(model_, sample_goal_, sample_);
-      for (int k = 0; k < kLanes && from + k < kSamples; ++k) {
+      for (int k = 0; k < here; ++k) {
+        if ((from + k) % kSamples == 0) best = kInfinite;
         if (!(sample_.E[k] < best)) continue;
         best = sample_.E[k];
-        for (int b = 0; b < n_; ++b) state_.q[b].v[l] = sample_.q[b][k];
+        for (int b = 0; b < n_; ++b) state_.q[b].v[to + (from + k) / kSamples] = sample_.q[b][k];
       }
     }
-    return Next::again;
   }
 
   // whole turns that bring q inside of the limits and nearest to the start; false: there are none
@@ -256,7 +340,8 @@ class ReachLanes {
 void run_reach(const ReachJob& job, std::ptrdiff_t begin, std::ptrdiff_t end) {
   Scratch& scratch = Scratch::of_this_thread();
   const Scratch::Frame frame(scratch);
-  ReachLanes(job, scratch).run(begin, end);
+  ReachLanes lanes(job, scratch);
+  if (end - begin != 1 || !lanes.run_one(begin)) lanes.run(begin, end);
 }
 
 }  // namespace zveno

@@ -13,7 +13,9 @@ from .. import _core
 from .._check import Array, _show, as_amount, as_array, as_choice, as_flag, as_integer, as_number, did_you_mean, failing
 from .._rotation import as_pose
 from ..errors import ModelError, ModelWarning, UnreachableError
+from ..model.link import Link
 from ..results import ClosedFormSolutions, InverseKinematics
+from .six_revolute import SixRevolute
 
 if TYPE_CHECKING:
     from ..model import Chain
@@ -44,7 +46,7 @@ _WORDS: Final = (
 class _Known:
     """What is asked of a chain again and again, worked out once."""
 
-    __slots__ = ("_tips", "all_quickly", "lower", "middle", "names", "quickly", "reaches", "upper")
+    __slots__ = ("_carrying", "_six", "_tips", "all_quickly", "lower", "middle", "names", "quickly", "reaches", "upper")
 
     def __init__(self, chain: Chain) -> None:
         self.lower, self.upper = low, high = chain.lower, chain.upper
@@ -55,6 +57,8 @@ class _Known:
         self.names = frozenset(chain.link_names)
         self._tips = [name for name in chain.link_names if name not in carrying]
         self.reaches: dict[Any, _core.Reach] = {}
+        self._carrying: dict[str, list[int]] = {}
+        self._six: dict[str, SixRevolute | None] = {}
         # by the argument `link`: for one target with nothing else said, once it is known that all is well
         self.quickly: dict[str | None, Callable[[Any, Any], InverseKinematics | None]] = {}
         self.all_quickly: dict[str | None, Callable[[Any, Any, bool], ClosedFormSolutions | None]] = {}
@@ -90,6 +94,24 @@ class _Known:
             except ModelError as error:
                 raise ValueError(f"{function}: {error} of model '{chain.name}'") from None
         return found
+
+    def carrying(self, chain: Chain, link: str) -> list[int]:
+        """The joints that move a link."""
+        found = self._carrying.get(link)
+        if found is None:
+            q = np.random.default_rng(0).uniform(-1, 1, chain.n)
+            found = self._carrying[link] = np.flatnonzero(np.abs(chain.jacobian(q, link)).max(axis=0) > 0).tolist()
+        return found
+
+    def six(self, chain: Chain, link: str, reach: _core.Reach) -> SixRevolute | None:
+        """The general solution of six revolute joints, where they can move the link in all directions."""
+        if link not in self._six:
+            joints = self.carrying(chain, link)
+            made = None
+            if len(joints) == 6 and all(chain.joint_types[j] == "revolute" for j in joints):
+                made = SixRevolute(chain, link, reach)
+            self._six[link] = made if made is not None and made.moves else None
+        return self._six[link]
 
     def refuse_start(self, chain: Chain, q0: Any) -> None:
         """Refuse a start outside of the limits; other faults are left for the core."""
@@ -464,6 +486,12 @@ def ik_all(
         return _with_locked(self, T, name, swivel, locked, mask, limits, q0, threads)
     reach = known.reach(function, self, ((name, held),))
     if not reach.family:
+        if swivel is not None and held is _EVERYTHING and known.six(self, name, reach) is not None:
+            fail(f"swivel is {_show(swivel)}, but model '{self.name}' has no swivel: six joints carry link '{name}'")
+        if sum(held) == 5 and all(held[:3]) and len(known.carrying(self, name)) == 5:
+            return _with_spin(self, T, name, held.index(False) - 3, swivel, limits, q0, threads)
+        if held is _EVERYTHING and (six := known.six(self, name, reach)) is not None:
+            return _general(self, T, six, limits, q0, threads)
         fail(f"model '{self.name}' has no closed form for link '{name}': {reach.what}; `ik` finds solutions of any arm")
     angle: Any = None
     if reach.family == "swivel":
@@ -498,6 +526,64 @@ def ik_all(
     if reach.family != "swivel" and held is _EVERYTHING and (link is None or type(link) is str):
         known.all_quickly[link] = reach.one_all
     return found
+
+
+def _general(chain: Chain, T: Any, six: SixRevolute, limits: bool, q0: Any, threads: Any) -> ClosedFormSolutions:
+    """Solutions of six revolute joints without a closed form: eigenvalues."""
+    fail = failing("ik_all")
+    r, R = as_pose(T, fail, "T", lead=True)
+    lead = np.broadcast_shapes(r.shape[:-1], R.shape[:-2])
+    known = _Known.of(chain)
+    try:
+        rest = np.asarray(known.middle if q0 is None else q0, dtype=np.float64)
+        if rest.shape[-1:] != (chain.n,):
+            fail(f"q0 has shape {rest.shape}, expected (..., {chain.n})")
+        lead = np.broadcast_shapes(lead, rest.shape[:-1])
+    except (TypeError, ValueError) as error:
+        if str(error).startswith("ik_all"):
+            raise
+        fail(f"q0 is {_show(q0)}, expected numbers that broadcast with {lead} poses")
+    if not np.isfinite(rest).all():
+        fail(f"q0 is {_show(q0)}, expected finite numbers")
+    poses = np.zeros((*lead, 4, 4))
+    poses[..., :3, :3], poses[..., :3, 3], poses[..., 3, 3] = R, r, 1.0
+    rows = np.broadcast_to(rest, (*lead, chain.n)).reshape(-1, chain.n)
+    q, notes, first, outside, free = six.solutions(
+        poses.reshape(-1, 4, 4), rows, known.lower, known.upper, limits, threads
+    )
+    missing = np.where((np.diff(first) == 0) & (outside == 0), np.nan, 0.0).reshape(lead)
+    if not lead:
+        return ClosedFormSolutions._made(q, notes, None, float(missing), int(outside[0]), free)
+    return ClosedFormSolutions._made(q, notes, first, missing, outside.reshape(lead), free)
+
+
+def _with_spin(
+    chain: Chain, T: Any, link: str, axis: int, swivel: Any, limits: bool, q0: Any, threads: Any
+) -> ClosedFormSolutions:
+    """Solutions of five joints for a place and a direction: those of six, the last one about that direction, (K20)."""
+    fail = failing("ik_all")
+    known: dict[Any, Chain] = chain.__dict__.setdefault("_spinning_arms", {})
+    tool = "spin of " + link
+    if (link, axis) not in known:
+        turning = Link(tool, parent=link, axis=np.eye(3)[axis])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            known[link, axis] = chain._with(links=(*chain.links, turning))
+    more = known[link, axis]
+    six = SixRevolute(more, tool, _Known.of(more).reach("ik_all", more, ((tool, _EVERYTHING),)))
+    if not six.moves:
+        fail(
+            f"the {'xyz'[axis]} axis of link '{link}', about which mask leaves the turn free, is one that the joints of "
+            f"model '{chain.name}' turn about anyway, expected a direction that they do not; `ik` finds solutions of any arm"
+        )
+    start = None
+    if q0 is not None:
+        start = np.asarray(q0, dtype=np.float64)
+        start = np.concatenate([start, np.zeros((*start.shape[:-1], 1))], axis=-1)
+    found = ik_all(more, T, tool, swivel, limits=limits, q0=start, threads=threads)
+    n = chain.n
+    q, free = np.ascontiguousarray(found.q[:, :n]), np.ascontiguousarray(found.free[:, :n])
+    return ClosedFormSolutions._made(q, found._notes, found._first, found._missing, found._outside, free)
 
 
 def _with_locked(
