@@ -37,13 +37,18 @@ class ArmLanes {
     in_order_ = n_ == job.n;
     for (int j = 0; j < n_; ++j) in_order_ &= model_.place[j] == j;
     if (!job.found) return;
-    told_ = scratch.take<double>(static_cast<std::size_t>(kLanes) * kMostBranches * layout_.size());
-    angle_ = scratch.take<Packed>(kMostBranches * n_);
+    all_ = scratch.take<Packed>(kMostBranches * layout_.size());
+    told_ = scratch.take<double>(static_cast<std::size_t>(kMostBranches) * layout_.size());
+    solved_ = scratch.take<double>(static_cast<std::size_t>(kLanes) * kMostBranches * kSolved);
     for (int j = 0; j < n_; ++j) {
       const double low = model_.lower[j], high = model_.upper[j];
       const bool wide = !job.plan->prismatic[j];
       if (!job.limits || (std::isinf(low) && std::isinf(high))) continue;
       if (wide && std::isinf(low) != std::isinf(high)) one_sided_ = true;
+      if (wide && std::fabs(low + kPi) < 0.5 * kArmInside && std::fabs(high - kPi) < 0.5 * kArmInside) {
+        round_[turning_++] = j;  // one turn: inside, and no other is, but at its very ends
+        continue;
+      }
       limit_[limited_++] = {j, low, high, wide ? low - kArmInside + kTurn : INFINITY,
                             wide ? high + kArmInside - kTurn : -INFINITY};
     }
@@ -84,8 +89,9 @@ class ArmLanes {
 
   void all(std::ptrdiff_t row, int count) {
     const Packed zero(0.0), one(1.0);
-    const std::ptrdiff_t size = layout_.size();
+    const int size = layout_.size();
     Packed good[kMostBranches], kind[kMostBranches], code[kMostBranches], some = zero, odd = zero;
+    arm_.told = all_;
     arm_.each([&](int i) {
       good[i] = arm_.verified();
       some = greater(some, good[i]);
@@ -100,53 +106,58 @@ class ArmLanes {
                   pick_below(Packed(kArmNoSign), x, Packed(2.0), pick_below(x, Packed(-kArmNoSign), zero, one));
       }
       kind[i] = one;
-      if (limited_) kind[i] = turns();
-      for (int j = 0; j < n_; ++j) angle_[i * n_ + j] = arm_.told[j];
-      scatter(arm_.told, layout_.size(), count, [&](int l) { return told_ + (l * branches_ + i) * size; });
+      if (limited_ || turning_) kind[i] = turns();
+      scatter(arm_.told, n_ + 2, count, [&](int l) { return solved_ + (l * kMostBranches + i) * kSolved; });
+      arm_.told += size;
     });
     Packed rank[kMostBranches];
     odd = greater(odd, order(good, rank));
     odd = pick_below(zero, some, odd, one);
+    std::int32_t tag[kMostBranches][kLanes];  // -1, or from the right: rank (3 bits), kind (2), code of the signs
+    for (int i = 0; i < branches_; ++i) {
+      const Packed t = pick_below(zero, good[i], rank[i] + Packed(8.0) * kind[i] + Packed(32.0) * code[i], Packed(-1.0));
+      for (int l = 0; l < kLanes; ++l) tag[i][l] = static_cast<std::int32_t>(t[l]);
+    }
     job_.found->need(kLanes * kMostBranches);
     for (int l = 0; l < count; ++l) {
-      const double* const told = told_ + l * branches_ * size;
-      if (job_.status[row + l] != 0 || odd[l] > 0 || one_sided_) {
-        job_.collect(job_, row + l, told);
+      const auto closer = [&] {
+        for (int k = 0; k < branches_ * size; ++k) told_[k] = all_[k][l];
+        job_.collect(job_, row + l, told_);
         job_.found->need(kLanes * kMostBranches);
+      };
+      if (job_.status[row + l] != 0 || odd[l] > 0 || one_sided_) {
+        closer();
         continue;
       }
       std::uint8_t sorted[kMostBranches];
-      int known = 0, outside = 0;
-      bool simple = true;
-      for (int i = 0; i < branches_; ++i)
-        if (good[i][l] > 0) {
-          sorted[static_cast<int>(rank[i][l])] = static_cast<std::uint8_t>(i);
-          ++known;
-          simple &= kind[i][l] < 2;
-          outside += kind[i][l] < 1;
-        }
-      if (!simple) {
-        job_.collect(job_, row + l, told);
-        job_.found->need(kLanes * kMostBranches);
+      int known = 0, inside = 0, more = 0;
+      for (int i = 0; i < branches_; ++i) {
+        const int t = tag[i][l];
+        if (t < 0) continue;
+        sorted[t & 7] = static_cast<std::uint8_t>(i);
+        ++known, inside += t >> 3 & 1, more |= t & 16;
+      }
+      if (more) {
+        closer();
         continue;
       }
       ArmFound& found = *job_.found;
       for (int k = 0; k < known; ++k) {
-        const int i = sorted[k];
-        if (kind[i][l] < 1) continue;
-        const double* b = told + i * size;
+        const int i = sorted[k], t = tag[i][l];
+        if (!(t & 8)) continue;
+        const double* b = solved_ + (l * kMostBranches + i) * kSolved;
         double* const q = found.q + found.size * job_.n;
         if (in_order_)
           for (int j = 0; j < 8; j += kLanes) Packed::load(b + j).store(q + j);  // what is beyond will be written over
         else
           job_.write(row + l, b, q);
-        ArmNote note = kOfSigns.note[static_cast<int>(code[i][l])];
+        ArmNote note = kOfSigns.note[t >> 5];
         note.gap2 = static_cast<float>(b[layout_.gap2()]), note.turn2 = static_cast<float>(b[layout_.turn2()]);
         note.branch = static_cast<std::uint8_t>(k);
         found.note[found.size++] = note;
       }
-      job_.count[row + l] = known - outside;
-      job_.outside[row + l] = outside;
+      job_.count[row + l] = inside;
+      job_.outside[row + l] = known - inside;
       job_.missing[row + l] = 0;
     }
   }
@@ -168,7 +179,7 @@ class ArmLanes {
  public:
   void one(const double* goal, const ArmBranch<double>* branch) {
     if (job_.found) {
-      each_of_one(goal, branch, [&](int first, int count) {
+      each_of_one(goal, branch, [&](int first, int count) {  // rows beyond `count` are left out
         scatter(arm_.told, layout_.size(), count, [&](int l) { return told_ + (first + l) * layout_.size(); });
       });
       return job_.collect(job_, 0, told_);
@@ -204,7 +215,9 @@ class ArmLanes {
   // 0: no turns bring the branch inside of the limits, 1: it is, and no others do, 2: to be looked at
   Packed turns() {
     const Packed zero(0.0), one(1.0);
-    Packed here = one, out = zero, more = zero;
+    Packed here = one, out = zero, more = zero, most = zero;
+    for (int k = 0; k < turning_; ++k) most = greater(most, magnitude(arm_.told[round_[k]]));
+    more = pick_below(Packed(kPi - 2 * kArmInside), most, one, zero);
     for (int k = 0; k < limited_; ++k) {
       const Limit& limit = limit_[k];
       Packed& q = arm_.told[limit.joint];
@@ -226,7 +239,7 @@ class ArmLanes {
       for (int k = 0; k < i; ++k) {
         Packed first = zero, open = good[i] * good[k], alike = open;  // whether k is before i
         for (int j = 0; j < n_ && any_below(zero, alike); ++j) {
-          const Packed d = angle_[k * n_ + j] - angle_[i * n_ + j], size = magnitude(d);
+          const Packed d = all_[k * layout_.size() + j] - all_[i * layout_.size() + j], size = magnitude(d);
           const Packed decided = pick_below(size, Packed(kArmSame), zero, one);
           first = first + open * decided * pick_below(d, zero, one, zero);
           open = open * (one - decided);
@@ -243,10 +256,12 @@ class ArmLanes {
   const int n_, branches_;
   const BranchLayout layout_;
   ArmEvaluation<Packed> arm_;
-  Packed *start_, *angle_ = nullptr;
-  double* told_ = nullptr;
+  static constexpr int kSolved = 16;  // numbers kept of a branch in its lane: q, gap2, turn2, and what a block reaches beyond
+  Packed *start_, *all_ = nullptr;  // all: branches, with all that is told
+  double *told_ = nullptr, *solved_ = nullptr;  // of one pose, of all lanes
   Limit limit_[kMostArmJoints];
-  int limited_ = 0;
+  int round_[kMostArmJoints];
+  int limited_ = 0, turning_ = 0;
   bool one_sided_ = false, in_order_ = true;
 };
 

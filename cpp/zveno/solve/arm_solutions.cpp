@@ -96,6 +96,7 @@ void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* bran
     }
     // (K24) whole turns inside of the limits
     int from[kMostArmJoints], to[kMostArmJoints], total = 1;
+    bool as_it_is = true;
     for (int j = 0; j < n; ++j) {
       const double low = model.lower[j], high = model.upper[j], q = s.q[j];
       from[j] = to[j] = 0;
@@ -113,6 +114,16 @@ void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* bran
         to[j] = -1;
       }
       total *= std::max(0, to[j] - from[j] + 1);
+      as_it_is &= from[j] == 0 && to[j] == 0;
+    }
+    if (as_it_is) {
+      double q[kMostArmJoints];
+      for (int j = 0; j < n; ++j) q[j] = std::min(std::max(s.q[j], model.lower[j]), model.upper[j]);
+      out.need(1);
+      job.write(row, q, out.q + out.size * job.n);
+      out.note[out.size++] = s.note;
+      ++job.count[row];
+      continue;
     }
     if (total == 0) {
       ++job.outside[row];
