@@ -28,6 +28,8 @@ _SEED: Final = 0
 _TOLERANCE: Final = 1e-6  # m and rad
 _BAD_INPUT: Final = 4  # statuses from here on are about the arguments
 _JUMP: Final = 6  # and from here on about paths
+_STANDS: Final = 1e-6  # rad or m: a start that near to a solution is one
+_BRANCHES: Final = 64  # of a path, that are tried
 _SECOND_LOOK: Final = 20  # starts after a closed form that has found nothing: what is left of the way
 _USED_BY_IK: Final = frozenset(("point", "parallel", "scara", "five", "position"))
 # what a status says, after the name of the model
@@ -233,6 +235,8 @@ def _closed_first(
 def _followed(
     chain: Chain,
     reach: _core.Reach,
+    link: str,
+    whole: bool,
     targets: list[Any],
     q0: Any,
     known: _Known,
@@ -257,7 +261,30 @@ def _followed(
         at = InverseKinematics(*reach.solve(first, start, known.middle, limits, False, gap, turn, starts, seed, None))
     if at.status:
         _raise(chain, at)
-    return InverseKinematics(*reach.follow(targets, at.q, limits, gap, turn, starts, seed))
+    way = InverseKinematics(*reach.follow(targets, at.q, limits, gap, turn, starts, seed))
+    stands = q0 is not None and np.abs(at.q - start).max() < _STANDS
+    if not way.status.any() or stands or (way.status == _BAD_INPUT).any() or len(targets) > 1:
+        return way
+    for q in _other_starts(chain, reach, link, whole, first[0], start, at.q, limits, known):
+        other = InverseKinematics(*reach.follow(targets, q, limits, gap, turn, starts, seed))
+        if not other.status.any():
+            return other
+    return way
+
+
+def _other_starts(
+    chain: Chain, reach: _core.Reach, link: str, whole: bool, T: Any, start: Array, taken: Array, limits: bool, known: _Known
+) -> list[Array]:
+    """Other solutions of the first pose of a path, nearest to the start first."""
+    if reach.family in _USED_BY_IK:
+        every = reach.closed([T], start, known.middle, None, limits, 1).q
+    elif whole and not reach.family and (six := known.six(chain, link, reach)) is not None:
+        every = six.solutions(T[None], start[None], known.lower, known.upper, limits, 1)[0]
+    else:
+        return []
+    away = np.abs(every - start).max(axis=1)
+    order = [i for i in np.argsort(away, kind="stable") if np.abs(every[i] - taken).max() > _STANDS]
+    return [every[i] for i in order[:_BRANCHES]]
 
 
 def ik(
@@ -304,8 +331,10 @@ def ik(
     path : bool
         T (m, 4, 4) are poses along a path, of which each gets the continuation of the solution before, not just a
         solution nearby: Newton's method from there is certain to stay on the branch, where a step is too long for that
-        it is cut into parts, along a line and about one axis. Where there is no continuation, at a singularity or a
-        limit, the row has status 6 or 7 and the nearest solution on another branch, from which the path goes on.
+        it is cut into parts, along a line and about one axis. Of the solutions of the first pose it begins with the one
+        nearest to q0 from which the whole path can be followed; with q0 itself if that is a solution. Where there is no
+        continuation, at a singularity or a limit, the row has status 6 or 7 and the nearest solution on another branch,
+        from which the path goes on.
     seed : int
         Added to the number of the row that seeds its starts.
     on_error : {"raise", "nan"}
@@ -377,7 +406,7 @@ def ik(
     reach = known.reach(function, self, wishes)
     middle = known.middle
     if as_flag(path, fail, "path"):
-        answer = _followed(self, reach, targets, q0, known, limits, gap, turn, starts, number)
+        answer = _followed(self, reach, wishes[0][0], held is _EVERYTHING, targets, q0, known, limits, gap, turn, starts, number)
         if answer.status.any():
             if on_error == "raise":
                 _raise(self, answer)
