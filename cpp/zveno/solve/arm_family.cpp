@@ -365,7 +365,8 @@ class Finder {
     V S{0, 0, 0}, W{0, 0, 0};
     if (!point_triple(0, S) || !point_triple(4, W))
       return none("of seven axes neither 1, 2, 3 nor 5, 6, 7 all meet in points" +
-                  text(": they miss by %.4g m; lock a joint, locked={joint: value}", nearest_point_, 0));
+                  (std::isfinite(nearest_point_) ? text(": they miss by %.4g m", nearest_point_, 0) : ": some are parallel") +
+                  "; lock a joint, locked={joint: value}");
     plan_.shoulder = S, plan_.wrist = W;
     plan_.elbow = plan_.p[3] + plan_.k[3] * dot<double>(plan_.k[3], S - plan_.p[3]);
     plan_.beside = any_normal(plan_.k[2]);

@@ -15,7 +15,7 @@ namespace {
 constexpr int kHalvings = 20, kMostParts = 2048, kCorrections = 8;
 constexpr double kExact = 1e-12;  // of the error, lengths over the reach
 constexpr double kShorter = 0.125;
-constexpr double kSigma = 1e-4;  // nearer to a singularity joints turn over: that is no continuation to be used
+constexpr double kSigma = 1e-5;  // nearer to a singularity joints turn over: that is no continuation to be used
 
 Mat3<double> rotation_of(const Vec3<double>& v) {
   const double angle = std::sqrt(dot(v, v)), half = 0.5 * angle;

@@ -273,7 +273,15 @@ def _followed(
 
 
 def _other_starts(
-    chain: Chain, reach: _core.Reach, link: str, whole: bool, T: Any, start: Array, taken: Array, limits: bool, known: _Known
+    chain: Chain,
+    reach: _core.Reach,
+    link: str,
+    whole: bool,
+    T: Any,
+    start: Array,
+    taken: Array,
+    limits: bool,
+    known: _Known,
 ) -> list[Array]:
     """Other solutions of the first pose of a path, nearest to the start first."""
     if reach.family in _USED_BY_IK:
@@ -406,7 +414,9 @@ def ik(
     reach = known.reach(function, self, wishes)
     middle = known.middle
     if as_flag(path, fail, "path"):
-        answer = _followed(self, reach, wishes[0][0], held is _EVERYTHING, targets, q0, known, limits, gap, turn, starts, number)
+        answer = _followed(
+            self, reach, wishes[0][0], held is _EVERYTHING, targets, q0, known, limits, gap, turn, starts, number
+        )
         if answer.status.any():
             if on_error == "raise":
                 _raise(self, answer)
