@@ -2,10 +2,10 @@
 
 python bench/ik_round_trips.py [--count N] [--only NAME]
 
-Printed for each family: the largest difference of a solution's pose from the wanted one (m and elements of the matrix), how
-many configurations are not among the solutions of their pose to 1e-6, how many solutions a pose has, and, of arms whose
-configurations have names, how many names differ from the signs of (K25), computed here from axes by NumPy. Poses are those
-of Chain.pose. The seven-joint arm gets its own swivel angle, five joints a pose with a random spin about the free axis.
+Printed for each family: the largest difference of a solution's pose from the wanted one (m, elements of R), how many
+configurations are not among the solutions of their pose to 1e-6, how many solutions a pose has, and, of arms whose
+configurations have names, how many names differ from the signs of (K25), computed here from axes by NumPy. The arm of
+seven joints gets its own swivel angle, five joints a pose with a random spin about the free axis.
 """
 
 from __future__ import annotations

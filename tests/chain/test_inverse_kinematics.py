@@ -412,9 +412,12 @@ def test_limits_that_are_in_the_way_are_told():
     T = free.pose([0.5, 0.2, 0.1, 0.2, 0.1, 0.0], "tool")
     s = chain.ik(T, on_error="nan", restarts=30)
     assert int(s.status) == 2
-    with pytest.raises(zv.UnreachableError, match="outside of the joint limits") as caught:
+    with pytest.raises(
+        zv.UnreachableError, match=r"limits: joint '\w+' would be at -?[\d.]+, limits -0.3 to 0.3"
+    ) as caught:
         chain.ik(T, restarts=30)
     assert caught.value.cause == "limits"
+    assert len(caught.value.joints) == 1
     assert chain.ik(T, limits=False).ok
 
 
@@ -424,6 +427,10 @@ def test_closed_forms_tell_limits_from_reach():
     s = chain.ik(T, on_error="nan")
     assert s.status.tolist() == [2, 3]
     assert s.residual[1, 0] > 4
+    words = "in row 0: joint 'link1_joint' would be at 1, limits -0.5 to 0.5; inside: "
+    with pytest.raises(zv.UnreachableError, match=words) as caught:
+        chain.ik(T)
+    assert caught.value.joints == ("link1_joint",)
 
 
 def test_one_pose_out_of_reach_of_a_closed_form():

@@ -152,7 +152,7 @@ class ArmEvaluation {
   }
 
  private:
-  static constexpr int kPolishing = 6;
+  static constexpr int kPolishing = 6, kPolishingRoots = 24;  // where two roots meet a step only halves the error
   static constexpr double kExact = 1e-12;  // m over max(1, reach) and rad
 
   // angles of the branch; the second of a pair has some of the first
@@ -192,7 +192,8 @@ class ArmEvaluation {
     const double metre = kExact * std::fmax(1.0, model_.reach);
     const T one(1.0), zero(0.0);
     const T off = pick_below(T(metre * metre), state_.gap2, one, pick_below(T(kExact * kExact), state_.turn2, one, zero));
-    const double hopeless = 1e-6 + 1e3 * plan_.deviation;  // what is further away than rounding and this is no solution
+    // what is further away than rounding and this is no solution
+    const double hopeless = (plan_.quartic() ? 1e-3 : 1e-6) + 1e3 * plan_.deviation;
     return pick_below(state_.E, T(hopeless * hopeless), off, zero);
   }
   bool rough() const { return any_below(T(0.5), needs()); }
@@ -203,7 +204,7 @@ class ArmEvaluation {
     for (int j = 0; j < n_; ++j) state_.q[j] = angle_[j];
     const T wants = needs(), gap2 = state_.gap2, turn2 = state_.turn2;
     reach_error(model_, goal_, state_);
-    for (int step = 0; step < kPolishing; ++step) {
+    for (int step = 0; step < (plan_.quartic() ? kPolishingRoots : kPolishing); ++step) {
       const T need = needs() * wants;
       if (!any_below(T(0.5), need)) break;
       const T E = state_.E, g = state_.gap2, t = state_.turn2;

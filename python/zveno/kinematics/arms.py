@@ -27,6 +27,7 @@ _STARTS: Final = 300
 _SEED: Final = 0
 _TOLERANCE: Final = 1e-6  # m and rad
 _BAD_INPUT: Final = 4  # statuses from here on are about the arguments
+_LIMITS: Final = 2
 _JUMP: Final = 6  # and from here on about paths
 _STANDS: Final = 1e-6  # rad or m: a start that near to a solution is one
 _BRANCHES: Final = 64  # of a path, that are tried
@@ -173,8 +174,46 @@ def _tolerances(tolerance: object) -> tuple[float, float]:
     return gap, turn
 
 
-def _raise(chain: Chain, answer: InverseKinematics) -> NoReturn:
-    """The error of the first row that was not solved."""
+def _beyond(
+    chain: Chain,
+    reach: _core.Reach,
+    targets: list[Any],
+    q0: Any,
+    known: _Known,
+    row: int,
+    lead: tuple[int, ...],
+    seed: int,
+) -> tuple[int, float] | None:
+    """The joint that has to leave its limits for a target, and its value: of the solution that leaves them least."""
+    one = [np.ascontiguousarray(np.broadcast_to(T, (*lead, 4, 4)).reshape(-1, 4, 4)[row]) for T in targets]
+    start = known.middle if q0 is None else np.broadcast_to(q0, (*lead, chain.n)).reshape(-1, chain.n)[row]
+    if reach.family in _USED_BY_IK:
+        every = reach.closed(one, start, known.middle, None, False, 1).q
+    else:
+        q, status, *_ = reach.solve(one, start, known.middle, False, False, _TOLERANCE, _TOLERANCE, 40, seed, 1)
+        every = q[None][np.ravel(status) == 0]
+    if not len(every):
+        return None
+    turning = np.array([kind == "revolute" for kind in chain.joint_types])
+    low, high = known.lower, known.upper
+    with np.errstate(invalid="ignore"):
+        up, down = np.ceil((low - every) / (2 * np.pi)), np.floor((high - every) / (2 * np.pi))
+    # whole turns: the first above the lower limit, or the last below the upper one, whichever is less far outside
+    choices = [
+        np.where(turning & np.isfinite(k), every + 2 * np.pi * np.where(np.isfinite(k), k, 0), every)
+        for k in (up, down)
+    ]
+    away = [np.maximum(np.maximum(low - q, q - high), 0.0) for q in choices]
+    every, off = np.where(away[0] <= away[1], *choices), np.minimum(*away)
+    best = int(off.max(axis=1).argmin())
+    joint = int(off[best].argmax())
+    return (joint, float(every[best, joint])) if off[best, joint] > 0 else None
+
+
+def _raise(
+    chain: Chain, answer: InverseKinematics, beyond: Callable[[int], tuple[int, float] | None] | None = None
+) -> NoReturn:
+    """The error of the first row that was not solved; beyond(row): the joint that would leave its limits."""
     status = np.ravel(answer.status)
     row = int(np.flatnonzero(status)[0])
     code = int(status[row])
@@ -193,12 +232,18 @@ def _raise(chain: Chain, answer: InverseKinematics) -> NoReturn:
     if code >= _BAD_INPUT:
         raise ValueError(text)
     gap, turn = np.reshape(answer.residual, (-1, 2))[row].tolist()
+    crossed = beyond(row) if beyond is not None and code == _LIMITS else None
+    if crossed is not None:
+        joint, value = crossed
+        text += f": joint '{chain.joint_names[joint]}' would be at {value:.6g}, limits {chain.lower[joint]:.6g} to "
+        text += f"{chain.upper[joint]:.6g}; inside"
     error = UnreachableError(
         f"{text}: {gap:.3g} m and {turn:.3g} rad are left",
         row=row if batch else None,
         cause=("not found", "limits", "out of reach")[code - 1],
         margin=gap,
     )
+    error.joints = () if crossed is None else (chain.joint_names[crossed[0]],)
     error.gap, error.angle, error.q = gap, float(np.degrees(turn)), np.reshape(answer.q, (-1, chain.n))[row].copy()
     raise error
 
@@ -434,7 +479,8 @@ def ik(
         )
     if answer.status.any():
         if on_error == "raise":
-            _raise(self, answer)
+            lead = np.shape(answer.status)
+            _raise(self, answer, lambda row: _beyond(self, reach, targets, q0, known, row, lead, number))
         answer.q[answer.status != 0] = np.nan
     return answer
 
@@ -451,12 +497,13 @@ def ik_all(
     q0: ArrayLike | None = None,
     threads: SupportsIndex | None = None,
 ) -> ClosedFormSolutions:
-    """Every solution of an arm with a closed form: all branches, all whole turns inside of the limits.
+    """Every solution of an arm: all branches, all whole turns inside of the limits.
 
-    Known are six joints of which three consecutive axes meet in a point (a spherical wrist, at any place) or are
-    parallel (UR), three joints that carry a point, SCARA, five joints with axes 2, 3, 4 parallel, and seven joints with
-    spherical shoulder and wrist. What is nearly so, as in files with rounded angles, is solved as if it were and
-    polished on the model itself. Every solution has been put through the forward kinematics: its pose is within 1e-11.
+    Closed forms are known of six joints of which three consecutive axes meet in a point (a spherical wrist, at any
+    place) or are parallel (UR), three joints that carry a point, SCARA, five joints with axes 2, 3, 4 parallel, and
+    seven joints with spherical shoulder and wrist. What is nearly so, as in files with rounded angles, is solved as if
+    it were and polished on the model itself. Other six revolute joints are solved by eigenvalues, a thousand times
+    slower. Every solution has been put through the forward kinematics: its pose is within 1e-11.
 
     Parameters
     ----------
@@ -470,11 +517,13 @@ def ik_all(
     locked : dict of str to float, rad or m, optional
         Joints that are held, so that the others have a closed form.
     mask : six flags, optional
-        ``(1, 1, 1, 0, 0, 0)`` for three joints that carry a point.
+        ``(1, 1, 1, 0, 0, 0)`` for three joints that carry a point; ``(1, 1, 1, 1, 1, 0)`` for five joints that bring a
+        link to a place and its z axis to a direction, or the same with another axis.
     limits : bool
         Inside of the limits, with all whole turns; else every branch once, angles in (-pi, pi].
     q0 : (..., n) array, rad or m, optional
-        Whole turns of a branch are in order of the distance from it. Default: the middle of the limits.
+        Whole turns of a branch are in order of the distance from it, and a joint that a singular wrist leaves free is
+        there. Default: the middle of the limits, and zero.
     threads : int, optional
 
     Returns
@@ -521,6 +570,8 @@ def ik_all(
     name = known.link(function, self, link)
     held = _EVERYTHING if mask is None else _mask(function, mask)
     limits = as_flag(limits, fail, "limits")
+    if isinstance(q0, np.ndarray | list | tuple):
+        _require_finite(q0, fail)
     if locked is not None:
         return _with_locked(self, T, name, swivel, locked, mask, limits, q0, threads)
     reach = known.reach(function, self, ((name, held),))
@@ -567,29 +618,50 @@ def ik_all(
     return found
 
 
+def _rows_of_q(q0: Any, n: int) -> Array:
+    """q0 as (..., n) numbers."""
+    fail = failing("ik_all")
+    try:
+        rows = np.asarray(q0, dtype=np.float64)
+    except (TypeError, ValueError):
+        fail(f"q0 is {_show(q0)}, expected numbers of shape (..., {n})")
+    if rows.shape[-1:] != (n,):
+        fail(f"q0 has shape {rows.shape}, expected (..., {n})")
+    return rows
+
+
+def _require_finite(q0: Any, fail: Callable[[str], NoReturn]) -> None:
+    """Refuse numbers that are not; other faults are left for later."""
+    try:
+        rows = np.asarray(q0, dtype=np.float64)
+    except (TypeError, ValueError):
+        return
+    if not np.isfinite(rows).all():
+        fail(f"q0 is {_show(q0)}, expected finite numbers")
+
+
 def _general(chain: Chain, T: Any, six: SixRevolute, limits: bool, q0: Any, threads: Any) -> ClosedFormSolutions:
     """Solutions of six revolute joints without a closed form: eigenvalues."""
     fail = failing("ik_all")
     r, R = as_pose(T, fail, "T", lead=True)
     lead = np.broadcast_shapes(r.shape[:-1], R.shape[:-2])
     known = _Known.of(chain)
+    rest = known.middle if q0 is None else _rows_of_q(q0, chain.n)
     try:
-        rest = np.asarray(known.middle if q0 is None else q0, dtype=np.float64)
-        if rest.shape[-1:] != (chain.n,):
-            fail(f"q0 has shape {rest.shape}, expected (..., {chain.n})")
         lead = np.broadcast_shapes(lead, rest.shape[:-1])
-    except (TypeError, ValueError) as error:
-        if str(error).startswith("ik_all"):
-            raise
-        fail(f"q0 is {_show(q0)}, expected numbers that broadcast with {lead} poses")
-    if not np.isfinite(rest).all():
-        fail(f"q0 is {_show(q0)}, expected finite numbers")
+    except ValueError:
+        fail(f"q0 has shape {rest.shape}, which does not broadcast with {lead} poses")
     poses = np.zeros((*lead, 4, 4))
     poses[..., :3, :3], poses[..., :3, 3], poses[..., 3, 3] = R, r, 1.0
     rows = np.broadcast_to(rest, (*lead, chain.n)).reshape(-1, chain.n)
-    q, notes, first, outside, free = six.solutions(
-        poses.reshape(-1, 4, 4), rows, known.lower, known.upper, limits, threads
-    )
+    try:
+        q, notes, first, outside, free = six.solutions(
+            poses.reshape(-1, 4, 4), rows, known.lower, known.upper, limits, threads
+        )
+    except ValueError as error:
+        if str(error).startswith("ik: threads"):
+            fail(str(error).removeprefix("ik: "))
+        raise
     missing = np.where((np.diff(first) == 0) & (outside == 0), np.nan, 0.0).reshape(lead)
     if not lead:
         return ClosedFormSolutions._made(q, notes, None, float(missing), int(outside[0]), free)
@@ -612,12 +684,12 @@ def _with_spin(
     six = SixRevolute(more, tool, _Known.of(more).reach("ik_all", more, ((tool, _EVERYTHING),)))
     if not six.moves:
         fail(
-            f"the {'xyz'[axis]} axis of link '{link}', about which mask leaves the turn free, is one that the joints of "
-            f"model '{chain.name}' turn about anyway, expected a direction that they do not; `ik` finds solutions of any arm"
+            f"the {'xyz'[axis]} axis of link '{link}', about which mask leaves the turn free, is one that joints of "
+            f"model '{chain.name}' turn about anyway, expected a direction that they do not; `ik` does such an arm"
         )
     start = None
     if q0 is not None:
-        start = np.asarray(q0, dtype=np.float64)
+        start = _rows_of_q(q0, chain.n)
         start = np.concatenate([start, np.zeros((*start.shape[:-1], 1))], axis=-1)
     found = ik_all(more, T, tool, swivel, limits=limits, q0=start, threads=threads)
     n = chain.n

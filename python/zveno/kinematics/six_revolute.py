@@ -1,4 +1,4 @@
-"""All solutions of six revolute joints of any geometry, as eigenvalues: Manocha and Canny's form of Raghavan and Roth's."""
+"""All solutions of six revolute joints of any geometry, as eigenvalues (Raghavan and Roth, Manocha and Canny)."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ _SAME: Final = 1e-5  # rad: solutions that differ by less are one
 _INSIDE: Final = 1e-9  # of limits
 _SINGULAR: Final = 1e-7
 _SAMPLES: Final = 2 * math.pi / 3 * np.arange(3)
-# values at the samples -> coefficients of 1, cos, sin; these -> coefficients of 1, x, x^2 over 1 + x^2, x the half tangent
+# values at the samples -> coefficients of 1, cos, sin
 _FIT: Final = np.linalg.inv(np.stack([np.ones(3), np.cos(_SAMPLES), np.sin(_SAMPLES)], axis=1))
+# these -> coefficients of 1, x, x^2 over 1 + x^2, x the half tangent
 _HALF: Final = np.array([[1.0, 0.0, 1.0], [1.0, 0.0, -1.0], [0.0, 2.0, 0.0]])
 _MOST_AT_ONCE: Final = 512  # poses
 
@@ -238,7 +239,7 @@ class SixRevolute:
 
     def solutions(
         self, T: Array, rest: Array, lower: Array, upper: Array, limits: bool, threads: Any
-    ) -> tuple[Array, Array, NDArray[np.int64], NDArray[np.int32], Array]:
+    ) -> tuple[Array, NDArray[np.uint8], NDArray[np.int64], NDArray[np.int32], Array]:
         """(q, notes, first, outside, free) as `ClosedFormSolutions` has them."""
         rows: list[Array] = []
         branch: list[int] = []
@@ -261,7 +262,7 @@ class SixRevolute:
             _, values, across = np.linalg.svd(self._scaled(q))
             singular = values[:, 5] < _SINGULAR * values[:, 0]
             notes["singular"] = 8 * singular
-            for i in np.flatnonzero(singular):
+            for i in np.flatnonzero(singular).tolist():
                 along = across[i, 5]
                 free[i, self.joints] = along * np.sign(along[np.abs(along).argmax()])
         return q, notes.view(np.uint8).reshape(-1, _NOTE.itemsize), first, outside, free
