@@ -259,7 +259,7 @@ void run_closed(ArmJob& job, std::ptrdiff_t rows, int threads, Room* room) {
 ArmJob closed_job(const Reach& reach, const Asked& asked, const py::array_t<double>& rest, bool limits) {
   ArmJob job{&reach.closed.plan, &reach.model, reach.n, {asked.poses[0].data, asked.poses[0].stride}, {}, {}};
   job.start = asked.start ? RowData{asked.start, asked.start_stride} : RowData{rest.data(), 0};
-  job.limits = limits;
+  job.limits = limits, job.resting = asked.start != nullptr;
   return job;
 }
 
@@ -432,8 +432,8 @@ py::tuple follow(const Reach& reach, const py::list& targets, const py::array_t<
         if (closed) {
           ArmJob job{&reach.closed.plan, &reach.model, reach.n, {asked.poses[0].data + row * asked.poses[0].stride, 0}, {},
                      {at.data(), 0}};
-          job.limits = limits, job.status = &now, job.q = to + row * n, job.residual = left + 2 * row;
-          run_one_arm(job);
+          job.limits = limits, job.resting = true, job.status = &now, job.q = to + row * n, job.residual = left + 2 * row;
+          run_one_arm(job, *kernels);
         } else {
           std::int32_t iterated = 0, started = 0;
           ReachJob job{&reach.model, reach.n, {want, 0}, {at.data(), 0}};
@@ -480,7 +480,7 @@ PyObject* all_of_one(PyObject* self, PyObject* const* args, Py_ssize_t count, Py
     if (count != 3) throw py::type_error("Reach.one_all: three arguments expected");
     const double* const T = plain_in(args[0], 2, kPose);
     const double* const start = args[1] == Py_None ? reach.middle.data() : plain_vector(args[1], reach.n);
-    if (!T || !start || reach.closed.plan.family == ArmFamily::none || reach.closed.plan.family == ArmFamily::swivel)
+    if (!T || !start || !all_finite(start, reach.n) || reach.closed.plan.family == ArmFamily::none || reach.closed.plan.family == ArmFamily::swivel)
       return py::none().release().ptr();
     static thread_local std::unique_ptr<Room> kept;
     if (!kept || kept->n != reach.n) kept = std::make_unique<Room>(reach.n);
@@ -489,9 +489,9 @@ PyObject* all_of_one(PyObject* self, PyObject* const* args, Py_ssize_t count, Py
     std::int32_t number = 0, outside = 0;
     double missing = 0;
     ArmJob job{&reach.closed.plan, &reach.model, reach.n, {T, 0}, {}, {start, 0}};
-    job.limits = args[2] == Py_True, job.status = &status, job.found = kept.get();
+    job.limits = args[2] == Py_True, job.resting = args[1] != Py_None, job.status = &status, job.found = kept.get();
     job.count = &number, job.outside = &outside, job.missing = &missing;
-    run_one_arm(job);
+    run_one_arm(job, *kernels);
     if (status != 0) return py::none().release().ptr();
     const py::ssize_t dims[2] = {static_cast<py::ssize_t>(kept->size), reach.n};
     double* numbers = nullptr;
@@ -510,18 +510,20 @@ PyObject* constant(const char* type, int value) {
   return made.release().ptr();
 }
 
-template <class T>
-py::object scalar_array(T value) {
-  py::array_t<T> made{std::vector<py::ssize_t>{}};
-  *made.mutable_data() = value;
-  return std::move(made);
+// counts, small ones made once
+py::object counted(int value) {
+  static PyObject* small[256] = {};
+  if (value < 0 || value >= 256) return py::reinterpret_steal<py::object>(constant("int32", value));
+  if (!small[value]) small[value] = constant("int32", value);
+  return py::reinterpret_borrow<py::object>(small[value]);
 }
 
-// one(T, q0): a solution inside of the limits, within the usual tolerance
+// one(T, q0, numeric=False): a solution inside of the limits, within the usual tolerance
 PyObject* one_of_one(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject*) {
   return guarded([&]() -> PyObject* {
     const Reach& reach = py::handle(self).cast<const Reach&>();
-    if (count != 2) throw py::type_error("Reach.one: two arguments expected");
+    if (count != 2 && count != 3) throw py::type_error("Reach.one: two or three arguments expected");
+    const bool numeric = count == 3 && args[2] == Py_True;
     const double* const T = plain_in(args[0], 2, kPose);
     const double* const start = T && reach.names.size() == 1 ? plain_start(reach, args[1]) : nullptr;
     if (!start) return py::none().release().ptr();
@@ -529,13 +531,13 @@ PyObject* one_of_one(PyObject* self, PyObject* const* args, Py_ssize_t count, Py
     double *q = nullptr, *residual = nullptr;
     py::object results[5] = {new_array(1, &n, q), {}, new_array(1, &two, residual), {}, {}};
     std::int8_t status = 0;
-    static PyObject *const zero = constant("int8", 0), *const none = constant("int32", 0), *const one = constant("int32", 1);
+    static PyObject* const zero = constant("int8", 0);
     const ArmFamily family = reach.closed.plan.family;
-    if (family != ArmFamily::none && family != ArmFamily::swivel) {
+    if (!numeric && family != ArmFamily::none && family != ArmFamily::swivel) {
       ArmJob job{&reach.closed.plan, &reach.model, reach.n, {T, 0}, {}, {start, 0}};
-      job.status = &status, job.q = q, job.residual = residual;
-      run_one_arm(job);
-      results[3] = py::reinterpret_borrow<py::object>(none), results[4] = py::reinterpret_borrow<py::object>(one);
+      job.status = &status, job.q = q, job.residual = residual, job.resting = args[1] != Py_None;
+      run_one_arm(job, *kernels);
+      results[3] = counted(0), results[4] = counted(1);
     } else {
       if (T[12] != 0 || T[13] != 0 || T[14] != 0 || T[15] != 1) return py::none().release().ptr();
       double goal[12];
@@ -549,7 +551,7 @@ PyObject* one_of_one(PyObject* self, PyObject* const* args, Py_ssize_t count, Py
         Unlocked unlocked;
         kernels->run_reach(job, 0, 1);
       }
-      results[3] = scalar_array(iterations), results[4] = scalar_array(started);
+      results[3] = counted(iterations), results[4] = counted(started);
     }
     if (status != 0) return py::none().release().ptr();
     results[1] = py::reinterpret_borrow<py::object>(zero);

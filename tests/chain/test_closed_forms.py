@@ -10,6 +10,9 @@ import pytest
 import zveno as zv
 from engines.pinocchio import Twin
 from helpers import assert_close
+from scipy.spatial.transform import Rotation
+from zveno.kinematics.arms import _Known
+from zveno.kinematics.six_revolute import SixRevolute
 
 EXACT = 1e-11  # of a pose, m and its matrix
 PRINTED = 1e-11
@@ -324,6 +327,30 @@ def test_wrist_singular_pose_is_named_with_its_free_direction():
     assert not (np.delete(s.singular, singular) & 4).any()
 
 
+@pytest.mark.parametrize("make", [arms.puma, zv.robots.kawasaki_fs020n, arms.ur5, arms.stanford])
+def test_a_joint_that_a_singular_wrist_leaves_free_stays_where_it_is(make):
+    chain = make()
+    link = arms.tip(chain)
+    q = np.array([0.3, -0.9, 0.4 if chain.name == "stanford6" else 1.1, 0.4, 0.0, 0.7])
+    T = chain.pose(q, link)
+    free = 5 if chain.name == "ur5" else 3
+    for value in (q[free], -0.6):
+        start = q.copy()
+        start[free] = value
+        for s in (chain.ik(T, q0=start), chain.ik(T[None], q0=start)):
+            assert np.abs(chain.pose(s.q.reshape(6), link) - T).max() < EXACT
+            assert abs(s.q.reshape(6)[free] - value) < 1e-12
+        if value == q[free]:
+            assert np.abs(s.q.reshape(6) - q).max() < 1e-9
+        every = chain.ik_all(T, q0=start)
+        batch = chain.ik_all(T[None], q0=start)
+        assert np.array_equal(every.q, batch.q)
+        singular = (every.singular & 4) > 0
+        assert singular.any()
+        assert np.abs(every.q[singular][:, free] - value).min() < 1e-12
+        assert np.abs(chain.pose(every.q, link) - T).max() < EXACT
+
+
 def test_stretched_elbow_is_one_solution_where_two_meet():
     chain = arms.puma()
     q = np.array([0.3, 0.5, -math.atan2(0.4318, 0.0203), 0.4, 0.6, 0.1])
@@ -391,15 +418,135 @@ def test_no_poses_have_no_solutions():
     assert s.counts.shape == (0,)
 
 
+# ---- six revolute joints of any geometry --------------------------------------------------------------------------
+
+
+def same_sets(a, b, chain, within=1e-6):
+    """Whether two sets of solutions are the same, whole turns aside."""
+    return len(a) == len(b) and all(np.abs(turned(b - q, chain)).max(axis=1).min() < within for q in a)
+
+
+def test_sixteen_solutions_have_the_printed_digits():
+    chain = arms.arm(arms.GENERAL)
+    T = chain.pose([-2.6, -2.4, 0.6, 0.8, 2.5, 0.1], "tool")
+    assert np.abs(T[:3, 3] - (0.030395449680, 0.836481485553, -0.281087866919)).max() < PRINTED
+    s = chain.ik_all(T)
+    assert s.q.shape == (16, 6)
+    assert np.abs(s.q - arms.GENERAL_SOLUTIONS).max() < PRINTED
+    assert s.branch.tolist() == list(range(16))
+    assert s.residual.max() < EXACT
+    assert (s.singular == 0).all()
+
+
+@pytest.mark.parametrize("make", [arms.ur5, arms.puma, zv.robots.kawasaki_fs020n])
+def test_eigenvalues_and_closed_forms_have_the_same_solutions(make):
+    chain = make()
+    link = arms.tip(chain)
+    T = chain.pose(arms.uniform(chain, 25, 3), link)
+    reach = _Known.of(chain).reach("ik_all", chain, ((link, (True,) * 6),))
+    every = SixRevolute(chain, link, reach).all(T, np.zeros((25, 6)), 1)
+    for i, found in enumerate(every):
+        assert same_sets(np.array(found), chain.ik_all(T[i], link, limits=False).q, chain)
+
+
+@pytest.mark.filterwarnings("ignore::zveno.ModelWarning")
+def test_six_revolute_joints_anywhere():
+    for seed in range(4):
+        rng = np.random.default_rng((seed, 11))
+        axes, points = [unit(rng) for _ in range(6)], [rng.uniform(-1, 1, 3) for _ in range(6)]
+        s = round_trip(of_screws(axes, points, ["revolute"] * 6, rng), 25, seed)
+        assert (s.counts % 2 == 0).all()
+    bent = arms.arm([*arms.PUMA[:4], (0, 0, 0.05, -arms.RIGHT), (0, 0.1, 0, 0)])  # a wrist with an offset
+    assert (round_trip(bent, 40).counts % 2 == 0).all()
+
+
+def test_whole_turns_of_six_revolute_joints():
+    chain = arms.arm(arms.GENERAL, lower=[-5.0] * 6, upper=[2.5] * 6)
+    q = np.array([-2.0, 1.0, -0.5, 0.7, -3.0, 0.2])
+    s = chain.ik_all(chain.pose(q, "tool"), q0=q)
+    assert chain.within_limits(s.q).all()
+    assert np.abs(s.q - q).max(axis=1).min() < 1e-9
+    free = chain.ik_all(chain.pose(q, "tool"), limits=False)
+    inside = [np.prod([sum(-5 <= x + 2 * math.pi * m <= 2.5 for m in (-1, 0, 1)) for x in row]) for row in free.q]
+    assert len(s.q) == sum(inside)
+    assert int(s.outside) == sum(count == 0 for count in inside)
+    again = pickle.loads(pickle.dumps(s))
+    assert all(np.array_equal(a, b) for a, b in zip(s, again, strict=True))
+
+
+def test_poses_out_of_reach_of_six_revolute_joints():
+    s = arms.arm(arms.GENERAL).ik_all(np.stack([arms.shifted(9, 0, 0), np.eye(4)]))
+    assert s.counts[0] == 0
+    assert np.isnan(s.missing[0])
+    assert arms.arm(arms.GENERAL).ik_all(np.empty((0, 4, 4))).q.shape == (0, 6)
+
+
+# ---- five joints, a place and a direction -------------------------------------------------------------------------
+
+ACROSS = [
+    (0, 0.3, 0.05, arms.RIGHT),
+    (0, 0, 0.4, 0),
+    (0, 0, 0.35, 0),
+    (0, 0, 0.05, -arms.RIGHT),
+    (0, 0.2, 0, arms.RIGHT),
+]
+ANY_FIVE = [(0, 0.2, 0.1, 0.7), (0, 0.1, 0.4, -0.9), (0, 0.15, 0.3, 1.1), (0, 0.1, 0.2, 0.8), (0, 0.2, 0.1, 0.6)]
+
+
+@pytest.mark.parametrize(("rows", "axis", "count"), [(ACROSS, 2, 300), (ACROSS, 0, 300), (ANY_FIVE, 1, 15)])
+def test_five_joints_bring_a_tool_to_a_place_and_a_direction(rows, axis, count):
+    chain = arms.arm(rows)
+    q = arms.uniform(chain, count, 4)
+    want = chain.pose(q, "tool")
+    spin = np.random.default_rng(5).uniform(-3, 3, count)[:, None] * np.eye(3)[axis]
+    want[:, :3, :3] = want[:, :3, :3] @ Rotation.from_rotvec(spin).as_matrix()  # which does not matter
+    s = chain.ik_all(want, mask=[1, 1, 1, *(np.arange(3) != axis)], limits=False)
+    row = np.repeat(np.arange(count), s.counts)
+    T = chain.pose(s.q, "tool")
+    assert np.abs(T[:, :3, 3] - want[row, :3, 3]).max() < EXACT
+    assert np.abs(T[:, :3, axis] - want[row, :3, axis]).max() < EXACT
+    found = np.zeros(count, bool)
+    found[row[np.abs(turned(s.q - q[row], chain)).max(axis=1) < 1e-6]] = True
+    assert found.all()
+    assert s.free.shape == s.q.shape
+
+
 # ---- refusals -----------------------------------------------------------------------------------------------------
+
+
+def bent_stanford():
+    """Six joints, one of them a slide between axes that neither meet nor are parallel."""
+    rows = [
+        (0, 0.4, 0.1, -0.9),
+        (0, 0.15, 0.2, 0.8),
+        (0, 0.3, 0.1, 0.3),
+        (0, 0, 0.1, -0.9),
+        (0, 0, 0, 0.9),
+        (0, 0.26, 0, 0),
+    ]
+    return arms.arm(rows, joints=["revolute", "revolute", "prismatic", "revolute", "revolute", "revolute"])
 
 
 @pytest.mark.parametrize(
     ("make", "options", "words"),
     [
-        (lambda: arms.arm(arms.GENERAL), {}, "no three consecutive axes"),
+        (bent_stanford, {}, r"axes 4, 5 and 6 miss a common point by 0\.06667 m, 5 % of the reach"),
+        (
+            lambda: arms.arm([*arms.PUMA, (0, 0.1, 0.05, 0.7)]),
+            {},
+            "axes 1, 2 and 3 have parallel neighbours; lock a joint",
+        ),
+        (lambda: arms.arm([(0, 0.1, 0.2, 0.0)] * 6), {}, "no three consecutive axes|more than|parallel"),
+        (lambda: arms.arm(arms.GENERAL), {"swivel": 0.1}, "has no swivel: six joints"),
+        (lambda: arms.arm(arms.GENERAL), {"q0": [1, 2]}, r"q0 has shape \(2,\)"),
+        (lambda: arms.arm(arms.GENERAL), {"q0": [math.nan] * 6}, "finite"),
+        (arms.five, {"mask": (1, 1, 1, 1, 1, 0)}, "the z axis of link 'tool'"),
         (arms.iiwa, {}, "swivel="),
-        (arms.panda, {"swivel": 0.1}, "lock a joint"),
+        (arms.panda, {"swivel": 0.1}, r"axes 5, 6 and 7 miss one by 0\.0\d+ m; lock a joint"),
+        (arms.puma, {"q0": [math.nan] * 6}, "q0 is .* expected finite numbers"),
+        (arms.five, {"mask": (1, 1, 1, 1, 0, 1), "q0": [0, 0]}, r"q0 has shape \(2,\), expected \(..., 5\)"),
+        (arms.five, {"mask": (1, 1, 1, 1, 0, 1), "q0": "here"}, "q0 is 'here'"),
+        (lambda: arms.arm(arms.GENERAL), {"threads": "many"}, "ik_all: threads is 'many'"),
         (arms.puma, {"swivel": 0.1}, "has no swivel"),
         (arms.puma, {"mask": (1, 1, 1, 0, 0, 0)}, "whole poses"),
         (arms.planar, {}, "mask=\\(1, 1, 1, 0, 0, 0\\)"),
@@ -417,12 +564,6 @@ def test_no_poses_have_no_solutions():
 def test_what_has_no_closed_form_is_told_why(make, options, words):
     with pytest.raises(ValueError, match=words):
         make().ik_all(np.eye(4), **options)
-
-
-def test_axes_that_nearly_meet_are_told_with_the_distance():
-    rows = [*arms.PUMA[:4], (0, 0, 0.05, -arms.RIGHT), (0, 0, 0, 0)]
-    with pytest.raises(ValueError, match=r"axes \d, \d and \d miss a common point by 0\.0\d+ m"):
-        arms.arm(rows).ik_all(np.eye(4))
 
 
 @pytest.mark.parametrize(

@@ -276,3 +276,51 @@ def test_limits_of_position_are_checked_between_the_points():
     ):
         with pytest.raises(zv.InfeasibleError, match=r"joint 'a_joint' is at 1\.\d+ rad at s = .*upper limit is 1\.02"):
             call()
+
+
+# ---- jerk -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_limit_of_jerk_is_kept_with_all_others():
+    arm = zv.robots.kawasaki_fs020n()
+    points = np.radians([(-60, 40, -50, 0, 60, 0), (-20, 15, -80, 30, 40, 40), (30, 20, -85, -20, 50, 90)])
+    torque, rates = np.array([900.0, 1200.0, 600.0, 120.0, 90.0, 60.0]), np.full(6, 3.0)
+    limits = {"velocity": rates, "torque": torque}
+    fastest = zv.trajectory.time_optimal(arm, points, **limits, nodes=60)
+    before = np.inf
+    for jerk in (60.0, 600.0, 60_000.0):
+        move = zv.trajectory.time_optimal(arm, points, **limits, jerk=jerk, nodes=60)
+        move.check(arm, **limits, jerk=jerk, tolerance=1e-3)
+        t = np.linspace(0, move.duration, 4001)
+        q, qd, qdd = move(t)
+        assert np.abs(np.diff(qdd, axis=0)).max() <= 1.001 * jerk * t[1]  # accelerations do not jump
+        assert np.abs(np.diff(q, axis=0) / t[1] - (qd[1:] + qd[:-1]) / 2).max() < 1e-3 * max(1.0, jerk / 600)
+        assert np.abs(q[[0, -1]] - points[[0, -1]]).max() < 1e-12
+        assert np.abs(qd[[0, -1]]).max() < 1e-9
+        assert fastest.duration * (1 - 1e-6) < move.duration < before
+        before = move.duration
+    assert before < 1.01 * fastest.duration
+
+
+def test_jerk_of_one_joint_against_the_s_curve():
+    rotor = zv.Chain([zv.Link("rotor", axis=(0, 0, 1), mass=1.0, inertia=2.0)], gravity=(0, 0, 0))
+    limits = {"velocity": 0.5, "acceleration": 2.0, "jerk": 10.0}
+    cruising = zv.trajectory.time_optimal(rotor, [[0.0], [1.0]], **limits)
+    assert 2.45 <= cruising.duration < 2.452  # the optimum, an S-curve
+    switching = zv.trajectory.time_optimal(rotor, [[0.0], [1.0]], acceleration=2.0, jerk=10.0)
+    assert 1.628285685709 < switching.duration < 1.12 * 1.628285685709
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"jerk": -1.0}, "jerk is -1.0, expected limits > 0"),
+        ({"jerk": [1.0, 2.0, 3.0, 4.0]}, "jerk has shape"),
+        ({"jerk": 5.0, "start": 0.1}, "start is 0.1 with a limit of jerk, expected rest at both ends"),
+        ({"jerk": 5.0, "end": 0.1}, "end is 0.1 with a limit of jerk"),
+    ],
+)
+def test_limits_of_jerk_that_make_no_sense(options, words):
+    rotor = zv.Chain([zv.Link("rotor", axis=(0, 0, 1), mass=1.0, inertia=2.0)], gravity=(0, 0, 0))
+    with pytest.raises(ValueError, match=words):
+        zv.trajectory.time_optimal(rotor, [[0.0], [1.0]], acceleration=2.0, **options)

@@ -256,6 +256,7 @@ const KernelTable& kernel_table() {
                                  &run_steps,
                                  &run_reach,
                                  &run_arm,
+                                 &run_arm_branches,
                                  &make_free_motion,
                                  &make_contact};
   return table;

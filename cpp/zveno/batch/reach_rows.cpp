@@ -15,6 +15,8 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr int kSamples = 4, kPatientFrom = 25, kIdleStarts = 5, kStartsWithoutLimits = 40;
+constexpr int kPatience = 2;  // steps that a lane waits for others whose samples share a state with its own
+constexpr int kAtOnce = 24;  // starts of a single row that are made before those before them have failed
 
 // what a lane is doing
 struct Lane {
@@ -23,10 +25,10 @@ struct Lane {
   int total = 0;            // steps of all starts
   double reference = 0;     // E when last compared
   bool free = false;        // limits are left out, to see whether they are what is in the way
-  double best = kInfinite;  // E of the best state seen
   double distance = kInfinite;
   int since = 0;  // starts since something nearer was found
   bool found = false;
+  int waiting = 0;  // steps since a start is to be sampled
 };
 
 class ReachLanes {
@@ -40,7 +42,7 @@ class ReachLanes {
         sample_(model_, scratch) {
     const auto packs = [&](int count) { return scratch.take<Packed>(count); };
     goal_ = packs(goals_), sample_goal_ = packs(goals_), next_ = packs(n_);
-    lower_ = packs(n_), upper_ = packs(n_);
+    lower_ = packs(n_), upper_ = packs(n_), best_q_ = packs(n_);
     first_ = scratch.take<double>(static_cast<std::size_t>(kLanes) * n_);
     answer_ = scratch.take<double>(static_cast<std::size_t>(kLanes) * n_);
     // bounds inside of which q is kept; one that leaves a whole turn does not bind, it is met by turns at the end
@@ -50,6 +52,68 @@ class ReachLanes {
       inner_[2 * b] = wide ? -kInfinite : model_.lower[b];
       inner_[2 * b + 1] = wide ? kInfinite : model_.upper[b];
     }
+  }
+
+  // One row, several of its starts at once: the answer is that of the first that leads there, as if they had been made one
+  // after another. false: none of the first ones does, or the row makes no sense.
+  bool run_one(std::ptrdiff_t begin) {
+    constexpr int kFirst = std::min(kLanes, 3);
+    next_row_ = begin, end_ = begin + 1;
+    if (job_.nearest || !take_row(0)) return false;
+    const int starts = std::min(job_.starts, kAtOnce);
+    for (int l = 1; l < kLanes; ++l) {
+      for (int i = 0; i < goals_; ++i) goal_[i].v[l] = goal_[i][0];
+      for (int b = 0; b < n_; ++b) {
+        state_.q[b].v[l] = state_.q[b][0], first_[l * n_ + b] = first_[b];
+        lower_[b].v[l] = lower_[b][0], upper_[b].v[l] = upper_[b][0];
+      }
+      lane_[l] = {};
+    }
+    int made = 1, lead = starts, steps[kAtOnce] = {};  // `lead`: the first start that has led there
+    const auto begin_start = [&](int l) { lane_[l] = {}, lane_[l].row = begin, lane_[l].start = made++; };
+    int who[kLanes], count = 0;  // lanes whose start is to be sampled
+    for (int l = 1; l < kFirst && made < starts; ++l) begin_start(l), who[count++] = l;
+    sample(who, count);
+    while (true) {
+      reach_error(model_, goal_, state_);
+      Packed moves(0.0);
+      bool any = false;
+      count = 0;
+      for (int l = 0; l < kLanes; ++l) {
+        Lane& lane = lane_[l];
+        if (lane.row < 0 || lane.start > lead) continue;
+        const double E = state_.E[l], gap2 = state_.gap2[l], turn2 = state_.turn2[l];
+        const bool there = arrived(gap2, turn2);
+        if (there && wind(l)) {
+          lead = lane.start;
+          steps[lead] = lane.total;
+          keep(l, gap2, turn2);
+          std::copy_n(answer_ + l * n_, n_, answer_);
+          lane.row = -1;
+        } else if (there || hopeless(lane, E)) {
+          steps[lane.start] = lane.total;
+          lane.row = -1;
+          if (made < std::min(starts, lead)) begin_start(l), who[count++] = l;
+        } else {
+          ++lane.step, ++lane.total;
+          moves.v[l] = 1.0, any = true;
+        }
+      }
+      if (any) {
+        reach_step(model_, goal_, lower_, upper_, Packed(0.05) * state_.E + Packed(1e-12), state_, next_);
+        const auto move = below(Packed(0.5), moves);
+        for (int b = 0; b < n_; ++b) state_.q[b] = pick(move, next_[b], state_.q[b]);
+      } else if (count == 0) {
+        break;
+      }
+      sample(who, count);
+    }
+    if (lead == starts) return false;
+    lane_[0] = {};
+    lane_[0].row = begin, lane_[0].start = lead;
+    for (int k = 0; k <= lead; ++k) lane_[0].total += steps[k];
+    finish(0, ReachStatus::found);
+    return true;
   }
 
   void run(std::ptrdiff_t begin, std::ptrdiff_t end) {
@@ -63,14 +127,23 @@ class ReachLanes {
     }
     while (busy > 0) {
       reach_error(model_, goal_, state_);
+      remember();
       Packed moves(0.0);
       bool any = false;
+      int late = 0, waiting = 0, who[kLanes];
       for (int l = 0; l < kLanes; ++l) {
-        if (lane_[l].row < 0) continue;
-        const Next what = judge(l);
-        if (what == Next::step) moves.v[l] = 1.0, any = true;
-        if (what == Next::row && !take_row(l)) --busy;
+        Lane& lane = lane_[l];
+        if (lane.row < 0) continue;
+        if (lane.waiting == 0) {
+          const Next what = judge(l);
+          if (what == Next::step) moves.v[l] = 1.0, any = true;
+          if (what == Next::row && !take_row(l)) --busy;
+          if (what != Next::sample) continue;
+        }
+        late = std::max(late, ++lane.waiting);
+        who[waiting++] = l;
       }
+      if (waiting >= kTogether || late > kPatience || !any) sample(who, waiting);
       if (!any) continue;
       reach_step(model_, goal_, lower_, upper_, Packed(0.05) * state_.E + Packed(1e-12), state_, next_);
       const auto move = below(Packed(0.5), moves);
@@ -79,7 +152,16 @@ class ReachLanes {
   }
 
  private:
-  enum class Next { step, again, row };
+  enum class Next { step, again, sample, row };
+  static constexpr int kTogether = std::max(1, kLanes / kSamples);  // starts whose samples fill a state
+
+  // the best states seen, of lanes that have not found anything
+  void remember() {
+    const auto better = below(state_.E, best_E_);
+    best_E_ = pick(better, state_.E, best_E_);
+    best_gap2_ = pick(better, state_.gap2, best_gap2_), best_turn2_ = pick(better, state_.turn2, best_turn2_);
+    for (int b = 0; b < n_; ++b) best_q_[b] = pick(better, state_.q[b], best_q_[b]);
+  }
 
   bool revolute(int b) const { return model_.topology.kind[b] == JointKind::revolute; }
   double low(int b) const { return std::isfinite(model_.lower[b]) ? model_.lower[b] : open(b, -1); }
@@ -94,6 +176,7 @@ class ReachLanes {
   // false: no row is left
   bool take_row(int l) {
     lane_[l] = {};
+    best_E_.v[l] = kInfinite;
     for (; next_row_ < end_; ++next_row_) {
       const std::ptrdiff_t row = next_row_;
       const double *goal = job_.goal.row(row), *start = job_.start.data ? job_.start.row(row) : nullptr;
@@ -114,7 +197,7 @@ class ReachLanes {
       for (int b = 0; b < n_; ++b) {
         double q = start ? start[model_.place[b]] : 0.5 * (low(b) + high(b));
         if (job_.limits) q = std::min(std::max(q, inner_[2 * b]), inner_[2 * b + 1]);
-        first_[l * n_ + b] = answer_[l * n_ + b] = q;
+        first_[l * n_ + b] = q;
         state_.q[b].v[l] = q;
       }
       bound(l, job_.limits);
@@ -135,11 +218,7 @@ class ReachLanes {
   Next judge(int l) {
     Lane& lane = lane_[l];
     const double E = state_.E[l], gap2 = state_.gap2[l], turn2 = state_.turn2[l];
-    if (E < lane.best && !lane.free && !lane.found) {
-      lane.best = E;
-      keep(l, gap2, turn2);
-    }
-    if (gap2 < 0.25 * job_.gap * job_.gap && turn2 < 0.25 * job_.turn * job_.turn) {
+    if (arrived(gap2, turn2)) {
       if (lane.free) return finish(l, ReachStatus::limits);
       if (wind(l)) {
         const double distance = distance_of(l);
@@ -148,24 +227,30 @@ class ReachLanes {
           keep(l, gap2, turn2);
         }
         lane.found = true;
+        best_E_.v[l] = -kInfinite;
         if (!job_.nearest || lane.since >= kIdleStarts) return finish(l, ReachStatus::found);
       }
       return start_again(l);
     }
-    if (lane.step == 0) {
-      lane.reference = E;
-    } else {
-      const bool patient = lane.start >= kPatientFrom;
-      const int period = patient ? 8 : 2, most = patient ? 60 : 20;
-      bool hopeless = !std::isfinite(E) || lane.step >= most || (!patient && lane.step >= 8 && E > 0.1);
-      if (lane.step % period == 0) {
-        hopeless |= E > (patient ? 0.9 : 0.5) * lane.reference;
-        lane.reference = E;
-      }
-      if (hopeless) return start_again(l);
-    }
+    if (hopeless(lane, E)) return start_again(l);
     ++lane.step, ++lane.total;
     return Next::step;
+  }
+
+  // (K28) whether a start is given up
+  static bool hopeless(Lane& lane, double E) {
+    if (lane.step == 0) {
+      lane.reference = E;
+      return false;
+    }
+    const bool patient = lane.start >= kPatientFrom;
+    const int period = patient ? 8 : 2, most = patient ? 60 : 20;
+    bool lost = !std::isfinite(E) || lane.step >= most || (!patient && lane.step >= 8 && E > 0.1);
+    if (lane.step % period == 0) {
+      lost |= E > (patient ? 0.9 : 0.5) * lane.reference;
+      lane.reference = E;
+    }
+    return lost;
   }
 
   Next start_again(int l) {
@@ -176,31 +261,42 @@ class ReachLanes {
     const int most = lane.free ? std::min(job_.starts, kStartsWithoutLimits) : job_.starts;
     if (lane.start >= most) {
       if (lane.free || !job_.limits) return finish(l, ReachStatus::not_found);
-      const int total = lane.total;
       bound(l, false);
-      lane.start = 0, lane.total = total;
+      best_E_.v[l] = -kInfinite;
+      lane.start = 0;
       for (int b = 0; b < n_; ++b) state_.q[b].v[l] = first_[l * n_ + b];
       return Next::again;
     }
-    const std::ptrdiff_t number = job_.number ? job_.number[lane.row] : lane.row;
-    const std::uint64_t row = static_cast<std::uint64_t>(number) + job_.seed;
-    // the best of a few, which fill the lanes of another state
-    for (int i = 0; i < goals_; ++i) sample_goal_[i] = goal_[i][l];
-    double best = kInfinite;
-    for (int from = 0; from < kSamples; from += kLanes) {
-      for (int k = 0; k < kLanes; ++k)
-        for (int b = 0; b < n_; ++b) {
-          const double u = uniform(row, 64 * static_cast<std::uint64_t>(lane.start) + std::min(from + k, kSamples - 1), b);
-          sample_.q[b].v[k] = low(b) + u * (high(b) - low(b));
-        }
+    return Next::sample;
+  }
+
+  bool arrived(double gap2, double turn2) const {
+    return gap2 < 0.25 * job_.gap * job_.gap && turn2 < 0.25 * job_.turn * job_.turn;
+  }
+
+  // lanes who[0], ... <- their starts: of a few samples each the best, which fill the lanes of another state
+  void sample(const int* who, int count) {
+    for (int from = 0; from < count * kSamples; from += kLanes) {
+      const int here = std::min(kLanes, count * kSamples - from);
+      for (int k = 0; k < kLanes; ++k) {
+        const int at = from + std::min(k, here - 1), l = who[at / kSamples];
+        const Lane& lane = lane_[l];
+        const std::ptrdiff_t number = job_.number ? job_.number[lane.row] : lane.row;
+        const std::uint64_t row = static_cast<std::uint64_t>(number) + job_.seed;
+        const std::uint64_t which = 64 * static_cast<std::uint64_t>(lane.start) + at % kSamples;
+        for (int i = 0; i < goals_; ++i) sample_goal_[i].v[k] = goal_[i][l];
+        for (int b = 0; b < n_; ++b) sample_.q[b].v[k] = low(b) + uniform(row, which, b) * (high(b) - low(b));
+      }
       reach_error(model_, sample_goal_, sample_);
-      for (int k = 0; k < kLanes && from + k < kSamples; ++k) {
-        if (!(sample_.E[k] < best)) continue;
-        best = sample_.E[k];
-        for (int b = 0; b < n_; ++b) state_.q[b].v[l] = sample_.q[b][k];
+      for (int k = 0; k < here; ++k) {
+        Lane& lane = lane_[who[(from + k) / kSamples]];
+        if ((from + k) % kSamples == 0) lane.reference = kInfinite;
+        if (!(sample_.E[k] < lane.reference)) continue;
+        lane.reference = sample_.E[k];
+        for (int b = 0; b < n_; ++b) state_.q[b].v[who[(from + k) / kSamples]] = sample_.q[b][k];
       }
     }
-    return Next::again;
+    for (int i = 0; i < count; ++i) lane_[who[i]].waiting = 0;
   }
 
   // whole turns that bring q inside of the limits and nearest to the start; false: there are none
@@ -234,7 +330,14 @@ class ReachLanes {
   Next finish(int l, ReachStatus status) {
     const Lane& lane = lane_[l];
     double* q = job_.q + lane.row * job_.n;
-    for (int b = 0; b < n_; ++b) q[model_.place[b]] = answer_[l * n_ + b];
+    for (int b = 0; b < n_; ++b) q[model_.place[b]] = status == ReachStatus::found ? answer_[l * n_ + b] : best_q_[b][l];
+    if (status != ReachStatus::found) {
+      bool chord = true;  // of the turn, see rotation_chord; a part of it, or a swing, is told as it is
+      for (const ReachFrame& f : model_.frame) chord &= !f.turned;
+      const double turn = std::sqrt(best_turn2_[l]);
+      job_.residual[2 * lane.row] = std::sqrt(best_gap2_[l]);
+      job_.residual[2 * lane.row + 1] = chord ? 2 * std::asin(std::min(1.0, 0.5 * turn)) : turn;
+    }
     job_.iterations[lane.row] = lane.total;
     job_.started[lane.row] = lane.start + 1 - (status != ReachStatus::found);
     job_.status[lane.row] = static_cast<std::int8_t>(status);
@@ -246,6 +349,7 @@ class ReachLanes {
   const int n_, goals_;
   ReachState<Packed> state_, sample_;
   Packed *goal_, *sample_goal_, *next_, *lower_, *upper_;
+  Packed *best_q_, best_E_{kInfinite}, best_gap2_{0.0}, best_turn2_{0.0};
   double *first_, *answer_, *inner_;
   Lane lane_[kLanes];
   std::ptrdiff_t next_row_ = 0, end_ = 0;
@@ -256,7 +360,8 @@ class ReachLanes {
 void run_reach(const ReachJob& job, std::ptrdiff_t begin, std::ptrdiff_t end) {
   Scratch& scratch = Scratch::of_this_thread();
   const Scratch::Frame frame(scratch);
-  ReachLanes(job, scratch).run(begin, end);
+  ReachLanes lanes(job, scratch);
+  if (end - begin != 1 || !lanes.run_one(begin)) lanes.run(begin, end);
 }
 
 }  // namespace zveno

@@ -13,6 +13,7 @@ std::unique_ptr<InertiaSolver> make_inertia_solver(const Chain& chain);
 void run_steps(const StepsJob& job, std::ptrdiff_t begin, std::ptrdiff_t end);
 void run_reach(const ReachJob& job, std::ptrdiff_t begin, std::ptrdiff_t end);
 void run_arm(const ArmJob& job, std::ptrdiff_t begin, std::ptrdiff_t end);
+void run_arm_branches(const ArmJob& job, const double* goal, const ArmBranch<double>* branches);
 const KernelTable& kernel_table();
 
 }  // namespace zveno

@@ -1,5 +1,5 @@
 // The closed form of an arm around its kernel: poses in, branches out that are polished and judged on the model itself, or
-// the one nearest to a start. docs/inverse-kinematics.md, section 3.
+// the one nearest to a start. In lanes: of a batch a pose stands in each, of one pose a branch. docs/inverse-kinematics.md, section 3.
 #pragma once
 
 #include <zveno/functions/arm_job.hpp>
@@ -7,6 +7,58 @@
 #include <zveno/kernel/chain/reach.hpp>
 
 namespace zveno {
+
+namespace detail {
+inline bool nothing(double x) { return x == 0; }
+template <int N>
+bool nothing(const Pack<N>& x) {
+  bool all = true;
+  for (int l = 0; l < N; ++l) all &= x[l] == 0;
+  return all;
+}
+}  // namespace detail
+
+// goal (12) <- pose (16), with rounding of its rotation removed; false: it has to be looked at closer, in some lane
+template <class T>
+bool take_pose(const T* pose, T* goal) {
+  const T zero(0.0), one(1.0);
+  Mat3<T> R;
+  T defect = magnitude(pose[12]) + magnitude(pose[13]) + magnitude(pose[14]) + magnitude<T>(pose[15] - one);
+  for (int i = 0; i < 3; ++i) {
+    goal[i] = pose[4 * i + 3];
+    defect += goal[i] * zero;  // NaN if it is not finite
+    for (int j = 0; j < 3; ++j) R(i, j) = pose[4 * i + j];
+  }
+  for (int pass = 0; pass < 2; ++pass) {
+    // one step of R (3 - R'R) / 2
+    Mat3<T> D;
+    T off(0.0);
+    for (int i = 0; i < 3; ++i)
+      for (int j = i; j < 3; ++j) {
+        D(i, j) = D(j, i) = (i == j ? one : zero) - dot(R.col(i), R.col(j));
+        off += magnitude(D(i, j));
+      }
+    if (pass == 0) {
+      const T right = dot<T>(R.col(2), cross<T>(R.col(0), R.col(1)));
+      defect += pick_below(zero, right, zero, one);
+      defect += pick_below(off, T(1e-6), zero, one);
+    }
+    if (!any_below(T(pass ? 1e-9 : 1e-14), off)) break;
+    const Mat3<T> step = times(R, D);
+    const auto use = below(T(pass ? 1e-9 : 1e-14), off);
+    for (int i = 0; i < 9; ++i) R(i / 3, i % 3) += pick(use, T(0.5) * step(i / 3, i % 3), zero);
+  }
+  for (int i = 0; i < 9; ++i) goal[3 + i] = R(i / 3, i % 3);
+  return detail::nothing(defect);
+}
+
+// branches of the closed form for a goal, pairs of them side by side
+template <class T>
+void branches_for(const ArmPlan& plan, const T* goal, const Turn<T>& psi, const Turn<T>& rest, ArmBranch<T>* branch) {
+  const Motion<T> M{cast<T>(plan.R_M), cast<T>(plan.p_M)};
+  const Motion<T> at{goal_rotation(goal), {goal[0], goal[1], goal[2]}};
+  ClosedForm<T>(plan, at * M.inverse())(branch, psi, rest);
+}
 
 template <class T>
 class ArmEvaluation {
@@ -16,7 +68,7 @@ class ArmEvaluation {
     branch_ = scratch.take<ArmBranch<T>>(kMostBranches);
     pose = scratch.take<T>(16), goal_ = scratch.take<T>(12), next_ = scratch.take<T>(n_), before_ = scratch.take<T>(n_);
     none_ = scratch.take<T>(2 * n_), angle_ = scratch.take<T>(n_), told = scratch.take<T>(layout_.size());
-    start = scratch.take<T>(n_), best = scratch.take<T>(n_), near_ = scratch.take<T>(n_);
+    start = scratch.take<T>(n_), best = scratch.take<T>(n_), near = scratch.take<T>(n_);
     for (int b = 0; b < n_; ++b) {
       none_[b] = T(-INFINITY), none_[n_ + b] = T(INFINITY);
       if (plan.prismatic[b]) state_.s[b] = T(model.fixed_turn[b].s), state_.c[b] = T(model.fixed_turn[b].c);
@@ -25,54 +77,33 @@ class ArmEvaluation {
 
   T *pose, *start;  // 16, n in the order of the model: to be filled
   T psi{0.0};
+  bool resting = false;  // a joint that is free keeps the value of `start`
   T* told;  // of a branch, see BranchLayout
 
   // the nearest solution, and whether there is one, inside of the limits or only outside
-  T *best, best_gap2{0.0}, best_turn2{0.0}, found{0.0}, beyond{0.0}, missing{0.0};
+  T *best, *near, best_gap2{0.0}, best_turn2{0.0}, found{0.0}, beyond{0.0}, missing{0.0};
 
-  // Takes the pose, with rounding of its rotation removed; false: it has to be looked at closer, in some lane.
-  bool take() {
-    const T zero(0.0), one(1.0);
-    Mat3<T> R;
-    T defect = magnitude(pose[12]) + magnitude(pose[13]) + magnitude(pose[14]) + magnitude<T>(pose[15] - one);
-    for (int i = 0; i < 3; ++i) {
-      goal_[i] = pose[4 * i + 3];
-      defect += goal_[i] * zero;  // NaN if it is not finite
-      for (int j = 0; j < 3; ++j) R(i, j) = pose[4 * i + j];
-    }
-    for (int pass = 0; pass < 2; ++pass) {
-      // one step of R (3 - R'R) / 2
-      Mat3<T> D;
-      T off(0.0);
-      for (int i = 0; i < 3; ++i)
-        for (int j = i; j < 3; ++j) {
-          D(i, j) = D(j, i) = (i == j ? one : zero) - dot(R.col(i), R.col(j));
-          off += magnitude(D(i, j));
-        }
-      if (pass == 0) {
-        const T right = dot<T>(R.col(2), cross<T>(R.col(0), R.col(1)));
-        defect += pick_below(zero, right, zero, one);
-        defect += pick_below(off, T(1e-6), zero, one);
-      }
-      if (!any_below(T(pass ? 1e-9 : 1e-14), off)) break;
-      const Mat3<T> step = times(R, D);
-      const auto use = below(T(pass ? 1e-9 : 1e-14), off);
-      for (int i = 0; i < 9; ++i) R(i / 3, i % 3) += pick(use, T(0.5) * step(i / 3, i % 3), zero);
-    }
-    for (int i = 0; i < 9; ++i) goal_[3 + i] = R(i / 3, i % 3);
-    return none(defect);
-  }
+  bool take() { return take_pose(pose, goal_); }
 
   // f(i) after each branch, whose numbers are in `told`
   template <class F>
   void each(const F& f) {
-    T s(0.0), c(1.0);
-    if (plan_.family == ArmFamily::swivel) turn_of(psi, s, c);
-    const Motion<T> M{cast<T>(plan_.R_M), cast<T>(plan_.p_M)};
-    const Motion<T> at{goal_rotation(goal_), {goal_[0], goal_[1], goal_[2]}};
-    ClosedForm<T>(plan_, at * M.inverse())(branch_, {s, c});
+    Turn<T> swivel{T(0.0), T(1.0)};
+    if (plan_.family == ArmFamily::swivel) joint_trig(&psi, &swivel.s, &swivel.c, 1);
+    Turn<T> rest{T(0.0), T(1.0)};
+    if (resting && plan_.idle() >= 0) joint_trig(&start[plan_.idle()], &rest.s, &rest.c, 1);
+    branches_for(plan_, goal_, swivel, rest, branch_);
     fresh_ = true;
-    for (int i = 0; i < plan_.branches(); ++i) tell(i), f(i);
+    for (int i = 0; i < plan_.branches(); ++i) {
+      const bool second = i & 1;
+      tell(branch_[i], second && !fresh_ ? shared_ : 0, second), f(i);
+    }
+  }
+
+  // the same of one pose, whose branches stand in the lanes
+  void tell_in_lanes(const double* goal, const ArmBranch<T>& branches) {
+    for (int i = 0; i < 12; ++i) goal_[i] = goal[i];
+    tell(branches, 0, false);
   }
 
   // 1 where the branch that is told meets the pose
@@ -90,54 +121,42 @@ class ArmEvaluation {
     found = beyond = best_gap2 = best_turn2 = zero, missing = T(INFINITY);
     for (int j = 0; j < n_; ++j) best[j] = start[j];
     each([&](int) {
-      const T good = verified();
-      T inside = good, away = zero;
-      for (int j = 0; j < n_; ++j) {
-        T q = told[j];
-        const double low = limits ? model_.lower[j] : -INFINITY, high = limits ? model_.upper[j] : INFINITY;
-        if (!plan_.prismatic[j]) {
-          const T whole(6755399441055744.0);  // 1.5 2^52: what is added to it is rounded
-          q = q + T(kTurn) * (((start[j] - q) * T(1 / kTurn) + whole) - whole);
-          q = pick_below(q, T(low - kArmInside), q + T(kTurn), pick_below(T(high + kArmInside), q, q - T(kTurn), q));
-        }
-        inside = pick_below(q, T(low - kArmInside), zero, pick_below(T(high + kArmInside), q, zero, inside));
-        near_[j] = greater(T(low), lesser(T(high), q));
-        away = greater(away, magnitude<T>(near_[j] - start[j]) * T(plan_.prismatic[j] ? 1 / model_.length : 1.0));
-      }
+      const T away = approach(limits), good = verified();
       beyond = greater(beyond, good);
       missing = lesser(missing, pick_below(zero, good, zero, told[layout_.miss()]));
-      const auto better = below(pick_below(zero, inside, away, T(INFINITY)), least);
+      const auto better = below(away, least);
       least = pick(better, away, least), found = pick(better, one, found);
-      for (int j = 0; j < n_; ++j) best[j] = pick(better, near_[j], best[j]);
+      for (int j = 0; j < n_; ++j) best[j] = pick(better, near[j], best[j]);
       best_gap2 = pick(better, told[layout_.gap2()], best_gap2),
       best_turn2 = pick(better, told[layout_.turn2()], best_turn2);
     });
   }
 
+  // `near` <- the branch that is told, in the turns nearest to `start`; how far it is from there, infinite: no solution
+  T approach(bool limits) {
+    const T zero(0.0);
+    T inside = verified(), away = zero;
+    for (int j = 0; j < n_; ++j) {
+      T q = told[j];
+      const double low = limits ? model_.lower[j] : -INFINITY, high = limits ? model_.upper[j] : INFINITY;
+      if (!plan_.prismatic[j]) {
+        const T whole(6755399441055744.0);  // 1.5 2^52: what is added to it is rounded
+        q = q + T(kTurn) * (((start[j] - q) * T(1 / kTurn) + whole) - whole);
+        q = pick_below(q, T(low - kArmInside), q + T(kTurn), pick_below(T(high + kArmInside), q, q - T(kTurn), q));
+      }
+      inside = pick_below(q, T(low - kArmInside), zero, pick_below(T(high + kArmInside), q, zero, inside));
+      near[j] = greater(T(low), lesser(T(high), q));
+      away = greater(away, magnitude<T>(near[j] - start[j]) * T(plan_.prismatic[j] ? 1 / model_.length : 1.0));
+    }
+    return pick_below(zero, inside, away, T(INFINITY));
+  }
+
  private:
-  static constexpr int kPolishing = 6;
+  static constexpr int kPolishing = 6, kPolishingRoots = 24;  // where two roots meet a step only halves the error
   static constexpr double kExact = 1e-12;  // m over max(1, reach) and rad
 
-  static bool none(double defect) { return defect == 0; }
-  template <int N>
-  static bool none(const Pack<N>& defect) {
-    bool all = true;
-    for (int l = 0; l < N; ++l) all &= defect[l] == 0;
-    return all;
-  }
-  static void turn_of(double psi, double& s, double& c) {
-    double ss[8 * kLanes], cc[8 * kLanes];
-    joint_trig(&psi, ss, cc, 1);
-    s = ss[0], c = cc[0];
-  }
-  template <int N>
-  static void turn_of(const Pack<N>& psi, Pack<N>& s, Pack<N>& c) {
-    joint_trig(&psi, &s, &c, 1);
-  }
-
   // angles of the branch; the second of a pair has some of the first
-  template <int N>
-  void angles(const ArmBranch<Pack<N>>& b, bool second) {
+  void angles(const ArmBranch<T>& b, bool second) {
     for (int j = 0; j < n_; ++j) {
       if (plan_.prismatic[j])
         angle_[j] = b.slide[j];
@@ -145,27 +164,8 @@ class ArmEvaluation {
         angle_[j] = joint_angle(b.turn[j].s, b.turn[j].c);
     }
   }
-  void angles(const ArmBranch<double>& b, bool second) {  // they fill the lanes
-    double s[kMostArmJoints + kLanes], c[kMostArmJoints + kLanes];
-    int joint[kMostArmJoints], count = 0;
-    for (int j = 0; j < n_; ++j) {
-      if (plan_.prismatic[j])
-        angle_[j] = b.slide[j];
-      else if (!second || !plan_.paired(j))
-        s[count] = b.turn[j].s, c[count] = b.turn[j].c, joint[count++] = j;
-    }
-    for (int i = 0; i < count; i += kLanes) {
-      for (int l = count; l < i + kLanes; ++l) s[l] = 0.0, c[l] = 1.0;
-      const Pack<kLanes> angle = joint_angle(Pack<kLanes>::load(s + i), Pack<kLanes>::load(c + i));
-      for (int l = 0; l < kLanes && i + l < count; ++l) angle_[joint[i + l]] = angle[l];
-    }
-  }
-
-  // numbers of a branch, polished and judged
-  ZVENO_APART void tell(int i) {
-    const ArmBranch<T>& b = branch_[i];
-    const bool second = i & 1;
-    const int from = second && !fresh_ ? shared_ : 0;
+  // numbers of a branch, polished and judged; from: joints before it are where they were
+  ZVENO_APART void tell(const ArmBranch<T>& b, int from, bool second) {
     for (int j = from; j < n_; ++j) {
       if (plan_.prismatic[j]) {
         state_.q[j] = b.slide[j];
@@ -192,7 +192,8 @@ class ArmEvaluation {
     const double metre = kExact * std::fmax(1.0, model_.reach);
     const T one(1.0), zero(0.0);
     const T off = pick_below(T(metre * metre), state_.gap2, one, pick_below(T(kExact * kExact), state_.turn2, one, zero));
-    const double hopeless = 1e-6 + 1e3 * plan_.deviation;  // what is further away than rounding and this is no solution
+    // what is further away than rounding and this is no solution
+    const double hopeless = (plan_.quartic() ? 1e-3 : 1e-6) + 1e3 * plan_.deviation;
     return pick_below(state_.E, T(hopeless * hopeless), off, zero);
   }
   bool rough() const { return any_below(T(0.5), needs()); }
@@ -203,7 +204,7 @@ class ArmEvaluation {
     for (int j = 0; j < n_; ++j) state_.q[j] = angle_[j];
     const T wants = needs(), gap2 = state_.gap2, turn2 = state_.turn2;
     reach_error(model_, goal_, state_);
-    for (int step = 0; step < kPolishing; ++step) {
+    for (int step = 0; step < (plan_.quartic() ? kPolishingRoots : kPolishing); ++step) {
       const T need = needs() * wants;
       if (!any_below(T(0.5), need)) break;
       const T E = state_.E, g = state_.gap2, t = state_.turn2;
@@ -236,7 +237,7 @@ class ArmEvaluation {
   ReachState<T> state_;
   ArmBranch<T>* branch_;
   bool fresh_ = true;  // the frames are not those of the branch before
-  T *goal_, *next_, *before_, *none_, *angle_, *near_;
+  T *goal_, *next_, *before_, *none_, *angle_;
 };
 
 }  // namespace zveno

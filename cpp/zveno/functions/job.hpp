@@ -211,6 +211,8 @@ struct LinkageJob;
 struct StepsJob;
 struct ReachJob;
 struct ArmJob;
+template <class T>
+struct ArmBranch;
 
 // one instruction set's build of the computation
 struct KernelTable {
@@ -228,6 +230,7 @@ struct KernelTable {
   void (*run_steps)(const StepsJob&, std::ptrdiff_t begin, std::ptrdiff_t end);
   void (*run_reach)(const ReachJob&, std::ptrdiff_t begin, std::ptrdiff_t end);
   void (*run_arm)(const ArmJob&, std::ptrdiff_t begin, std::ptrdiff_t end);
+  void (*run_arm_branches)(const ArmJob&, const double* goal, const ArmBranch<double>* branches);
   std::unique_ptr<FreeMotion> (*make_free_motion)(const Hexapod&);
   std::unique_ptr<ContactPair> (*make_contact)(const RingShape&, const RingShape&);
 

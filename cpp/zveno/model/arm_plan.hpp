@@ -100,6 +100,23 @@ struct ArmPlan {
   }
   int shared() const { return family == ArmFamily::swivel ? 4 : paired(0) ? triple[0] : 0; }
 
+  // roots of a quartic: those that nearly meet have few digits
+  bool quartic() const {
+    if (family == ArmFamily::parallel) return route == PlaneRoute::quartic;
+    return (family == ArmFamily::point || family == ArmFamily::position) &&
+           (regional == Regional::rrr_general || regional == Regional::rpr);
+  }
+
+  // the joint that a singular wrist leaves free, -1: none
+  int idle() const {
+    switch (family) {
+      case ArmFamily::point: return triple[0];
+      case ArmFamily::parallel: return other[1];
+      case ArmFamily::swivel: return 4;
+      default: return -1;
+    }
+  }
+
   // branches that meet are singular ones
   bool meet_flagged() const {
     return (family == ArmFamily::point && regional == Regional::rrr_second_along_third) ||

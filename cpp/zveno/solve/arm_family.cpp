@@ -363,9 +363,13 @@ class Finder {
     for (int i = 0; i < 7; ++i)
       if (plan_.prismatic[i]) return none("seven joints with a slide: lock one of them, locked={joint: value}");
     V S{0, 0, 0}, W{0, 0, 0};
-    if (!point_triple(0, S) || !point_triple(4, W))
-      return none("of seven axes neither 1, 2, 3 nor 5, 6, 7 all meet in points" +
-                  text(": they miss by %.4g m; lock a joint, locked={joint: value}", nearest_point_, 0));
+    for (const int t : {0, 4}) {
+      nearest_point_ = INFINITY;
+      if (point_triple(t, t ? W : S)) continue;
+      return none("of seven axes 1, 2, 3 and 5, 6, 7 have to meet in points, but " + axes(t, 3) +
+                  (std::isfinite(nearest_point_) ? text(" miss one by %.4g m", nearest_point_, 0) : " have parallel neighbours") +
+                  "; lock a joint, locked={joint: value}");
+    }
     plan_.shoulder = S, plan_.wrist = W;
     plan_.elbow = plan_.p[3] + plan_.k[3] * dot<double>(plan_.k[3], S - plan_.p[3]);
     plan_.beside = any_normal(plan_.k[2]);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <zveno/functions/arm_evaluation.hpp>
+#include <zveno/functions/job.hpp>
 
 namespace zveno {
 namespace {
@@ -95,6 +96,7 @@ void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* bran
     }
     // (K24) whole turns inside of the limits
     int from[kMostArmJoints], to[kMostArmJoints], total = 1;
+    bool as_it_is = true;
     for (int j = 0; j < n; ++j) {
       const double low = model.lower[j], high = model.upper[j], q = s.q[j];
       from[j] = to[j] = 0;
@@ -112,6 +114,16 @@ void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* bran
         to[j] = -1;
       }
       total *= std::max(0, to[j] - from[j] + 1);
+      as_it_is &= from[j] == 0 && to[j] == 0;
+    }
+    if (as_it_is) {
+      double q[kMostArmJoints];
+      for (int j = 0; j < n; ++j) q[j] = std::min(std::max(s.q[j], model.lower[j]), model.upper[j]);
+      out.need(1);
+      job.write(row, q, out.q + out.size * job.n);
+      out.note[out.size++] = s.note;
+      ++job.count[row];
+      continue;
     }
     if (total == 0) {
       ++job.outside[row];
@@ -148,32 +160,23 @@ void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* bran
   }
 }
 
-void run_one_arm(const ArmJob& job) {
-  Scratch& scratch = Scratch::of_this_thread();
-  const Scratch::Frame frame(scratch);
-  ArmEvaluation<double> arm(*job.plan, *job.model, scratch);
-  const int n = job.plan->n;
-  std::copy_n(job.pose.data, 16, arm.pose);
-  if (job.psi.data) arm.psi = *job.psi.data;
-  job.status[0] = arm.take() ? 0 : static_cast<std::int8_t>(status_of_pose(job.pose.data));
-  if (job.found) {
-    const BranchLayout layout{n};
-    double* told = scratch.take<double>(kMostBranches * layout.size());
-    arm.told = told;
-    arm.each([&](int) { arm.told += layout.size(); });
-    collect_solutions(job, 0, told);
-    return;
-  }
-  for (int j = 0; j < n; ++j) arm.start[j] = job.start.data[job.model->place[j]];
-  arm.nearest(job.limits);
-  job.write(0, arm.best, job.q);
-  const bool found = arm.found > 0;
-  if (job.status[0] == 0)
-    job.status[0] = static_cast<std::int8_t>(found            ? ReachStatus::found
-                                             : arm.beyond > 0 ? ReachStatus::limits
-                                                              : ReachStatus::unreachable);
-  job.residual[0] = found ? std::sqrt(arm.best_gap2) : arm.missing;
-  job.residual[1] = found ? std::sqrt(arm.best_turn2) : 0.0;
+void run_one_arm(const ArmJob& job, const KernelTable& kernels) {
+  double goal[12];
+  ArmBranch<double> branch[kMostBranches + 1] = {};
+  job.status[0] = take_pose(job.pose.data, goal) ? 0 : static_cast<std::int8_t>(status_of_pose(job.pose.data));
+  const auto turn_of = [](const double* angle) {
+    double s[8 * kLanes], c[8 * kLanes];
+    joint_trig(angle, s, c, 1);
+    return Turn<double>{s[0], c[0]};
+  };
+  const ArmPlan& plan = *job.plan;
+  Turn<double> swivel{0.0, 1.0}, rest{0.0, 1.0};
+  if (plan.family == ArmFamily::swivel) swivel = turn_of(job.psi.data);
+  if (job.resting && plan.idle() >= 0) rest = turn_of(job.start.data + job.model->place[plan.idle()]);
+  branches_for(plan, goal, swivel, rest, branch);
+  ArmJob all = job;
+  all.collect = &collect_solutions;
+  kernels.run_arm_branches(all, goal, branch);
 }
 
 }  // namespace zveno

@@ -9,8 +9,9 @@ namespace zveno {
 // `branches`: those of one row, see BranchLayout. Appends to what the job has found.
 void collect_solutions(const ArmJob& job, std::ptrdiff_t row, const double* branches);
 
-// a job of one row, on numbers instead of lanes, with the same bits
-void run_one_arm(const ArmJob& job);
+struct KernelTable;
+// a job of one row, its branches in lanes, with the bits of a row of many
+void run_one_arm(const ArmJob& job, const KernelTable& kernels);
 
 // Direction of q that does not move the frame to first order, of the Jacobian with lengths over the reach; false: none.
 // In the order of the model.

@@ -14,6 +14,8 @@ namespace {
 
 constexpr int kHalvings = 20, kMostParts = 2048, kCorrections = 8;
 constexpr double kExact = 1e-12;  // of the error, lengths over the reach
+constexpr double kShorter = 0.125;
+constexpr double kSigma = 1e-5;  // nearer to a singularity joints turn over: that is no continuation to be used
 
 Mat3<double> rotation_of(const Vec3<double>& v) {
   const double angle = std::sqrt(dot(v, v)), half = 0.5 * angle;
@@ -71,36 +73,58 @@ struct ReachPath::Work {
     const auto& values = solver.eigenvalues();
     sigma = std::sqrt(std::max(values[0], 0.0));
     told.sigma = std::min(told.sigma, sigma);
+    ++told.corrections;
+    return again();
+  }
+  // the same for the error as it is now, with the Jacobian of the last newton()
+  Eigen::VectorXd again() {
     y = solver.eigenvectors().transpose() * e;
+    const auto& values = solver.eigenvalues();
     const double least = 1e-14 * values[values.size() - 1];
     for (int i = 0; i < y.size(); ++i) y[i] = values[i] > least ? y[i] / values[i] : 0.0;
-    ++told.corrections;
     return J.transpose() * (solver.eigenvectors() * y);
   }
+  bool turns_right() const { return J.determinant() > 0; }
   void move(double* q, const Eigen::VectorXd& d) const {
     for (int b = 0; b < n; ++b) q[b] += d[b] * model.scale(b);
+  }
+
+  // Whether a step from q to `at` is undone by one of Newton's method to where it came from, and no singularity is between
+  bool leads_back(const double* from, const double* q, const double* at, double away, bool right, double before) {
+    error(from, at);
+    const Eigen::VectorXd d = newton(from);
+    double off = 0;
+    for (int b = 0; b < n; ++b) off += std::pow((at[b] - q[b]) / model.scale(b) + d[b], 2);
+    return std::sqrt(off) <= 2 * kShorter * away && turns_right() == right && sigma > 0.5 * before;
   }
 
   bool go(const double* from, const double* to, double* q, int depth) {
     ++told.parts;
     error(to, q);
     const Eigen::VectorXd d = newton(to);
-    const double step = d.norm();
-    if (gamma * step <= 0.5 * sigma) {
-      std::vector<double> at(q, q + n);
-      move(at.data(), d);
-      double left = error(to, at.data());
+    const double step = d.norm(), here = sigma;
+    const bool certain = gamma * step <= 0.5 * here, square = J.rows() == J.cols();
+    const bool right = square && turns_right();
+    std::vector<double> at(q, q + n);
+    move(at.data(), d);
+    double left = error(to, at.data());
+    // (K30), or what it bounds, measured: how much shorter the next step of Newton's method is
+    if (certain || (square && here > kSigma && again().norm() <= kShorter * step)) {
       for (int i = 0; left > kExact && i < kCorrections; ++i) {
         move(at.data(), newton(to));
         left = error(to, at.data());
       }
       double away = 0;
       for (int b = 0; b < n; ++b) away += std::pow((at[b] - q[b]) / model.scale(b), 2);
-      if (left > kExact || std::sqrt(away) > 2 * step + 1e-9) return false;
-      std::copy_n(at.data(), n, q);
-      return true;
+      away = std::sqrt(away);
+      told.gap = std::sqrt(state.gap2), told.turn = std::sqrt(state.turn2);
+      if (left <= kExact && away <= 2 * step + 1e-9 && (certain || leads_back(from, q, at.data(), away, right, here))) {
+        std::copy_n(at.data(), n, q);
+        return true;
+      }
+      if (certain) return false;
     }
-    if (depth == kHalvings || told.parts > kMostParts) return false;
+    if (depth == kHalvings || told.parts > kMostParts || here < kSigma) return false;
     double* const middle = halves.data() + depth * goals;
     for (int k = 0; k < goals; k += 12) {
       const Mat3<double> a = goal_rotation(from + k), b = goal_rotation(to + k);
@@ -122,7 +146,6 @@ ReachPath::Step ReachPath::follow(const double* from, const double* to, double* 
   std::vector<double> own(static_cast<std::size_t>(w.n));
   for (int b = 0; b < w.n; ++b) own[b] = q[w.model.place[b]];
   w.told.certain = w.go(from, to, own.data(), 0);
-  w.told.gap = std::sqrt(w.state.gap2), w.told.turn = std::sqrt(w.state.turn2);
   if (w.told.certain)
     for (int b = 0; b < w.n; ++b) q[w.model.place[b]] = own[b];
   return w.told;

@@ -13,7 +13,9 @@ from .. import _core
 from .._check import Array, _show, as_amount, as_array, as_choice, as_flag, as_integer, as_number, did_you_mean, failing
 from .._rotation import as_pose
 from ..errors import ModelError, ModelWarning, UnreachableError
+from ..model.link import Link
 from ..results import ClosedFormSolutions, InverseKinematics
+from .six_revolute import SixRevolute
 
 if TYPE_CHECKING:
     from ..model import Chain
@@ -25,7 +27,10 @@ _STARTS: Final = 300
 _SEED: Final = 0
 _TOLERANCE: Final = 1e-6  # m and rad
 _BAD_INPUT: Final = 4  # statuses from here on are about the arguments
+_LIMITS: Final = 2
 _JUMP: Final = 6  # and from here on about paths
+_STANDS: Final = 1e-6  # rad or m: a start that near to a solution is one
+_BRANCHES: Final = 64  # of a path, that are tried
 _SECOND_LOOK: Final = 20  # starts after a closed form that has found nothing: what is left of the way
 _USED_BY_IK: Final = frozenset(("point", "parallel", "scara", "five", "position"))
 # what a status says, after the name of the model
@@ -44,7 +49,7 @@ _WORDS: Final = (
 class _Known:
     """What is asked of a chain again and again, worked out once."""
 
-    __slots__ = ("_tips", "all_quickly", "lower", "middle", "names", "quickly", "reaches", "upper")
+    __slots__ = ("_carrying", "_six", "_tips", "all_quickly", "lower", "middle", "names", "quickly", "reaches", "upper")
 
     def __init__(self, chain: Chain) -> None:
         self.lower, self.upper = low, high = chain.lower, chain.upper
@@ -55,6 +60,8 @@ class _Known:
         self.names = frozenset(chain.link_names)
         self._tips = [name for name in chain.link_names if name not in carrying]
         self.reaches: dict[Any, _core.Reach] = {}
+        self._carrying: dict[str, list[int]] = {}
+        self._six: dict[str, SixRevolute | None] = {}
         # by the argument `link`: for one target with nothing else said, once it is known that all is well
         self.quickly: dict[str | None, Callable[[Any, Any], InverseKinematics | None]] = {}
         self.all_quickly: dict[str | None, Callable[[Any, Any, bool], ClosedFormSolutions | None]] = {}
@@ -90,6 +97,24 @@ class _Known:
             except ModelError as error:
                 raise ValueError(f"{function}: {error} of model '{chain.name}'") from None
         return found
+
+    def carrying(self, chain: Chain, link: str) -> list[int]:
+        """The joints that move a link."""
+        found = self._carrying.get(link)
+        if found is None:
+            q = np.random.default_rng(0).uniform(-1, 1, chain.n)
+            found = self._carrying[link] = np.flatnonzero(np.abs(chain.jacobian(q, link)).max(axis=0) > 0).tolist()
+        return found
+
+    def six(self, chain: Chain, link: str, reach: _core.Reach) -> SixRevolute | None:
+        """The general solution of six revolute joints, where they can move the link in all directions."""
+        if link not in self._six:
+            joints = self.carrying(chain, link)
+            made = None
+            if len(joints) == 6 and all(chain.joint_types[j] == "revolute" for j in joints):
+                made = SixRevolute(chain, link, reach)
+            self._six[link] = made if made is not None and made.moves else None
+        return self._six[link]
 
     def refuse_start(self, chain: Chain, q0: Any) -> None:
         """Refuse a start outside of the limits; other faults are left for the core."""
@@ -149,8 +174,46 @@ def _tolerances(tolerance: object) -> tuple[float, float]:
     return gap, turn
 
 
-def _raise(chain: Chain, answer: InverseKinematics) -> NoReturn:
-    """The error of the first row that was not solved."""
+def _beyond(
+    chain: Chain,
+    reach: _core.Reach,
+    targets: list[Any],
+    q0: Any,
+    known: _Known,
+    row: int,
+    lead: tuple[int, ...],
+    seed: int,
+) -> tuple[int, float] | None:
+    """The joint that has to leave its limits for a target, and its value: of the solution that leaves them least."""
+    one = [np.ascontiguousarray(np.broadcast_to(T, (*lead, 4, 4)).reshape(-1, 4, 4)[row]) for T in targets]
+    start = known.middle if q0 is None else np.broadcast_to(q0, (*lead, chain.n)).reshape(-1, chain.n)[row]
+    if reach.family in _USED_BY_IK:
+        every = reach.closed(one, start, known.middle, None, False, 1).q
+    else:
+        q, status, *_ = reach.solve(one, start, known.middle, False, False, _TOLERANCE, _TOLERANCE, 40, seed, 1)
+        every = q[None][np.ravel(status) == 0]
+    if not len(every):
+        return None
+    turning = np.array([kind == "revolute" for kind in chain.joint_types])
+    low, high = known.lower, known.upper
+    with np.errstate(invalid="ignore"):
+        up, down = np.ceil((low - every) / (2 * np.pi)), np.floor((high - every) / (2 * np.pi))
+    # whole turns: the first above the lower limit, or the last below the upper one, whichever is less far outside
+    choices = [
+        np.where(turning & np.isfinite(k), every + 2 * np.pi * np.where(np.isfinite(k), k, 0), every)
+        for k in (up, down)
+    ]
+    away = [np.maximum(np.maximum(low - q, q - high), 0.0) for q in choices]
+    every, off = np.where(away[0] <= away[1], *choices), np.minimum(*away)
+    best = int(off.max(axis=1).argmin())
+    joint = int(off[best].argmax())
+    return (joint, float(every[best, joint])) if off[best, joint] > 0 else None
+
+
+def _raise(
+    chain: Chain, answer: InverseKinematics, beyond: Callable[[int], tuple[int, float] | None] | None = None
+) -> NoReturn:
+    """The error of the first row that was not solved; beyond(row): the joint that would leave its limits."""
     status = np.ravel(answer.status)
     row = int(np.flatnonzero(status)[0])
     code = int(status[row])
@@ -169,12 +232,18 @@ def _raise(chain: Chain, answer: InverseKinematics) -> NoReturn:
     if code >= _BAD_INPUT:
         raise ValueError(text)
     gap, turn = np.reshape(answer.residual, (-1, 2))[row].tolist()
+    crossed = beyond(row) if beyond is not None and code == _LIMITS else None
+    if crossed is not None:
+        joint, value = crossed
+        text += f": joint '{chain.joint_names[joint]}' would be at {value:.6g}, limits {chain.lower[joint]:.6g} to "
+        text += f"{chain.upper[joint]:.6g}; inside"
     error = UnreachableError(
         f"{text}: {gap:.3g} m and {turn:.3g} rad are left",
         row=row if batch else None,
         cause=("not found", "limits", "out of reach")[code - 1],
         margin=gap,
     )
+    error.joints = () if crossed is None else (chain.joint_names[crossed[0]],)
     error.gap, error.angle, error.q = gap, float(np.degrees(turn)), np.reshape(answer.q, (-1, chain.n))[row].copy()
     raise error
 
@@ -211,6 +280,8 @@ def _closed_first(
 def _followed(
     chain: Chain,
     reach: _core.Reach,
+    link: str,
+    whole: bool,
     targets: list[Any],
     q0: Any,
     known: _Known,
@@ -235,7 +306,38 @@ def _followed(
         at = InverseKinematics(*reach.solve(first, start, known.middle, limits, False, gap, turn, starts, seed, None))
     if at.status:
         _raise(chain, at)
-    return InverseKinematics(*reach.follow(targets, at.q, limits, gap, turn, starts, seed))
+    way = InverseKinematics(*reach.follow(targets, at.q, limits, gap, turn, starts, seed))
+    stands = q0 is not None and np.abs(at.q - start).max() < _STANDS
+    if not way.status.any() or stands or (way.status == _BAD_INPUT).any() or len(targets) > 1:
+        return way
+    for q in _other_starts(chain, reach, link, whole, first[0], start, at.q, limits, known):
+        other = InverseKinematics(*reach.follow(targets, q, limits, gap, turn, starts, seed))
+        if not other.status.any():
+            return other
+    return way
+
+
+def _other_starts(
+    chain: Chain,
+    reach: _core.Reach,
+    link: str,
+    whole: bool,
+    T: Any,
+    start: Array,
+    taken: Array,
+    limits: bool,
+    known: _Known,
+) -> list[Array]:
+    """Other solutions of the first pose of a path, nearest to the start first."""
+    if reach.family in _USED_BY_IK:
+        every = reach.closed([T], start, known.middle, None, limits, 1).q
+    elif whole and not reach.family and (six := known.six(chain, link, reach)) is not None:
+        every = six.solutions(T[None], start[None], known.lower, known.upper, limits, 1)[0]
+    else:
+        return []
+    away = np.abs(every - start).max(axis=1)
+    order = [i for i in np.argsort(away, kind="stable") if np.abs(every[i] - taken).max() > _STANDS]
+    return [every[i] for i in order[:_BRANCHES]]
 
 
 def ik(
@@ -282,8 +384,10 @@ def ik(
     path : bool
         T (m, 4, 4) are poses along a path, of which each gets the continuation of the solution before, not just a
         solution nearby: Newton's method from there is certain to stay on the branch, where a step is too long for that
-        it is cut into parts, along a line and about one axis. Where there is no continuation, at a singularity or a
-        limit, the row has status 6 or 7 and the nearest solution on another branch, from which the path goes on.
+        it is cut into parts, along a line and about one axis. Of the solutions of the first pose it begins with the one
+        nearest to q0 from which the whole path can be followed; with q0 itself if that is a solution. Where there is no
+        continuation, at a singularity or a limit, the row has status 6 or 7 and the nearest solution on another branch,
+        from which the path goes on.
     seed : int
         Added to the number of the row that seeds its starts.
     on_error : {"raise", "nan"}
@@ -355,7 +459,9 @@ def ik(
     reach = known.reach(function, self, wishes)
     middle = known.middle
     if as_flag(path, fail, "path"):
-        answer = _followed(self, reach, targets, q0, known, limits, gap, turn, starts, number)
+        answer = _followed(
+            self, reach, wishes[0][0], held is _EVERYTHING, targets, q0, known, limits, gap, turn, starts, number
+        )
         if answer.status.any():
             if on_error == "raise":
                 _raise(self, answer)
@@ -373,7 +479,8 @@ def ik(
         )
     if answer.status.any():
         if on_error == "raise":
-            _raise(self, answer)
+            lead = np.shape(answer.status)
+            _raise(self, answer, lambda row: _beyond(self, reach, targets, q0, known, row, lead, number))
         answer.q[answer.status != 0] = np.nan
     return answer
 
@@ -390,12 +497,13 @@ def ik_all(
     q0: ArrayLike | None = None,
     threads: SupportsIndex | None = None,
 ) -> ClosedFormSolutions:
-    """Every solution of an arm with a closed form: all branches, all whole turns inside of the limits.
+    """Every solution of an arm: all branches, all whole turns inside of the limits.
 
-    Known are six joints of which three consecutive axes meet in a point (a spherical wrist, at any place) or are
-    parallel (UR), three joints that carry a point, SCARA, five joints with axes 2, 3, 4 parallel, and seven joints with
-    spherical shoulder and wrist. What is nearly so, as in files with rounded angles, is solved as if it were and
-    polished on the model itself. Every solution has been put through the forward kinematics: its pose is within 1e-11.
+    Closed forms are known of six joints of which three consecutive axes meet in a point (a spherical wrist, at any
+    place) or are parallel (UR), three joints that carry a point, SCARA, five joints with axes 2, 3, 4 parallel, and
+    seven joints with spherical shoulder and wrist. What is nearly so, as in files with rounded angles, is solved as if
+    it were and polished on the model itself. Other six revolute joints are solved by eigenvalues, a thousand times
+    slower. Every solution has been put through the forward kinematics: its pose is within 1e-11.
 
     Parameters
     ----------
@@ -409,11 +517,13 @@ def ik_all(
     locked : dict of str to float, rad or m, optional
         Joints that are held, so that the others have a closed form.
     mask : six flags, optional
-        ``(1, 1, 1, 0, 0, 0)`` for three joints that carry a point.
+        ``(1, 1, 1, 0, 0, 0)`` for three joints that carry a point; ``(1, 1, 1, 1, 1, 0)`` for five joints that bring a
+        link to a place and its z axis to a direction, or the same with another axis.
     limits : bool
         Inside of the limits, with all whole turns; else every branch once, angles in (-pi, pi].
     q0 : (..., n) array, rad or m, optional
-        Whole turns of a branch are in order of the distance from it. Default: the middle of the limits.
+        Whole turns of a branch are in order of the distance from it, and a joint that a singular wrist leaves free is
+        there. Default: the middle of the limits, and zero.
     threads : int, optional
 
     Returns
@@ -460,10 +570,18 @@ def ik_all(
     name = known.link(function, self, link)
     held = _EVERYTHING if mask is None else _mask(function, mask)
     limits = as_flag(limits, fail, "limits")
+    if isinstance(q0, np.ndarray | list | tuple):
+        _require_finite(q0, fail)
     if locked is not None:
         return _with_locked(self, T, name, swivel, locked, mask, limits, q0, threads)
     reach = known.reach(function, self, ((name, held),))
     if not reach.family:
+        if swivel is not None and held is _EVERYTHING and known.six(self, name, reach) is not None:
+            fail(f"swivel is {_show(swivel)}, but model '{self.name}' has no swivel: six joints carry link '{name}'")
+        if sum(held) == 5 and all(held[:3]) and len(known.carrying(self, name)) == 5:
+            return _with_spin(self, T, name, held.index(False) - 3, swivel, limits, q0, threads)
+        if held is _EVERYTHING and (six := known.six(self, name, reach)) is not None:
+            return _general(self, T, six, limits, q0, threads)
         fail(f"model '{self.name}' has no closed form for link '{name}': {reach.what}; `ik` finds solutions of any arm")
     angle: Any = None
     if reach.family == "swivel":
@@ -498,6 +616,85 @@ def ik_all(
     if reach.family != "swivel" and held is _EVERYTHING and (link is None or type(link) is str):
         known.all_quickly[link] = reach.one_all
     return found
+
+
+def _rows_of_q(q0: Any, n: int) -> Array:
+    """q0 as (..., n) numbers."""
+    fail = failing("ik_all")
+    try:
+        rows = np.asarray(q0, dtype=np.float64)
+    except (TypeError, ValueError):
+        fail(f"q0 is {_show(q0)}, expected numbers of shape (..., {n})")
+    if rows.shape[-1:] != (n,):
+        fail(f"q0 has shape {rows.shape}, expected (..., {n})")
+    return rows
+
+
+def _require_finite(q0: Any, fail: Callable[[str], NoReturn]) -> None:
+    """Refuse numbers that are not; other faults are left for later."""
+    try:
+        rows = np.asarray(q0, dtype=np.float64)
+    except (TypeError, ValueError):
+        return
+    if not np.isfinite(rows).all():
+        fail(f"q0 is {_show(q0)}, expected finite numbers")
+
+
+def _general(chain: Chain, T: Any, six: SixRevolute, limits: bool, q0: Any, threads: Any) -> ClosedFormSolutions:
+    """Solutions of six revolute joints without a closed form: eigenvalues."""
+    fail = failing("ik_all")
+    r, R = as_pose(T, fail, "T", lead=True)
+    lead = np.broadcast_shapes(r.shape[:-1], R.shape[:-2])
+    known = _Known.of(chain)
+    rest = known.middle if q0 is None else _rows_of_q(q0, chain.n)
+    try:
+        lead = np.broadcast_shapes(lead, rest.shape[:-1])
+    except ValueError:
+        fail(f"q0 has shape {rest.shape}, which does not broadcast with {lead} poses")
+    poses = np.zeros((*lead, 4, 4))
+    poses[..., :3, :3], poses[..., :3, 3], poses[..., 3, 3] = R, r, 1.0
+    rows = np.broadcast_to(rest, (*lead, chain.n)).reshape(-1, chain.n)
+    try:
+        q, notes, first, outside, free = six.solutions(
+            poses.reshape(-1, 4, 4), rows, known.lower, known.upper, limits, threads
+        )
+    except ValueError as error:
+        if str(error).startswith("ik: threads"):
+            fail(str(error).removeprefix("ik: "))
+        raise
+    missing = np.where((np.diff(first) == 0) & (outside == 0), np.nan, 0.0).reshape(lead)
+    if not lead:
+        return ClosedFormSolutions._made(q, notes, None, float(missing), int(outside[0]), free)
+    return ClosedFormSolutions._made(q, notes, first, missing, outside.reshape(lead), free)
+
+
+def _with_spin(
+    chain: Chain, T: Any, link: str, axis: int, swivel: Any, limits: bool, q0: Any, threads: Any
+) -> ClosedFormSolutions:
+    """Solutions of five joints for a place and a direction: those of six, the last one about that direction, (K20)."""
+    fail = failing("ik_all")
+    known: dict[Any, Chain] = chain.__dict__.setdefault("_spinning_arms", {})
+    tool = "spin of " + link
+    if (link, axis) not in known:
+        turning = Link(tool, parent=link, axis=np.eye(3)[axis])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            known[link, axis] = chain._with(links=(*chain.links, turning))
+    more = known[link, axis]
+    six = SixRevolute(more, tool, _Known.of(more).reach("ik_all", more, ((tool, _EVERYTHING),)))
+    if not six.moves:
+        fail(
+            f"the {'xyz'[axis]} axis of link '{link}', about which mask leaves the turn free, is one that joints of "
+            f"model '{chain.name}' turn about anyway, expected a direction that they do not; `ik` does such an arm"
+        )
+    start = None
+    if q0 is not None:
+        start = _rows_of_q(q0, chain.n)
+        start = np.concatenate([start, np.zeros((*start.shape[:-1], 1))], axis=-1)
+    found = ik_all(more, T, tool, swivel, limits=limits, q0=start, threads=threads)
+    n = chain.n
+    q, free = np.ascontiguousarray(found.q[:, :n]), np.ascontiguousarray(found.free[:, :n])
+    return ClosedFormSolutions._made(q, found._notes, found._first, found._missing, found._outside, free)
 
 
 def _with_locked(

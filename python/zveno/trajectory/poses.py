@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .._check import Array, Fail, _show, as_amount, as_array, as_integer, failing
 from .._rotation import as_pose, from_rotation_vector, shape_of, to_quaternion
-from ..errors import InfeasibleError
+from ..errors import InfeasibleError, UnreachableError
 from .limits import Joints, as_chain, as_places
 from .motion import JointPath, positions_within, require_joints
 from .pieces import Pieces, cubic
@@ -208,7 +208,8 @@ def joint_path(
     poses : PosePath
     ik : callable
         ``ik(T, q0) -> q``: joint coordinates (n,) of the pose T (4, 4), near q0; or an object with ``q`` and ``status``
-        (0 where found), as `lambda T, q0: arm.ik(T, q0=q0)` returns it. Errors that it raises pass through.
+        (0 where found), as `lambda T, q0: arm.ik(T, q0=q0)` returns it. Errors that it raises pass
+        through, but for `UnreachableError`, to which the place is added.
     q0 : (n,) array, rad or m
         Where the search for the first pose begins.
     tolerance : float, rad or m
@@ -321,7 +322,15 @@ def _solved(
     link: str | None,
 ) -> Array:
     """A solution, or an error that names s."""
-    answer = ik(pose, near)
+    try:
+        answer = ik(pose, near)
+    except UnreachableError as error:
+        raise InfeasibleError(
+            f"{who}: ik finds no solution at s = {s:.6g}: {str(error).removeprefix('ik: ')}",
+            quantity="pose",
+            s=s,
+            q=near,
+        ) from error
     status = getattr(answer, "status", 0)
     if np.any(np.asarray(status) != 0):
         residual = getattr(answer, "residual", None)

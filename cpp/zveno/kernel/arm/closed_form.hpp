@@ -300,15 +300,15 @@ struct Wrist {
   Wrist(const Screw<T>& a, const Screw<T>& b, const Screw<T>& c, const Vec3<T>& normal)
       : k{a.k, b.k, c.k}, beside(normal), cone(a.k, b.k, c.k) {}
 };
-// last, after: R k_6, and R beside, a vector across k_6
+// last, after: R k_6, and R beside, a vector across k_6; rest: the first turn where it is free
 template <class T>
-ZVENO_INLINE Oriented<T> orient(const Wrist<T>& wrist, const Vec3<T>& last, const Vec3<T>& after) {
+ZVENO_INLINE Oriented<T> orient(const Wrist<T>& wrist, const Vec3<T>& last, const Vec3<T>& after, const Turn<T>& rest) {
   Oriented<T> out;
   const Vec3<T>* k = wrist.k;
   const TwoTurns<T> second = turn_to_angle(wrist.cone, last);
   out.miss = second.miss;
   for (int i = 0; i < 2; ++i) {
-    const OneTurn<T> first = turn_to<T>(k[0], turned(k[1], second.turn[i], k[2]), last);
+    const OneTurn<T> first = turn_to<T>(k[0], turned(k[1], second.turn[i], k[2]), last, rest);
     const Vec3<T> v = turned<T>(k[1], reversed(second.turn[i]), turned<T>(k[0], reversed(first.turn), after));
     out.turn[i][0] = first.turn, out.turn[i][1] = second.turn[i];
     out.turn[i][2] = turn_to(k[2], wrist.beside, v).turn;
@@ -339,7 +339,7 @@ void configuration_of(const ArmPlan& plan, const Mat3<T>* R_WB, const Vec3<T>* p
   sign[2] = dot<T>(R_WB[3].col(2), cross<T>(R_WB[4].col(2), R_WB[5].col(2)));
 }
 
-// Every branch; X = T M^-1. psi: swivel angle of seven joints.
+// Every branch; X = T M^-1. psi: swivel angle of seven joints; rest: of joint plan.idle() where a singular wrist leaves it free.
 template <class T>
 class ClosedForm {
  public:
@@ -347,18 +347,18 @@ class ClosedForm {
     for (int i = 0; i < plan.n; ++i) s_[i] = {cast<T>(plan.k[i]), cast<T>(plan.p[i])};
   }
 
-  void operator()(ArmBranch<T>* out, const Turn<T>& psi) {
+  void operator()(ArmBranch<T>* out, const Turn<T>& psi, const Turn<T>& rest) {
     for (int i = 0; i < plan_.branches(); ++i) {
       out[i].miss = T(0.0);
       for (T& x : out[i].singular) x = T(1.0);
     }
     switch (plan_.family) {
-      case ArmFamily::point: return point(out);
-      case ArmFamily::parallel: return parallel(out);
+      case ArmFamily::point: return point(out, rest);
+      case ArmFamily::parallel: return parallel(out, rest);
       case ArmFamily::scara: return scara(out);
       case ArmFamily::five: return five(out);
       case ArmFamily::position: return position(out);
-      case ArmFamily::swivel: return swivel(out, psi);
+      case ArmFamily::swivel: return swivel(out, psi, rest);
       default: return;
     }
   }
@@ -378,7 +378,7 @@ class ClosedForm {
     }
   }
 
-  ZVENO_APART void point(ArmBranch<T>* out) {  // (K16)
+  ZVENO_APART void point(ArmBranch<T>* out, const Turn<T>& rest) {  // (K16)
     Screw<T> s[3];
     others(X_, s);
     const Vec3<T> c = cast<T>(plan_.centre);
@@ -403,7 +403,7 @@ class ClosedForm {
         if (plan_.prismatic[j]) continue;
         last = turned<T>(s_[j].k, reversed(turn[j]), last), after = turned<T>(s_[j].k, reversed(turn[j]), after);
       }
-      const Oriented<T> wrist = orient<T>(hand, last, after);
+      const Oriented<T> wrist = orient<T>(hand, last, after, rest);
       for (int w = 0; w < 2; ++w) {
         ArmBranch<T>& b = out[2 * i + w];
         for (int j = 0; j < 3; ++j) {
@@ -417,7 +417,7 @@ class ClosedForm {
     }
   }
 
-  ZVENO_APART void parallel(ArmBranch<T>* out) {  // (K17)
+  ZVENO_APART void parallel(ArmBranch<T>* out, const Turn<T>& rest) {  // (K17)
     const Motion<T> G = X_.inverse();
     Screw<T> s[3];
     others(G, s);
@@ -451,7 +451,7 @@ class ClosedForm {
     const Vec3<T> beside = cast<T>(plan_.beside);
     for (int i = 0; i < 4; ++i) {
       const Vec3<T> from = turned(kd, pair.second[i], m);
-      const OneTurn<T> middle = turn_to<T>(kb, from, turned<T>(ka, reversed(pair.first[i]), k));
+      const OneTurn<T> middle = turn_to<T>(kb, from, turned<T>(ka, reversed(pair.first[i]), k), rest);
       // the motion of the triple undoes the others: X E_d' E_b' E_a'
       Vec3<T> at = links.last, after = beside;
       const Turn<T> turn[3] = {reversed(pair.first[i]), reversed(middle.turn), reversed(pair.second[i])};
@@ -517,7 +517,7 @@ class ClosedForm {
     }
   }
 
-  ZVENO_APART void swivel(ArmBranch<T>* out, const Turn<T>& psi) {  // (K21)
+  ZVENO_APART void swivel(ArmBranch<T>* out, const Turn<T>& psi, const Turn<T>& rest) {  // (K21)
     const Vec3<T> S = cast<T>(plan_.shoulder), W = cast<T>(plan_.wrist), e = cast<T>(plan_.elbow), w = X_(W);
     const Vec3<T>&k1 = s_[0].k, &k4 = s_[3].k, &p4 = s_[3].p;
     const T d = length_of(w - S);
@@ -545,9 +545,9 @@ class ClosedForm {
       Mat3<T> R;
       for (int r = 0; r < 3; ++r)
         for (int c = 0; c < 3; ++c) R(r, c) = u[r] * u0[c] + n1[r] * n0[c] + f1[r] * f0[c];
-      const Oriented<T> arm = orient<T>(upper, times(R, upper.k[2]), times(R, beside));
+      const Oriented<T> arm = orient<T>(upper, times(R, upper.k[2]), times(R, beside), {T(0.0), T(1.0)});
       const Mat3<T> after = times(R, rotation_about(k4, q4.turn[i]));
-      const Oriented<T> hand = orient<T>(lower, transposed_times(after, tip), transposed_times(after, tip_beside));
+      const Oriented<T> hand = orient<T>(lower, transposed_times(after, tip), transposed_times(after, tip_beside), rest);
       for (int a = 0; a < 2; ++a)
         for (int h = 0; h < 2; ++h) {
           ArmBranch<T>& b = out[4 * i + 2 * a + h];

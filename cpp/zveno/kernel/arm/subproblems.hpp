@@ -65,15 +65,15 @@ TwoTurns<T> meet(const T& A, const T& B, const T& C) {
   return {{product(f, g), product(f, reversed(g))}, greater<T>(magnitude(C) - r, T(0.0)), r};
 }
 
-// p turned about k as near to w as it comes, (K5)
+// p turned about k as near to w as it comes, (K5); rest: where no angle is better than another, which is rounding only
 template <class T>
-ZVENO_INLINE OneTurn<T> turn_to(const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& w) {
+ZVENO_INLINE OneTurn<T> turn_to(const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& w,
+                                const Turn<T>& rest = {T(0.0), T(1.0)}) {
   const Vec3<T> x = cross<T>(k, p);
   const T s = dot(x, w), c = dot<T>(cross<T>(x, k), w), size = root(s * s + c * c);
-  // rounding only: no angle is better than another, zero is the same everywhere
   const auto some = below(T(1e-24), size);
   const T inverse = T(1.0) / pick(some, size, T(1.0));
-  return {{pick(some, s * inverse, T(0.0)), pick(some, c * inverse, T(1.0))}, size};
+  return {{pick(some, s * inverse, rest.s), pick(some, c * inverse, rest.c)}, size};
 }
 // and what is left of the way then
 template <class T>

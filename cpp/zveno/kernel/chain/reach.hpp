@@ -10,14 +10,14 @@
 
 namespace zveno {
 
-// Vector of a rotation, (K26): through the component of its quaternion that is largest, so that half a turn is no exception
+// A rotation as a multiple of its quaternion, through the largest component, so that half a turn is no exception; w >= 0
 template <class T>
-Vec3<T> rotation_vector(const Mat3<T>& R) {
+ZVENO_INLINE void quaternion_of(const Mat3<T>& R, T& w, Vec3<T>& v) {
   const T xx = R(0, 0), yy = R(1, 1), zz = R(2, 2), one(1.0);
   const Vec3<T> odd{R(2, 1) - R(1, 2), R(0, 2) - R(2, 0), R(1, 0) - R(0, 1)};
   const T xy = R(0, 1) + R(1, 0), xz = R(0, 2) + R(2, 0), yz = R(1, 2) + R(2, 1);
-  T w = one + (xx + yy + zz), most = w;
-  Vec3<T> v = odd;
+  w = one + (xx + yy + zz), v = odd;
+  T most = w;
   const T square[3] = {one + (xx - yy - zz), one + (yy - xx - zz), one + (zz - xx - yy)};
   const Vec3<T> column[3] = {{square[0], xy, xz}, {xy, square[1], yz}, {xz, yz, square[2]}};
   for (int i = 0; i < 3; ++i) {
@@ -26,14 +26,31 @@ Vec3<T> rotation_vector(const Mat3<T>& R) {
     for (int j = 0; j < 3; ++j) v[j] = pick(larger, column[i][j], v[j]);
     most = pick(larger, square[i], most);
   }
-  const T sign = pick_below(w, T(0.0), T(-1.0), T(1.0));
-  w = w * sign;
+  const T sign = pick_below(w, T(0.0), T(-1.0), one);
+  w = w * sign, v = v * sign;
+}
+
+// Vector of a rotation: its axis, as long as its angle
+template <class T>
+Vec3<T> rotation_vector(const Mat3<T>& R) {
+  T w;
+  Vec3<T> v;
+  quaternion_of(R, w, v);
   const T vv = dot(v, v), size = root(vv), all = root(vv + w * w);
   const T angle = T(2.0) * joint_angle(size / all, w / all);
   // of small turns 2 v / w
   const auto small = below(size, T(1e-9) * all);
   const T factor = pick(small, T(2.0), angle) / pick(small, w, size);
-  return v * (factor * sign);
+  return v * factor;
+}
+
+// The same, but as long as twice the sine of half the angle, (K26): equal to third order, and without an angle
+template <class T>
+Vec3<T> rotation_chord(const Mat3<T>& R) {
+  T w;
+  Vec3<T> v;
+  quaternion_of(R, w, v);
+  return v * (T(2.0) / root(dot(v, v) + w * w));
 }
 
 // The turn that brings direction a to b, about their normal, (K26): the shortest one
@@ -107,7 +124,7 @@ void reach_error(const ReachModel& model, const T* goal, ReachState<T>& x) {
       if (f.swing)
         dr = swing_vector(R_WU.col(f.spin), wanted.col(f.spin), wanted.col((f.spin + 1) % 3));
       else
-        dr = rotation_vector(times(wanted, R_WU.transposed()));
+        dr = rotation_chord(times(wanted, R_WU.transposed()));
       if (f.turned) dr = transposed_times(wanted, dr);
     }
     T gap2(0.0), turn2(0.0);
