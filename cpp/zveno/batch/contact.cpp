@@ -64,15 +64,18 @@ struct Ring {
           side.add(at, r, centre + sign * w, h * std::sqrt(1 + out * out + around * around));
         }
     edge.finish(), face.finish(), side.finish();
-    const double c = std::cos(std::min(s.root_half_angle + kMargin, 0.5 * kPi));
-    cos_squared = c * c;
+    // half-angles shrink with the ramp, which is at least x - fillet / 2; their cosine is above its chord
+    const double wide = std::min(s.root_half_angle + kMargin, 0.5 * kPi), narrow = std::max(s.tip_half_angle, 0.0);
+    widest = std::cos(wide);
+    const double turn = wide - narrow;
+    narrowing = turn > kMargin ? s.taper() * (std::cos(narrow) - widest) / turn : 0.0;
     side_radius = std::max(s.root_radius, s.tip_radius) + s.thickness + kMargin;
   }
   contact::Petals petals;
   RingShape shape;
   std::vector<Direction<double>> middle;
   Nodes edge, side, face;
-  double cos_squared, side_radius;
+  double widest, narrowing, side_radius;  // cosine of the half-angle at the root, its growth along the petal
 };
 
 // Q against P
@@ -125,8 +128,8 @@ class Collector {
   bool touched_ = false;
 };
 
-// the petal next to each node; more: positive where the node is within its widest sector
-ZVENO_INLINE Direction<Packed> nearest(const Ring& ring, const Vector& x, Packed& more) {
+// the petal next to each node; more: positive where the node may be within its sector; rise: of the petal, or less
+ZVENO_INLINE Direction<Packed> nearest(const Ring& ring, const Vector& x, const Packed& rise, Packed& more) {
   Packed most(-1e300);
   Direction<Packed> found{Packed(1.0), Packed(0.0)};
   for (const Direction<double>& m : ring.middle) {
@@ -135,7 +138,8 @@ ZVENO_INLINE Direction<Packed> nearest(const Ring& ring, const Vector& x, Packed
     most = pick(better, along, most);
     found.c = pick(better, Packed(m.c), found.c), found.s = pick(better, Packed(m.s), found.s);
   }
-  more = pick_below(Packed(0.0), most, most * most - Packed(ring.cos_squared) * (x.y * x.y + x.z * x.z), Packed(-1.0));
+  const Packed least = Packed(ring.widest) + Packed(ring.narrowing) * rise;
+  more = pick_below(Packed(0.0), most, most * most - least * least * (x.y * x.y + x.z * x.z), Packed(-1.0));
   return found;
 }
 
@@ -251,11 +255,11 @@ class LaneContact : public ContactPair {
       const Vector x = q.place(Q.edge, i);
       const Packed along = lesser(Packed(top - x.x), Packed(x.x + bottom));
       // the ramp is at least x - fillet / 2: no surface is nearer than this
-      const Packed surface = nearest_root - lean * greater(Packed(x.x - bend), Packed(0.0));
+      const Packed rise = greater(Packed(x.x - bend), Packed(0.0)), surface = nearest_root - lean * rise;
       const Packed within = lesser(along, Packed(sign * (surface * surface - (x.y * x.y + x.z * x.z))));
       if (!any_positive(within)) continue;
       Packed more;
-      const Direction<Packed> middle = nearest(P, x, more);
+      const Direction<Packed> middle = nearest(P, x, rise, more);
       if (!any_positive(lesser(within, more))) continue;
       const Touch<Packed> touch = contact::edge(s, Place<Packed>(x), middle);
       sum.deepen(touch);
@@ -269,7 +273,7 @@ class LaneContact : public ContactPair {
       const Packed within = lesser(along, Packed(wide - (x.y * x.y + x.z * x.z)));
       if (!any_positive(within)) continue;
       Packed more;
-      const Direction<Packed> middle = nearest(P, x, more);
+      const Direction<Packed> middle = nearest(P, x, greater(Packed(x.x - bend), Packed(0.0)), more);
       if (!any_positive(lesser(within, more))) continue;
       const Touch<Packed> touch = contact::side(s, Place<Packed>(x), middle);
       sum.deepen(touch);
