@@ -17,6 +17,11 @@ HEIGHT, SLIDE, DRIVE = 0.38, 0.25, 1e-4 * (2 * np.pi / 0.020) ** 2
 COM_A, COM_B = np.array([-3.5, 0, 0]), np.array([-15.0, 0, 0])
 
 
+def cross(a, b):
+    """np.cross of rows of three, without its overhead."""
+    return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
+
+
 def skew(a):
     zero = 0 * a[..., 0]
     rows = [(zero, -a[..., 2], a[..., 1]), (a[..., 2], zero, -a[..., 0]), (-a[..., 1], a[..., 0], zero)]
@@ -98,79 +103,67 @@ class Maximal:
         return force + more, moment + turning, each
 
     def strokes(self, x, R, v, w):
-        """Strokes, rates, rows over the twists of housing and rod, what is left of the accelerations."""
+        """Axes of the housings; arms, gap and its rate between where rods begin and where they do at stroke zero."""
         axis = R[HOUSING] @ X
         arm_h, arm_r = R[HOUSING] @ ((SLIDE - 0.15) * X), np.einsum("kij,kj->ki", R[ROD], -self.middle)
         gap = x[ROD] + arm_r - x[HOUSING] - arm_h
-        rate = v[ROD] + np.cross(w[ROD], arm_r) - v[HOUSING] - np.cross(w[HOUSING], arm_h)
+        rate = v[ROD] + cross(w[ROD], arm_r) - v[HOUSING] - cross(w[HOUSING], arm_h)
         return axis, arm_h, arm_r, gap, rate
 
     def __call__(self, t, y):
         x, R, v, w, q = self.parts(y)
-        size = 6 * BODIES
         I = R @ self.inertia @ R.transpose(0, 2, 1)  # noqa: E741
         a, b = self.rings(x, R, v, w)
         force, moment, _ = self.loads(t, a, b)
-        M, f = np.zeros((size, size)), np.zeros(size)
-        for k in range(BODIES):
-            M[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = self.mass[k] * np.eye(3)
-            M[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = I[k]
-            f[6 * k + 3 : 6 * k + 6] = -np.cross(w[k], I[k] @ w[k])
+        f = np.zeros((BODIES, 6))
+        f[:, 3:] = -cross(w, (I @ w[..., None])[..., 0])
         for k, sign in ((RING, -1), (STATION, 1)):
-            f[6 * k : 6 * k + 3] += sign * force
-            f[6 * k + 3 : 6 * k + 6] += sign * (moment - np.cross(x[k], force))
+            f[k] += sign * np.concatenate([force, moment - cross(x[k], force)])
 
-        # the strokes: force and drive inertia; then the joints
-        axis, arm_h, arm_r, gap, rate = self.strokes(x, R, v, w)
+        # rows of each leg: foot (3), tip (3), axes of the cross (1), no turn of rod against housing (3), gap along the
+        # axes of the housing (3), of which the first is the stroke
+        legs = np.arange(LEGS)
+        J, left = np.zeros((LEGS, 13, BODIES, 6)), np.zeros((LEGS, 13))
+        one = np.eye(3)
+
+        def same_point(at, i, arm_i, j, arm_j):
+            for sign, body, arm in ((1, i, arm_i), (-1, j, arm_j)):
+                J[legs, at : at + 3, body, :3], J[legs, at : at + 3, body, 3:] = sign * one, -sign * skew(arm)
+            left[:, at : at + 3] = cross(w[i], cross(w[i], arm_i)) - cross(w[j], cross(w[j], arm_j))
+
+        chaser, ring = 0 * legs + CHASER, 0 * legs + RING
+        same_point(0, chaser, (self.base - COM_A) @ R[CHASER].T, legs + 2, R[HOUSING] @ (-0.15 * X))
+        same_point(3, ring, self.tip @ R[RING].T, legs + 8, R[ROD] @ (0.14 * X))
         wh, wr = w[HOUSING], w[ROD]
-        centripetal = np.cross(wr, np.cross(wr, arm_r)) - np.cross(wh, np.cross(wh, arm_h))
+        fixed, own = self.axes[:, :, 1] @ R[CHASER].T, R[HOUSING] @ Z
+        n = cross(fixed, own)
+        J[legs, 6, chaser, 3:], J[legs, 6, legs + 2, 3:] = n, -n
+        turning = cross(cross(w[CHASER], fixed), own) + cross(fixed, cross(wh, own))
+        left[:, 6] = (turning * (w[CHASER] - wh)).sum(1)
+        J[legs, 7:10, legs + 8, 3:], J[legs, 7:10, legs + 2, 3:] = one, -one
+        axis, arm_h, arm_r, gap, rate = self.strokes(x, R, v, w)
+        centripetal = cross(wr, cross(wr, arm_r)) - cross(wh, cross(wh, arm_h))
+        for i in range(3):
+            e = R[HOUSING][:, :, i]
+            J[legs, 10 + i, legs + 2, :3], J[legs, 10 + i, legs + 2, 3:] = -e, cross(e, gap) - cross(arm_h, e)
+            J[legs, 10 + i, legs + 8, :3], J[legs, 10 + i, legs + 8, 3:] = e, cross(arm_r, e)
+            turning = cross(wh, e)
+            left[:, 10 + i] = (e * centripetal + 2 * turning * rate + cross(wh, turning) * gap).sum(1)
+        p, speed = (axis * gap).sum(1), (axis * rate + cross(wh, axis) * gap).sum(1)
+        f += np.einsum("k,kbi->bi", ref.strut(p, speed, *self.gains), J[:, 10])
 
-        def along(e):
-            """Row and bias of the gap along an axis of the housings."""
-            row = np.zeros((LEGS, size))
-            for k in range(LEGS):
-                h, r = 6 * (2 + k), 6 * (8 + k)
-                row[k, h : h + 3], row[k, h + 3 : h + 6] = -e[k], -np.cross(arm_h[k], e[k]) + np.cross(e[k], gap[k])
-                row[k, r : r + 3], row[k, r + 3 : r + 6] = e[k], np.cross(arm_r[k], e[k])
-            turning = np.cross(wh, e)
-            bias = (e * centripetal).sum(1) + 2 * (turning * rate).sum(1) + (np.cross(wh, turning) * gap).sum(1)
-            return row, bias
-
-        row, bias = along(axis)
-        p, speed = (axis * gap).sum(1), (axis * rate).sum(1) + (np.cross(wh, axis) * gap).sum(1)
-        tau = ref.strut(p, speed, *self.gains)
-        M += DRIVE * row.T @ row
-        f += row.T @ (tau - DRIVE * bias)
-
-        rows, biases = [], []
-        for e in (R[HOUSING] @ Y, R[HOUSING] @ Z):
-            one, left = along(e)
-            rows.append(one), biases.append(left)
-        for k in range(LEGS):
-            h, r = 6 * (2 + k), 6 * (8 + k)
-
-            def same_point(i, arm_i, j, arm_j):
-                out = np.zeros((3, size))
-                for sign, at, arm in ((1, i, arm_i), (-1, j, arm_j)):
-                    out[:, 6 * at : 6 * at + 3], out[:, 6 * at + 3 : 6 * at + 6] = sign * np.eye(3), -sign * skew(arm)
-                rows.append(out)
-                biases.append(np.cross(w[i], np.cross(w[i], arm_i)) - np.cross(w[j], np.cross(w[j], arm_j)))
-
-            same_point(CHASER, R[CHASER] @ (self.base[k] - COM_A), 2 + k, R[2 + k] @ (-0.15 * X))
-            same_point(RING, R[RING] @ self.tip[k], 8 + k, R[8 + k] @ (0.14 * X))
-            fixed, own = R[CHASER] @ self.axes[k][:, 1], R[2 + k] @ Z  # axes of the cross
-            n = np.cross(fixed, own)
-            cross = np.zeros((4, size))
-            cross[0, 3:6], cross[0, h + 3 : h + 6] = n, -n
-            cross[1:, r + 3 : r + 6], cross[1:, h + 3 : h + 6] = np.eye(3), -np.eye(3)
-            turning = np.cross(np.cross(w[0], fixed), own) + np.cross(fixed, np.cross(w[2 + k], own))
-            rows.append(cross), biases.append([turning @ (w[0] - w[2 + k]), 0, 0, 0])
-        J, left = np.concatenate(rows), np.concatenate(biases)
-        # M a + J' l = f, J a = -left: by blocks of the bodies M is nearly diagonal
-        solved = np.linalg.solve(M, np.column_stack([f, J.T]))
-        multipliers = np.linalg.solve(J @ solved[:, 1:], J @ solved[:, 0] + left)
-        acceleration = (solved[:, 0] - solved[:, 1:] @ multipliers).reshape(BODIES, 6)
-        spin = 0.5 * np.column_stack([-(q[:, 1:] * w).sum(1), q[:, :1] * w + np.cross(w, q[:, 1:])])
+        # M a + J' l = f, J a = -left; the drive is a multiplier of its own, l = drive (p'' of the stroke)
+        inverse = np.zeros((BODIES, 6, 6))
+        inverse[:, :3, :3], inverse[:, 3:, 3:] = one / self.mass[:, None, None], np.linalg.inv(I)
+        A = J.reshape(-1, BODIES, 6).transpose(1, 0, 2)  # body by body: products too small for threads of a library
+        weighted = A @ inverse
+        free = (inverse @ f[..., None])[..., 0]
+        S = (weighted @ A.transpose(0, 2, 1)).sum(axis=0)
+        stroke = 13 * legs + 10
+        S[stroke, stroke] += 1 / DRIVE
+        right = (A @ free[..., None])[..., 0].sum(axis=0) + left.ravel()
+        acceleration = free - np.einsum("bji,j->bi", weighted, np.linalg.solve(S, right))
+        spin = 0.5 * np.column_stack([-(q[:, 1:] * w).sum(1), q[:, :1] * w + cross(w, q[:, 1:])])
         return np.concatenate([v.ravel(), spin.ravel(), acceleration[:, :3].ravel(), acceleration[:, 3:].ravel()])
 
     def step(self, t, y, h):
@@ -195,8 +188,8 @@ class Maximal:
         return t, *load, max(each, default=0.0), (axis * gap).sum(1)
 
     def run(self, y, dt, after):
-        """Until `after` beyond capture: samples; self.closed has the latches, self.capture the time."""
-        t, samples, end = 0.0, [self.sample(0.0, y)], np.inf
+        """Until `after` beyond capture: samples, cut where forces jump; self.closed has the latches."""
+        t, samples, end = 0.0, [[self.sample(0.0, y)]], np.inf
         while t < end - 1e-12:
             h = min(dt, end - t)
             new = self.step(t, y, h)
@@ -215,13 +208,15 @@ class Maximal:
                     else:
                         low, above, below = h, value, below / 2
             t, y = t + h, new
-            samples.append(self.sample(t, y))
+            samples[-1].append(self.sample(t, y))
             for j in due:
                 if self.near(y, j) < 1e-9:
                     a, b = self.rings(*self.parts(y)[:4])
                     self.closed[j] = (t, ref.latch_gap(*a[:2], *b[:2], j))
             if due and len(self.closed) == 3:
                 self.capture, self.gains, end = t, (700.0, 2500.0), t + after
+            if due:
+                samples.append([self.sample(t, y)])
         self.last = y
         return samples
 
