@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include <zveno/instruments/count.hpp>
 #include <zveno/sim/docking.hpp>
 #include <zveno/support/processors.hpp>
 
@@ -46,11 +47,17 @@ RingShape shape_of(const py::tuple& t) {
   return s;
 }
 
-// edge, side, face, blend, damping, friction, creep speed, exponent, sticking, mass
+// edge, side, face, blend, damping, friction, creep speed, exponent, sticking, mass, rebound
 ContactLaw law_of(const py::tuple& t) {
-  if (t.size() != 10) throw py::value_error("docking: a contact has 10 numbers");
+  if (t.size() != 11) throw py::value_error("docking: a contact has 11 numbers");
   const auto x = [&](std::size_t i) { return t[i].cast<double>(); };
-  return {x(0), x(1), x(2), x(3), x(4), x(5), x(6), x(7) > 1.25, x(8) != 0, x(9)};
+  ContactLaw law;
+  law.edge = x(0), law.side = x(1), law.face = x(2), law.blend = x(3);
+  std::fill_n(law.damping, kFeatures, x(4));
+  law.friction = x(5), law.creep_speed = x(6);
+  law.hertz = x(7) > 1.25, law.sticking = x(8) != 0;
+  law.mass = x(9), law.rebound = x(10);
+  return law;
 }
 
 dk::Move move_of(const py::tuple& t) {
@@ -351,9 +358,20 @@ py::array_t<double> contact_rows(const py::tuple& a, const py::tuple& b, const p
   return out;
 }
 
+py::dict operations_of_contact() {
+  py::dict out;
+  for (const auto& [kind, n] : count_contact()) {
+    py::dict counts;
+    counts["mul"] = n.mul, counts["add"] = n.add, counts["div"] = n.div, counts["sqrt"] = n.sqrt, counts["trig"] = n.trig;
+    out[kind] = counts;
+  }
+  return out;
+}
+
 }  // namespace
 
 void register_docking(py::module_& m) {
+  m.def("contact_operations", &operations_of_contact, "Operations of a node of each kind.");
   new_class<dk::Options>(m, "DockingOptions", "Ends, step and acceptance of a run.")
       .def(py::init([](double t_end, double after, double dt, double tolerance, int halvings, int every) {
              if (!(t_end > 0) || !(dt > 0) || !(after >= 0) || halvings < 0 || every < 0)

@@ -1,8 +1,8 @@
 """The demo docking of a UPS ring in maximal coordinates: fifteen free bodies, joints as equations with multipliers.
 
-Chaser, ring, six housings, six rods, station. State of each: centre of mass, quaternion, velocity, angular velocity, all
-in inertial axes. Drive inertia acts on the strokes. Shares with zveno nothing; contact, latches and laws are those of
-`docking.py` beside it.
+Chaser, ring, six housings, six rods, station. State of each: centre of mass, quaternion, velocity, angular velocity,
+all in inertial axes. Drive inertia acts on the strokes. Shares with zveno nothing; contact, latches and laws are those
+of `docking.py` beside it.
 """
 
 import numpy as np
@@ -179,7 +179,7 @@ class Maximal:
         return max(abs(g[0]) - ref.AXIAL, np.hypot(g[1], g[2]) - ref.LATERAL)
 
     def sample(self, t, y):
-        """Time, force on A's ring in its axes, its moment about the origin of the ring frame, largest latch, strokes."""
+        """Time, force on A's ring in its axes, moment about the origin of its frame, largest latch, strokes."""
         x, R, v, w, _ = self.parts(y)
         a, b = self.rings(x, R, v, w)
         force, moment, each = self.loads(t, a, b)

@@ -13,6 +13,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kPi = 3.14159265358979323846;
 constexpr int kMostSplits = 16, kBisections = 60;
 constexpr int kPatience = 32;           // steps between two looks at whether they are wanted
+constexpr double kLeastSpeed = 1e-4;    // m/s, of an approach
 constexpr double kSimultaneous = 1e-9;  // of a step: latches that close at once
 constexpr double kLeastEnergy = 1e-2;   // J, where there is no speed of approach to compare with
 
@@ -137,7 +138,8 @@ Docking::Docking(Setup setup) : setup_(std::move(setup)) {
 void Docking::prepare(const Factors& f) {
   vehicle_[0]->set_body(f.chaser_mass), vehicle_[1]->set_body(f.station_mass);
   law_ = setup_.law;
-  law_.friction *= f.friction, law_.damping *= f.damping;
+  law_.friction *= f.friction;
+  for (double& d : law_.damping) d *= f.damping;
   law_.edge *= f.stiffness, law_.side *= f.stiffness, law_.face *= f.stiffness;
   latch_ = setup_.latches;
   latch_.axial *= f.latch_gap, latch_.lateral *= f.latch_gap;
@@ -304,6 +306,7 @@ bool Docking::begin(const Conditions& c) {
   for (auto& e : external_) std::fill_n(e, 6, 0.0);
   evaluations_ = deepest_ = 0;
   std::fill(bristles_.begin(), bristles_.end(), 0.0);
+  if (law_.rebound > 0) std::fill_n(law_.damping, kFeatures, 0.0);
   bristle_time_ = 0;
   for (Tracker& t : tracker_) t = {0, 0, 0, 0, -kInfinite, kNan, 0};
   events_.clear();
@@ -837,6 +840,22 @@ bool Docking::next() {
   return false;
 }
 
+// Lankarani-Nikravesh: features that have begun to touch keep their speed, those that are apart forget it. True: some have
+// changed.
+bool Docking::note_approach() {
+  double speed[kFeatures];
+  contact_->approach(now_->turn, now_->at, now_->v, now_->w, speed);
+  bool changed = false;
+  for (int f = 0; f < kFeatures; ++f) {
+    double& d = law_.damping[f];
+    const bool touches = speed[f] > ContactPair::kApart;
+    if (touches == (d > 0)) continue;
+    d = touches ? 0.75 * (1 - law_.rebound * law_.rebound) / std::max(speed[f], kLeastSpeed) : 0.0;
+    changed = true;
+  }
+  return changed;
+}
+
 // A step has been made, from y_, now_ to next_, then_: what happened on the way, the earliest first.
 void Docking::after() {
   double& t = run_.t;
@@ -896,6 +915,7 @@ void Docking::after() {
     bristle_time_ = t;
     if (!evaluate(t, y_, *now_)) return end(failed());
   }
+  if (law_.rebound > 0 && note_approach() && !evaluate(t, y_, *now_)) return end(failed());
   sample(t, *now_);
   bool acted = jumps;
   if (splits_at_contact && contact <= first && contact < 2) touched(t), acted = true;

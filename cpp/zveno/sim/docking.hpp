@@ -234,6 +234,7 @@ class Docking : private Forces {
   void close_latch(int j);
   void touched(double at);
   bool again();
+  bool note_approach();
   void record(bool last);
   double contact_between(double h) const;
   void touch(double t, Stage& e) const override;
