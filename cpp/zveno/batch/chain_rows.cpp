@@ -8,6 +8,7 @@
 #include <zveno/batch/transcendental.hpp>
 #include <zveno/functions/chain_evaluation.hpp>
 #include <zveno/functions/contact.hpp>
+#include <zveno/functions/docking_lanes.hpp>
 #include <zveno/functions/free_motion.hpp>
 #include <zveno/functions/hexapod_motion.hpp>
 #include <zveno/functions/inertia_solver.hpp>
@@ -258,7 +259,8 @@ const KernelTable& kernel_table() {
                                  &run_arm,
                                  &run_arm_branches,
                                  &make_free_motion,
-                                 &make_contact};
+                                 &make_contact,
+                                 &docking::make_docking_lanes};
   return table;
 }
 

@@ -27,7 +27,7 @@ Chunk: TypeAlias = tuple[int, int, int]  # number, first run, count
 Finished: TypeAlias = Callable[[int, Columns], None]
 
 _TICK: Final = 0.05  # s between two looks at Ctrl-C
-_PIECE: Final = 64  # runs that a thread does between two looks at the rest of the world
+_PIECE: Final = 128  # runs that a thread does between two looks at the rest of the world; lanes run empty at its end
 _CONNECT: Final = 10.0  # s to wait for the answer of a scheduler
 _LOOK: Final = 2.0  # s between two looks at the size of a cluster
 
