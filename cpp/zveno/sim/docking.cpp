@@ -14,6 +14,7 @@ using V = AnyVec<double>;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kPi = 3.14159265358979323846;
+constexpr Status kGoesOn = Status::captured;  // no run ends with it before its time
 constexpr int kMostSplits = 16, kBisections = 60;
 constexpr double kSimultaneous = 1e-9;  // of a step: latches that close at once
 constexpr double kLeastEnergy = 1e-2;   // J, where there is no speed of approach to compare with
@@ -123,6 +124,11 @@ struct Docking::Vehicle {
   double from[kLegs] = {};  // of the ramps of a move
   const Move* move = nullptr;
 };
+
+// null: there is none
+const Move* Docking::move_in(const Vehicle& v, Phase p) {
+  return p == Phase::alignment ? &v.setup.alignment : p == Phase::retraction ? &v.setup.retraction : nullptr;
+}
 
 Docking::~Docking() = default;
 
@@ -315,7 +321,7 @@ bool Docking::begin(const Conditions& c) {
     std::copy_n(x + kQ0, 4, hold_attitude_[k]);
   }
 
-  phase_ = Phase::ready;
+  phase_ = moving_ = Phase::ready;
   phase_since_ = rest_since_ = 0;
   capture_ = contact_time_ = kNan;
   closed_ = 0;
@@ -396,12 +402,17 @@ bool Docking::evaluate(double t, const double* y, Stage& e) {
   put(back(RA, vec(e.vo[1]) + cross(wB, oA - oB) - vec(e.vo[0])), e.v);
   put(back(RA, wB - wA), e.w);
   const double across = std::hypot(e.turn[3], e.turn[6]);  // x_A x x_B
-  if (!setup_.contact || e.at[0] > reach_a_ + radius_ * across)
+  if (given.contact) {                                     // measured: on the first ring
     e.contact = {};
-  else if (law_.sticking)
+    for (int i = 0; i < 3; ++i) e.contact.force[i] = -given.contact[i], e.contact.moment[i] = -given.contact[3 + i];
+    e.contact.normal_power = dot(vec(e.contact.force), vec(e.v)) + dot(vec(e.contact.moment), vec(e.w));
+  } else if (!setup_.contact || e.at[0] > reach_a_ + radius_ * across) {
+    e.contact = {};
+  } else if (law_.sticking) {
     contact_->hold(law_, e.turn, e.at, e.v, e.w, bristles_.data(), t - bristle_time_, e.contact);
-  else
+  } else {
     contact_->evaluate(law_, e.turn, e.at, e.v, e.w, e.contact);
+  }
   std::copy_n(e.contact.force, 3, e.load), std::copy_n(e.contact.moment, 3, e.load + 3);
   double* rate = e.rate.data();
   double latch_power = 0;
@@ -565,10 +576,11 @@ void Docking::note(double t, EventKind kind, int index) {
 void Docking::set_phase(Phase p, double t, const Stage& e) {
   phase_ = p, phase_since_ = t, rest_since_ = t;
   note(t, EventKind::phase, static_cast<int>(p));
-  if (p == Phase::hard_mate) done_ = true;
+  if (p == Phase::hard_mate) done_ = !given.steps;
+  if (p != Phase::hard_mate || done_) moving_ = p;  // with the rings locked the drives of a rig hold what they held
   for (int k = 0; k < 2; ++k) {
     Vehicle& v = *vehicle_[k];
-    v.move = p == Phase::alignment ? &v.setup.alignment : p == Phase::retraction ? &v.setup.retraction : nullptr;
+    v.move = move_in(v, moving_);
     for (int i = 0; i < kLegs; ++i)
       v.from[i] = v.nominal[i] + (v.move && !std::isnan(v.move->start) ? v.move->start : e.stroke[k][i]);
     if (v.states > 0 && p != Phase::hard_mate)
@@ -643,7 +655,7 @@ void Docking::apply_edges(double t) {
     if (closed_ > 0) note(t, EventKind::released, -1);
     closed_ = 0;
   }
-  for (auto& e : external_) std::fill_n(e, 6, 0.0);
+  for (int k = 0; k < 2; ++k) std::copy_n(given.wrench[k], 6, external_[k]);
   for (std::size_t i = 0; i < thrust_on_.size(); ++i)
     for (int j = 0; thrust_state_[i] == 1 && j < 6; ++j)
       external_[setup_.thrusts[i].vehicle][j] += setup_.thrusts[i].wrench[j];
@@ -694,199 +706,214 @@ void Docking::run(const Conditions& given, const Factors& factors, const Options
   }
 }
 
-Status Docking::attempt(const Conditions& c, const Options& o, double dt, int parts, Result& result, double* history,
-                        std::ptrdiff_t room, std::ptrdiff_t* rows) {
-  std::ptrdiff_t written = 0;
-  if (rows) *rows = 0;
-  const auto failed = [&] {
-    switch (failure_.cause) {
-      case Cause::reach:
-      case Cause::hook_reach:
-      case Cause::newton: return Status::out_of_reach;
-      case Cause::overflow:
-      case Cause::input:
-      case Cause::rotation: return Status::not_finite;
-      default: return Status::singular_leg;
-    }
-  };
-  result.energy_error = kNan;
+Status Docking::failed() const {
+  switch (failure_.cause) {
+    case Cause::reach:
+    case Cause::hook_reach:
+    case Cause::newton: return Status::out_of_reach;
+    case Cause::overflow:
+    case Cause::input:
+    case Cause::rotation: return Status::not_finite;
+    default: return Status::singular_leg;
+  }
+}
+
+void Docking::close_latch(int j) {
+  latched_[j] = Latched::closed;
+  closed_at_[j] = t_;
+  latch_gap(now_.turn, now_.at, j, gap_0_[j]);
+  ++closed_;
+  note(t_, EventKind::latch, j);
+  if (captured_ || closed_ < latch_.need) return;
+  captured_ = true;
+  capture_ = t_;
+  note(t_, EventKind::capture, -1);
+  if (setup_.phases.enters[static_cast<int>(Phase::attenuation)] && !given.phase) set_phase(Phase::attenuation, t_, now_);
+  stop_ = std::min(stop_, t_ + after_);
+  for (std::size_t i = 0; i < thrust_on_.size(); ++i)
+    if (setup_.thrusts[i].start == ThrustSetup::Start::capture)
+      thrust_on_[i] = t_ + setup_.thrusts[i].delay, thrust_off_[i] = thrust_on_[i] + setup_.thrusts[i].duration;
+}
+
+void Docking::touch(double at) {
+  touched_ = true;
+  contact_time_ = at;
+  note(at, EventKind::contact, -1);
+  for (std::size_t i = 0; i < thrust_on_.size(); ++i)
+    if (setup_.thrusts[i].start == ThrustSetup::Start::contact)
+      thrust_on_[i] = at + setup_.thrusts[i].delay, thrust_off_[i] = thrust_on_[i] + setup_.thrusts[i].duration;
+}
+
+// forces have jumped: rates anew
+bool Docking::again() {
+  apply_edges(t_);
+  cut();
+  if (!evaluate(t_, y_.data(), now_)) return false;
+  sample(t_, now_);
+  return true;
+}
+
+// everything at t = 0
+Status Docking::start(const Conditions& c) {
+  t_ = 0;
   if (!begin(c)) return failed();
-  double t = 0;
-  apply_edges(t);
-  if (!evaluate(t, y_.data(), now_)) return failed();
+  apply_edges(t_);
+  if (!evaluate(t_, y_.data(), now_)) return failed();
   energy_0_ = kinetic(now_);
   for (int i = 0; i < 6; ++i) {
     momentum_b_[i] = y_[static_cast<std::size_t>(kVehicle + kP + i)];
     momentum_0_[i] = y_[static_cast<std::size_t>(kP + i)] + momentum_b_[i];
   }
-  if (now_.contact.penetration > 0) return finish(t, y_.data(), now_, result), Status::touching;
-
-  double t_stop = o.t_end;
-  const auto close_latch = [&](int j) {
-    latched_[j] = Latched::closed;
-    closed_at_[j] = t;
-    latch_gap(now_.turn, now_.at, j, gap_0_[j]);
-    ++closed_;
-    note(t, EventKind::latch, j);
-    if (captured_ || closed_ < latch_.need) return;
-    captured_ = true;
-    capture_ = t;
-    note(t, EventKind::capture, -1);
-    if (setup_.phases.enters[static_cast<int>(Phase::attenuation)]) set_phase(Phase::attenuation, t, now_);
-    t_stop = std::min(o.t_end, t + o.after);
-    for (std::size_t i = 0; i < thrust_on_.size(); ++i)
-      if (setup_.thrusts[i].start == ThrustSetup::Start::capture)
-        thrust_on_[i] = t + setup_.thrusts[i].delay, thrust_off_[i] = thrust_on_[i] + setup_.thrusts[i].duration;
-  };
-  const auto touch = [&](double at) {
-    touched_ = true;
-    contact_time_ = at;
-    note(at, EventKind::contact, -1);
-    for (std::size_t i = 0; i < thrust_on_.size(); ++i)
-      if (setup_.thrusts[i].start == ThrustSetup::Start::contact)
-        thrust_on_[i] = at + setup_.thrusts[i].delay, thrust_off_[i] = thrust_on_[i] + setup_.thrusts[i].duration;
-  };
-  // forces have jumped: rates anew
-  const auto again = [&] {
-    apply_edges(t);
-    cut();
-    if (!evaluate(t, y_.data(), now_)) return false;
-    sample(t, now_);
-    return true;
-  };
-  const auto record = [&](bool last) {
-    if (!history || written >= room || (written + 1 == room && !last)) return;
-    write(t, y_.data(), now_, history + written * history_width());
-    ++written;
-    if (rows) *rows = written;
-  };
-  const auto end = [&](Status s) {
-    if (s != Status::captured && s != Status::not_captured && !evaluate(t, y_.data(), now_)) return s;
-    record(true);
-    finish(t, y_.data(), now_, result);
-    return s;
-  };
-
+  if (now_.contact.penetration > 0) return Status::touching;
   if (latch_.enabled) {
     bool any = false;
     for (int j = 0; j < latch_count_; ++j)
       if (latch_function(now_.turn, now_.at, j) < 0) close_latch(j), any = true;
-    if (any && (apply_edges(t), !evaluate(t, y_.data(), now_))) return failed();
+    if (any && (apply_edges(t_), !evaluate(t_, y_.data(), now_))) return failed();
   }
-  const auto hold_steps = [&](std::size_t i) { return std::max(1LL, std::llround(setup_.holds[i].period / o.dt)) * parts; };
   if (!setup_.holds.empty()) {
     sample_holds(y_.data(), now_);
-    apply_edges(t);
-    if (!evaluate(t, y_.data(), now_)) return failed();
+    apply_edges(t_);
+    if (!evaluate(t_, y_.data(), now_)) return failed();
   }
-  sample(t, now_);
-  record(false);
+  sample(t_, now_);
+  return kGoesOn;
+}
 
+// To n dt, splitting where forces jump; then what is due there. period: the step that was asked for, of which dt is a part.
+Status Docking::go_to(long long n, double dt, double period, int parts) {
   double theta[kMostLatches], turn[9], at[3];
   std::array<double, 2 * kVehicle> between;
-  for (long long n = 1; t < t_stop && !done_; ++n) {
-    int splits = 0;
-    const double grid = static_cast<double>(n) * dt;
-    while (t < std::min(grid, t_stop) && !done_) {
-      const double target = std::min(grid, t_stop), edge = next_edge(t);
-      double t1 = std::min(target, edge), h = t1 - t;
-      bool jumps = t1 == edge;
-      if (++splits > kMostSplits) return end(Status::chattering);
-      if (!step(t, h, y_.data(), now_, next_.data()) || !evaluate(t1, next_.data(), then_)) return end(failed());
-      // what happened on the way: the earliest first
-      double first = 2;
-      for (int j = 0; j < latch_count_; ++j) {
-        theta[j] = 2;
-        if (!latch_.enabled || latched_[j] != Latched::open || !(latch_function(then_.turn, then_.at, j) < 0)) continue;
-        double low = 0, high = 1;
-        for (int i = 0; i < kBisections && high - low > 1e-15; ++i) {
-          const double x = 0.5 * (low + high);
-          hermite(x, h, y_.data(), now_.rate.data(), next_.data(), then_.rate.data(), between.data());
-          relative_pose(between.data(), turn, at);
-          (latch_function(turn, at, j) < 0 ? high : low) = x;
-        }
-        theta[j] = high;
-        first = std::min(first, high);
+  double& t = t_;
+  int splits = 0;
+  const double grid = static_cast<double>(n) * dt;
+  while (t < std::min(grid, stop_) && !done_) {
+    const double target = std::min(grid, stop_), edge = next_edge(t);
+    double t1 = std::min(target, edge), h = t1 - t;
+    bool jumps = t1 == edge;
+    if (++splits > kMostSplits) return Status::chattering;
+    if (!step(t, h, y_.data(), now_, next_.data()) || !evaluate(t1, next_.data(), then_)) return failed();
+    // what happened on the way: the earliest first
+    double first = 2;
+    for (int j = 0; j < latch_count_; ++j) {
+      theta[j] = 2;
+      if (!latch_.enabled || latched_[j] != Latched::open || !(latch_function(then_.turn, then_.at, j) < 0)) continue;
+      double low = 0, high = 1;
+      for (int i = 0; i < kBisections && high - low > 1e-15; ++i) {
+        const double x = 0.5 * (low + high);
+        hermite(x, h, y_.data(), now_.rate.data(), next_.data(), then_.rate.data(), between.data());
+        relative_pose(between.data(), turn, at);
+        (latch_function(turn, at, j) < 0 ? high : low) = x;
       }
-      double contact = 2;
-      const auto find_contact = [&](double length) {
-        double low = 0, high = 1;
-        for (int i = 0; i < kBisections && high - low > 1e-13; ++i) {
-          const double x = 0.5 * (low + high);
-          hermite(x, length, y_.data(), now_.rate.data(), next_.data(), then_.rate.data(), between.data());
-          relative_pose(between.data(), turn, at);
-          (contact_->penetration(turn, at) > 0 ? high : low) = x;
-        }
-        return high;
-      };
-      const bool splits_at_contact = allow_split_contact_ && !touched_ && then_.contact.penetration > 0;
-      if (splits_at_contact) contact = find_contact(h);
-      int broken = -1;
+      theta[j] = high;
+      first = std::min(first, high);
+    }
+    double contact = 2;
+    const auto find_contact = [&](double length) {
+      double low = 0, high = 1;
+      for (int i = 0; i < kBisections && high - low > 1e-13; ++i) {
+        const double x = 0.5 * (low + high);
+        hermite(x, length, y_.data(), now_.rate.data(), next_.data(), then_.rate.data(), between.data());
+        relative_pose(between.data(), turn, at);
+        (contact_->penetration(turn, at) > 0 ? high : low) = x;
+      }
+      return high;
+    };
+    const bool splits_at_contact = allow_split_contact_ && !touched_ && then_.contact.penetration > 0;
+    if (splits_at_contact) contact = find_contact(h);
+    int broken = -1;
+    for (int j = 0; j < latch_count_; ++j)
+      if (latched_[j] == Latched::closed && then_.latch_force[j] > latch_.break_force) broken = j;
+    double shortened = std::min(first, contact) * h;
+    if (broken >= 0) {  // by repeated steps: forces are no function of the pose alone
+      double low = 0, high = std::min(shortened, h);
+      for (int i = 0; i < 40; ++i) {
+        const double x = 0.5 * (low + high);
+        if (!step(t, x, y_.data(), now_, next_.data()) || !evaluate(t + x, next_.data(), then_)) return failed();
+        double most = 0;
+        for (int j = 0; j < latch_count_; ++j) most = std::max(most, then_.latch_force[j]);
+        (most > latch_.break_force ? high : low) = x;
+      }
+      if (high < shortened)
+        shortened = high, first = contact = 2;
+      else
+        broken = -1;
+    }
+    const bool shorter = shortened < h;
+    if (shorter || broken >= 0) {
+      jumps = false;
+      h = std::min(shortened, h), t1 = t + h;
+      if (!step(t, h, y_.data(), now_, next_.data()) || !evaluate(t1, next_.data(), then_)) return failed();
+    }
+    if (!touched_ && !splits_at_contact && then_.contact.penetration > 0) touch(t + h * find_contact(h));
+    std::swap(y_, next_);
+    std::swap(now_, then_);
+    t = t1;
+    if (law_.sticking) {
+      contact_->advance(law_, now_.turn, now_.at, now_.v, now_.w, bristles_.data(), t - bristle_time_,
+                        next_bristles_.data());
+      std::swap(bristles_, next_bristles_);
+      bristle_time_ = t;
+      if (!evaluate(t, y_.data(), now_)) return failed();
+    }
+    sample(t, now_);
+    bool acted = jumps;
+    if (splits_at_contact && contact <= first && contact < 2) touch(t), acted = true;
+    if (first < 2 && first <= contact)
       for (int j = 0; j < latch_count_; ++j)
-        if (latched_[j] == Latched::closed && then_.latch_force[j] > latch_.break_force) broken = j;
-      double shortened = std::min(first, contact) * h;
-      if (broken >= 0) {  // by repeated steps: forces are no function of the pose alone
-        double low = 0, high = std::min(shortened, h);
-        for (int i = 0; i < 40; ++i) {
-          const double x = 0.5 * (low + high);
-          if (!step(t, x, y_.data(), now_, next_.data()) || !evaluate(t + x, next_.data(), then_)) return end(failed());
-          double most = 0;
-          for (int j = 0; j < latch_count_; ++j) most = std::max(most, then_.latch_force[j]);
-          (most > latch_.break_force ? high : low) = x;
-        }
-        if (high < shortened)
-          shortened = high, first = contact = 2;
-        else
-          broken = -1;
-      }
-      const bool shorter = shortened < h;
-      if (shorter || broken >= 0) {
-        jumps = false;
-        h = std::min(shortened, h), t1 = t + h;
-        if (!step(t, h, y_.data(), now_, next_.data()) || !evaluate(t1, next_.data(), then_)) return end(failed());
-      }
-      if (!touched_ && !splits_at_contact && then_.contact.penetration > 0) touch(t + h * find_contact(h));
-      std::swap(y_, next_);
-      std::swap(now_, then_);
-      t = t1;
-      if (law_.sticking) {
-        contact_->advance(law_, now_.turn, now_.at, now_.v, now_.w, bristles_.data(), t - bristle_time_,
-                          next_bristles_.data());
-        std::swap(bristles_, next_bristles_);
-        bristle_time_ = t;
-        if (!evaluate(t, y_.data(), now_)) return end(failed());
-      }
-      sample(t, now_);
-      bool acted = jumps;
-      if (splits_at_contact && contact <= first && contact < 2) touch(t), acted = true;
-      if (first < 2 && first <= contact)
-        for (int j = 0; j < latch_count_; ++j)
-          if (theta[j] <= first + kSimultaneous) close_latch(j), acted = true;
-      if (broken >= 0)
-        for (int j = 0; j < latch_count_; ++j)
-          if (latched_[j] == Latched::closed && now_.latch_force[j] > latch_.break_force * (1 - 1e-9))
-            latched_[j] = Latched::lost, --closed_, note(t, EventKind::lost, j), acted = true;
-      for (int j = 0; j < latch_count_; ++j) {
-        if (latched_[j] != Latched::disarmed) continue;
-        double g[3];
-        latch_gap(now_.turn, now_.at, j, g);
-        if (std::fabs(g[0]) > 1.5 * latch_.axial || std::hypot(g[1], g[2]) > 1.5 * latch_.lateral)
-          latched_[j] = Latched::open;
-      }
-      if (acted && !again()) return end(failed());
-      if (now_.contact.penetration > setup_.range) return end(Status::contact_range);
+        if (theta[j] <= first + kSimultaneous) close_latch(j), acted = true;
+    if (broken >= 0)
+      for (int j = 0; j < latch_count_; ++j)
+        if (latched_[j] == Latched::closed && now_.latch_force[j] > latch_.break_force * (1 - 1e-9))
+          latched_[j] = Latched::lost, --closed_, note(t, EventKind::lost, j), acted = true;
+    for (int j = 0; j < latch_count_; ++j) {
+      if (latched_[j] != Latched::disarmed) continue;
+      double g[3];
+      latch_gap(now_.turn, now_.at, j, g);
+      if (std::fabs(g[0]) > 1.5 * latch_.axial || std::hypot(g[1], g[2]) > 1.5 * latch_.lateral) latched_[j] = Latched::open;
     }
-    if (done_) break;
-    if (look_for_phase(t, now_) && !again()) return end(failed());
-    if (t == grid) {
-      bool due = false;
-      for (std::size_t i = 0; i < setup_.holds.size(); ++i) due |= n % hold_steps(i) == 0;
-      if (due) {
-        sample_holds(y_.data(), now_);
-        if (!again()) return end(failed());
-      }
-      if (o.every > 0 && n % (static_cast<long long>(o.every) * parts) == 0 && t < t_stop) record(false);
+    if (acted && !again()) return failed();
+    if (now_.contact.penetration > setup_.range) return Status::contact_range;
+  }
+  if (done_) return kGoesOn;
+  if (!given.phase && look_for_phase(t, now_) && !again()) return failed();
+  if (t == grid) {
+    bool due = false;
+    for (const HoldSetup& h : setup_.holds) due |= n % (std::max(1LL, std::llround(h.period / period)) * parts) == 0;
+    if (due) {
+      sample_holds(y_.data(), now_);
+      if (!again()) return failed();
     }
+  }
+  return kGoesOn;
+}
+
+Status Docking::attempt(const Conditions& c, const Options& o, double dt, int parts, Result& result, double* history,
+                        std::ptrdiff_t room, std::ptrdiff_t* rows) {
+  std::ptrdiff_t written = 0;
+  if (rows) *rows = 0;
+  result.energy_error = kNan;
+  stop_ = o.t_end, after_ = o.after;
+  const Status begun = start(c);
+  if (begun == Status::touching) finish(t_, y_.data(), now_, result);
+  if (begun != kGoesOn) return begun;
+  const auto record = [&](bool last) {
+    if (!history || written >= room || (written + 1 == room && !last)) return;
+    write(t_, y_.data(), now_, history + written * history_width());
+    ++written;
+    if (rows) *rows = written;
+  };
+  const auto end = [&](Status s) {
+    if (s != Status::captured && s != Status::not_captured && !evaluate(t_, y_.data(), now_)) return s;
+    record(true);
+    finish(t_, y_.data(), now_, result);
+    return s;
+  };
+  record(false);
+  for (long long n = 1; t_ < stop_ && !done_; ++n) {
+    if (const Status s = go_to(n, dt, o.dt, parts); s != kGoesOn) return end(s);
+    const bool at_grid = t_ == static_cast<double>(n) * dt;
+    if (at_grid && o.every > 0 && n % (static_cast<long long>(o.every) * parts) == 0 && t_ < stop_) record(false);
   }
   const bool holds = captured_ && (closed_ >= latch_.need || released_);
   return end(holds ? Status::captured : Status::not_captured);
@@ -1030,6 +1057,101 @@ bool Docking::evaluate_once(const Conditions& c, const double* r, const double* 
   *energy = kinetic(stage);
   std::copy_n(y_.data(), 2 * kVehicle, state);
   return true;
+}
+
+// ---- steps of a rig
+
+Status Docking::begin_steps(const Conditions& given_conditions, double dt) {
+  Conditions c = given_conditions;
+  prepare({});
+  given.steps = true;
+  if (std::isnan(c.gap)) c.gap = start_gap(c);
+  stop_ = after_ = kInfinite;
+  dt_ = dt, step_ = 0, commanded_ = 0;
+  return start(c);
+}
+
+Status Docking::advance(int command) {
+  given.phase = command != 0;
+  if (!again()) return failed();
+  if (given.phase && command != commanded_) {
+    set_phase(static_cast<Phase>(std::max(command, 0)), t_, now_);
+    if (!again()) return failed();
+  }
+  commanded_ = command;
+  ++step_;
+  events_.clear();
+  return go_to(step_, dt_, dt_, 1);
+}
+
+void Docking::observe(double* row) { write(t_, y_.data(), now_, row); }
+
+double Docking::momentum_error() const {
+  V change{0, 0, 0};
+  for (const double* x : {y_.data() + kP, y_.data() + kVehicle + kP}) change = change + vec(x);
+  const double* ext = y_.data() + kExternal;
+  return norm(change - vec(momentum_0_) - vec(ext) - vec(ext + 6));
+}
+
+// f of every number of a snapshot, as a member and as a double
+template <class Self, class F>
+void Docking::each(Self& d, const F& f) {
+  f(d.t_), f(d.step_), f(d.commanded_), f(d.phase_), f(d.moving_), f(d.phase_since_), f(d.rest_since_), f(d.capture_),
+      f(d.contact_time_);
+  f(d.closed_), f(d.released_), f(d.captured_), f(d.touched_), f(d.bristle_time_), f(d.energy_0_);
+  for (int i = 0; i < d.size_; ++i) f(d.y_[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < 6; ++i) f(d.momentum_0_[i]), f(d.momentum_b_[i]);
+  for (int j = 0; j < d.latch_count_; ++j) {
+    f(d.latched_[j]), f(d.closed_at_[j]);
+    for (int i = 0; i < 3; ++i) f(d.gap_0_[j][i]);
+  }
+  for (std::size_t i = 0; i < d.thrust_on_.size(); ++i) f(d.thrust_on_[i]), f(d.thrust_off_[i]), f(d.thrust_state_[i]);
+  for (auto& moment : d.hold_moment_)
+    for (auto& x : moment) f(x);
+  for (auto& q : d.hold_attitude_)
+    for (auto& x : q) f(x);
+  for (auto& x : d.bristles_) f(x);
+  for (auto& v : d.vehicle_)
+    for (int i = 0; v->motion && i < kLegs; ++i) f(v->from[i]);
+}
+
+std::size_t Docking::snapshot_size() const {
+  std::size_t count = 0;
+  each(*this, [&](const auto&) { ++count; });
+  return count;
+}
+
+// times that are not known, and those that never come, are negative in a snapshot, where everything is finite
+void Docking::save(double* to) const {
+  each(*this, [&](const auto& x) {
+    const double number = static_cast<double>(x);
+    *to++ = std::isnan(number) ? -1 : number == kInfinite ? -2 : number;
+  });
+}
+
+bool Docking::fits(const double* from) const {
+  std::size_t place = 0;
+  bool fine = true;
+  each(*this, [&](const auto& x) {
+    using T = std::decay_t<decltype(x)>;
+    const double number = from[place++];
+    if constexpr (std::is_same_v<T, Phase>)
+      fine &= number >= 0 && number < kPhases;
+    else if constexpr (std::is_same_v<T, Latched>)
+      fine &= number >= 0 && number <= static_cast<int>(Latched::disarmed);
+    else if constexpr (!std::is_same_v<T, double>)
+      fine &= std::fabs(number) <= 9007199254740992.0 && (sizeof(T) > 4 || std::fabs(number) <= 127);
+  });
+  return fine;
+}
+
+void Docking::restore(const double* from) {
+  const auto time = [](double& x) { x = x == -1 ? kNan : x == -2 ? kInfinite : x; };
+  each(*this, [&](auto& x) { x = static_cast<std::decay_t<decltype(x)>>(*from++); });
+  time(capture_), time(contact_time_);
+  for (int j = 0; j < latch_count_; ++j) time(closed_at_[j]);
+  for (std::size_t i = 0; i < thrust_on_.size(); ++i) time(thrust_on_[i]), time(thrust_off_[i]);
+  for (auto& v : vehicle_) v->move = move_in(*v, moving_);
 }
 
 }  // namespace zveno::docking

@@ -224,6 +224,31 @@ class Docking {
            double* history = nullptr, std::ptrdiff_t room = 0, std::ptrdiff_t* rows = nullptr);
   const std::vector<Event>& events() const { return events_; }
 
+  // ---- steps of a rig: so much after another, under what acts from outside; nothing is allocated
+
+  struct Given {
+    double wrench[2][6] = {};         // on both vehicles, as of thrusters
+    const double* contact = nullptr;  // on the first ring at the origin of its frame, its axes; null: that of the model
+    bool steps = false, phase = false;
+  };
+  Given given;
+
+  // Status::captured: it goes on; otherwise why not
+  Status begin_steps(const Conditions& conditions, double dt);
+  // command: 0: phases follow each other as set up; else that one is entered when the command changes, -1: ready
+  Status advance(int command);
+  double time() const { return t_; }
+  const Failure& failure() const { return failure_; }
+  void observe(double* row);  // of the history
+  double momentum_error() const;
+  bool closed(int latch) const { return latched_[latch] == Latched::closed; }
+  bool captured() const { return captured_; }
+  // snapshots: finite numbers; what follows a restored one has the same bits
+  std::size_t snapshot_size() const;
+  void save(double* to) const;
+  bool fits(const double* from) const;
+  void restore(const double* from);
+
   // one state for tests: the case with the gap given, then ring and velocity of A as given; phase ready, t = 0
   bool evaluate_once(const Conditions& conditions, const double* r, const double* q, const double* u, Stage& stage,
                      double* kinetic, double* state);
@@ -240,6 +265,15 @@ class Docking {
   bool begin(const Conditions& c);
   Status attempt(const Conditions& c, const Options& o, double dt, int parts, Result& result, double* history,
                  std::ptrdiff_t room, std::ptrdiff_t* rows);
+  Status start(const Conditions& c);
+  Status go_to(long long n, double dt, double period, int parts);
+  Status failed() const;
+  void close_latch(int j);
+  void touch(double at);
+  bool again();
+  static const Move* move_in(const Vehicle& v, Phase p);
+  template <class Self, class F>
+  static void each(Self& d, const F& f);
   bool evaluate(double t, const double* y, Stage& e);
   bool step(double t, double h, const double* y, const Stage& e, double* next);
   void relative_pose(const double* y, double* turn, double* at) const;
@@ -274,8 +308,11 @@ class Docking {
 
   // of a run
   int size_ = kZ;
+  double t_ = 0, stop_ = 0, after_ = kInfinite, dt_ = 0;
+  long long step_ = 0;
+  int commanded_ = 0;
   bool allow_split_contact_ = false;
-  Phase phase_ = Phase::ready;
+  Phase phase_ = Phase::ready, moving_ = Phase::ready;  // the moves of the legs are those of the second
   double phase_since_ = 0, rest_since_ = 0, capture_ = 0, contact_time_ = 0;
   int closed_ = 0;
   Latched latched_[kMostLatches];
