@@ -315,6 +315,11 @@ Term term_of(const Value& v, const std::string& where) {
   if (kind == "spring_damper") return fields(4), SpringDamper{finite(1), finite(2), finite(3), finite(4)};
   if (kind == "dry_friction") return fields(2), DryFriction{finite(1), above(2, false)};
   if (kind == "stops") return fields(4), Stops{v.items[1].kind == Kind::null ? -x(1) : x(1), x(2), finite(3), finite(4)};
+  if (kind == "bumpers") {
+    fields(5);
+    const double lower = v.items[1].kind == Kind::null ? -x(1) : x(1);
+    return Bumpers{lower, x(2), finite(3), above(4, true), above(5, false)};
+  }
   if (kind == "eddy_brake") return fields(2), EddyBrake{finite(1), above(2, false)};
   if (kind == "lugre") {
     fields(6);

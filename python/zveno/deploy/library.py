@@ -7,7 +7,7 @@ import os
 import sys
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Final, NamedTuple, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,8 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .._check import _show, as_path
 from ..errors import Error, ModelError, SingularityError, UnreachableError
-from ..model import Chain, Hexapod
+from ..model import Chain, Hexapod, Linkage
 from .description import RigOptions, describe
+
+if TYPE_CHECKING:
+    from ..docking.scenario import Scenario
 
 __all__ = ["Paths", "Stepper", "c_library"]
 
@@ -119,11 +122,11 @@ def _loaded() -> ct.CDLL:
 class Stepper:
     """A mechanism that the C library steps, one period after another, as a rig does.
 
-    The numbers are those of `Chain.simulate` and `Hexapod.simulate` with the same step, to the last bit.
+    The numbers are those of ``simulate`` with the same step, to the last bit.
 
     Parameters
     ----------
-    model : Chain or Hexapod
+    model : Chain, Linkage, Hexapod or docking.Scenario
     **options
         Those of `save_rig`.
 
@@ -147,7 +150,7 @@ class Stepper:
     True
     """
 
-    def __init__(self, model: Chain | Hexapod, **options: Unpack[RigOptions]) -> None:
+    def __init__(self, model: Chain | Hexapod | Linkage | Scenario, **options: Unpack[RigOptions]) -> None:
         self._open("Stepper", describe("Stepper", model, options).to_json().encode())
 
     @classmethod
@@ -275,7 +278,11 @@ class Stepper:
         return self._out
 
     def reset(self, start: ArrayLike | None = None) -> None:
-        """Back to the start, or to q and qd of a chain, r, quaternion and u of a hexapod in one array."""
+        """Back to the start, or to another in one array.
+
+        q, qd of a chain or linkage; r, quaternion, u of a hexapod; closing speed, offset (2), pitch, yaw, roll, lateral
+        velocity (2), rates (3), gap of a docking.
+        """
         if start is None:
             return self._check("reset", self._library.zv_rig_reset(self._handle, None))
         array = np.ascontiguousarray(start, float)

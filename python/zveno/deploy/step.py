@@ -174,6 +174,8 @@ class _Laws:
             return [f"{total} += {_number(-force)} * zv_tanh({v} / {_number(speed)});"]
         if kind == "stops":
             return [f"{total} += zv_stops({x}, {v}, {', '.join(map(_number, numbers))});"]
+        if kind == "bumpers":
+            return [f"{total} += zv_bumpers({x}, {v}, {', '.join(map(_number, numbers))});"]
         if kind == "eddy_brake":
             return [f"{total} += zv_eddy_brake({v}, {', '.join(map(_number, numbers))});"]
         if kind == "lugre":
