@@ -148,12 +148,17 @@ ZV_API int zv_rig_status(const zv_rig* rig, zv_status* status);
 ZV_API int zv_rig_prepare(zv_rig* rig);
 
 /* To the start at time 0. start: q, qd of a chain or linkage; r, quaternion, u of a hexapod; closing speed, offset (2),
- * pitch and yaw, roll, lateral velocity (2), rates (3), gap of a docking; null: what the text says. */
+ * pitch and yaw, roll, lateral velocity (2), rates (3), gap of a docking, then factors of chaser's and station's mass,
+ * friction, stiffness and damping of the contact, gap and stiffness of latches, forces of the legs; null: what the text
+ * says. */
 ZV_API int zv_rig_reset(zv_rig* rig, const double* start);
 
 /* One period. Inputs are held over it, outputs are those at its end, under these inputs. On a code below zero the state is
  * what it was, and `out` gets the last good outputs. in may be null: zeros; out may be null. They must not overlap. */
 ZV_API int zv_rig_step(zv_rig* rig, const double* in, double* out);
+
+/* The outputs of the last good step; before the first one and behind a reset those of the start. */
+ZV_API int zv_rig_outputs(const zv_rig* rig, double* out);
 
 /* A complete snapshot, state_size numbers: what follows a restored one has the same bits. */
 ZV_API int zv_rig_get_state(const zv_rig* rig, double* state);

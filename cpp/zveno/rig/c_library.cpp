@@ -813,6 +813,8 @@ int zv_rig_reset(zv_rig* rig, const double* start) {
     for (int i = 3; i < 7; ++i) square += start[i] * start[i];
     if (!(std::fabs(square - 1) < 1e-6)) return rig->fail(ZV_ERROR_NOT_FINITE, "start has a quaternion that is no rotation");
   }
+  for (std::size_t i = size - docking::Factors::kNumbers; start && rig->description.docking && i < size; ++i)
+    if (!(start[i] > 0)) return rig->fail(ZV_ERROR_NOT_FINITE, "start has a factor that is not positive");
   return guarded(rig->message, sizeof rig->message, [&] {
     const int code = rig->reset(start ? start : rig->description.start.data());
     if (code == ZV_OK) return code;
@@ -831,6 +833,12 @@ int zv_rig_step(zv_rig* rig, const double* in, double* out) {
   });
   if (out) std::copy(rig->out.begin(), rig->out.end(), out);
   return code;
+}
+
+int zv_rig_outputs(const zv_rig* rig, double* out) {
+  if (!usable(rig) || !usable(out)) return ZV_ERROR_ARGUMENT;
+  std::copy(rig->out.begin(), rig->out.end(), out);
+  return ZV_OK;
 }
 
 int zv_rig_get_state(const zv_rig* rig, double* state) {

@@ -624,8 +624,10 @@ void read_start(const Object& o, const std::vector<double>& nominal, Description
   none.kind = Kind::object;
   if (d.docking) {
     static constexpr const char* kNames[] = {"closing", "offset", "tilt", "roll", "lateral", "rate", "gap"};
+    d.start.reserve(20);
     static constexpr std::size_t kSizes[] = {1, 2, 2, 1, 2, 3, 1};
-    const Object start(given ? *given : none, "start", {"closing", "offset", "tilt", "roll", "lateral", "rate", "gap"});
+    const Object start(given ? *given : none, "start",
+                       {"closing", "offset", "tilt", "roll", "lateral", "rate", "gap", "factors"});
     for (int i = 0; i < 7; ++i) {
       double x[3] = {};
       if (kSizes[i] == 1)
@@ -634,6 +636,11 @@ void read_start(const Object& o, const std::vector<double>& nominal, Description
         start.numbers(kNames[i], kSizes[i], x);
       d.start.insert(d.start.end(), x, x + kSizes[i]);
     }
+    double factors[docking::Factors::kNumbers] = {1, 1, 1, 1, 1, 1, 1, 1};
+    if (start.find("factors")) start.numbers("factors", docking::Factors::kNumbers, factors);
+    for (const double x : factors)
+      if (!(x > 0)) fail("start", "has a factor that is not positive");
+    d.start.insert(d.start.end(), factors, factors + docking::Factors::kNumbers);
   } else if (d.chain) {
     const auto n = static_cast<std::size_t>(d.chain->n());
     d.start.assign(2 * n, 0.0);

@@ -102,8 +102,9 @@ class DockingMachine final : public Machine {
 
   bool begin(const double* x) override {
     const dk::Conditions c{x[0], {x[1], x[2]}, {x[3], x[4]}, x[5], {x[6], x[7]}, {x[8], x[9], x[10]}, x[11]};
+    const dk::Factors f{x[12], x[13], x[14], x[15], x[16], x[17], x[18], x[19]};
     give();
-    return fine(runner_.begin_steps(c, dt_));
+    return fine(runner_.begin_steps(c, f, dt_));
   }
   bool advance() override {
     give();

@@ -1061,9 +1061,12 @@ bool Docking::evaluate_once(const Conditions& c, const double* r, const double* 
 
 // ---- steps of a rig
 
-Status Docking::begin_steps(const Conditions& given_conditions, double dt) {
+Status Docking::begin_steps(const Conditions& given_conditions, const Factors& f, double dt) {
   Conditions c = given_conditions;
-  prepare({});
+  const double numbers[] = {f.chaser_mass, f.station_mass, f.friction,        f.stiffness,
+                            f.damping,     f.latch_gap,    f.latch_stiffness, f.leg_force};
+  std::copy_n(numbers, Factors::kNumbers, factors_);
+  prepare(f);
   given.steps = true;
   if (std::isnan(c.gap)) c.gap = start_gap(c);
   stop_ = after_ = kInfinite;
@@ -1111,6 +1114,7 @@ void Docking::each(Self& d, const F& f) {
   for (auto& q : d.hold_attitude_)
     for (auto& x : q) f(x);
   for (auto& x : d.bristles_) f(x);
+  for (auto& x : d.factors_) f(x);
   for (auto& v : d.vehicle_)
     for (int i = 0; v->motion && i < kLegs; ++i) f(v->from[i]);
 }
@@ -1147,11 +1151,15 @@ bool Docking::fits(const double* from) const {
 
 void Docking::restore(const double* from) {
   const auto time = [](double& x) { x = x == -1 ? kNan : x == -2 ? kInfinite : x; };
+  double before[Factors::kNumbers];
+  std::copy_n(factors_, Factors::kNumbers, before);
   each(*this, [&](auto& x) { x = static_cast<std::decay_t<decltype(x)>>(*from++); });
   time(capture_), time(contact_time_);
   for (int j = 0; j < latch_count_; ++j) time(closed_at_[j]);
   for (std::size_t i = 0; i < thrust_on_.size(); ++i) time(thrust_on_[i]), time(thrust_off_[i]);
   for (auto& v : vehicle_) v->move = move_in(*v, moving_);
+  const double* f = factors_;
+  if (!std::equal(f, f + Factors::kNumbers, before)) prepare({f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7]});
 }
 
 }  // namespace zveno::docking

@@ -234,7 +234,7 @@ class Docking {
   Given given;
 
   // Status::captured: it goes on; otherwise why not
-  Status begin_steps(const Conditions& conditions, double dt);
+  Status begin_steps(const Conditions& conditions, const Factors& factors, double dt);
   // command: 0: phases follow each other as set up; else that one is entered when the command changes, -1: ready
   Status advance(int command);
   double time() const { return t_; }
@@ -302,6 +302,7 @@ class Docking {
   ContactLaw law_;
   LatchSetup latch_;
   double leg_force_ = 1;
+  double factors_[Factors::kNumbers] = {1, 1, 1, 1, 1, 1, 1, 1};  // of a rig
   int latch_count_ = 0;
   double latch_at_[kMostLatches][3], latch_at_b_[kMostLatches][3];
   double reach_a_ = 0, radius_ = 0;  // broad phase

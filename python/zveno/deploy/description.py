@@ -103,6 +103,12 @@ class Description:
         return self.period / self.substeps
 
     @property
+    def start_numbers(self) -> Array:
+        """As ``zv_rig_reset`` takes it; factors of a docking are ones."""
+        known = isinstance(self.model, Chain | Hexapod | Linkage)
+        return np.concatenate([*map(np.ravel, self.start.values()), np.ones(0 if known else 8)])
+
+    @property
     def inputs(self) -> tuple[Channel, ...]:
         """Inputs in their order."""
         more = [Channel("base_motion", 9, "m/s^2, rad/s, rad/s^2")] if self.base_motion else []

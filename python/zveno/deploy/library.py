@@ -110,7 +110,7 @@ def _loaded() -> ct.CDLL:
     ]  # fmt: skip
     library.zv_rig_free.argtypes = [ct.c_void_p]
     library.zv_rig_free.restype = None
-    for name in ("zv_rig_get_state", "zv_rig_set_state", "zv_rig_reset", "zv_rig_info", "zv_rig_status"):
+    for name in ("zv_rig_get_state", "zv_rig_set_state", "zv_rig_reset", "zv_rig_info", "zv_rig_status", "zv_rig_outputs"):
         getattr(library, name).argtypes = [ct.c_void_p, ct.c_void_p]
     for name in ("zv_rig_input", "zv_rig_output"):
         getattr(library, name).argtypes = [ct.c_void_p, ct.c_int32, ct.c_void_p]
@@ -289,6 +289,13 @@ class Stepper:
         if array.shape != (self._info.start_size,):
             raise ValueError(f"Stepper.reset: start has shape {array.shape}, expected ({self._info.start_size},)")
         return self._check("reset", self._library.zv_rig_reset(self._handle, array.ctypes.data))
+
+    @property
+    def output(self) -> dict[str, Array]:
+        """Outputs of the last step, or of the start, by name."""
+        out = np.empty_like(self._out)
+        self._check("output", self._library.zv_rig_outputs(self._handle, out.ctypes.data))
+        return {name: out[part] for name, part in self.outputs.items()}
 
     @property
     def state(self) -> Array:
