@@ -211,9 +211,9 @@ def export_fmu(
     target = checked_path("export_fmu", path, ".fmu")
     parent = os.path.dirname(os.path.realpath(target))
     if not os.path.isdir(parent):
-        raise FileNotFoundError(f"export_fmu: path is {_show(target)}, but there is no folder {_show(parent)}")
+        raise FileNotFoundError(f"export_fmu: path is {target!r}, but there is no folder {parent!r}")
     if not os.access(parent, os.W_OK):
-        raise PermissionError(f"export_fmu: path is {_show(target)}, but nothing may be written to {_show(parent)}")
+        raise PermissionError(f"export_fmu: path is {target!r}, but nothing may be written to {parent!r}")
     wanted = _platforms(platforms, fmi, fail)
     described = describe("export_fmu", model, {**options, "period": step})
     title = name or described.name
@@ -347,8 +347,11 @@ class _Unit:
             )
             at += channel.size
         text = "0, or why the last step could not be made"
-        if not self.by_library:
-            text += ": 1 a leg cannot take the pose, 2 a number is not finite, 3 an input is not finite"
+        text += (
+            ": a code of zveno.h without its sign"
+            if self.by_library
+            else ": 1 a leg cannot take the pose, 2 a number is not finite, 3 an input is not finite"
+        )
         made.append(_Variable("status", 1, "output", "STATUS", 0, ("1",), text, kind="WHOLE"))
         for p in self.code.parameters:
             channel = Channel(p.name, len(p.values), ", ".join(dict.fromkeys(p.units)))

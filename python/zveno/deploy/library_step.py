@@ -106,6 +106,9 @@ typedef struct engine {
 /* functions of zveno.h */
 typedef void *(*create_function)(const char *, size_t, char *, size_t);
 
+/* codes of zveno.h without their sign */
+static int positive(int code) { return (code < 0) ? -code : code; }
+
 static void *opened_library(void)
 {
   static const char name[] = "$library";
@@ -174,7 +177,7 @@ void ${name}_close(void *engine_)
 int ${name}_init(void *engine_, ${name}_state *state, const double *start)
 {
   engine *const e = (engine *)engine_;
-  const int code = e->reset(e->rig, (start != NULL) ? start : ${name}_start);
+  const int code = positive(e->reset(e->rig, (start != NULL) ? start : ${name}_start));
   state->steps = 0.0;
   state->origin = 0.0;
   (void)e->get_state(e->rig, state->y);
@@ -184,9 +187,9 @@ int ${name}_init(void *engine_, ${name}_state *state, const double *start)
 int ${name}(void *engine_, ${name}_state *state, const double *in, double *out)
 {
   engine *const e = (engine *)engine_;
-  int code = e->set_state(e->rig, state->y);
+  int code = positive(e->set_state(e->rig, state->y));
   if (code == 0) {
-    code = e->step(e->rig, in, out);
+    code = positive(e->step(e->rig, in, out));
     if (code == 0) {
       (void)e->get_state(e->rig, state->y);
       state->steps += 1.0;
@@ -201,25 +204,25 @@ int ${name}(void *engine_, ${name}_state *state, const double *in, double *out)
 int ${name}_outputs(void *engine_, const ${name}_state *state, const double *in, double *out)
 {
   engine *const e = (engine *)engine_;
-  const int code = e->set_state(e->rig, state->y);
+  const int code = positive(e->set_state(e->rig, state->y));
   (void)in;
-  return (code == 0) ? e->outputs(e->rig, out) : code;
+  return (code == 0) ? positive(e->outputs(e->rig, out)) : code;
 }
 
 const char *${name}_reason(int code)
 {
   const char *text_ = "a number is not finite: too large";
-  if (code > 0) {
+  if (code == 1) {
     text_ = "an input is refused";
-  } else if (code == -8) {
+  } else if (code == 8) {
     text_ = "a leg cannot take the pose";
-  } else if (code == -9) {
+  } else if (code == 9) {
     text_ = "the state is singular: accelerations are not determined";
-  } else if (code == -7) {
+  } else if (code == 7) {
     text_ = "a start value is not finite, or no start";
-  } else if (code == -11) {
+  } else if (code == 11) {
     text_ = "not a state of this model";
-  } else if (code == -14) {
+  } else if (code == 14) {
     text_ = "the contact is deeper than its model reaches, rings touch at the start, or latches chatter";
   }
   return text_;
