@@ -18,7 +18,7 @@ from .. import _core
 from .._check import Fail, _show, as_amount, as_array, as_choice, as_flag, as_integer, as_list, as_number
 from .._output import checked_path, replacing
 from .._record import require_keys
-from ..errors import ModelError
+from ..errors import ModelError, StepError
 from ..model import Chain, Hexapod, Linkage
 from ..sim.laws import Law, joint_place, leg_place
 from ..sim.simulation import as_laws, as_stack, initial_ring
@@ -291,6 +291,8 @@ def describe(function: str, model: Chain | Hexapod | Linkage | Scenario, options
             }
             if isinstance(model, Linkage):
                 start = _closed_start(model, start, options.get("q") is not None, fail)
+    except StepError:
+        raise
     except ValueError as error:
         fail(str(error).removeprefix("simulate: ").removeprefix(f"{function}: "))
     if called is not None:
