@@ -204,7 +204,9 @@ def test_laws_that_differ_have_numbers_by_drive(tmp_path):
     arm = zv.robots.two_link()
     laws = [zv.laws.SpringDamper(5.0, 0.2), zv.laws.Bumpers(1e3, 2.0, 1e-3, lower=-0.1, upper=0.1)]
     path = zv.export_fmu(arm, tmp_path / "arm.fmu", laws=laws, platforms="source", fmi=2)
-    tuned = {v.name: v.start for v in fmpy.read_model_description(str(path)).modelVariables if v.causality == "parameter"}
+    tuned = {
+        v.name: v.start for v in fmpy.read_model_description(str(path)).modelVariables if v.causality == "parameter"
+    }
     joints = arm.joint_names
     assert tuned[f"law.{joints[0]}.spring_damper.stiffness"] == "5.0"
     assert tuned[f"law.{joints[1]}.bumpers.blend"] == "0.001"

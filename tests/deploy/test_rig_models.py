@@ -50,7 +50,7 @@ def test_functions_of_a_linkage_and_of_its_chain_have_the_bits_of_python(rng):
 
 
 def test_a_linkage_that_cannot_be_computed_with_is_refused_by_name():
-    with pytest.raises(ValueError, match="save_rig: q is missing: linkage.close"):
+    with pytest.raises(ValueError, match=r"save_rig: q is missing: linkage\.close"):
         zv.save_rig(BAR, "x.json")
     with pytest.raises(ValueError, match="Stepper: q leaves constraint 'coupler-rocker' open by"):
         zv.Stepper(BAR, q=CLOSED + 0.1)
@@ -58,13 +58,15 @@ def test_a_linkage_that_cannot_be_computed_with_is_refused_by_name():
     with pytest.raises(ValueError, match="is a function of Python or moves in time: that cannot leave Python"):
         zv.Stepper(moved, q=np.zeros(3))
     stepper = zv.Stepper(BAR, q=CLOSED)
-    with pytest.raises(Error, match="constraint '.*' is not met by q"):
+    with pytest.raises(Error, match="constraint 'coupler-rocker' is not met by q"):
         stepper.reset([*(CLOSED + 0.1), 0.0, 0.0, 0.0])
 
 
 @pytest.mark.parametrize(("kind", "both"), [("UPS", False), ("RSU", True)])
 def test_steps_of_a_docking_have_the_bits_of_simulate(kind, both):
-    scenario = docking.demo(kind, "nominal", both=both).replace(conditions=docking.Conditions(0.08, offset=(0.02, 0.01)))
+    scenario = docking.demo(kind, "nominal", both=both).replace(
+        conditions=docking.Conditions(0.08, offset=(0.02, 0.01))
+    )
     stepper = zv.Stepper(scenario, period=1e-3)
     steps = [stepper.step() for _ in range(500)]
     history = docking.simulate(scenario, t_end=0.5, dt=1e-3, record=1e-3).history
@@ -192,7 +194,7 @@ def read_wrench(sensor, raw, state, turn, period):
 def test_a_sensor_on_a_ring_reads_what_numpy_says(rng):
     ring = zv.mechanisms.docking_ring("UPS")
     sensor = {
-        "rotation": zv.orientation.from_quaternion(np.array([0.5, 0.5, -0.1, 0.7])), "position": rng.normal(size=3), "mass": 3.0,
+        "rotation": zv.orientation.from_quaternion([0.5, 0.5, -0.1, 0.7]), "position": rng.normal(size=3), "mass": 3.0,
         "com": rng.normal(size=3), "gravity": np.array([0.0, 0.0, -9.81]), "tare": rng.normal(size=6),
         "dead_band": np.full(6, 0.5), "lag": 4e-3,
     }  # fmt: skip

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import SimpleNamespace
@@ -450,7 +449,9 @@ def _links(model: Any, names: Any, what: str, fail: Fail) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def save_rig(model: Chain | Hexapod | Linkage | Scenario, path: str | os.PathLike[str], **options: Unpack[RigOptions]) -> None:
+def save_rig(
+    model: Chain | Hexapod | Linkage | Scenario, path: str | os.PathLike[str], **options: Unpack[RigOptions]
+) -> None:
     """Write a mechanism, its laws and its period for the C library: ``zv_rig_open`` of ``zveno.h`` reads the file.
 
     Parameters

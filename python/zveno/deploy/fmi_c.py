@@ -271,7 +271,8 @@ EXPORT void ${f}FreeInstance(${f}${Instance} c)
 }
 """
 
-_SHARED: Final = r"""EXPORT ${f}Status ${f}SetDebugLogging(${f}${Instance} c, ${f}Boolean on, size_t count, const ${f}String categories[])
+_SHARED: Final = r"""
+EXPORT ${f}Status ${f}SetDebugLogging(${f}${Instance} c, ${f}Boolean on, size_t count, const ${f}String categories[])
 {
   ENTER(ANY_MODE)
   NEED((count == 0) || (categories != NULL), "categories is null")
@@ -358,7 +359,8 @@ EXPORT ${f}Status ${f}Serialize${FMUState}(${f}${Instance} c, ${f}${FMUState} st
   return ${f}OK;
 }
 
-EXPORT ${f}Status ${f}${Deserialize}${FMUState}(${f}${Instance} c, const ${f}Byte bytes[], size_t size, ${f}${FMUState} *state)
+EXPORT ${f}Status ${f}${Deserialize}${FMUState}(${f}${Instance} c, const ${f}Byte bytes[], size_t size,
+    ${f}${FMUState} *state)
 {
   ENTER(ANY_MODE)
   model_data copy;
@@ -390,7 +392,8 @@ EXPORT ${f}Status ${f}EnterContinuousTimeMode(${f}${Instance} c)
   return ${f}OK;
 }
 
-EXPORT ${f}Status ${f}CompletedIntegratorStep(${f}${Instance} c, ${f}Boolean never, ${f}Boolean *event, ${f}Boolean *stop)
+EXPORT ${f}Status ${f}CompletedIntegratorStep(${f}${Instance} c, ${f}Boolean never, ${f}Boolean *event,
+    ${f}Boolean *stop)
 {
   ENTER(CONTINUOUS)
   (void)never;
@@ -725,6 +728,7 @@ EXPORT fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind kind
   return refuse(i, fmi2Discard, __func__, "steps are never pending");
 }
 """
+
 
 def _typed() -> str:
     """Getters and setters of types that no variable has."""

@@ -342,9 +342,7 @@ class _Unit:
         for channel in self.code.outputs:
             exact = at < len(self.start) and not self.docks
             start = tuple(self.start[at : at + channel.size].tolist()) if exact else None
-            made.append(
-                self._of(channel, "output", "OUTPUT", at, kind=kinds.get(channel.name, "REAL"), start=start)
-            )
+            made.append(self._of(channel, "output", "OUTPUT", at, kind=kinds.get(channel.name, "REAL"), start=start))
             at += channel.size
         text = "0, or why the last step could not be made"
         text += (

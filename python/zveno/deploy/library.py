@@ -110,7 +110,14 @@ def _loaded() -> ct.CDLL:
     ]  # fmt: skip
     library.zv_rig_free.argtypes = [ct.c_void_p]
     library.zv_rig_free.restype = None
-    for name in ("zv_rig_get_state", "zv_rig_set_state", "zv_rig_reset", "zv_rig_info", "zv_rig_status", "zv_rig_outputs"):
+    for name in (
+        "zv_rig_get_state",
+        "zv_rig_set_state",
+        "zv_rig_reset",
+        "zv_rig_info",
+        "zv_rig_status",
+        "zv_rig_outputs",
+    ):
         getattr(library, name).argtypes = [ct.c_void_p, ct.c_void_p]
     for name in ("zv_rig_input", "zv_rig_output"):
         getattr(library, name).argtypes = [ct.c_void_p, ct.c_int32, ct.c_void_p]

@@ -527,8 +527,8 @@ def step_code(d: Description, name: str | None = None, *, tunable: bool = False)
     if not isinstance(d.model, Chain | Hexapod):
         what = "a linkage" if isinstance(d.model, Linkage) else "a docking"
         raise ValueError(
-            f"export_step: the model is {what}, whose steps are no fixed list of operations; save_rig writes it for the C "
-            "library, export_fmu with the library"
+            f"export_step: the model is {what}, whose steps are no fixed list of operations; save_rig writes it for "
+            "the C library, export_fmu puts that library into an FMU"
         )
     if d.sensor:
         raise ValueError("export_step: sensor is given; only the C library has sensors")
@@ -540,7 +540,8 @@ def step_code(d: Description, name: str | None = None, *, tunable: bool = False)
     word = identifier(name or f"{re.sub(r'[(].*?[)]', '', d.model.name)}_step".lower())
     tunables = None
     if tunable:
-        drives = [leg.name for leg in d.model.legs] if isinstance(d.model, Hexapod) else d.model.joint_names
+        legs = d.model.legs if isinstance(d.model, Hexapod) else ()
+        drives = [str(leg.name) for leg in legs] or list(getattr(d.model, "joint_names", ()))
         behind = sum(x.size for x in d.inputs)
         tunables = Tunables(d.laws, d.servo, drives, turning_drives(d.model), behind)
     parts, states = (_ring_parts if isinstance(d.model, Hexapod) else _chain_parts)(d, tunables)
@@ -699,7 +700,7 @@ def _readme(code: StepCode) -> str:
             at += x.size
     return Template(_README).substitute(
         name=code.name,
-        model=d.model.name,
+        model=d.name,
         period=d.period,
         rows="\n".join(rows),
         flags=" ".join(FLAGS),
