@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 
+import cffi
 import numpy as np
 import pytest
 import zveno as zv
@@ -408,3 +409,27 @@ def test_structs_keep_their_layout(tmp_path):
     source = "\n".join(["#include <stddef.h>", "#include <zveno.h>", *checks, "int main(void) { return 0; }"])
     (tmp_path / "layout.c").write_text(source)
     compiled(tmp_path, tmp_path / "layout.c", "-std=c11", "-O0")
+
+
+def test_the_header_is_plain_enough_for_tools_that_read_it():
+    """What cffi, and with it pycparser, reads can be called; loadlibrary of MATLAB and Clang.jl read no less."""
+    header = re.sub(r"^#include .*$", "", (ROOT / "cpp" / "zveno.h").read_text(), flags=re.M)
+    command = ["cc", "-E", "-P", "-U__GNUC__", "-x", "c", "-"]
+    text = subprocess.run(command, input=header, capture_output=True, text=True, check=True).stdout
+    ffi = cffi.FFI()
+    ffi.cdef(text)
+    library = ffi.dlopen(str(c_library().library))
+    path = TESTS / "data" / "rig_docking.json"
+    message, code = ffi.new("char[200]"), ffi.new("int *")
+    rig = library.zv_rig_open(str(path).encode(), ffi.NULL, code, message, 200)
+    assert rig != ffi.NULL, ffi.string(message)
+    info = ffi.new("zv_info *", {"struct_size": ffi.sizeof("zv_info")})
+    assert library.zv_rig_info(rig, info) == library.ZV_OK
+    assert ffi.string(info.kind) == b"docking"
+    out = ffi.new("double[]", info.output_size)
+    stepper = zv.Stepper.open(path)
+    for _ in range(5):
+        assert library.zv_rig_step(rig, ffi.NULL, out) == library.ZV_OK
+        want = stepper.step()
+    assert [*out] == [x for part in want.values() for x in part]
+    library.zv_rig_free(rig)
