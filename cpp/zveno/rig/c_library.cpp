@@ -325,6 +325,7 @@ std::unique_ptr<zv_rig> made(const char* text, std::size_t size, const zv_option
   if (options.method < ZV_AS_WRITTEN || options.method > ZV_SEMI_IMPLICIT)
     throw Refused{ZV_ERROR_ARGUMENT, "options: unknown method"};
   if (options.method != ZV_AS_WRITTEN) d.semi_implicit = options.method == ZV_SEMI_IMPLICIT;
+  if (d.docking && d.semi_implicit) throw Refused{ZV_ERROR_ARGUMENT, "options: a docking has no semi-implicit method"};
   if (options.flags & ~static_cast<std::uint32_t>(ZV_FLUSH_DENORMALS))
     throw Refused{ZV_ERROR_ARGUMENT, "options: unknown flag"};
   rig->flush = options.flags & ZV_FLUSH_DENORMALS;
@@ -758,7 +759,7 @@ int zv_rig_info(const zv_rig* rig, zv_info* info) {
   ours.period = d.period;
   ours.substeps = d.substeps;
   ours.method = d.semi_implicit ? ZV_SEMI_IMPLICIT : ZV_RK4;
-  ours.joints = d.chain ? d.chain->n() : kLegs;
+  ours.joints = d.chain ? d.chain->n() : d.docking && !d.docking->ring[0] ? 0 : kLegs;
   ours.inputs = static_cast<std::int32_t>(rig->machine->inputs.size());
   ours.outputs = static_cast<std::int32_t>(rig->machine->outputs.size());
   ours.input_size = rig->machine->inputs.size_of_all;
