@@ -2,11 +2,16 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <thread>
 
+#include <zveno/instruments/count.hpp>
 #include <zveno/sim/docking.hpp>
+#include <zveno/support/processors.hpp>
 
 #include "classes.hpp"
 #include "convert.hpp"
@@ -42,11 +47,17 @@ RingShape shape_of(const py::tuple& t) {
   return s;
 }
 
-// edge, side, face, blend, damping, friction, creep speed, exponent, sticking, mass
+// edge, side, face, blend, damping, friction, creep speed, exponent, sticking, mass, rebound
 ContactLaw law_of(const py::tuple& t) {
-  if (t.size() != 10) throw py::value_error("docking: a contact has 10 numbers");
+  if (t.size() != 11) throw py::value_error("docking: a contact has 11 numbers");
   const auto x = [&](std::size_t i) { return t[i].cast<double>(); };
-  return {x(0), x(1), x(2), x(3), x(4), x(5), x(6), x(7) > 1.25, x(8) != 0, x(9)};
+  ContactLaw law;
+  law.edge = x(0), law.side = x(1), law.face = x(2), law.blend = x(3);
+  std::fill_n(law.damping, kFeatures, x(4));
+  law.friction = x(5), law.creep_speed = x(6);
+  law.hertz = x(7) > 1.25, law.sticking = x(8) != 0;
+  law.mass = x(9), law.rebound = x(10);
+  return law;
 }
 
 dk::Move move_of(const py::tuple& t) {
@@ -140,7 +151,7 @@ void write_columns(const dk::Result& r, double* to) {
 class Runner {
  public:
   Runner(const py::dict& d, py::object kept) : kept_(std::move(kept)), setup_(setup_of(d)) {
-    free_.push_back(std::make_unique<dk::Docking>(setup_));
+    free_.push_back(std::make_unique<dk::Fleet>(setup_));
   }
 
   double start_gap(const Doubles& c) {
@@ -200,31 +211,22 @@ class Runner {
   }
 
   py::array_t<double> batch(const Doubles& conditions, const std::optional<Doubles>& factors, const dk::Options& o,
-                            int threads) {
+                            int threads, bool lanes) {
     const py::ssize_t n = conditions.size() / dk::Conditions::kNumbers;
     if (conditions.size() != n * dk::Conditions::kNumbers || (factors && factors->size() != n * dk::Factors::kNumbers))
       throw py::value_error("docking: conditions or factors have a wrong size");
     py::array_t<double> out({n, static_cast<py::ssize_t>(kColumns)});
-    struct Shared {
-      Runner& self;
-      const double *conditions, *factors;
-      const dk::Options& o;
-      double* out;
-    } shared{*this, conditions.data(), factors ? factors->data() : nullptr, o, out.mutable_data()};
+    const std::size_t workers = static_cast<std::size_t>(std::min<py::ssize_t>(
+        threads > 0 ? std::min(threads, kMostThreads) : default_threads(), std::max<py::ssize_t>(n, 1)));
     Unlocked unlocked;
+    Work work(*this, conditions.data(), factors ? factors->data() : nullptr, o, out.mutable_data(), n, lanes,
+              unlocked.watch);
     parallel_for(
-        n, 1, threads,
+        static_cast<std::ptrdiff_t>(workers), 1, static_cast<int>(workers),
         [](void* context, std::ptrdiff_t begin, std::ptrdiff_t end) {
-          Shared& s = *static_cast<Shared*>(context);
-          Loan d(s.self);
-          dk::Result r;
-          for (std::ptrdiff_t i = begin; i < end; ++i) {
-            d->run(conditions_of(s.conditions + i * dk::Conditions::kNumbers),
-                   s.factors ? factors_of(s.factors + i * dk::Factors::kNumbers) : dk::Factors(), s.o, r);
-            write_columns(r, s.out + i * kColumns);
-          }
+          for (std::ptrdiff_t i = begin; i < end; ++i) static_cast<Work*>(context)->run();
         },
-        &shared, &unlocked.watch);
+        &work);
     if (unlocked.watch.stopped()) unlocked.raise();
     return out;
   }
@@ -260,27 +262,81 @@ class Runner {
       {
         std::lock_guard lock(of.mutex_);
         if (!of.free_.empty()) {
-          one_ = std::move(of.free_.back());
+          fleet_ = std::move(of.free_.back());
           of.free_.pop_back();
         }
       }
-      if (!one_) one_ = std::make_unique<dk::Docking>(of.setup_);
+      if (!fleet_) fleet_ = std::make_unique<dk::Fleet>(of.setup_);
     }
     ~Loan() {
       std::lock_guard lock(of_.mutex_);
-      of_.free_.push_back(std::move(one_));
+      of_.free_.push_back(std::move(fleet_));
     }
-    dk::Docking* operator->() { return one_.get(); }
+    dk::Docking* operator->() { return &fleet_->one(); }
+    dk::Fleet& fleet() { return *fleet_; }
 
    private:
     Runner& of_;
-    std::unique_ptr<dk::Docking> one_;
+    std::unique_ptr<dk::Fleet> fleet_;
+  };
+
+  // rows of a batch, which threads take one after another
+  class Work : public dk::Fleet::Source {
+   public:
+    Work(Runner& runner, const double* conditions, const double* factors, const dk::Options& o, double* out,
+         std::ptrdiff_t count, bool lanes, Watch& watch)
+        : runner_(runner),
+          conditions_(conditions),
+          factors_(factors),
+          options_(o),
+          out_(out),
+          count_(count),
+          lanes_(lanes),
+          watch_(watch) {}
+
+    void run() {
+      Loan loan(runner_);
+      if (lanes_) return loan.fleet().run(*this, options_);
+      std::ptrdiff_t i;
+      dk::Conditions conditions;
+      dk::Factors factors;
+      dk::Result result;
+      while (!stopped() && next(i, conditions, factors)) {
+        loan->run(conditions, factors, options_, result);
+        done(i, result);
+      }
+    }
+
+    bool next(std::ptrdiff_t& i, dk::Conditions& conditions, dk::Factors& factors) override {
+      i = next_++;
+      if (i >= count_) return false;
+      conditions = conditions_of(conditions_ + i * dk::Conditions::kNumbers);
+      factors = factors_ ? factors_of(factors_ + i * dk::Factors::kNumbers) : dk::Factors();
+      return true;
+    }
+    void done(std::ptrdiff_t i, const dk::Result& result) override { write_columns(result, out_ + i * kColumns); }
+    bool stopped() override {
+      if (std::this_thread::get_id() == caller_ && watch_.stops()) stop_ = true;
+      return stop_;
+    }
+
+   private:
+    Runner& runner_;
+    const double *conditions_, *factors_;
+    const dk::Options& options_;
+    double* out_;
+    std::ptrdiff_t count_;
+    bool lanes_;
+    Watch& watch_;
+    std::atomic<std::ptrdiff_t> next_{0};
+    std::atomic<bool> stop_{false};
+    const std::thread::id caller_ = std::this_thread::get_id();
   };
 
   py::object kept_;  // what the setup points to
   dk::Setup setup_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<dk::Docking>> free_;
+  std::vector<std::unique_ptr<dk::Fleet>> free_;
 };
 
 // rows of R (9), p (3), v (3), w (3) -> rows of force, moment (about A's origin), powers, penetration
@@ -302,9 +358,20 @@ py::array_t<double> contact_rows(const py::tuple& a, const py::tuple& b, const p
   return out;
 }
 
+py::dict operations_of_contact() {
+  py::dict out;
+  for (const auto& [kind, n] : count_contact()) {
+    py::dict counts;
+    counts["mul"] = n.mul, counts["add"] = n.add, counts["div"] = n.div, counts["sqrt"] = n.sqrt, counts["trig"] = n.trig;
+    out[kind] = counts;
+  }
+  return out;
+}
+
 }  // namespace
 
 void register_docking(py::module_& m) {
+  m.def("contact_operations", &operations_of_contact, "Operations of a node of each kind.");
   new_class<dk::Options>(m, "DockingOptions", "Ends, step and acceptance of a run.")
       .def(py::init([](double t_end, double after, double dt, double tolerance, int halvings, int every) {
              if (!(t_end > 0) || !(dt > 0) || !(after >= 0) || halvings < 0 || every < 0)
@@ -319,7 +386,7 @@ void register_docking(py::module_& m) {
       .def("run", &Runner::run, py::arg("conditions"), py::arg("options"), py::arg("room"), py::arg("factors") = py::none(),
            "One docking with at most `room` rows of its history.")
       .def("batch", &Runner::batch, py::arg("conditions"), py::arg("factors"), py::arg("options"), py::arg("threads"),
-           "Many dockings: their summaries in rows.")
+           py::arg("lanes") = true, "Many dockings: their summaries in rows; lanes: side by side, same results.")
       .def("evaluate", &Runner::evaluate, py::arg("conditions"), py::arg("r"), py::arg("q"), py::arg("u"),
            "One evaluation of the equations of motion with the momenta of the start; None: it has failed.");
   m.def(

@@ -37,6 +37,33 @@ def test_restitution_does_not_depend_on_the_exponent():
     assert (d.state_b["velocity"][0] - d.state_a["velocity"][0]) / 0.08 == pytest.approx(0.698256682, rel=1e-6)
 
 
+@pytest.mark.parametrize(("e", "speed"), [(0.9, 0.05), (0.9, 0.1), (0.6, 0.08)])
+def test_lankarani_and_nikravesh_rebound_alike_at_any_speed(e, speed):
+    contact = docking.Contact(lankarani_nikravesh=e)
+    a = 0.75 * (1 - e * e)
+    r = contact.restitution(speed)
+    assert a * (1 + r) == pytest.approx(math.log((1 + a) / (1 - a * r)), rel=1e-12) and r > e
+    s = rigid(latches=OFF, contact=contact, conditions=docking.Conditions(speed, gap=0.002))
+    d = docking.simulate(s, 0.002 / speed + 0.3, dt=1e-4)
+    assert (d.state_b["velocity"][0] - d.state_a["velocity"][0]) / speed == pytest.approx(r, rel=2e-6)
+
+
+def test_lankarani_and_nikravesh_need_their_past():
+    ring = docking.Interface.idss_like()
+    with pytest.raises(ValueError, match="first touch"):
+        docking.contact_wrench(ring, ring, (0, 0, 0), contact=docking.Contact(lankarani_nikravesh=0.9))
+    with pytest.raises(ValueError, match="below 1"):
+        docking.Contact(lankarani_nikravesh=1.0)
+
+
+def test_operations_of_a_node_on_a_face_are_those_counted_by_hand():
+    # place 4 mul 1 add, window 3 mul 4 add, elastic force 8 mul 3 add, damping 4 mul 1 add, the rest vectors
+    face = docking.contact_operations()["face"]
+    assert face == {"mul": 43, "add": 23, "div": 2, "sqrt": 2, "trig": 0}
+    more = docking.contact_operations()
+    assert all(more[kind]["trig"] == 1 and more[kind]["mul"] > face["mul"] for kind in ("edge", "side"))
+
+
 def test_head_on_impact_of_rigid_vehicles():
     s = rigid(latches=OFF, conditions=docking.Conditions(0.08, gap=0.002))
     d = docking.simulate(s, 0.4, dt=2e-4)

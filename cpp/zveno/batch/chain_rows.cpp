@@ -9,6 +9,7 @@
 #include <zveno/batch/transcendental.hpp>
 #include <zveno/functions/chain_evaluation.hpp>
 #include <zveno/functions/contact.hpp>
+#include <zveno/functions/docking_lanes.hpp>
 #include <zveno/functions/free_motion.hpp>
 #include <zveno/functions/hexapod_motion.hpp>
 #include <zveno/functions/inertia_solver.hpp>
@@ -284,7 +285,8 @@ const KernelTable& kernel_table() {
                                  &run_reach,
                                  &run_arm,
                                  &make_free_motion,
-                                 &make_contact};
+                                 &make_contact,
+                                 &docking::make_docking_lanes};
   return table;
 }
 

@@ -36,8 +36,10 @@ inline bool any_positive(const Packed& x) {
 struct Nodes {
   std::vector<double> x, y, z, length;
   double whole = 0;
+  int flat = 0;  // the first that are in the mating plane
 
   void add(double s, double r, double angle, double l) {
+    if (s == 0 && flat == count()) ++flat;
     x.push_back(s), y.push_back(r * std::cos(angle)), z.push_back(r * std::sin(angle)), length.push_back(l);
     whole += l;
   }
@@ -64,15 +66,19 @@ struct Ring {
           side.add(at, r, centre + sign * w, h * std::sqrt(1 + out * out + around * around));
         }
     edge.finish(), face.finish(), side.finish();
-    const double c = std::cos(std::min(s.root_half_angle + kMargin, 0.5 * kPi));
-    cos_squared = c * c;
+    // half-angles shrink with the ramp, which is at least x - fillet / 2; their cosine is above its chord
+    const double wide = std::min(s.root_half_angle + kMargin, 0.5 * kPi), narrow = std::max(s.tip_half_angle, 0.0);
+    widest = std::cos(wide);
+    const double turn = wide - narrow;
+    narrowing =
+        turn > kMargin && s.root_half_angle < 0.5 * kPi - kMargin ? s.taper() * (std::cos(narrow) - widest) / turn : 0.0;
     side_radius = std::max(s.root_radius, s.tip_radius) + s.thickness + kMargin;
   }
   contact::Petals petals;
   RingShape shape;
   std::vector<Direction<double>> middle;
   Nodes edge, side, face;
-  double cos_squared, side_radius;
+  double widest, narrowing, side_radius;  // cosine of the half-angle at the root, its growth along the petal
 };
 
 // Q against P
@@ -87,6 +93,12 @@ struct Relative {
     const Packed x = Packed::load(n.x.data() + i), y = Packed::load(n.y.data() + i), z = Packed::load(n.z.data() + i);
     return {p[0] + (R[0] * x + R[1] * y + R[2] * z), p[1] + (R[3] * x + R[4] * y + R[5] * z),
             p[2] + (R[6] * x + R[7] * y + R[8] * z)};
+  }
+  // of nodes that are in the mating plane, most of them
+  ZVENO_INLINE Vector place_flat(const Nodes& n, int i) const {
+    if (i + kLanes > n.flat) return place(n, i);
+    const Packed y = Packed::load(n.y.data() + i), z = Packed::load(n.z.data() + i);
+    return {p[0] + (R[1] * y + R[2] * z), p[1] + (R[4] * y + R[5] * z), p[2] + (R[7] * y + R[8] * z)};
   }
   ZVENO_INLINE Vector velocity(const Vector& x) const {
     return Vector{v[0], v[1], v[2]} + cross(Vector{w[0], w[1], w[2]}, x);
@@ -125,8 +137,8 @@ class Collector {
   bool touched_ = false;
 };
 
-// the petal next to each node; more: positive where the node is within its widest sector
-ZVENO_INLINE Direction<Packed> nearest(const Ring& ring, const Vector& x, Packed& more) {
+// the petal next to each node; more: positive where the node may be within its sector; rise: of the petal, or less
+ZVENO_INLINE Direction<Packed> nearest(const Ring& ring, const Vector& x, const Packed& rise, Packed& more) {
   Packed most(-1e300);
   Direction<Packed> found{Packed(1.0), Packed(0.0)};
   for (const Direction<double>& m : ring.middle) {
@@ -135,7 +147,8 @@ ZVENO_INLINE Direction<Packed> nearest(const Ring& ring, const Vector& x, Packed
     most = pick(better, along, most);
     found.c = pick(better, Packed(m.c), found.c), found.s = pick(better, Packed(m.s), found.s);
   }
-  more = pick_below(Packed(0.0), most, most * most - Packed(ring.cos_squared) * (x.y * x.y + x.z * x.z), Packed(-1.0));
+  const Packed least = Packed(ring.widest) + Packed(ring.narrowing) * rise;
+  more = pick_below(Packed(0.0), most, most * most - least * least * (x.y * x.y + x.z * x.z), Packed(-1.0));
   return found;
 }
 
@@ -147,7 +160,7 @@ class LaneContact : public ContactPair {
   void evaluate(const ContactLaw& law, const double* R, const double* p, const double* v, const double* w,
                 ContactLoad& load) const override {
     walk(R, p, v, w, law, load, [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
-      return contact::respond(law, n.stiffness, n.length, n.at, touch, q.velocity(n.at));
+      return contact::respond(law, n.of, touch, q.velocity(n.of.at));
     });
   }
 
@@ -158,8 +171,8 @@ class LaneContact : public ContactPair {
     walk(R, p, v, w, law, load, [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
       const Vector bent{Packed::load(z + n.place), Packed::load(z + nodes_ + n.place),
                         Packed::load(z + 2 * nodes_ + n.place)};
-      const Packed share = n.length * Packed(1 / n.whole);
-      return contact::hold(law, n.stiffness, n.length, share, n.at, touch, q.velocity(n.at), bent, since);
+      const Packed share = n.of.length * Packed(1 / n.whole);
+      return contact::hold(law, n.of, share, touch, q.velocity(n.of.at), bent, since);
     });
   }
 
@@ -170,10 +183,26 @@ class LaneContact : public ContactPair {
     walk(R, p, v, w, law, load, [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
       const Vector bent{Packed::load(z + n.place), Packed::load(z + nodes_ + n.place),
                         Packed::load(z + 2 * nodes_ + n.place)};
-      const Vector now = contact::bristles(law, n.stiffness, n.length, touch, q.velocity(n.at), bent, dt);
+      const Vector now = contact::bristles(law, n.of, touch, q.velocity(n.of.at), bent, dt);
       now.x.store(next + n.place), now.y.store(next + nodes_ + n.place), now.z.store(next + 2 * nodes_ + n.place);
       return nothing();
     });
+  }
+
+  void approach(const double* R, const double* p, const double* v, const double* w, double* speeds) const override {
+    Packed most[kFeatures];
+    for (Packed& x : most) x = kApart;
+    ContactLoad load;
+    walk(R, p, v, w, ContactLaw(), load, [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
+      const Packed speed = -dot(q.velocity(n.of.at), touch.normal);
+      const Packed counts = pick_below(Packed(0.0), lesser(touch.depth, touch.weight), speed, Packed(kApart));
+      most[n.feature] = greater(most[n.feature], counts);
+      return nothing();
+    });
+    for (int f = 0; f < kFeatures; ++f) {
+      speeds[f] = kApart;
+      for (int l = 0; l < kLanes; ++l) speeds[f] = std::max(speeds[f], most[f][l]);
+    }
   }
 
   double penetration(const double* R, const double* p) const override {
@@ -187,10 +216,9 @@ class LaneContact : public ContactPair {
  private:
   // nodes in lanes
   struct Node {
-    double stiffness, whole;  // length of their curve
-    Packed length;
-    const Vector& at;
-    int place;  // among all nodes
+    contact::Spot<Packed> of;
+    double whole;        // length of their curve
+    int place, feature;  // place: among all nodes
   };
   static contact::Sums<Packed> nothing() { return {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, 0.0, 0.0}; }
 
@@ -201,7 +229,7 @@ class LaneContact : public ContactPair {
     {
       const Relative q(R, p, v, w);
       Collector sum;
-      petals(a_, b_, q, law, 0, f, sum);
+      petals(a_, b_, q, law, 0, 0, f, sum);
       faces(q, law, b_.edge.count() + b_.side.count(), f, sum);
       load.penetration = sum.deepest();
       if (sum.touched()) {
@@ -224,7 +252,7 @@ class LaneContact : public ContactPair {
     }
     const Relative q(turn, at, speed, rate);
     Collector sum;
-    petals(b_, a_, q, law, b_.edge.count() + b_.side.count() + b_.face.count(), f, sum);
+    petals(b_, a_, q, law, 3, b_.edge.count() + b_.side.count() + b_.face.count(), f, sum);
     load.penetration = std::max(load.penetration, sum.deepest());
     if (!sum.touched()) return;
     double s[8], force[3], moment[3];
@@ -242,25 +270,28 @@ class LaneContact : public ContactPair {
 
   // edges and sides of Q on the petals of P
   template <class F>
-  void petals(const Ring& P, const Ring& Q, const Relative& q, const ContactLaw& law, int first, const F& f,
+  void petals(const Ring& P, const Ring& Q, const Relative& q, const ContactLaw& law, int feature, int first, const F& f,
               Collector& sum) const {
     const contact::Petals& s = P.petals;
     const Packed top(s.height), bottom(s.extension), sign(s.sign), nearest_root(s.root + s.sign * kMargin),
         lean(s.sign * s.lean), bend(0.5 * s.fillet);
     for (int i = 0; i < Q.edge.count(); i += kLanes) {
-      const Vector x = q.place(Q.edge, i);
+      const Vector x = q.place_flat(Q.edge, i);
       const Packed along = lesser(Packed(top - x.x), Packed(x.x + bottom));
       // the ramp is at least x - fillet / 2: no surface is nearer than this
-      const Packed surface = nearest_root - lean * greater(Packed(x.x - bend), Packed(0.0));
+      const Packed rise = greater(Packed(x.x - bend), Packed(0.0)), surface = nearest_root - lean * rise;
       const Packed within = lesser(along, Packed(sign * (surface * surface - (x.y * x.y + x.z * x.z))));
       if (!any_positive(within)) continue;
       Packed more;
-      const Direction<Packed> middle = nearest(P, x, more);
+      const Direction<Packed> middle = nearest(P, x, rise, more);
       if (!any_positive(lesser(within, more))) continue;
       const Touch<Packed> touch = contact::edge(s, Place<Packed>(x), middle);
       sum.deepen(touch);
-      sum.add(i / kLanes % kTurns,
-              f(Node{law.edge, Q.edge.whole, Packed::load(Q.edge.length.data() + i), x, first + i}, touch, q));
+      sum.add(i / kLanes % kTurns, f(Node{{law.edge, law.damping[feature], Packed::load(Q.edge.length.data() + i), x},
+                                          Q.edge.whole,
+                                          first + i,
+                                          feature},
+                                     touch, q));
     }
     const Packed wide(P.side_radius * P.side_radius);
     for (int i = 0; i < Q.side.count(); i += kLanes) {
@@ -269,13 +300,15 @@ class LaneContact : public ContactPair {
       const Packed within = lesser(along, Packed(wide - (x.y * x.y + x.z * x.z)));
       if (!any_positive(within)) continue;
       Packed more;
-      const Direction<Packed> middle = nearest(P, x, more);
+      const Direction<Packed> middle = nearest(P, x, greater(Packed(x.x - bend), Packed(0.0)), more);
       if (!any_positive(lesser(within, more))) continue;
       const Touch<Packed> touch = contact::side(s, Place<Packed>(x), middle);
       sum.deepen(touch);
-      sum.add(
-          i / kLanes % kTurns,
-          f(Node{law.side, Q.side.whole, Packed::load(Q.side.length.data() + i), x, first + Q.edge.count() + i}, touch, q));
+      sum.add(i / kLanes % kTurns, f(Node{{law.side, law.damping[feature + 1], Packed::load(Q.side.length.data() + i), x},
+                                          Q.side.whole,
+                                          first + Q.edge.count() + i,
+                                          feature + 1},
+                                     touch, q));
     }
   }
 
@@ -283,13 +316,14 @@ class LaneContact : public ContactPair {
   template <class F>
   void faces(const Relative& q, const ContactLaw& law, int first, const F& f, Collector& sum) const {
     for (int i = 0; i < b_.face.count(); i += kLanes) {
-      const Vector x = q.place(b_.face, i);
+      const Vector x = q.place_flat(b_.face, i);
       if (!any_positive(-x.x)) continue;
       const Touch<Packed> touch =
           contact::face(a_.shape.face_radius, a_.shape.face_half_width, a_.petals.per_window, Place<Packed>(x));
       sum.deepen(touch);
       sum.add(i / kLanes % kTurns,
-              f(Node{law.face, b_.face.whole, Packed::load(b_.face.length.data() + i), x, first + i}, touch, q));
+              f(Node{{law.face, law.damping[2], Packed::load(b_.face.length.data() + i), x}, b_.face.whole, first + i, 2},
+                touch, q));
     }
   }
 

@@ -28,6 +28,9 @@ class ContactPair {
                     const double* z, double since, ContactLoad& load) const = 0;
   virtual void advance(const ContactLaw& law, const double* R, const double* p, const double* v, const double* w,
                        const double* z, double dt, double* next) const = 0;
+  // of each feature the largest speed of approach among its nodes that touch, kApart: none does
+  static constexpr double kApart = -1e300;
+  virtual void approach(const double* R, const double* p, const double* v, const double* w, double* speeds) const = 0;
   // the deepest penetration alone
   virtual double penetration(const double* R, const double* p) const = 0;
 };

@@ -203,6 +203,9 @@ struct Transcendental {
 class FreeMotion;
 class ContactPair;
 struct RingShape;
+namespace docking {
+class DockingLanes;
+}
 class JointLaw;
 class JointLaws;
 class InertiaSolver;
@@ -230,6 +233,7 @@ struct KernelTable {
   void (*run_arm)(const ArmJob&, std::ptrdiff_t begin, std::ptrdiff_t end);
   std::unique_ptr<FreeMotion> (*make_free_motion)(const Hexapod&);
   std::unique_ptr<ContactPair> (*make_contact)(const RingShape&, const RingShape&);
+  std::unique_ptr<docking::DockingLanes> (*make_docking_lanes)(const Hexapod* const (&rings)[2], const double (&offsets)[2]);
 
   Failure run(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) const {
     return run_chain(job, rows, begin, end);

@@ -21,21 +21,49 @@ struct MovingRing {
 template <class T, class S, class MakeRing, bool kFree>
 struct LegCode {
   using Of = leg::LegEvaluation<S, T, decltype(MakeRing()(nullptr))>;
-  using Flow =
-      decltype(std::declval<const Of&>().template first<kFree>(nullptr, nullptr, std::declval<leg::FirstHalf<S, T>&>()));
+  using Own = leg::FirstHalf<S, T>;
+  using Closing = leg::Closing<T, S::kSymmetric>;
+  using Flow = decltype(std::declval<const Of&>().template first<kFree>(nullptr, nullptr, std::declval<Own&>()));
+  struct Still {};
+  struct Placed {
+    decltype(std::declval<const Of&>().place(nullptr, nullptr, std::declval<Own&>(), std::declval<Closing&>(),
+                                             std::declval<T (&)[4][6]>())) inertia;
+    Closing closing;
+    T column[4][6];
+  };
   struct Memory {
     Flow flow;
-    leg::FirstHalf<S, T> own;
+    Own own;
+    std::conditional_t<kFree, Placed, Still> placed;
   };
 
   static constexpr std::size_t kLines = (sizeof(Memory) + sizeof(CacheLine) - 1) / sizeof(CacheLine);
 
+  // the ring is made again for every leg: cheaper than reading it back when the legs are in lanes
   static void first(const double* params, const T* input, void* memory, T* share, T* measure) {
-    // made again for every leg: cheaper than reading it back when the legs are in lanes
+    if constexpr (kFree) {
+      place(params, input, memory, share, measure);
+      move(params, input, memory, share);
+    } else {
+      const auto ring = MakeRing()(input);
+      const Of evaluation{{params}, ring};
+      Memory& held = *static_cast<Memory*>(memory);
+      ::new (&held.flow) Flow(evaluation.template first<kFree>(share, measure, held.own));
+    }
+  }
+  ZVENO_APART static void place(const double* params, const T* input, void* memory, T* share, T* measure) {
     const auto ring = MakeRing()(input);
     const Of evaluation{{params}, ring};
     Memory& held = *static_cast<Memory*>(memory);
-    ::new (&held.flow) Flow(evaluation.template first<kFree>(share, measure, held.own));
+    auto& to = held.placed;
+    ::new (&to.inertia) decltype(to.inertia)(evaluation.place(share, measure, held.own, to.closing, to.column));
+  }
+  ZVENO_APART static void move(const double* params, const T* input, void* memory, T* share) {
+    const auto ring = MakeRing()(input);
+    const Of evaluation{{params}, ring};
+    Memory& held = *static_cast<Memory*>(memory);
+    const auto& from = held.placed;
+    ::new (&held.flow) Flow(evaluation.move(from.inertia, from.closing, from.column, held.own, share));
   }
   static void driven(const void* memory, T& position, T* rate) {
     leg::driven(static_cast<const Memory*>(memory)->own, position, rate);
@@ -54,9 +82,11 @@ struct LegCode {
   }
   static LegFunctions<T> calls() {
     if constexpr (!kFree && std::is_same_v<T, Packed>)
-      return {&first, &driven, &drive, &second, &momenta, kLines};
+      return {&first, nullptr, nullptr, &driven, &drive, &second, &momenta, kLines};
+    else if constexpr (kFree)
+      return {&first, &place, &move, &driven, &drive, &second, nullptr, kLines};
     else
-      return {&first, &driven, &drive, &second, nullptr, kLines};
+      return {&first, nullptr, nullptr, &driven, &drive, &second, nullptr, kLines};
   }
 };
 

@@ -18,4 +18,7 @@ std::vector<StageCounts> count_operations(const Job& job);
 // Throws std::out_of_range, or std::invalid_argument for a leg that is closed by iteration.
 std::vector<StageCounts> count_operations(const Hexapod& hexapod, int leg, bool moving, bool free);
 
+// of a node of docking rings that touches: edge, side, face; placed, tested, pushed
+std::vector<StageCounts> count_contact();
+
 }  // namespace zveno

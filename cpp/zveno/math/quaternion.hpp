@@ -5,18 +5,24 @@
 
 namespace zveno {
 
+template <class T>
+T square_of(const T* q) {
+  return q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+}
+
 inline void normalise(double* q) {
-  const double size = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  const double size = std::sqrt(square_of(q));
   for (int i = 0; i < 4; ++i) q[i] /= size;
 }
 
 // of any quaternion but zero; row major
-inline void rotation(const double* q, double* R) {
-  const double s = 2 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-  const double x = q[1], y = q[2], z = q[3], wx = s * q[0] * x, wy = s * q[0] * y, wz = s * q[0] * z;
-  R[0] = 1 - s * (y * y + z * z), R[1] = s * x * y - wz, R[2] = s * x * z + wy;
-  R[3] = s * x * y + wz, R[4] = 1 - s * (x * x + z * z), R[5] = s * y * z - wx;
-  R[6] = s * x * z - wy, R[7] = s * y * z + wx, R[8] = 1 - s * (x * x + y * y);
+template <class T>
+void rotation(const T* q, T* R) {
+  const T one(1.0), s = T(2.0) / square_of(q);
+  const T x = q[1], y = q[2], z = q[3], wx = s * q[0] * x, wy = s * q[0] * y, wz = s * q[0] * z;
+  R[0] = one - s * (y * y + z * z), R[1] = s * x * y - wz, R[2] = s * x * z + wy;
+  R[3] = s * x * y + wz, R[4] = one - s * (x * x + z * z), R[5] = s * y * z - wx;
+  R[6] = s * x * z - wy, R[7] = s * y * z + wx, R[8] = one - s * (x * x + y * y);
 }
 
 // of a rotation, row major: the products 4 q_i q_j, of which the row with the largest square is taken
@@ -34,7 +40,8 @@ inline void quaternion(const double* R, double* q) {
 }
 
 // q o [a; b c d]
-inline void product(const double* q, double a, double b, double c, double d, double* out) {
+template <class T>
+void product(const T* q, const T& a, const T& b, const T& c, const T& d, T* out) {
   out[0] = q[0] * a - q[1] * b - q[2] * c - q[3] * d;
   out[1] = q[0] * b + q[1] * a + q[2] * d - q[3] * c;
   out[2] = q[0] * c - q[1] * d + q[2] * a + q[3] * b;

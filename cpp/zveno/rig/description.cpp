@@ -547,10 +547,13 @@ std::shared_ptr<const DockingModel> docking_of(const Value& value) {
     to.retraction = move_of(v.at("retraction", "a list"), where + ": retraction");
   }
   s.contact = o.truth("contact_on");
-  const std::vector<Value>& c = items_of(o.at("contact", "a list"), "contact", 10);
-  double x[10];
-  for (std::size_t i = 0; i < 10; ++i) x[i] = number_of(c[i], "contact");
-  s.law = {x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7] > 1.25, x[8] != 0, x[9]};
+  const std::vector<Value>& c = items_of(o.at("contact", "a list"), "contact", 11);
+  double x[11];
+  for (std::size_t i = 0; i < 11; ++i) x[i] = number_of(c[i], "contact");
+  s.law.edge = x[0], s.law.side = x[1], s.law.face = x[2], s.law.blend = x[3];
+  std::fill_n(s.law.damping, kFeatures, x[4]);
+  s.law.friction = x[5], s.law.creep_speed = x[6], s.law.hertz = x[7] > 1.25, s.law.sticking = x[8] != 0;
+  s.law.mass = x[9], s.law.rebound = x[10];
   s.range = o.find("range") ? o.number("range") : kNever;
   const std::vector<Value>& l = items_of(o.at("latches", "a list"), "latches", 10);
   const auto latch = [&](std::size_t i) { return number_of(l[i], "latches", &kNever); };

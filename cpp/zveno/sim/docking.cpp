@@ -4,9 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include <zveno/math/known.hpp>
-#include <zveno/math/quaternion.hpp>
-
 namespace zveno::docking {
 namespace {
 
@@ -14,33 +11,17 @@ using V = AnyVec<double>;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kPi = 3.14159265358979323846;
-constexpr Status kGoesOn = Status::captured;  // no run ends with it before its time
 constexpr int kMostSplits = 16, kBisections = 60;
+constexpr int kPatience = 32;           // steps between two looks at whether they are wanted
+constexpr double kLeastSpeed = 1e-4;    // m/s, of an approach
 constexpr double kSimultaneous = 1e-9;  // of a step: latches that close at once
 constexpr double kLeastEnergy = 1e-2;   // J, where there is no speed of approach to compare with
 
 // places of the trackers
 constexpr int kLoads = 0, kBase = 7, kLegTracks = 11, kLatchTracks = kLegTracks + 2 * kLegs * 3;
 
-V vec(const double* x) { return {x[0], x[1], x[2]}; }
-void put(const V& x, double* to) { to[0] = x.x, to[1] = x.y, to[2] = x.z; }
 void add(const V& x, double* to) { to[0] += x.x, to[1] += x.y, to[2] += x.z; }
 double norm(const V& x) { return std::sqrt(dot(x, x)); }
-V turned(const double* R, const V& x) {
-  return {R[0] * x.x + R[1] * x.y + R[2] * x.z, R[3] * x.x + R[4] * x.y + R[5] * x.z, R[6] * x.x + R[7] * x.y + R[8] * x.z};
-}
-V back(const double* R, const V& x) {
-  return {R[0] * x.x + R[3] * x.y + R[6] * x.z, R[1] * x.x + R[4] * x.y + R[7] * x.z, R[2] * x.x + R[5] * x.y + R[8] * x.z};
-}
-void times(const double* A, const double* B, double* C) {
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) C[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
-}
-// A' B
-void times_back(const double* A, const double* B, double* C) {
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) C[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
-}
 
 void quaternion_of(const double* R, double* q) {
   const double trace = R[0] + R[4] + R[8];
@@ -63,17 +44,6 @@ V rotation_vector(const double* R) {
   const V v = vec(q + 1);
   const double s = norm(v);
   return scaled(v, s < 1e-9 ? 2.0 : 2 * std::atan2(s, q[0]) / s);
-}
-
-// inertia about the centre of mass, xx xy xz yy yz zz
-V times6(const double* a, const V& x) {
-  return {a[0] * x.x + a[1] * x.y + a[2] * x.z, a[1] * x.x + a[3] * x.y + a[4] * x.z, a[2] * x.x + a[4] * x.y + a[5] * x.z};
-}
-void invert(const double* a, double* b) {
-  const double c0 = a[3] * a[5] - a[4] * a[4], c1 = a[2] * a[4] - a[1] * a[5], c2 = a[1] * a[4] - a[2] * a[3];
-  const double d = 1 / (a[0] * c0 + a[1] * c1 + a[2] * c2);
-  b[0] = c0 * d, b[1] = c1 * d, b[2] = c2 * d;
-  b[3] = (a[0] * a[5] - a[2] * a[2]) * d, b[4] = (a[1] * a[2] - a[0] * a[4]) * d, b[5] = (a[0] * a[3] - a[1] * a[1]) * d;
 }
 
 double unwrapped(double x, double near) { return x + 2 * kPi * std::round((near - x) / (2 * kPi)); }
@@ -105,8 +75,10 @@ struct Docking::Vehicle {
     int at = 0;
     for (int i = 0; i < 3; ++i)
       for (int j = i; j < 3; ++j) inertia[at++] = body.inertia(i, j);
-    invert(inertia, per_inertia);
+    invert(inertia, rigid.per_inertia);
     com = {body.com.x(), body.com.y(), body.com.z()};
+    put(com, rigid.com);
+    rigid.per_mass = 1 / body.mass;
     if (motion) motion->set_base(body);
   }
   double mass() const { return body.mass + (setup.ring ? setup.ring->leg_mass() + setup.ring->platform().mass : 0.0); }
@@ -119,7 +91,8 @@ struct Docking::Vehicle {
   bool angle[kLegs] = {};
   BodySpec body;
   V com{0, 0, 0};
-  double inertia[6], per_inertia[6];  // of a rigid vehicle about its centre of mass
+  double inertia[6];           // about the centre of mass
+  RigidVehicle<double> rigid;  // if it has no ring
   double nominal[kLegs] = {};
   double from[kLegs] = {};  // of the ramps of a move
   const Move* move = nullptr;
@@ -170,7 +143,8 @@ Docking::Docking(Setup setup) : setup_(std::move(setup)) {
 void Docking::prepare(const Factors& f) {
   vehicle_[0]->set_body(f.chaser_mass), vehicle_[1]->set_body(f.station_mass);
   law_ = setup_.law;
-  law_.friction *= f.friction, law_.damping *= f.damping;
+  law_.friction *= f.friction;
+  for (double& d : law_.damping) d *= f.damping;
   law_.edge *= f.stiffness, law_.side *= f.stiffness, law_.face *= f.stiffness;
   latch_ = setup_.latches;
   latch_.axial *= f.latch_gap, latch_.lateral *= f.latch_gap;
@@ -252,11 +226,11 @@ double Docking::start_gap(const Conditions& c) const {
 // ---- start
 
 bool Docking::begin(const Conditions& c) {
-  std::fill(y_.begin(), y_.end(), 0.0);
+  std::fill_n(y_, kState, 0.0);
   double RA[9], oA[3];
   {
     const VehicleSetup& a = setup_.vehicle[0];
-    double* s = y_.data();
+    double* s = y_;
     s[kQ0] = 1, s[kQC] = 1;
     if (a.ring) {
       std::copy_n(a.r, 3, s + kRC), std::copy_n(a.q, 4, s + kQC);
@@ -276,7 +250,7 @@ bool Docking::begin(const Conditions& c) {
   times(pitch, yaw, half), times(half, roll, turn), times(RA, turn, RB);
   const V oB = vec(oA) + turned(RA, {c.gap, c.offset[0], c.offset[1]});
   const VehicleSetup& b = setup_.vehicle[1];
-  double* s = y_.data() + kVehicle;
+  double* s = y_ + kVehicle;
   s[kQC] = 1;
   if (b.ring) {
     double RC[9], turned_back[9];
@@ -298,7 +272,7 @@ bool Docking::begin(const Conditions& c) {
   const V velocity[2] = {turned(RA, {c.closing, 0.0, 0.0}), vB + cross(w, vec(s + kX) - oB)};
   for (int k = 0; k < 2; ++k) {
     Vehicle& v = *vehicle_[k];
-    double* x = y_.data() + k * kVehicle;
+    double* x = y_ + k * kVehicle;
     double turn0[9], twist[6], p[6];
     rotation(x + kQ0, turn0);
     put(back(turn0, velocity[k]), twist);
@@ -307,7 +281,7 @@ bool Docking::begin(const Conditions& c) {
       double RC[9];
       rotation(x + kQC, RC);
       if (!v.motion->place(x + kRC, RC, x + kU, nullptr)) {
-        evaluate(0, y_.data(), now_);  // fails, and says why
+        evaluate(0, y_, *now_);  // fails, and says why
         return false;
       }
       v.motion->momentum(twist, p);
@@ -337,6 +311,7 @@ bool Docking::begin(const Conditions& c) {
   for (auto& e : external_) std::fill_n(e, 6, 0.0);
   evaluations_ = deepest_ = 0;
   std::fill(bristles_.begin(), bristles_.end(), 0.0);
+  if (law_.rebound > 0) std::fill_n(law_.damping, kFeatures, 0.0);
   bristle_time_ = 0;
   for (Tracker& t : tracker_) t = {0, 0, 0, 0, -kInfinite, kNan, 0};
   events_.clear();
@@ -344,7 +319,7 @@ bool Docking::begin(const Conditions& c) {
     v->move = nullptr;
     if (v->states > 0) {
       const double still[kLegs] = {};
-      v->laws[0]->settle(still, y_.data() + kZ + (v == vehicle_[1]) * kLegs * JointLaw::kMostStates);
+      v->laws[0]->settle(still, y_ + kZ + (v == vehicle_[1]) * kLegs * JointLaw::kMostStates);
     }
   }
   return true;
@@ -354,15 +329,13 @@ bool Docking::begin(const Conditions& c) {
 
 bool Docking::evaluate(double t, const double* y, Stage& e) {
   evaluations_ += 1;
+  elsewhere_ = false;
   for (int k = 0; k < 2; ++k) {
     Vehicle& v = *vehicle_[k];
     const double* s = y + k * kVehicle;
-    double *R0 = e.R0[k], *twist = e.twist[k];
-    rotation(s + kQ0, R0);
-    const V x0 = vec(s + kX), P = vec(s + kP);
     double p[6];
-    put(back(R0, P), p);
-    put(back(R0, vec(s + kL) - cross(x0, P)), p + 3);
+    rotation(s + kQ0, e.R0[k]);
+    momentum_in_base(s, e.R0[k], p);
     if (v.motion) {
       double* RC = e.RC[k];
       rotation(s + kQC, RC);
@@ -377,30 +350,43 @@ bool Docking::evaluate(double t, const double* y, Stage& e) {
         if (!failure_) failure_.cause = Cause::singular;
         return false;
       }
-      v.motion->twist(p, twist);
-      times(R0, RC, e.RN[k]);
-      const V w = vec(twist + 3), uw = turned(RC, vec(s + kU + 3)), arm = turned(e.RN[k], {v.setup.offset, 0.0, 0.0});
-      const V wN = turned(R0, w + uw);
-      put(x0 + turned(R0, vec(s + kRC)) + arm, e.o[k]);
-      put(wN, e.wN[k]);
-      put(turned(R0, vec(twist) + cross(w, vec(s + kRC)) + vec(s + kU)) + cross(wN, arm), e.vo[k]);
+      v.motion->twist(p, e.twist[k]);
+      move_ring(s, v.setup.offset, k, e);
     } else {
-      const V c = v.com, lin = vec(p), w = times6(v.per_inertia, vec(p + 3) - cross(c, lin));
-      put(w, twist + 3);
-      put(scaled(lin, 1 / v.body.mass) - cross(w, c), twist);
-      std::copy_n(R0, 9, e.RN[k]);
-      std::copy_n(s + kX, 3, e.o[k]);
-      put(turned(R0, w), e.wN[k]);
-      put(turned(R0, vec(twist)), e.vo[k]);
+      move_port(v.rigid, s, p, k, e);
     }
   }
-  // the rings
-  const double* RA = e.RN[0];
-  const V oA = vec(e.o[0]), oB = vec(e.o[1]), wA = vec(e.wN[0]), wB = vec(e.wN[1]);
-  times_back(RA, e.RN[1], e.turn);
-  put(back(RA, oB - oA), e.at);
-  put(back(RA, vec(e.vo[1]) + cross(wB, oA - oB) - vec(e.vo[0])), e.v);
-  put(back(RA, wB - wA), e.w);
+  relate(e);
+  touch(t, e);
+  double* rate = e.rate.data();
+  double leg_power = 0, external_power = 0;
+  for (int k = 0; k < 2; ++k) {
+    Vehicle& v = *vehicle_[k];
+    const double *s = y + k * kVehicle, *ext = external_[k];
+    const LoadInN<double> load = load_on(k, e.load, e);
+    external_power += move_vehicle(s, v.rigid.com, load, ext, k, e, rate);
+    if (!v.motion) continue;
+    drive(t, k, v.motion->position, v.motion->rate, y, e);
+    for (int i = 0; i < kLegs; ++i) {
+      const double power = e.tau[k][i] * v.motion->rate[i];
+      leg_power += power;
+      rate[kLegWork + k * kLegs + i] = power;
+    }
+    double wrench[6];
+    ring_wrench(s, load, k, e, wrench);
+    if (!v.motion->finish(e.twist[k] + 3, e.tau[k], wrench, ext)) {
+      failure_ = {};
+      failure_.cause = Cause::overflow;
+      return false;
+    }
+    move_on(s, v.motion->acceleration, rate + k * kVehicle);
+    std::copy_n(v.motion->base_acceleration, 6, e.base_acceleration[k]);
+  }
+  rate[kWork + 3] = leg_power, rate[kWork + 4] = external_power;
+  return true;
+}
+
+void Docking::touch(double t, Stage& e) const {
   const double across = std::hypot(e.turn[3], e.turn[6]);  // x_A x x_B
   if (given.contact) {                                     // measured: on the first ring
     e.contact = {};
@@ -414,7 +400,6 @@ bool Docking::evaluate(double t, const double* y, Stage& e) {
     contact_->evaluate(law_, e.turn, e.at, e.v, e.w, e.contact);
   }
   std::copy_n(e.contact.force, 3, e.load), std::copy_n(e.contact.moment, 3, e.load + 3);
-  double* rate = e.rate.data();
   double latch_power = 0;
   for (int j = 0; j < latch_count_; ++j) {
     e.latch_force[j] = 0;
@@ -428,58 +413,28 @@ bool Docking::evaluate(double t, const double* y, Stage& e) {
     e.latch_force[j] = norm(f);
     latch_power -= dot(f, v);
   }
-  const V F = turned(RA, vec(e.load)), M = turned(RA, vec(e.load + 3)) + cross(oA, F);
-  double leg_power = 0, external_power = 0;
-  for (int k = 0; k < 2; ++k) {
-    Vehicle& v = *vehicle_[k];
-    const double *s = y + k * kVehicle, *R0 = e.R0[k], *twist = e.twist[k], *ext = external_[k];
-    double* out = rate + k * kVehicle;
-    const V f = k ? F : -F, m = k ? M : -M, omega = vec(twist + 3), x0 = vec(s + kX);
-    put(turned(R0, vec(twist)), out + kX);
-    product(s + kQ0, 0, 0.5 * omega.x, 0.5 * omega.y, 0.5 * omega.z, out + kQ0);
-    const V push = turned(R0, vec(ext)), xc = x0 + turned(R0, v.com);
-    const V spin = turned(R0, vec(ext + 3)) + cross(xc, push);
-    put(f + push, out + kP), put(m + spin, out + kL);
-    put(push, rate + kExternal + 6 * k), put(spin, rate + kExternal + 6 * k + 3);
-    external_power += dot(vec(ext), vec(twist) + cross(omega, v.com)) + dot(vec(ext + 3), omega);
-    if (!v.motion) continue;
-    double x[kLegs], force[kLegs], wrench[6];
-    for (int i = 0; i < kLegs; ++i) {
-      x[i] = v.angle[i] ? unwrapped(v.motion->position[i], v.nominal[i]) : v.motion->position[i];
-      e.stroke[k][i] = x[i] - v.nominal[i], e.speed[k][i] = v.motion->rate[i];
-    }
-    const int law = phase_ == Phase::ready ? 0 : phase_ == Phase::attenuation ? 1 : 2;
-    const int z = kZ + k * kLegs * JointLaw::kMostStates;
-    v.laws[law]->forces(t, x, v.motion->rate, y + z, rate + z, force);
-    for (int i = 0; i < kLegs; ++i) {
-      if (v.move) {
-        const Ramp ramp{v.from[i], v.nominal[i] + v.move->target, v.move->speed, phase_since_};
-        const Reference to = ramp.at(t);
-        const double wanted = v.move->stiffness * (to.value - x[i]) + v.move->damping * (to.rate - v.motion->rate[i]);
-        force[i] += std::clamp(wanted, -v.move->limit, v.move->limit);
-      }
-      force[i] *= leg_force_;
-      e.tau[k][i] = force[i];
-      const double power = force[i] * v.motion->rate[i];
-      leg_power += power;
-      rate[kLegWork + k * kLegs + i] = power;
-    }
-    const V xC = x0 + turned(R0, vec(s + kRC));
-    put(back(R0, f), wrench);
-    put(back(e.RN[k], m - cross(xC, f)), wrench + 3);
-    if (!v.motion->finish(twist + 3, force, wrench, ext)) {
-      failure_ = {};
-      failure_.cause = Cause::overflow;
-      return false;
-    }
-    std::copy_n(s + kU, 3, out + kRC);
-    product(s + kQC, 0, 0.5 * s[kU + 3], 0.5 * s[kU + 4], 0.5 * s[kU + 5], out + kQC);
-    std::copy_n(v.motion->acceleration, 6, out + kU);
-    std::copy_n(v.motion->base_acceleration, 6, e.base_acceleration[k]);
+  e.rate[kWork] = e.contact.normal_power, e.rate[kWork + 1] = e.contact.friction_power, e.rate[kWork + 2] = latch_power;
+}
+
+void Docking::drive(double t, int k, const double* position, const double* speed, const double* y, Stage& e) const {
+  const Vehicle& v = *vehicle_[k];
+  double x[kLegs], *force = e.tau[k];
+  for (int i = 0; i < kLegs; ++i) {
+    x[i] = v.angle[i] ? unwrapped(position[i], v.nominal[i]) : position[i];
+    e.stroke[k][i] = x[i] - v.nominal[i], e.speed[k][i] = speed[i];
   }
-  rate[kWork] = e.contact.normal_power, rate[kWork + 1] = e.contact.friction_power;
-  rate[kWork + 2] = latch_power, rate[kWork + 3] = leg_power, rate[kWork + 4] = external_power;
-  return true;
+  const int law = phase_ == Phase::ready ? 0 : phase_ == Phase::attenuation ? 1 : 2;
+  const int z = kZ + k * kLegs * JointLaw::kMostStates;
+  v.laws[law]->forces(t, x, speed, y ? y + z : nullptr, e.rate.data() + z, force);
+  for (int i = 0; i < kLegs; ++i) {
+    if (v.move) {
+      const Ramp ramp{v.from[i], v.nominal[i] + v.move->target, v.move->speed, phase_since_};
+      const Reference to = ramp.at(t);
+      const double wanted = v.move->stiffness * (to.value - x[i]) + v.move->damping * (to.rate - speed[i]);
+      force[i] += std::clamp(wanted, -v.move->limit, v.move->limit);
+    }
+    force[i] *= leg_force_;
+  }
 }
 
 // of the state that was evaluated last
@@ -493,21 +448,9 @@ double Docking::kinetic(const Stage& e) {
   return total;
 }
 
-// classical Runge-Kutta; quaternions of unit length
 bool Docking::step(double t, double h, const double* y, const Stage& e, double* next) {
-  const int n = size_;
-  const double* k1 = e.rate.data();
-  const double* k = mid_.rate.data();
-  double* x = tmp_.data();
-  for (int i = 0; i < n; ++i) x[i] = y[i] + 0.5 * h * k1[i], next[i] = k1[i];
-  if (!evaluate(t + 0.5 * h, x, mid_)) return false;
-  for (int i = 0; i < n; ++i) x[i] = y[i] + 0.5 * h * k[i], next[i] += 2 * k[i];
-  if (!evaluate(t + 0.5 * h, x, mid_)) return false;
-  for (int i = 0; i < n; ++i) x[i] = y[i] + h * k[i], next[i] += 2 * k[i];
-  if (!evaluate(t + h, x, mid_)) return false;
-  for (int i = 0; i < n; ++i) next[i] = y[i] + h / 6 * (next[i] + k[i]);
-  for (int v = 0; v < 2; ++v) normalise(next + v * kVehicle + kQ0), normalise(next + v * kVehicle + kQC);
-  return true;
+  return runge_kutta(size_, h, y, e.rate.data(), mid_.rate.data(), tmp_.data(), next,
+                     [&](int stage) { return evaluate(stage < 2 ? t + 0.5 * h : t + h, tmp_.data(), mid_); });
 }
 
 // ---- peaks
@@ -584,7 +527,7 @@ void Docking::set_phase(Phase p, double t, const Stage& e) {
     for (int i = 0; i < kLegs; ++i)
       v.from[i] = v.nominal[i] + (v.move && !std::isnan(v.move->start) ? v.move->start : e.stroke[k][i]);
     if (v.states > 0 && p != Phase::hard_mate)
-      v.laws[p == Phase::attenuation ? 1 : 2]->settle(e.speed[k], y_.data() + kZ + k * kLegs * JointLaw::kMostStates);
+      v.laws[p == Phase::attenuation ? 1 : 2]->settle(e.speed[k], y_ + kZ + k * kLegs * JointLaw::kMostStates);
   }
 }
 
@@ -686,24 +629,51 @@ void Docking::sample_holds(const double* y, const Stage& e) {
 
 // ---- runs
 
-void Docking::run(const Conditions& given, const Factors& factors, const Options& o, Result& result, double* history,
+void Docking::run(const Conditions& conditions, const Factors& factors, const Options& o, Result& result, double* history,
                   std::ptrdiff_t room, std::ptrdiff_t* rows) {
+  start(conditions, factors, o, result, history, room, rows);
+  while (next()) make();
+}
+
+void Docking::start(const Conditions& given, const Factors& factors, const Options& o, Result& result, double* history,
+                    std::ptrdiff_t room, std::ptrdiff_t* rows) {
   Conditions c = given;
   prepare(factors);
   if (std::isnan(c.gap)) c.gap = start_gap(c);
   const double m = vehicle_[0]->mass(), M = vehicle_[1]->mass();
-  const double scale = std::max(0.5 * m * M / (m + M) * c.closing * c.closing, kLeastEnergy);
-  for (int parts = 1, left = o.halvings;; parts *= 2, --left) {
-    result = {};
-    result.gap = c.gap, result.dt = o.dt / parts, result.energy_scale = scale;
-    result.status = attempt(c, o, o.dt / parts, parts, result, history, room, rows);
-    const bool sound = std::fabs(result.energy_error) <= o.tolerance * scale;
-    if (result.status == Status::touching || (sound && result.status != Status::not_finite)) return;
-    if (left <= 0) {
-      if (result.status == Status::captured || result.status == Status::not_captured) result.status = Status::energy;
-      return;
-    }
-  }
+  run_ = {};
+  run_.conditions = c, run_.options = o, run_.result = &result;
+  run_.history = history, run_.room = room, run_.rows = rows;
+  run_.scale = std::max(0.5 * m * M / (m + M) * c.closing * c.closing, kLeastEnergy);
+  run_.parts = 1, run_.left = o.halvings;
+  attempt();
+}
+
+std::unique_ptr<DockingLanes> Docking::lanes() const {
+  const Hexapod* const rings[2] = {setup_.vehicle[0].ring, setup_.vehicle[1].ring};
+  const double offsets[2] = {setup_.vehicle[0].offset, setup_.vehicle[1].offset};
+  if (size_ != kZ || (!rings[0] && !rings[1])) return nullptr;
+  for (const Hexapod* ring : rings)
+    if (ring && ring->has_custom()) return nullptr;
+  return setup_.kernels->make_docking_lanes(rings, offsets);
+}
+
+const BodySpec& Docking::body(int k) const { return vehicle_[k]->body; }
+
+LaneStep Docking::plan() { return {this, run_.t, run_.h, run_.t1, y_, now_->rate.data(), external_, next_, then_, true}; }
+
+void Docking::make() {
+  if (step(run_.t, run_.h, y_, *now_, next_) && evaluate(run_.t1, next_, *then_))
+    after();
+  else
+    end(failed());
+}
+
+void Docking::take(bool fine) {
+  if (!fine) return make();  // which says why
+  evaluations_ += 4;
+  elsewhere_ = true;
+  after();
 }
 
 Status Docking::failed() const {
@@ -718,24 +688,51 @@ Status Docking::failed() const {
   }
 }
 
-void Docking::close_latch(int j) {
-  latched_[j] = Latched::closed;
-  closed_at_[j] = t_;
-  latch_gap(now_.turn, now_.at, j, gap_0_[j]);
-  ++closed_;
-  note(t_, EventKind::latch, j);
-  if (captured_ || closed_ < latch_.need) return;
-  captured_ = true;
-  capture_ = t_;
-  note(t_, EventKind::capture, -1);
-  if (setup_.phases.enters[static_cast<int>(Phase::attenuation)] && !given.phase) set_phase(Phase::attenuation, t_, now_);
-  stop_ = std::min(stop_, t_ + after_);
-  for (std::size_t i = 0; i < thrust_on_.size(); ++i)
-    if (setup_.thrusts[i].start == ThrustSetup::Start::capture)
-      thrust_on_[i] = t_ + setup_.thrusts[i].delay, thrust_off_[i] = thrust_on_[i] + setup_.thrusts[i].duration;
+// an attempt has come to its end: good enough, or once more with half the step
+void Docking::conclude(Status s) {
+  Result& result = *run_.result;
+  result.status = s;
+  const bool sound = std::fabs(result.energy_error) <= run_.options.tolerance * run_.scale;
+  run_.over = s == Status::touching || (sound && s != Status::not_finite);
+  if (run_.over) return;
+  if (run_.left <= 0) {
+    run_.over = true;
+    if (s == Status::captured || s == Status::not_captured) result.status = Status::energy;
+    return;
+  }
+  run_.parts *= 2, --run_.left;
+  attempt();
 }
 
-void Docking::touch(double at) {
+void Docking::end(Status s) {
+  const bool complete = s == Status::captured || s == Status::not_captured;
+  const double count = evaluations_;
+  if ((!complete || elsewhere_) && !evaluate(run_.t, y_, *now_)) return conclude(s);
+  if (complete) evaluations_ = count;
+  record(true);
+  finish(run_.t, y_, *now_, *run_.result);
+  conclude(s);
+}
+
+void Docking::close_latch(int j) {
+  const double t = run_.t;
+  latched_[j] = Latched::closed;
+  closed_at_[j] = t;
+  latch_gap(now_->turn, now_->at, j, gap_0_[j]);
+  ++closed_;
+  note(t, EventKind::latch, j);
+  if (captured_ || closed_ < latch_.need) return;
+  captured_ = true;
+  capture_ = t;
+  note(t, EventKind::capture, -1);
+  if (setup_.phases.enters[static_cast<int>(Phase::attenuation)] && !given.phase) set_phase(Phase::attenuation, t, *now_);
+  run_.t_stop = std::min(run_.options.t_end, t + run_.options.after);
+  for (std::size_t i = 0; i < thrust_on_.size(); ++i)
+    if (setup_.thrusts[i].start == ThrustSetup::Start::capture)
+      thrust_on_[i] = t + setup_.thrusts[i].delay, thrust_off_[i] = thrust_on_[i] + setup_.thrusts[i].duration;
+}
+
+void Docking::touched(double at) {
   touched_ = true;
   contact_time_ = at;
   note(at, EventKind::contact, -1);
@@ -746,177 +743,212 @@ void Docking::touch(double at) {
 
 // forces have jumped: rates anew
 bool Docking::again() {
-  apply_edges(t_);
+  apply_edges(run_.t);
   cut();
-  if (!evaluate(t_, y_.data(), now_)) return false;
-  sample(t_, now_);
+  if (!evaluate(run_.t, y_, *now_)) return false;
+  sample(run_.t, *now_);
   return true;
 }
 
-// everything at t = 0
-Status Docking::start(const Conditions& c) {
-  t_ = 0;
-  if (!begin(c)) return failed();
-  apply_edges(t_);
-  if (!evaluate(t_, y_.data(), now_)) return failed();
-  energy_0_ = kinetic(now_);
-  for (int i = 0; i < 6; ++i) {
-    momentum_b_[i] = y_[static_cast<std::size_t>(kVehicle + kP + i)];
-    momentum_0_[i] = y_[static_cast<std::size_t>(kP + i)] + momentum_b_[i];
+void Docking::record(bool last) {
+  if (!run_.history || run_.written >= run_.room || (run_.written + 1 == run_.room && !last)) return;
+  write(run_.t, y_, *now_, run_.history + run_.written * history_width());
+  ++run_.written;
+  if (run_.rows) *run_.rows = run_.written;
+}
+
+// where in a step of length h the first node touches
+double Docking::contact_between(double h) const {
+  double low = 0, high = 1, turn[9], at[3];
+  std::array<double, 2 * kVehicle> between;
+  for (int i = 0; i < kBisections && high - low > 1e-13; ++i) {
+    const double x = 0.5 * (low + high);
+    hermite(x, h, y_, now_->rate.data(), next_, then_->rate.data(), between.data());
+    relative_pose(between.data(), turn, at);
+    (contact_->penetration(turn, at) > 0 ? high : low) = x;
   }
-  if (now_.contact.penetration > 0) return Status::touching;
+  return high;
+}
+
+void Docking::attempt() {
+  const Options& o = run_.options;
+  Result& result = *run_.result;
+  result = {};
+  run_.dt = o.dt / run_.parts;
+  result.gap = run_.conditions.gap, result.dt = run_.dt, result.energy_scale = run_.scale;
+  result.energy_error = kNan;
+  run_.written = 0;
+  if (run_.rows) *run_.rows = 0;
+  if (!begin(run_.conditions)) return conclude(failed());
+  double& t = run_.t = 0;
+  apply_edges(t);
+  if (!evaluate(t, y_, *now_)) return conclude(failed());
+  energy_0_ = kinetic(*now_);
+  for (int i = 0; i < 6; ++i) {
+    momentum_b_[i] = y_[kVehicle + kP + i];
+    momentum_0_[i] = y_[kP + i] + momentum_b_[i];
+  }
+  if (now_->contact.penetration > 0) return finish(t, y_, *now_, result), conclude(Status::touching);
+
+  run_.t_stop = o.t_end;
   if (latch_.enabled) {
     bool any = false;
     for (int j = 0; j < latch_count_; ++j)
-      if (latch_function(now_.turn, now_.at, j) < 0) close_latch(j), any = true;
-    if (any && (apply_edges(t_), !evaluate(t_, y_.data(), now_))) return failed();
+      if (latch_function(now_->turn, now_->at, j) < 0) close_latch(j), any = true;
+    if (any && (apply_edges(t), !evaluate(t, y_, *now_))) return conclude(failed());
   }
   if (!setup_.holds.empty()) {
-    sample_holds(y_.data(), now_);
-    apply_edges(t_);
-    if (!evaluate(t_, y_.data(), now_)) return failed();
+    sample_holds(y_, *now_);
+    apply_edges(t);
+    if (!evaluate(t, y_, *now_)) return conclude(failed());
   }
-  sample(t_, now_);
-  return kGoesOn;
-}
-
-// To n dt, splitting where forces jump; then what is due there. period: the step that was asked for, of which dt is a part.
-Status Docking::go_to(long long n, double dt, double period, int parts) {
-  double theta[kMostLatches], turn[9], at[3];
-  std::array<double, 2 * kVehicle> between;
-  double& t = t_;
-  int splits = 0;
-  const double grid = static_cast<double>(n) * dt;
-  while (t < std::min(grid, stop_) && !done_) {
-    const double target = std::min(grid, stop_), edge = next_edge(t);
-    double t1 = std::min(target, edge), h = t1 - t;
-    bool jumps = t1 == edge;
-    if (++splits > kMostSplits) return Status::chattering;
-    if (!step(t, h, y_.data(), now_, next_.data()) || !evaluate(t1, next_.data(), then_)) return failed();
-    // what happened on the way: the earliest first
-    double first = 2;
-    for (int j = 0; j < latch_count_; ++j) {
-      theta[j] = 2;
-      if (!latch_.enabled || latched_[j] != Latched::open || !(latch_function(then_.turn, then_.at, j) < 0)) continue;
-      double low = 0, high = 1;
-      for (int i = 0; i < kBisections && high - low > 1e-15; ++i) {
-        const double x = 0.5 * (low + high);
-        hermite(x, h, y_.data(), now_.rate.data(), next_.data(), then_.rate.data(), between.data());
-        relative_pose(between.data(), turn, at);
-        (latch_function(turn, at, j) < 0 ? high : low) = x;
-      }
-      theta[j] = high;
-      first = std::min(first, high);
-    }
-    double contact = 2;
-    const auto find_contact = [&](double length) {
-      double low = 0, high = 1;
-      for (int i = 0; i < kBisections && high - low > 1e-13; ++i) {
-        const double x = 0.5 * (low + high);
-        hermite(x, length, y_.data(), now_.rate.data(), next_.data(), then_.rate.data(), between.data());
-        relative_pose(between.data(), turn, at);
-        (contact_->penetration(turn, at) > 0 ? high : low) = x;
-      }
-      return high;
-    };
-    const bool splits_at_contact = allow_split_contact_ && !touched_ && then_.contact.penetration > 0;
-    if (splits_at_contact) contact = find_contact(h);
-    int broken = -1;
-    for (int j = 0; j < latch_count_; ++j)
-      if (latched_[j] == Latched::closed && then_.latch_force[j] > latch_.break_force) broken = j;
-    double shortened = std::min(first, contact) * h;
-    if (broken >= 0) {  // by repeated steps: forces are no function of the pose alone
-      double low = 0, high = std::min(shortened, h);
-      for (int i = 0; i < 40; ++i) {
-        const double x = 0.5 * (low + high);
-        if (!step(t, x, y_.data(), now_, next_.data()) || !evaluate(t + x, next_.data(), then_)) return failed();
-        double most = 0;
-        for (int j = 0; j < latch_count_; ++j) most = std::max(most, then_.latch_force[j]);
-        (most > latch_.break_force ? high : low) = x;
-      }
-      if (high < shortened)
-        shortened = high, first = contact = 2;
-      else
-        broken = -1;
-    }
-    const bool shorter = shortened < h;
-    if (shorter || broken >= 0) {
-      jumps = false;
-      h = std::min(shortened, h), t1 = t + h;
-      if (!step(t, h, y_.data(), now_, next_.data()) || !evaluate(t1, next_.data(), then_)) return failed();
-    }
-    if (!touched_ && !splits_at_contact && then_.contact.penetration > 0) touch(t + h * find_contact(h));
-    std::swap(y_, next_);
-    std::swap(now_, then_);
-    t = t1;
-    if (law_.sticking) {
-      contact_->advance(law_, now_.turn, now_.at, now_.v, now_.w, bristles_.data(), t - bristle_time_,
-                        next_bristles_.data());
-      std::swap(bristles_, next_bristles_);
-      bristle_time_ = t;
-      if (!evaluate(t, y_.data(), now_)) return failed();
-    }
-    sample(t, now_);
-    bool acted = jumps;
-    if (splits_at_contact && contact <= first && contact < 2) touch(t), acted = true;
-    if (first < 2 && first <= contact)
-      for (int j = 0; j < latch_count_; ++j)
-        if (theta[j] <= first + kSimultaneous) close_latch(j), acted = true;
-    if (broken >= 0)
-      for (int j = 0; j < latch_count_; ++j)
-        if (latched_[j] == Latched::closed && now_.latch_force[j] > latch_.break_force * (1 - 1e-9))
-          latched_[j] = Latched::lost, --closed_, note(t, EventKind::lost, j), acted = true;
-    for (int j = 0; j < latch_count_; ++j) {
-      if (latched_[j] != Latched::disarmed) continue;
-      double g[3];
-      latch_gap(now_.turn, now_.at, j, g);
-      if (std::fabs(g[0]) > 1.5 * latch_.axial || std::hypot(g[1], g[2]) > 1.5 * latch_.lateral) latched_[j] = Latched::open;
-    }
-    if (acted && !again()) return failed();
-    if (now_.contact.penetration > setup_.range) return Status::contact_range;
-  }
-  if (done_) return kGoesOn;
-  if (!given.phase && look_for_phase(t, now_) && !again()) return failed();
-  if (t == grid) {
-    bool due = false;
-    for (const HoldSetup& h : setup_.holds) due |= n % (std::max(1LL, std::llround(h.period / period)) * parts) == 0;
-    if (due) {
-      sample_holds(y_.data(), now_);
-      if (!again()) return failed();
-    }
-  }
-  return kGoesOn;
-}
-
-Status Docking::attempt(const Conditions& c, const Options& o, double dt, int parts, Result& result, double* history,
-                        std::ptrdiff_t room, std::ptrdiff_t* rows) {
-  std::ptrdiff_t written = 0;
-  if (rows) *rows = 0;
-  result.energy_error = kNan;
-  stop_ = o.t_end, after_ = o.after;
-  const Status begun = start(c);
-  if (begun == Status::touching) finish(t_, y_.data(), now_, result);
-  if (begun != kGoesOn) return begun;
-  const auto record = [&](bool last) {
-    if (!history || written >= room || (written + 1 == room && !last)) return;
-    write(t_, y_.data(), now_, history + written * history_width());
-    ++written;
-    if (rows) *rows = written;
-  };
-  const auto end = [&](Status s) {
-    if (s != Status::captured && s != Status::not_captured && !evaluate(t_, y_.data(), now_)) return s;
-    record(true);
-    finish(t_, y_.data(), now_, result);
-    return s;
-  };
+  sample(t, *now_);
   record(false);
-  for (long long n = 1; t_ < stop_ && !done_; ++n) {
-    if (const Status s = go_to(n, dt, o.dt, parts); s != kGoesOn) return end(s);
-    const bool at_grid = t_ == static_cast<double>(n) * dt;
-    if (at_grid && o.every > 0 && n % (static_cast<long long>(o.every) * parts) == 0 && t_ < stop_) record(false);
+  run_.steps = 1, run_.splits = 0;
+  run_.grid = run_.dt;
+}
+
+// the next step on the way to a time; false: there were too many
+bool Docking::plan_to(double target) {
+  const double edge = next_edge(run_.t);
+  run_.t1 = std::min(target, edge), run_.h = run_.t1 - run_.t;
+  run_.jumps = run_.t1 == edge;
+  return ++run_.splits <= kMostSplits;
+}
+
+// what is due at the end of a step that was asked for; false: it fails
+bool Docking::arrive() {
+  if (!given.phase && look_for_phase(run_.t, *now_) && !again()) return false;
+  if (run_.t != run_.grid) return true;
+  bool due = false;
+  for (const HoldSetup& hold : setup_.holds)
+    due |= run_.steps % (std::max(1LL, std::llround(hold.period / run_.options.dt)) * run_.parts) == 0;
+  if (due) {
+    sample_holds(y_, *now_);
+    if (!again()) return false;
   }
-  const bool holds = captured_ && (closed_ >= latch_.need || released_);
-  return end(holds ? Status::captured : Status::not_captured);
+  const long long every = static_cast<long long>(run_.options.every) * run_.parts;
+  if (every > 0 && run_.steps % every == 0 && run_.t < run_.t_stop) record(false);
+  return true;
+}
+
+// whether there is a step to make, and which
+bool Docking::next() {
+  while (!run_.over) {
+    const double target = std::min(run_.grid, run_.t_stop);
+    if (run_.t < target && !done_) {
+      if (plan_to(target)) return true;
+      end(Status::chattering);
+      continue;
+    }
+    if (!done_ && run_.t > 0 && !arrive()) {
+      end(failed());
+      continue;
+    }
+    if (run_.t < run_.t_stop && !done_) {
+      run_.grid = static_cast<double>(++run_.steps) * run_.dt;
+      run_.splits = 0;
+      continue;
+    }
+    end(captured_ && (closed_ >= latch_.need || released_) ? Status::captured : Status::not_captured);
+  }
+  return false;
+}
+
+// Lankarani-Nikravesh: features that have begun to touch keep their speed, those that are apart forget it. True: some have
+// changed.
+bool Docking::note_approach() {
+  double speed[kFeatures];
+  contact_->approach(now_->turn, now_->at, now_->v, now_->w, speed);
+  bool changed = false;
+  for (int f = 0; f < kFeatures; ++f) {
+    double& d = law_.damping[f];
+    const bool touches = speed[f] > ContactPair::kApart;
+    if (touches == (d > 0)) continue;
+    d = touches ? 0.75 * (1 - law_.rebound * law_.rebound) / std::max(speed[f], kLeastSpeed) : 0.0;
+    changed = true;
+  }
+  return changed;
+}
+
+// A step has been made, from y_, now_ to next_, then_: what happened on the way, the earliest first.
+void Docking::after() {
+  double& t = run_.t;
+  double h = run_.h, t1 = run_.t1, first = 2, theta[kMostLatches], turn[9], at[3];
+  bool jumps = run_.jumps;
+  std::array<double, 2 * kVehicle> between;
+  for (int j = 0; j < latch_count_; ++j) {
+    theta[j] = 2;
+    if (!latch_.enabled || latched_[j] != Latched::open || !(latch_function(then_->turn, then_->at, j) < 0)) continue;
+    double low = 0, high = 1;
+    for (int i = 0; i < kBisections && high - low > 1e-15; ++i) {
+      const double x = 0.5 * (low + high);
+      hermite(x, h, y_, now_->rate.data(), next_, then_->rate.data(), between.data());
+      relative_pose(between.data(), turn, at);
+      (latch_function(turn, at, j) < 0 ? high : low) = x;
+    }
+    theta[j] = high;
+    first = std::min(first, high);
+  }
+  double contact = 2;
+  const bool splits_at_contact = allow_split_contact_ && !touched_ && then_->contact.penetration > 0;
+  if (splits_at_contact) contact = contact_between(h);
+  int broken = -1;
+  for (int j = 0; j < latch_count_; ++j)
+    if (latched_[j] == Latched::closed && then_->latch_force[j] > latch_.break_force) broken = j;
+  double shortened = std::min(first, contact) * h;
+  const auto remake = [&](double length, double end) {
+    return step(t, length, y_, *now_, next_) && evaluate(end, next_, *then_);
+  };
+  if (broken >= 0) {  // by repeated steps: forces are no function of the pose alone
+    double low = 0, high = std::min(shortened, h);
+    for (int i = 0; i < 40; ++i) {
+      const double x = 0.5 * (low + high);
+      if (!remake(x, t + x)) return end(failed());
+      double most = 0;
+      for (int j = 0; j < latch_count_; ++j) most = std::max(most, then_->latch_force[j]);
+      (most > latch_.break_force ? high : low) = x;
+    }
+    if (high < shortened)
+      shortened = high, first = contact = 2;
+    else
+      broken = -1;
+  }
+  if (shortened < h || broken >= 0) {
+    jumps = false;
+    h = std::min(shortened, h), t1 = t + h;
+    if (!remake(h, t1)) return end(failed());
+  }
+  if (!touched_ && !splits_at_contact && then_->contact.penetration > 0) touched(t + h * contact_between(h));
+  std::swap(y_, next_);
+  std::swap(now_, then_);
+  t = t1;
+  if (law_.sticking) {
+    contact_->advance(law_, now_->turn, now_->at, now_->v, now_->w, bristles_.data(), t - bristle_time_,
+                      next_bristles_.data());
+    std::swap(bristles_, next_bristles_);
+    bristle_time_ = t;
+    if (!evaluate(t, y_, *now_)) return end(failed());
+  }
+  if (law_.rebound > 0 && note_approach() && !evaluate(t, y_, *now_)) return end(failed());
+  sample(t, *now_);
+  bool acted = jumps;
+  if (splits_at_contact && contact <= first && contact < 2) touched(t), acted = true;
+  if (first < 2 && first <= contact)
+    for (int j = 0; j < latch_count_; ++j)
+      if (theta[j] <= first + kSimultaneous) close_latch(j), acted = true;
+  if (broken >= 0)
+    for (int j = 0; j < latch_count_; ++j)
+      if (latched_[j] == Latched::closed && now_->latch_force[j] > latch_.break_force * (1 - 1e-9))
+        latched_[j] = Latched::lost, --closed_, note(t, EventKind::lost, j), acted = true;
+  for (int j = 0; j < latch_count_; ++j) {
+    if (latched_[j] != Latched::disarmed) continue;
+    double g[3];
+    latch_gap(now_->turn, now_->at, j, g);
+    if (std::fabs(g[0]) > 1.5 * latch_.axial || std::hypot(g[1], g[2]) > 1.5 * latch_.lateral) latched_[j] = Latched::open;
+  }
+  if (acted && !again()) return end(failed());
+  if (now_->contact.penetration > setup_.range) return end(Status::contact_range);
 }
 
 void Docking::finish(double t, const double* y, const Stage& e, Result& r) {
@@ -1051,58 +1083,112 @@ bool Docking::evaluate_once(const Conditions& c, const double* r, const double* 
                             double* energy, double* state) {
   prepare({});
   if (!begin(c)) return false;
-  if (vehicle_[0]->motion)
-    std::copy_n(r, 3, y_.data() + kRC), std::copy_n(q, 4, y_.data() + kQC), std::copy_n(u, 6, y_.data() + kU);
-  if (!evaluate(0, y_.data(), stage)) return false;
+  if (vehicle_[0]->motion) std::copy_n(r, 3, y_ + kRC), std::copy_n(q, 4, y_ + kQC), std::copy_n(u, 6, y_ + kU);
+  if (!evaluate(0, y_, stage)) return false;
   *energy = kinetic(stage);
-  std::copy_n(y_.data(), 2 * kVehicle, state);
+  std::copy_n(y_, 2 * kVehicle, state);
+  return true;
+}
+
+// ---- many of them
+
+Fleet::Fleet(Setup setup) : setup_(std::move(setup)) { dockings_.push_back(std::make_unique<Docking>(setup_)); }
+
+void Fleet::fill() {
+  if (!steps_.empty()) return;
+  lanes_ = dockings_[0]->lanes();
+  for (int l = 1; lanes_ && l < lanes_->count(); ++l) dockings_.push_back(std::make_unique<Docking>(setup_));
+  results_.resize(dockings_.size()), numbers_.resize(dockings_.size()), steps_.resize(dockings_.size());
+}
+
+void Fleet::run(Source& source, const Options& options) {
+  fill();
+  const std::size_t count = dockings_.size();
+  std::size_t active = 0;
+  // the next step of a lane, or of the next run
+  const auto look = [&](std::size_t l) {
+    while (!dockings_[l]->next()) {
+      source.done(numbers_[l], results_[l]);
+      if (!begin(l, source, options)) return --active, void(steps_[l] = {});
+    }
+    steps_[l] = dockings_[l]->plan();
+  };
+  for (std::size_t l = 0; l < count; ++l) {
+    steps_[l] = {};
+    if (!begin(l, source, options)) continue;
+    ++active;
+    look(l);
+  }
+  for (long long n = 0; active > 0; ++n) {
+    if (n % kPatience == 0 && source.stopped()) return;
+    const bool wide = lanes_ && active > 1;
+    if (wide) lanes_->step(steps_.data());
+    for (std::size_t l = 0; l < count; ++l) {
+      if (!steps_[l].forces) continue;
+      wide ? dockings_[l]->take(steps_[l].fine) : dockings_[l]->make();
+      look(l);
+    }
+  }
+}
+
+bool Fleet::begin(std::size_t l, Source& source, const Options& options) {
+  Conditions conditions;
+  Factors factors;
+  if (!source.next(numbers_[l], conditions, factors)) return false;
+  Docking& d = *dockings_[l];
+  d.start(conditions, factors, options, results_[l]);
+  for (int k = 0; lanes_ && k < 2; ++k) lanes_->set_body(static_cast<int>(l), k, d.body(k));
   return true;
 }
 
 // ---- steps of a rig
 
-Status Docking::begin_steps(const Conditions& given_conditions, const Factors& f, double dt) {
-  Conditions c = given_conditions;
+Status Docking::begin_steps(const Conditions& conditions, const Factors& f, double dt) {
   const double numbers[] = {f.chaser_mass, f.station_mass, f.friction,        f.stiffness,
                             f.damping,     f.latch_gap,    f.latch_stiffness, f.leg_force};
   std::copy_n(numbers, Factors::kNumbers, factors_);
-  prepare(f);
-  given.steps = true;
-  if (std::isnan(c.gap)) c.gap = start_gap(c);
-  stop_ = after_ = kInfinite;
-  dt_ = dt, step_ = 0, commanded_ = 0;
-  return start(c);
+  given.steps = true, given.phase = false;
+  commanded_ = 0;
+  Options o;
+  o.t_end = o.after = o.tolerance = kInfinite, o.dt = dt, o.halvings = 0;
+  start(conditions, f, o, last_);
+  run_.steps = 0;
+  return run_.over ? last_.status : Status::captured;
 }
 
 Status Docking::advance(int command) {
   given.phase = command != 0;
   if (!again()) return failed();
   if (given.phase && command != commanded_) {
-    set_phase(static_cast<Phase>(std::max(command, 0)), t_, now_);
+    set_phase(static_cast<Phase>(std::max(command, 0)), run_.t, *now_);
     if (!again()) return failed();
   }
   commanded_ = command;
-  ++step_;
   events_.clear();
-  return go_to(step_, dt_, dt_, 1);
+  run_.grid = static_cast<double>(++run_.steps) * run_.dt;
+  run_.splits = 0;
+  while (run_.t < run_.grid) {
+    if (!plan_to(run_.grid)) return Status::chattering;
+    make();
+    if (run_.over) return last_.status;
+  }
+  return arrive() ? Status::captured : failed();
 }
 
-void Docking::observe(double* row) { write(t_, y_.data(), now_, row); }
+void Docking::observe(double* row) { write(run_.t, y_, *now_, row); }
 
 double Docking::momentum_error() const {
-  V change{0, 0, 0};
-  for (const double* x : {y_.data() + kP, y_.data() + kVehicle + kP}) change = change + vec(x);
-  const double* ext = y_.data() + kExternal;
-  return norm(change - vec(momentum_0_) - vec(ext) - vec(ext + 6));
+  const double* ext = y_ + kExternal;
+  return norm(vec(y_ + kP) + vec(y_ + kVehicle + kP) - vec(momentum_0_) - vec(ext) - vec(ext + 6));
 }
 
 // f of every number of a snapshot, as a member and as a double
 template <class Self, class F>
 void Docking::each(Self& d, const F& f) {
-  f(d.t_), f(d.step_), f(d.commanded_), f(d.phase_), f(d.moving_), f(d.phase_since_), f(d.rest_since_), f(d.capture_),
-      f(d.contact_time_);
-  f(d.closed_), f(d.released_), f(d.captured_), f(d.touched_), f(d.bristle_time_), f(d.energy_0_);
-  for (int i = 0; i < d.size_; ++i) f(d.y_[static_cast<std::size_t>(i)]);
+  f(d.run_.t), f(d.run_.steps), f(d.commanded_), f(d.phase_), f(d.moving_), f(d.phase_since_), f(d.rest_since_);
+  f(d.capture_), f(d.contact_time_), f(d.closed_), f(d.released_), f(d.captured_), f(d.touched_), f(d.bristle_time_);
+  f(d.energy_0_);
+  for (int i = 0; i < d.size_; ++i) f(d.y_[i]);
   for (int i = 0; i < 6; ++i) f(d.momentum_0_[i]), f(d.momentum_b_[i]);
   for (int j = 0; j < d.latch_count_; ++j) {
     f(d.latched_[j]), f(d.closed_at_[j]);
@@ -1115,6 +1201,7 @@ void Docking::each(Self& d, const F& f) {
     for (auto& x : q) f(x);
   for (auto& x : d.bristles_) f(x);
   for (auto& x : d.factors_) f(x);
+  for (auto& x : d.law_.damping) f(x);
   for (auto& v : d.vehicle_)
     for (int i = 0; v->motion && i < kLegs; ++i) f(v->from[i]);
 }
@@ -1151,15 +1238,23 @@ bool Docking::fits(const double* from) const {
 
 void Docking::restore(const double* from) {
   const auto time = [](double& x) { x = x == -1 ? kNan : x == -2 ? kInfinite : x; };
-  double before[Factors::kNumbers];
-  std::copy_n(factors_, Factors::kNumbers, before);
-  each(*this, [&](auto& x) { x = static_cast<std::decay_t<decltype(x)>>(*from++); });
+  const auto read = [&] {
+    const double* next = from;
+    each(*this, [&](auto& x) { x = static_cast<std::decay_t<decltype(x)>>(*next++); });
+  };
+  double f[Factors::kNumbers];
+  std::copy_n(factors_, Factors::kNumbers, f);
+  read();
+  if (!std::equal(f, f + Factors::kNumbers, factors_)) {
+    std::copy_n(factors_, Factors::kNumbers, f);
+    prepare({f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7]});
+    read();  // what that has changed
+  }
+  run_.over = false;
   time(capture_), time(contact_time_);
   for (int j = 0; j < latch_count_; ++j) time(closed_at_[j]);
   for (std::size_t i = 0; i < thrust_on_.size(); ++i) time(thrust_on_[i]), time(thrust_off_[i]);
   for (auto& v : vehicle_) v->move = move_in(*v, moving_);
-  const double* f = factors_;
-  if (!std::equal(f, f + Factors::kNumbers, before)) prepare({f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7]});
 }
 
 }  // namespace zveno::docking

@@ -8,15 +8,13 @@
 #include <memory>
 #include <vector>
 
-#include <zveno/functions/contact.hpp>
+#include <zveno/functions/docking_lanes.hpp>
 #include <zveno/functions/free_motion.hpp>
 #include <zveno/functions/job.hpp>
-#include <zveno/functions/law.hpp>
 
 namespace zveno::docking {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr int kMostLatches = 16;
 
 enum class Phase : int { ready, attenuation, alignment, retraction, hard_mate };
 constexpr int kPhases = 5;
@@ -139,12 +137,6 @@ struct Result {
   double locked[19];    // velocity, omega, mass, com, inertia
 };
 
-// ---- state
-
-constexpr int kX = 0, kQ0 = 3, kP = 7, kL = 10, kRC = 13, kQC = 16, kU = 20, kVehicle = 26;
-constexpr int kWork = 2 * kVehicle, kLegWork = kWork + 5, kExternal = kLegWork + 2 * kLegs, kZ = kExternal + 12;
-constexpr int kState = kZ + 2 * kLegs * JointLaw::kMostStates;
-
 // fields of the history: name, numbers, unit, text
 struct HistoryField {
   const char* name;
@@ -195,25 +187,10 @@ constexpr int history_width() {
   return n;
 }
 
-// what is known of a state besides its rates
-struct Stage {
-  std::array<double, kState> rate{};
-  double R0[2][9], RC[2][9];          // base axes to N, ring axes to base
-  double twist[2][6];                 // of the base, base axes
-  double o[2][3], RN[2][9];           // ring frames in N
-  double vo[2][3], wN[2][3];          // their velocities
-  double turn[9], at[3], v[3], w[3];  // B's port in A's axes, velocity at A's origin
-  ContactLoad contact;
-  double load[6];  // on B at A's origin, A's axes: contact and latches
-  double latch_force[kMostLatches];
-  double stroke[2][kLegs], speed[2][kLegs], tau[2][kLegs];
-  double base_acceleration[2][6];
-};
-
-class Docking {
+class Docking : private Forces {
  public:
   explicit Docking(Setup setup);
-  ~Docking();
+  ~Docking() override;
   Docking(const Docking&) = delete;
 
   int latches() const { return latch_count_; }
@@ -222,6 +199,17 @@ class Docking {
   // history: rows of history_width() numbers, `room` of them; rows: how many were written
   void run(const Conditions& conditions, const Factors& factors, const Options& options, Result& result,
            double* history = nullptr, std::ptrdiff_t room = 0, std::ptrdiff_t* rows = nullptr);
+
+  // The same in pieces: while next(), a step is to be made, by make() or, if lanes() exist, as plan() says, and then take().
+  void start(const Conditions& conditions, const Factors& factors, const Options& options, Result& result,
+             double* history = nullptr, std::ptrdiff_t room = 0, std::ptrdiff_t* rows = nullptr);
+  bool next();
+  void make();
+  LaneStep plan();
+  void take(bool fine);
+  std::unique_ptr<DockingLanes> lanes() const;  // nullptr: laws or legs that lanes do not know
+  const BodySpec& body(int k) const;
+
   const std::vector<Event>& events() const { return events_; }
 
   // ---- steps of a rig: so much after another, under what acts from outside; nothing is allocated
@@ -237,7 +225,7 @@ class Docking {
   Status begin_steps(const Conditions& conditions, const Factors& factors, double dt);
   // command: 0: phases follow each other as set up; else that one is entered when the command changes, -1: ready
   Status advance(int command);
-  double time() const { return t_; }
+  double time() const { return run_.t; }
   const Failure& failure() const { return failure_; }
   void observe(double* row);  // of the history
   double momentum_error() const;
@@ -263,17 +251,24 @@ class Docking {
 
   void prepare(const Factors& f);
   bool begin(const Conditions& c);
-  Status attempt(const Conditions& c, const Options& o, double dt, int parts, Result& result, double* history,
-                 std::ptrdiff_t room, std::ptrdiff_t* rows);
-  Status start(const Conditions& c);
-  Status go_to(long long n, double dt, double period, int parts);
+  void attempt();
+  void after();
+  void conclude(Status s);
+  void end(Status s);
+  bool plan_to(double target);
+  bool arrive();
   Status failed() const;
-  void close_latch(int j);
-  void touch(double at);
-  bool again();
   static const Move* move_in(const Vehicle& v, Phase p);
   template <class Self, class F>
   static void each(Self& d, const F& f);
+  void close_latch(int j);
+  void touched(double at);
+  bool again();
+  bool note_approach();
+  void record(bool last);
+  double contact_between(double h) const;
+  void touch(double t, Stage& e) const override;
+  void drive(double t, int k, const double* position, const double* rate, const double* y, Stage& e) const override;
   bool evaluate(double t, const double* y, Stage& e);
   bool step(double t, double h, const double* y, const Stage& e, double* next);
   void relative_pose(const double* y, double* turn, double* at) const;
@@ -307,13 +302,29 @@ class Docking {
   double latch_at_[kMostLatches][3], latch_at_b_[kMostLatches][3];
   double reach_a_ = 0, radius_ = 0;  // broad phase
 
-  // of a run
+  // of a run under way
+  struct Course {
+    Conditions conditions;
+    Options options;
+    Result* result;
+    double* history;
+    std::ptrdiff_t room, *rows, written;
+    double scale;  // of its energy
+    int parts, left;
+    bool over;
+    double dt, t, t_stop, grid;  // grid: where the step ends but for events
+    long long steps;
+    int splits;
+    double h, t1;
+    bool jumps;
+  };
+  Course run_{};
+  Result last_;             // of a rig
+  bool elsewhere_ = false;  // the last state was evaluated in lanes
   int size_ = kZ;
-  double t_ = 0, stop_ = 0, after_ = kInfinite, dt_ = 0;
-  long long step_ = 0;
-  int commanded_ = 0;
   bool allow_split_contact_ = false;
   Phase phase_ = Phase::ready, moving_ = Phase::ready;  // the moves of the legs are those of the second
+  int commanded_ = 0;
   double phase_since_ = 0, rest_since_ = 0, capture_ = 0, contact_time_ = 0;
   int closed_ = 0;
   Latched latched_[kMostLatches];
@@ -328,10 +339,41 @@ class Docking {
   Failure failure_;
   std::vector<double> bristles_, next_bristles_;  // of the contact, where friction sticks
   double bristle_time_ = 0;
-  std::array<double, kState> y_{}, next_{}, tmp_{};
-  Stage now_, then_, mid_;
+  std::array<double, kState> states_[2]{}, tmp_{};
+  double *y_ = states_[0].data(), *next_ = states_[1].data();
+  Stage stages_[2], mid_;
+  Stage *now_ = &stages_[0], *then_ = &stages_[1];
   std::vector<Tracker> tracker_;
   std::vector<Event> events_;
+};
+
+// Dockings side by side in lanes, as many at a time as there are; a lane that has finished takes the next. Every result is
+// that of Docking::run.
+class Fleet {
+ public:
+  // where runs come from and go to
+  class Source {
+   public:
+    virtual ~Source() = default;
+    virtual bool next(std::ptrdiff_t& number, Conditions& conditions, Factors& factors) = 0;
+    virtual void done(std::ptrdiff_t number, const Result& result) = 0;
+    virtual bool stopped() = 0;
+  };
+
+  explicit Fleet(Setup setup);
+  Docking& one() { return *dockings_[0]; }
+  void run(Source& source, const Options& options);
+
+ private:
+  void fill();
+  bool begin(std::size_t lane, Source& source, const Options& options);
+
+  Setup setup_;
+  std::vector<std::unique_ptr<Docking>> dockings_;
+  std::unique_ptr<DockingLanes> lanes_;
+  std::vector<LaneStep> steps_;
+  std::vector<Result> results_;
+  std::vector<std::ptrdiff_t> numbers_;
 };
 
 }  // namespace zveno::docking

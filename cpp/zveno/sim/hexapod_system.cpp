@@ -189,7 +189,7 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
   double* rate = e.rate.data();
   const double *v = y + kU, *w = y + kU + 3, *f = e.wrench, *load = motion_->load;
   std::copy_n(v, 3, rate + kR);
-  product(y + kQ, 0, 0.5 * w[0], 0.5 * w[1], 0.5 * w[2], rate + kQ);
+  product(y + kQ, 0.0, 0.5 * w[0], 0.5 * w[1], 0.5 * w[2], rate + kQ);
   std::copy_n(motion_->acceleration, 6, rate + kU);
   for (int i = 0; i < 3; ++i) {
     rate[kMomentum + i] = f[i] - load[i] + mass_ * hexapod_->gravity()[i];

@@ -15,9 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from .. import Error
+from .._page import as_url
 from .jobs import JOBS, Outcome
 from .output import fail, new_console, new_table, one_line, require_file
-from .page import Section, as_url, page, picture, source_of
+from .page import Section, page, picture, source_of
 
 
 def demo(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import inspect
 import io
 import re
@@ -13,6 +12,7 @@ from html import escape
 from string import Template
 from typing import TYPE_CHECKING, Any, Final
 
+from .._page import as_url, document
 from ..versions import report, versions
 
 if TYPE_CHECKING:
@@ -59,20 +59,16 @@ def picture(draw: Callable[[], Figure]) -> str:
     return as_url(stream.getvalue())
 
 
-def as_url(svg: bytes) -> str:
-    """A picture as a data URL."""
-    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
-
-
 def page(sections: Sequence[Section], seconds: float) -> str:
     """The whole page."""
     machine = "\n".join(report(versions()))
-    return _PAGE.substitute(
+    text = _BODY.substitute(
         contents="".join(f'<li><a href="#job{k}">{escape(s.title)}</a></li>' for k, s in enumerate(sections)),
         body="".join(_section(k, section) for k, section in enumerate(sections)),
         seconds=f"{seconds:.0f}",
         machine=escape(machine),
     )
+    return document("zveno demo", text, width="60rem")
 
 
 def _section(number: int, section: Section) -> str:
@@ -91,33 +87,9 @@ def _section(number: int, section: Section) -> str:
     return "".join([*parts, "</section>\n"])
 
 
-_PAGE: Final = Template("""\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>zveno demo</title>
-<link rel="icon" href="data:,">
-<style>
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733; background: #fff; margin: 0 auto; max-width: 60rem;
-       padding: 2rem 1.5rem 4rem; }
-h1 { margin: 0 0 .25rem; } h2 { margin: 2.5rem 0 .5rem; border-top: 1px solid #d5dbe1; padding-top: 1.5rem; }
-p { margin: .4rem 0; } a { color: #0b63a5; }
-img { display: block; max-width: 100%; margin: 1rem auto; }
-table { border-collapse: collapse; margin: .8rem 0; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .9rem .25rem 0; text-align: left; border-bottom: 1px solid #e5e9ed; }
-td:not(:first-child), th:not(:first-child) { text-align: right; padding-left: 1.2rem; }
-pre { background: #f4f6f8; padding: .8rem 1rem; overflow-x: auto; font: 13px/1.45 ui-monospace, monospace; }
-summary { cursor: pointer; color: #51606f; margin-top: .6rem; }
-</style>
-</head>
-<body>
+_BODY: Final = Template("""\
 <h1>zveno</h1>
 <p>Dynamics of manipulators and docking mechanisms. Made by <code>zveno demo</code> in $seconds s.</p>
 <ul>$contents</ul>
 $body<section><h2>This machine</h2><pre>$machine</pre></section>
-</body>
-</html>
 """)

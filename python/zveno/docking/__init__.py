@@ -25,7 +25,7 @@ from .scenario import (
     Vehicle,
     demo,
 )
-from .simulate import ContactWrench, contact_wrench, run_batch, simulate, start_gap, step_scales
+from .simulate import ContactWrench, contact_operations, contact_wrench, run_batch, simulate, start_gap, step_scales
 
 __all__ = [
     "STATUS",
@@ -55,6 +55,7 @@ __all__ = [
     "Vehicle",
     "Work",
     "campaign",
+    "contact_operations",
     "contact_wrench",
     "demo",
     "run_batch",

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import math
 import os
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.util import find_spec
-from string import Template
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from .._check import as_integer
 from .._output import checked_path, replacing
+from .._page import as_url, document
 from .campaign import LOADS, UNITS
 from .result import STATUS_TEXT
 from .sampling import CONDITIONS, Box, Cases
@@ -71,14 +70,13 @@ def page(campaign: Campaign, histories: int, quantity: str) -> str:
         (f"{len(campaign):,}".replace(",", " "), "runs" if campaign.complete else f"of {campaign.n} runs: unfinished"),
         (f"{out['not_captured']} / {out['failed']}", "not captured / failed"),
     ]
-    return _PAGE.substitute(
-        cards="".join(f"<div><b>{escape(a)}</b><span>{escape(b)}</span></div>" for a, b in cards),
-        about=escape(
-            f"design {campaign.design}, seed {campaign.seed}, zveno {campaign._job.zveno}, "
-            f"fingerprint {campaign.fingerprint[:16]}"
-        ),
-        body="".join(sections),
+    shown = "".join(f"<div><b>{escape(a)}</b><span>{escape(b)}</span></div>" for a, b in cards)
+    about = escape(
+        f"design {campaign.design}, seed {campaign.seed}, zveno {campaign._job.zveno}, "
+        f"fingerprint {campaign.fingerprint[:16]}"
     )
+    head = f'<h1>Docking campaign</h1>\n<p class="about">{about}</p>\n<div class="cards">{shown}</div>\n'
+    return document("Docking campaign", head + "".join(sections), width="78rem", style=_STYLE)
 
 
 # ---- parts
@@ -321,40 +319,17 @@ def _picture(figure: Any, text: str) -> str:
     stream = io.BytesIO()
     with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": "zveno"}):
         figure.savefig(stream, format="svg", dpi=150, metadata={"Date": None})
-    url = "data:image/svg+xml;base64," + base64.b64encode(stream.getvalue()).decode()
-    return f'<img src="{url}" alt="{escape(text)}">'
+    return f'<img src="{as_url(stream.getvalue())}" alt="{escape(text)}">'
 
 
-_PAGE: Final = Template("""\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Docking campaign</title>
-<link rel="icon" href="data:,">
-<style>
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733; background: #fff; margin: 0 auto; max-width: 78rem;
-       padding: 2rem 1.5rem 4rem; }
-h1 { margin: 0 0 .25rem; } h2 { margin: 2.5rem 0 .5rem; border-top: 1px solid #d5dbe1; padding-top: 1.5rem; }
-p { margin: .4rem 0; } .note, .about { color: #51606f; font-size: .9rem; max-width: 56rem; }
+_STYLE: Final = """\
+.note, .about { color: #51606f; font-size: .9rem; max-width: 56rem; }
 .cards { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1.2rem 0; }
 .cards div { flex: 1 1 12rem; background: #f4f6f8; padding: .8rem 1rem; border-radius: .4rem; }
 .cards b { display: block; font-size: 1.5rem; font-variant-numeric: tabular-nums; } .cards span { color: #51606f; }
-img { display: block; max-width: 100%; margin: 1rem auto; }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; margin: .8rem 0; font-size: .86rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .6rem .25rem 0; text-align: left; border-bottom: 1px solid #e5e9ed; white-space: nowrap; }
-td:not(:first-child), th:not(:first-child) { text-align: right; padding-left: .9rem; }
-pre { background: #f4f6f8; padding: .8rem 1rem; overflow-x: auto; font: 13px/1.45 ui-monospace, monospace; }
-summary { cursor: pointer; color: #0b63a5; margin-top: .6rem; }
-</style>
-</head>
-<body>
-<h1>Docking campaign</h1>
-<p class="about">$about</p>
-<div class="cards">$cards</div>
-$body</body>
-</html>
-""")
+table { font-size: .86rem; }
+th, td { padding-right: .6rem; white-space: nowrap; }
+td:not(:first-child), th:not(:first-child) { padding-left: .9rem; }
+summary { color: #0b63a5; }
+"""

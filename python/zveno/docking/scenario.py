@@ -346,6 +346,10 @@ class Contact(Plain):
         Penetration over which the stiffness sets in.
     damping : float, s/m
         Hunt-Crossley: dissipation in proportion to the elastic force. `Contact.for_restitution` finds it.
+    lankarani_nikravesh : float
+        A coefficient of restitution e, below 1: the damping of edges, sides and faces is 3 (1 - e^2) / (4 v) then,
+        with the speed v of approach when they begin to touch, and `damping` does not act. The rebound is near e for e
+        near 1, elsewhere larger: `restitution` says it. 0: Hunt-Crossley.
     friction : float
     creep_speed : float, m/s
         Where friction reaches 71 % of its limit.
@@ -369,6 +373,7 @@ class Contact(Plain):
     face_stiffness: float = 4e5
     blend: float = 0.2e-3
     damping: float = 8.0
+    lankarani_nikravesh: float = 0.0
     friction: float = 0.10
     creep_speed: float = 5e-3
     sticking: bool = False
@@ -378,19 +383,24 @@ class Contact(Plain):
 
     def __post_init__(self) -> None:
         self._numbers(
-            amounts="edge_stiffness side_stiffness face_stiffness damping friction",
+            amounts="edge_stiffness side_stiffness face_stiffness damping lankarani_nikravesh friction",
             positive="blend creep_speed exponent",
             infinite="range",
         )
         self._flags("sticking", "enabled")
         if self.exponent not in (1.0, 1.5):
             self._fail(f"exponent is {self.exponent:g}, expected 1 or 1.5")
+        if not self.lankarani_nikravesh < 1:
+            self._fail(f"lankarani_nikravesh is {self.lankarani_nikravesh:g}, expected below 1")
 
     def restitution(self, speed: float) -> float:
         """Ratio of speeds after and before a head-on impact: a (1 + e) = ln((1 + a) / (1 - a e)), a = damping speed.
 
-        It holds for any elastic law that grows with the penetration.
+        It holds for any elastic law that grows with the penetration. With `lankarani_nikravesh` a is
+        3 (1 - e^2) / 4 at any speed.
         """
+        if self.lankarani_nikravesh > 0:
+            return restitution(0.75 * (1 - self.lankarani_nikravesh**2), 1.0)
         return restitution(self.damping, speed)
 
     @classmethod

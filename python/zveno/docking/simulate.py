@@ -19,7 +19,7 @@ from ..sim.laws import Law, program
 from .result import STATUS, Docking, Event, History, LockedPair, Peaks, Work
 from .scenario import PHASES, Conditions, Contact, Interface, Scenario, Vehicle
 
-__all__ = ["ContactWrench", "contact_wrench", "run_batch", "simulate", "start_gap", "step_scales"]
+__all__ = ["ContactWrench", "contact_operations", "contact_wrench", "run_batch", "simulate", "start_gap", "step_scales"]
 
 # columns of a row of conditions; gap nan: by the rule of the start
 CONDITIONS: Final = (
@@ -103,6 +103,8 @@ def contact_wrench(
     contact = Contact() if contact is None else contact
     if not isinstance(contact, Contact):
         fail(f"contact is {_show(contact)}, expected a Contact")
+    if contact.lankarani_nikravesh:
+        fail("contact has lankarani_nikravesh: its forces depend on the speed at first touch, not on the pose alone")
     place = as_array(r, fail, "r", (3,), lead=True)
     turn = as_array(_S if R is None else R, fail, "R", (3, 3), lead=True)
     if np.abs(np.einsum("...ji,...jk->...ik", turn, turn) - np.eye(3)).max(initial=0.0) > 1e-9:
@@ -117,11 +119,29 @@ def contact_wrench(
     return ContactWrench(out[..., :3], out[..., 3:6], out[..., 6], out[..., 7], out[..., 8])
 
 
+def contact_operations() -> dict[str, dict[str, int]]:
+    """Operations of the contact of one node that touches, counted by running it.
+
+    Returns
+    -------
+    counts : dict
+        For "edge", "side" and "face": numbers of mul, add, div, sqrt, trig (an angle from its sine and cosine). To move
+        the node into axes of the other ring are 9 mul and 9 add more, to add up forces 8 add.
+
+    Examples
+    --------
+    >>> from zveno import docking
+    >>> docking.contact_operations()["face"]["trig"]
+    0
+    """
+    return {kind: dict(counts) for kind, counts in _core.contact_operations().items()}
+
+
 def _law(c: Contact, mass: float = 1.0) -> tuple[float, ...]:
     """As the core takes it; mass: of the rings against each other."""
     return (
         c.edge_stiffness, c.side_stiffness, c.face_stiffness, c.blend, c.damping, c.friction, c.creep_speed, c.exponent,
-        float(c.sticking), mass,
+        float(c.sticking), mass, c.lankarani_nikravesh,
     )  # fmt: skip
 
 

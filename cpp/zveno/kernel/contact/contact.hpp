@@ -116,17 +116,25 @@ struct Sums {
   T normal_power, friction_power;
 };
 
+// what a node is: stiffness and damping of its feature, the length it stands for
+template <class T>
+struct Spot {
+  double stiffness, damping;
+  T length;
+  AnyVec<T> at;
+};
+
 // What a node pushes with, and how it slips: v is its velocity against P.
 template <class T>
 struct Sliding {
   T push, speed, stiffness;  // stiffness: of bristles
   AnyVec<T> slip;
 
-  ZVENO_INLINE Sliding(const ContactLaw& law, double k, const T& length, const Touch<T>& x, const AnyVec<T>& v)
+  ZVENO_INLINE Sliding(const ContactLaw& law, const Spot<T>& n, const Touch<T>& x, const AnyVec<T>& v)
       : speed(dot(v, x.normal)), slip(v - scaled(x.normal, speed)) {
-    const T rise = ramp(x.depth, law.blend), plain = T(k) * length * x.weight;
+    const T rise = ramp(x.depth, law.blend), plain = T(n.stiffness) * n.length * x.weight;
     const T secant = law.hertz ? T(plain * root(rise)) : plain;
-    push = secant * rise * greater(T(T(1.0) - T(law.damping) * speed), T(0.0));
+    push = secant * rise * greater(T(T(1.0) - T(n.damping) * speed), T(0.0));
     stiffness = T(2.0 / 3.0) * secant;
   }
 };
@@ -134,23 +142,23 @@ struct Sliding {
 // Friction by bristles of deflection z, which is frozen within a step that began `since` ago: the force is that of z + slip
 // since and of a damper, at most friction times push. share: of the mass that moves with the node.
 template <class T>
-ZVENO_INLINE Sums<T> hold(const ContactLaw& law, double k, const T& length, const T& share, const AnyVec<T>& at,
-                          const Touch<T>& x, const AnyVec<T>& v, const AnyVec<T>& z, double since) {
-  const Sliding<T> s(law, k, length, x, v);
+ZVENO_INLINE Sums<T> hold(const ContactLaw& law, const Spot<T>& n, const T& share, const Touch<T>& x, const AnyVec<T>& v,
+                          const AnyVec<T>& z, double since) {
+  const Sliding<T> s(law, n, x, v);
   const AnyVec<T> bent = z - scaled(x.normal, dot(z, x.normal)) + scaled(s.slip, T(since));
   const T damping = T(1.4) * root(s.stiffness * T(law.mass) * share);
   const AnyVec<T> wanted = -(scaled(bent, s.stiffness) + scaled(s.slip, damping));
   const T size = root(dot(wanted, wanted)), most = T(law.friction) * s.push;
   const AnyVec<T> friction = scaled(wanted, pick_below(most, size, T(most / greater(size, T(1e-300))), T(1.0)));
   const AnyVec<T> force = scaled(x.normal, s.push) + friction;
-  return {force, cross(at, force), s.push * s.speed, dot(friction, s.slip)};
+  return {force, cross(n.at, force), s.push * s.speed, dot(friction, s.slip)};
 }
 
 // the deflection with which the next step begins: as far as friction holds, zero where nothing touches
 template <class T>
-ZVENO_INLINE AnyVec<T> bristles(const ContactLaw& law, double k, const T& length, const Touch<T>& x, const AnyVec<T>& v,
+ZVENO_INLINE AnyVec<T> bristles(const ContactLaw& law, const Spot<T>& n, const Touch<T>& x, const AnyVec<T>& v,
                                 const AnyVec<T>& z, double dt) {
-  const Sliding<T> s(law, k, length, x, v);
+  const Sliding<T> s(law, n, x, v);
   const AnyVec<T> bent = z - scaled(x.normal, dot(z, x.normal)) + scaled(s.slip, T(dt));
   const T size = s.stiffness * root(dot(bent, bent)), most = T(law.friction) * s.push;
   const T kept = pick_below(most, size, T(most / greater(size, T(1e-300))), T(1.0));
@@ -159,13 +167,12 @@ ZVENO_INLINE AnyVec<T> bristles(const ContactLaw& law, double k, const T& length
 
 // (D12); v: velocity of Q against P at the node
 template <class T>
-ZVENO_INLINE Sums<T> respond(const ContactLaw& law, double stiffness, const T& length, const AnyVec<T>& at,
-                             const Touch<T>& x, const AnyVec<T>& v) {
-  const Sliding<T> s(law, stiffness, length, x, v);
+ZVENO_INLINE Sums<T> respond(const ContactLaw& law, const Spot<T>& n, const Touch<T>& x, const AnyVec<T>& v) {
+  const Sliding<T> s(law, n, x, v);
   const T slipping = dot(s.slip, s.slip);
   const T drag = T(law.friction) * s.push / root(slipping + T(law.creep_speed * law.creep_speed));
   const AnyVec<T> force = scaled(x.normal, s.push) - scaled(s.slip, drag);
-  return {force, cross(at, force), s.push * s.speed, -(drag * slipping)};
+  return {force, cross(n.at, force), s.push * s.speed, -(drag * slipping)};
 }
 
 }  // namespace zveno::contact

@@ -124,6 +124,19 @@ struct FirstHalf {
   T forced[4];  // right-hand side: (tau - bias) - forced
 };
 
+// columns of a symmetric matrix of four coordinates; a00, a33 in the place of c0.a, c3.d
+template <class A, class D, class C0, class C1, class C2, class C3>
+struct LegInertia {
+  A a00;
+  D a33;
+  C0 c0;
+  C1 c1;
+  C2 c2;
+  C3 c3;
+};
+template <class A, class D, class C0, class C1, class C2, class C3>
+LegInertia(A, D, C0, C1, C2, C3) -> LegInertia<A, D, C0, C1, C2, C3>;
+
 // axes of the last body, spin included, in base axes
 template <class T, class P>
 ZVENO_INLINE Axes<T> spun(const P& pose) {
@@ -264,11 +277,59 @@ struct LegEvaluation {
   // kRight of the share is left to `drive`. Fills `held` (raw memory); returns the rates of momentum of the flow.
   template <bool kFree>
   ZVENO_INLINE auto first(T* share, T* measure, FirstHalf<S, T>& held) const {
-    enter_stage<T>(Stage::closure);
     Closing<T, S::kSymmetric> closing;
+    if constexpr (kFree) {
+      T column[4][6];
+      const auto inertia = place(share, measure, held, closing, column);
+      return move(inertia, closing, column, held, share);
+    } else {
+      const Bodies<S, T> bodies(p);
+      const auto rate = open(measure, held, closing);
+      const auto flow = flow_of(bodies, rate, closing, held, [](const auto&) {});
+      const auto inertia = inertia_of(held.pose, bodies);
+      force(inertia, held);
+      reduce(inertia, held.H, share);
+      return flow;
+    }
+  }
+
+  // The same for a free base in two steps. First what its motion does not matter for: all of the share but kRight and
+  // kBaseRight, and what the second step needs: closing, column (M_bp) and the inertia of the leg, which is returned.
+  ZVENO_INLINE auto place(T* share, T* measure, FirstHalf<S, T>& held, Closing<T, S::kSymmetric>& closing,
+                          T (&column)[4][6]) const {
+    const Bodies<S, T> bodies(p);
+    open(measure, held, closing);
+    const auto inertia = inertia_of(held.pose, bodies);
+    reduce(inertia, held.H, share);
+    couple(held.pose, bodies, held.H, column, share);
+    composite<true>(p, held.pose, bodies, share + kMoment);
+    return inertia;
+  }
+  // then, its motion known, kBaseRight; returns the rates of momentum of the flow
+  template <class I>
+  ZVENO_INLINE auto move(const I& inertia, const Closing<T, S::kSymmetric>& closing, const T (&column)[4][6],
+                         FirstHalf<S, T>& held, T* share) const {
+    T flow_0[6];
+    const Four rate{held.rate[0], held.rate[1], kept<2>(held.rate[2]), kept<3>(held.rate[3])};
+    const auto flow = flow_of(Bodies<S, T>(p), rate, closing, held, [&](const auto& l) {
+      enter_stage<T>(Stage::reduction);
+      write(to_base(held.pose, l.l1), flow_0);
+    });
+    force(inertia, held);
+    for (int i = 0; i < 6; ++i) {
+      T left = flow_0[i];
+      for (int k = 0; k < S::kCoordinates; ++k) left += column[S::place(k)][i] * held.h[S::place(k)];
+      share[kBaseRight + i] = -left;
+    }
+    return flow;
+  }
+
+ private:
+  // pose, H, rates of the coordinates, which are returned
+  ZVENO_INLINE auto open(T* measure, FirstHalf<S, T>& held, Closing<T, S::kSymmetric>& closing) const {
+    enter_stage<T>(Stage::closure);
     const Pose<S, T>& pose = *::new (&held.pose) Pose<S, T>(p, ring, closing);
     for (int i = 0; i < 4; ++i) measure[i] = closing.measure[i];
-    const Bodies<S, T> bodies(p);
     enter_stage<T>(Stage::jacobian);
     const auto H = jacobian(pose, closing.rho);
     const auto rate = rates(pose, closing.rho);
@@ -278,6 +339,14 @@ struct LegEvaluation {
     if constexpr (S::has(3)) write(H.d, x[3]);
     held.rate[0] = value<T>(rate.a), held.rate[1] = value<T>(rate.b);
     held.rate[2] = value<T>(rate.c), held.rate[3] = value<T>(rate.d);
+    return rate;
+  }
+
+  // rates of momentum of the flow, h, bias; root: called with their sums
+  template <class B, class Q, class Root>
+  ZVENO_INLINE auto flow_of(const B& bodies, const Q& rate, const Closing<T, S::kSymmetric>& closing, FirstHalf<S, T>& held,
+                            const Root& root) const {
+    const Pose<S, T>& pose = held.pose;
     enter_stage<T>(Stage::drift);
     T(&h_)[4] = held.h;
     const auto flow = flows(pose, bodies, rate, [&](const auto& f, const auto& k) {
@@ -290,56 +359,57 @@ struct LegEvaluation {
     held.tau[1] = value<T>(pose.template along<1>(l.l1, l.l2, l.l3));
     held.tau[2] = value<T>(pose.template along<2>(l.l1, l.l2, l.l3));
     held.tau[3] = value<T>(pose.template along<3>(l.l1, l.l2, l.l3));
+    root(l);
+    return flow;
+  }
 
+  // A by columns, with the drive on its diagonal
+  template <class B>
+  ZVENO_INLINE auto inertia_of(const Pose<S, T>& pose, const B& bodies) const {
     enter_stage<T>(Stage::inertia);
     const auto A0 = inertia_column<0>(pose, bodies);
     const auto A1 = inertia_column<1>(pose, bodies);
     const auto A2 = inertia_column<2>(pose, bodies);
     const auto A3 = inertia_column<3>(pose, bodies);
-    const auto a00 = add_reflected<0>(A0.a);
-    const auto a33 = add_reflected<3>(A3.d);
+    return LegInertia{add_reflected<0>(A0.a), add_reflected<3>(A3.d), A0, A1, A2, A3};
+  }
 
+  // A h
+  template <class I>
+  static ZVENO_INLINE void force(const I& A, FirstHalf<S, T>& held) {
     enter_stage<T>(Stage::reduction);
+    const T(&h_)[4] = held.h;
     const auto ha = h_[0], hb = h_[1];
     const auto hc = kept<2>(h_[2]);
     const auto hd = kept<3>(h_[3]);
-    held.forced[0] = value<T>(a00 * ha + A0.b * hb + A0.c * hc + A0.d * hd);
-    held.forced[1] = value<T>(A0.b * ha + A1.b * hb + A1.c * hc + A1.d * hd);
-    held.forced[2] = value<T>(A0.c * ha + A1.c * hb + A2.c * hc + A2.d * hd);
-    held.forced[3] = value<T>(A0.d * ha + A1.d * hb + A2.d * hc + a33 * hd);
-    constexpr int count = S::kCoordinates;
-    // column by column: A H as a whole would not stay in registers
+    held.forced[0] = value<T>(A.a00 * ha + A.c0.b * hb + A.c0.c * hc + A.c0.d * hd);
+    held.forced[1] = value<T>(A.c0.b * ha + A.c1.b * hb + A.c1.c * hc + A.c1.d * hd);
+    held.forced[2] = value<T>(A.c0.c * ha + A.c1.c * hb + A.c2.c * hc + A.c2.d * hd);
+    held.forced[3] = value<T>(A.c0.d * ha + A.c1.d * hb + A.c2.d * hc + A.a33 * hd);
+  }
+
+  // H' A H column by column: A H as a whole would not stay in registers
+  template <class I>
+  static ZVENO_INLINE void reduce(const I& A, const T (&x)[4][6], T* share) {
+    enter_stage<T>(Stage::reduction);
     ZVENO_UNROLL
     for (int i = 0; i < 6; ++i) {
       const auto xc = kept<2>(x[2][i]);
       const auto xd = kept<3>(x[3][i]);
-      const T g[4] = {value<T>(a00 * x[0][i] + A0.b * x[1][i] + A0.c * xc + A0.d * xd),
-                      value<T>(A0.b * x[0][i] + A1.b * x[1][i] + A1.c * xc + A1.d * xd),
-                      value<T>(A0.c * x[0][i] + A1.c * x[1][i] + A2.c * xc + A2.d * xd),
-                      value<T>(A0.d * x[0][i] + A1.d * x[1][i] + A2.d * xc + a33 * xd)};
+      const T g[4] = {value<T>(A.a00 * x[0][i] + A.c0.b * x[1][i] + A.c0.c * xc + A.c0.d * xd),
+                      value<T>(A.c0.b * x[0][i] + A.c1.b * x[1][i] + A.c1.c * xc + A.c1.d * xd),
+                      value<T>(A.c0.c * x[0][i] + A.c1.c * x[1][i] + A.c2.c * xc + A.c2.d * xd),
+                      value<T>(A.c0.d * x[0][i] + A.c1.d * x[1][i] + A.c2.d * xc + A.a33 * xd)};
       ZVENO_UNROLL
       for (int j = i; j < 6; ++j) {
         T sum = g[0] * x[0][j];
         ZVENO_UNROLL
-        for (int k = 1; k < count; ++k) sum += g[S::place(k)] * x[S::place(k)][j];
+        for (int k = 1; k < S::kCoordinates; ++k) sum += g[S::place(k)] * x[S::place(k)][j];
         share[kMatrix + upper6(i, j)] = sum;
       }
     }
-    if constexpr (kFree) {
-      T column[4][6], flow_0[6];
-      write(to_base(pose, l.l1), flow_0);
-      couple(pose, bodies, x, column, share);
-      for (int i = 0; i < 6; ++i) {
-        T left = flow_0[i];
-        for (int k = 0; k < count; ++k) left += column[S::place(k)][i] * h_[S::place(k)];
-        share[kBaseRight + i] = -left;
-      }
-      composite<true>(p, pose, bodies, share + kMoment);
-    }
-    return flow;
   }
 
- private:
   // column: M_bp; share: M_bp H
   template <class P, class B>
   static ZVENO_INLINE void couple(const P& pose, const B& bodies, const T (&H)[4][6], T (&column)[4][6], T* share) {
