@@ -1,12 +1,17 @@
-"""Time single steps of rigs, 1 ms by Runge-Kutta of order 4, from C: the library, generated code, an FMU; MuJoCo.
+"""Time single steps of rigs, 1 ms by Runge-Kutta of order 4, from C: library, generated code, FMU; other engines.
 
-python bench/rig_latency.py [--steps N] [--json PATH]
+python bench/rig_latency.py [--steps N] [--windows N] [--build FOLDER] [--json PATH]
 
-Every way is a program of its own that makes all steps and keeps every time; they take turns, and the turn with the
-smaller median counts. FMU: set inputs, a step, get all outputs; through FMPy the same from Python. MuJoCo: `mj_step`
-from C with the same integrator and step, on the same chain, and on the same ring with its soft constraints. Motion
-starts anew every 1000 steps. Times are wall-clock times of a machine that does other things too: the largest is its
-own.
+Every way is a program of its own that keeps the time of every step. The steps are made in windows, in which all ways
+take turns: a disturbance of the machine meets them all. p50 is the smallest median of a window, p99 and p99.9 are
+medians over the windows, "quiet" is the p99.9 of the quietest window, max is that of all steps.
+"nothing" spins as long as a step of the C library takes, or as long as one of MuJoCo: its p99.9 is what the machine
+adds to any program, interrupts and other work, and no engine can be better than that.
+
+FMU: set inputs, a step, get all outputs; through FMPy the same from Python. MuJoCo: `mj_step` from C with the same
+integrator and step, on the same chain, and on the same ring with its soft constraints. Pinocchio: four times its
+forward dynamics, for this processor, and the sums of Runge-Kutta around them; no outputs besides. Ours also give
+accelerations, the wrench on the base and the energy. Motion starts anew every 1000 steps.
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ import engine_path  # noqa: F401
 import mujoco
 import numpy as np
 import zveno as zv
+from engines.hexapods import FORMS, Pinocchio, Tree, random_states
 from engines.mujoco import hexapod_model, hexapod_set, to_mujoco
 from engines.random_mechanisms import random_chain
 from hexapod_models import pair
@@ -32,7 +38,7 @@ from zveno.deploy.library import c_library
 
 SOURCE = Path(__file__).parent / "cpp" / "rig_latency.c"
 PERIOD = 1e-3
-COLUMNS = ("p50", "p99", "p99.9", "max", "page faults", "switches")
+COLUMNS = ("p50", "p99", "p99.9", "quiet", "max", "page faults", "switches")
 
 
 def compiled(folder: Path, name: str, *flags: str) -> Path:
@@ -45,12 +51,44 @@ def compiled(folder: Path, name: str, *flags: str) -> Path:
 
 def models() -> dict[str, tuple[zv.Chain | zv.Hexapod, object]]:
     """The mechanisms, and the reference of the ring that MuJoCo's model is made of."""
-    chains = {n: random_chain(np.random.default_rng(n), n, friction=True, name=f"chain{n}") for n in (7, 30)}
+    chains = {n: random_chain(np.random.default_rng(n), n, name=f"chain{n}") for n in (7, 30)}
     ref, ring = pair("UPS-lean", heavy=False)
     return {"ring": (ring, ref), **{f"chain {n}": (chain, None) for n, chain in chains.items()}}
 
 
-def programs(folder: Path, model: zv.Chain | zv.Hexapod, ref: object) -> dict[str, list[str]]:
+def pinocchio(folder: Path, build: Path, model: zv.Chain | zv.Hexapod, ref: object) -> list[str]:
+    """Command line of Pinocchio's steps; compiled once."""
+    from compare import PREFIX, write_mechanism
+
+    kind = "chain" if ref is None else "ring"
+    program = build / f"pinocchio_{kind}"
+    if not program.exists():
+        build.mkdir(parents=True, exist_ok=True)
+        includes = [f"-isystem{PREFIX / 'include'}", f"-isystem{PREFIX / 'include' / 'eigen3'}"]
+        limits = ["BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_LIMIT_VECTOR_SIZE=30", "BOOST_FUSION_INVOKE_MAX_ARITY=12"]
+        flags = ["-O3", "-DNDEBUG", "-march=native", "-w", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS"]
+        flags += [f"-D{limit}" for limit in limits] + (["-DRIG_CHAIN"] if ref is None else [])
+        made = [str(build / f"{kind}.o"), str(build / f"{kind}_loop.o")]
+        engine = str(SOURCE.with_name("rig_pinocchio.cpp"))
+        for command in (
+            ["c++", "-std=c++17", *flags, *includes, "-c", engine, "-o", made[0]],
+            ["cc", "-std=gnu99", "-O2", "-w", "-DUSE_PINOCCHIO", "-c", str(SOURCE), "-o", made[1]],
+            ["c++", *made, "-lm", "-o", str(program)],
+        ):
+            subprocess.run(command, check=True)
+    commands = []
+    for form in FORMS if ref is not None else ("chain",):
+        path = folder / f"pinocchio_{form}.txt"
+        if ref is None:
+            write_mechanism(model, path)
+        else:
+            states = random_states(ref, 1, speed=0.0)
+            Pinocchio(Tree(ref, form), states).write(states, path)
+        commands.append([str(program), "STEPS", str(path)])
+    return min(commands, key=lambda command: run("Pinocchio", command, 2000)[0])  # the faster form
+
+
+def programs(folder: Path, build: Path, model: zv.Chain | zv.Hexapod, ref: object) -> dict[str, list[str]]:
     """Command lines by way."""
     folder.mkdir()
     paths = c_library()
@@ -68,7 +106,7 @@ def programs(folder: Path, model: zv.Chain | zv.Hexapod, ref: object) -> dict[st
     count = len(re.findall('<Float64 .*?causality="output"', text))
     total = sum(sizes) + count - len(sizes)
     wide = 6 if isinstance(model, zv.Hexapod) else model.n
-    binary = next((folder / "unit").glob("binaries/*/*"))
+    binary = next((folder / "unit").glob("binaries/*/*.so"))
     fmu = compiled(folder, "fmu", "-DUSE_FMI3")
     ways = {
         "C library": [str(library), "STEPS", str(folder / "rig.json")],
@@ -97,6 +135,8 @@ def programs(folder: Path, model: zv.Chain | zv.Hexapod, ref: object) -> dict[st
         str(folder / "model.mjb"),
         str(folder / "start.bin"),
     ]
+    ways["Pinocchio, C++"] = pinocchio(folder, build, model, ref)
+    ways["nothing"] = [str(compiled(folder, "nothing", "-DUSE_NOTHING")), "STEPS", "SPIN"]
     return ways
 
 
@@ -132,37 +172,57 @@ def through_fmpy(folder: Path, steps: int) -> list[float]:
         now += PERIOD
     slave.terminate()
     slave.freeInstance()
-    q = np.quantile(times, [0.5, 0.99, 0.999, 1.0])
-    return [*q.tolist(), 0.0, 0.0]
+    p50, p99, p999, longest = np.quantile(times, [0.5, 0.99, 0.999, 1.0]).tolist()
+    return [p50, p99, p999, p999, longest, 0.0, 0.0]
+
+
+def run(label: str, command: list[str], steps: int) -> list[float]:
+    """p50, p99, p99.9, max, page faults, switches of one window."""
+    words = [str(steps) if word == "STEPS" else word for word in command]
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode or not done.stdout.startswith("0 "):
+        raise RuntimeError(f"{label}: {done.stdout}{done.stderr}")
+    return [float(word) for word in done.stdout.split()[1:]]
+
+
+def summary(windows: list[list[float]]) -> list[float]:
+    """Numbers of all windows of a way in the order of COLUMNS."""
+    p50, p99, p999, longest, faults, switches = np.array(windows).T
+    return [p50.min(), np.median(p99), np.median(p999), p999.min(), longest.max(), faults.sum(), switches.sum()]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=1_000_000)
-    parser.add_argument("--turns", type=int, default=2)
+    parser.add_argument("--steps", type=int, default=1_000_000, help="of every way, in all windows together")
+    parser.add_argument("--windows", type=int, default=20)
+    parser.add_argument("--build", type=Path, help="folder for Pinocchio's programs, kept (default: a temporary one)")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     rows = []
-    print(f"{options.steps} steps of 1 ms, ns; load {os.getloadavg()[0]:.1f}\n")
-    print(f"{'':10} {'':12} " + " ".join(f"{name:>11}" for name in COLUMNS))
+    window = max(1000, options.steps // options.windows)
+    print(f"{options.windows} windows of {window} steps of 1 ms, ns; load {os.getloadavg()[0]:.1f}\n")
+    print(f"{'':10} {'':16} " + " ".join(f"{name:>11}" for name in COLUMNS))
     with tempfile.TemporaryDirectory() as root:
         for name, (model, ref) in models().items():
             folder = Path(root) / name.replace(" ", "")
-            ways = programs(folder, model, ref)
-            found: dict[str, list[float]] = {}
-            for _ in range(options.turns):
+            ways = programs(folder, options.build or Path(root) / "build", model, ref)
+            spin = ways.pop("nothing")
+            found: dict[str, list[list[float]]] = {}
+            for _ in range(options.windows):
                 for way, command in ways.items():
-                    words = [str(options.steps) if word == "STEPS" else word for word in command]
-                    done = subprocess.run(words, capture_output=True, text=True)
-                    if done.returncode or not done.stdout.startswith("0 "):
-                        raise RuntimeError(f"{name}, {way}: {done.stdout}{done.stderr}")
-                    numbers = [float(word) for word in done.stdout.split()[1:]]
-                    if way not in found or numbers[0] < found[way][0]:
-                        found[way] = numbers
-            found["FMU, FMPy"] = through_fmpy(folder, min(options.steps, 20_000))
-            for way, numbers in found.items():
-                print(f"{name:10} {way:12} " + " ".join(f"{x:11,.0f}" for x in numbers), flush=True)
+                    found.setdefault(way, []).append(run(f"{name}, {way}", command, window))
+                for way in ("C library", "MuJoCo, C"):
+                    command = [*spin[:-1], str(found[way][0][0])]
+                    found.setdefault(f"nothing, {way.split()[0]}", []).append(run(f"{name}, nothing", command, window))
+            table = {way: summary(windows) for way, windows in found.items()}
+            table["FMU, FMPy"] = through_fmpy(folder, min(options.steps, 20_000))
+            for way, numbers in table.items():
+                print(f"{name:10} {way:16} " + " ".join(f"{x:11,.0f}" for x in numbers), flush=True)
                 rows.append({"model": name, "way": way, **dict(zip(COLUMNS, numbers, strict=True))})
+            best = table["C library"]
+            for way in ("MuJoCo, C", "Pinocchio, C++"):
+                ratios = ", ".join(f"{COLUMNS[k]} {table[way][k] / best[k]:.1f}" for k in (0, 2, 3))
+                print(f"{name:10} C library against {way}: {ratios}")
             print()
     if options.json:
         options.json.write_text(json.dumps({"steps": options.steps, "load": os.getloadavg(), "rows": rows}, indent=1))

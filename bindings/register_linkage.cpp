@@ -135,6 +135,11 @@ void register_linkage(py::module_& m) {
       .def(py::init(&make_linkage), py::arg("chain"), py::arg("length"), py::arg("open"), py::arg("given"),
            py::arg("constraints"))
       .def_property_readonly("_active", [](const Linkage& x) { return x.choice().active; })
+      .def_property_readonly("_choice",
+                             [](const Linkage& x) {
+                               const RowChoice& c = x.choice();
+                               return py::make_tuple(x.chosen(), c.active, c.redundant, c.zero);
+                             })
       .def_property_readonly("m", &Linkage::rows, "Number of equations.");
   m.def("linkage_close", &close, py::arg("linkage"), py::arg("guess"), py::arg("lower"), py::arg("upper"), py::arg("held"),
         py::arg("given"),

@@ -1,10 +1,11 @@
-/* zveno for C: step a chain or a hexapod next to real hardware, or evaluate its functions.
+/* zveno for C: step a chain, a linkage, a hexapod or two vehicles that dock next to real hardware, or evaluate functions.
  *
  * A rig is made from text that Python has written (zveno.save_rig, or save() of a chain or a hexapod). Creating it
  * allocates everything, loads the kernels for this processor and makes trial steps; after that no function of this header
  * allocates, locks, throws, writes or reads a file, looks at the locale or keeps global state. Worst case: no loop depends
  * on the data, except that angles of chains beyond 1e5 rad go to the C library's sine, and that custom legs of hexapods are
- * closed by at most 60 steps of Newton's method.
+ * closed by at most 60 steps of Newton's method, that a step of a linkage is brought back onto its constraints by at most
+ * three, and that a step of a docking in which latches close or thrusters switch is made in at most 16 parts.
  *
  * Threads: handles are independent. One handle may be used by one thread at a time; functions that take a const handle may
  * be called by several, as long as none of them changes it. Working memory belongs to threads: a thread other than the one
@@ -42,12 +43,12 @@ extern "C" {
 
 /* Grows with what is added at the end of structs and to the list of functions; zv_abi_version() of the library must not be
  * smaller. Nothing is ever removed or changed under the same soname. */
-#define ZV_ABI_VERSION 1
+#define ZV_ABI_VERSION 2
 
 /* What functions return. Above zero: it was done, with a remark. Below zero: it was not done. */
 typedef enum zv_code {
   ZV_OK = 0,
-  ZV_INPUT_HELD = 1,      /* an input was not finite or jumped: the step was made with the last good ones */
+  ZV_INPUT_HELD = 1,      /* an input was not finite, jumped or was no command: made with the last good ones */
   ZV_ERROR_ARGUMENT = -1, /* null or misaligned pointer, unknown name, wrong size */
   ZV_ERROR_TEXT = -2,     /* not JSON, or cut short */
   ZV_ERROR_MODEL = -3,    /* JSON, but not a model that can be computed with */
@@ -60,7 +61,8 @@ typedef enum zv_code {
   ZV_ERROR_OVERFLOW = -10,   /* a result is not finite */
   ZV_ERROR_STATE = -11,      /* not a saved state of this rig */
   ZV_ERROR_STOPPED = -12,    /* after too many refused inputs; zv_rig_reset or zv_rig_set_state go on */
-  ZV_ERROR_INTERNAL = -13
+  ZV_ERROR_INTERNAL = -13,
+  ZV_ERROR_CONTACT = -14 /* dockings: deeper than the contact's model reaches, rings that touch at the start */
 } zv_code;
 
 typedef struct zv_rig zv_rig;
@@ -85,12 +87,12 @@ typedef struct zv_options {
 typedef struct zv_info {
   size_t struct_size;
   const char* name;    /* of the model */
-  const char* kind;    /* "chain" or "hexapod" */
+  const char* kind;    /* "chain", "linkage", "hexapod" or "docking" */
   const char* kernels; /* instruction set in use */
   double period;       /* s */
   int32_t substeps;
   int32_t method; /* zv_method */
-  int32_t joints; /* moving joints of a chain, driven legs of a hexapod */
+  int32_t joints; /* moving joints of a chain, driven legs of a hexapod or of a docking's first ring */
   int32_t inputs; /* channels */
   int32_t outputs;
   int32_t input_size; /* numbers of all channels together: what zv_rig_step reads and writes */
@@ -145,12 +147,18 @@ ZV_API int zv_rig_status(const zv_rig* rig, zv_status* status);
 /* Once in the thread that will step: reserves its working memory and makes trial steps, which change nothing. */
 ZV_API int zv_rig_prepare(zv_rig* rig);
 
-/* To the start at time 0. start: q, qd of a chain; r, quaternion, u of a hexapod; null: what the text says. */
+/* To the start at time 0. start: q, qd of a chain or linkage; r, quaternion, u of a hexapod; closing speed, offset (2),
+ * pitch and yaw, roll, lateral velocity (2), rates (3), gap of a docking, then factors of chaser's and station's mass,
+ * friction, stiffness and damping of the contact, gap and stiffness of latches, forces of the legs; null: what the text
+ * says. */
 ZV_API int zv_rig_reset(zv_rig* rig, const double* start);
 
 /* One period. Inputs are held over it, outputs are those at its end, under these inputs. On a code below zero the state is
  * what it was, and `out` gets the last good outputs. in may be null: zeros; out may be null. They must not overlap. */
 ZV_API int zv_rig_step(zv_rig* rig, const double* in, double* out);
+
+/* The outputs of the last good step; before the first one and behind a reset those of the start. */
+ZV_API int zv_rig_outputs(const zv_rig* rig, double* out);
 
 /* A complete snapshot, state_size numbers: what follows a restored one has the same bits. */
 ZV_API int zv_rig_get_state(const zv_rig* rig, double* state);

@@ -1,6 +1,6 @@
 /* Times of single steps: each by a monotonic clock, percentiles from all of them. Compiled once for each way to step:
- * USE_LIBRARY (zveno.h), USE_STEP (generated code), USE_FMI3 (an FMU), USE_MUJOCO. Prints p50, p99, p99.9, max in ns, page
- * faults and context switches. */
+ * USE_LIBRARY (zveno.h), USE_STEP (generated code), USE_FMI3 (an FMU), USE_MUJOCO, USE_PINOCCHIO; USE_NOTHING spins for a
+ * given time and shows what the machine adds. Prints p50, p99, p99.9, max in ns, page faults and context switches. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <math.h>
@@ -107,6 +107,38 @@ static int step(void) {
   mj_step(model, data);
   return 0;
 }
+#elif defined(USE_PINOCCHIO)
+int rig_open(const char *path);
+void rig_start(void);
+int rig_step(double force, double h);
+static int inputs(void) { return 1; }
+static int open_it(char **argv) { return rig_open(argv[0]); }
+static void start(void) { rig_start(); }
+static int step(void) { return rig_step(in[0], 1e-3); }
+#elif defined(USE_NOTHING)
+static long rounds;
+static double clock_now(void);
+static int inputs(void) { return 1; }
+static int spin(long count) {
+  double x = 1.0;
+  for (long k = 0; k < count; ++k) x = x * 0.999999 + 1e-6;
+  out[0] = x;
+  return !(x > 0);
+}
+/* nanoseconds */
+static int open_it(char **argv) {
+  double best = 1e300;
+  for (int k = 0; k < 20; ++k) {
+    const double begin = clock_now();
+    spin(100000);
+    const double time = clock_now() - begin;
+    best = time < best ? time : best;
+  }
+  rounds = (long)(atof(argv[0]) / best * 100000);
+  return 1;
+}
+static void start(void) {}
+static int step(void) { return spin(rounds); }
 #endif
 
 static int ascending(const void *a, const void *b) {

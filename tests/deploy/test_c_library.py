@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 
+import cffi
 import numpy as np
 import pytest
 import zveno as zv
@@ -171,7 +172,7 @@ def test_wrong_uses_are_named():
     for key, (value, text) in cases.items():
         with pytest.raises(ValueError, match=re.escape(f"Stepper: {text}")):
             zv.Stepper(arm, **{key: value})
-    with pytest.raises(TypeError, match="model is 'arm', expected a Chain or a Hexapod"):
+    with pytest.raises(TypeError, match="model is 'arm', expected a Chain, Linkage, Hexapod or docking Scenario"):
         zv.Stepper("arm")
 
 
@@ -382,7 +383,7 @@ def test_the_library_exports_what_the_header_declares_and_nothing_else():
     declared = set(re.findall(r"^ZV_API [^(]*?(zv_\w+)\(", header, re.M))
     done = subprocess.run(["nm", "-D", "--defined-only", c_library().library], capture_output=True, text=True)
     assert {line.split()[-1] for line in done.stdout.splitlines()} == declared
-    assert len(declared) == 25
+    assert len(declared) == 26
 
 
 def test_structs_keep_their_layout(tmp_path):
@@ -403,8 +404,32 @@ def test_structs_keep_their_layout(tmp_path):
         for name, rows in layout.items()
         for row in rows
     ]
-    codes = {"ZV_OK": 0, "ZV_INPUT_HELD": 1, "ZV_ERROR_ARGUMENT": -1, "ZV_ERROR_INTERNAL": -13, "ZV_ABI_VERSION": 1}
+    codes = {"ZV_OK": 0, "ZV_INPUT_HELD": 1, "ZV_ERROR_ARGUMENT": -1, "ZV_ERROR_INTERNAL": -13, "ZV_ABI_VERSION": 2}
     checks += [f'_Static_assert({name} == {value}, "{name}");' for name, value in codes.items()]
     source = "\n".join(["#include <stddef.h>", "#include <zveno.h>", *checks, "int main(void) { return 0; }"])
     (tmp_path / "layout.c").write_text(source)
     compiled(tmp_path, tmp_path / "layout.c", "-std=c11", "-O0")
+
+
+def test_the_header_is_plain_enough_for_tools_that_read_it():
+    """What cffi, and with it pycparser, reads can be called; loadlibrary of MATLAB and Clang.jl read no less."""
+    header = re.sub(r"^#include .*$", "", (ROOT / "cpp" / "zveno.h").read_text(), flags=re.M)
+    command = ["cc", "-E", "-P", "-U__GNUC__", "-x", "c", "-"]
+    text = subprocess.run(command, input=header, capture_output=True, text=True, check=True).stdout
+    ffi = cffi.FFI()
+    ffi.cdef(text)
+    library = ffi.dlopen(str(c_library().library))
+    path = TESTS / "data" / "rig_docking.json"
+    message, code = ffi.new("char[200]"), ffi.new("int *")
+    rig = library.zv_rig_open(str(path).encode(), ffi.NULL, code, message, 200)
+    assert rig != ffi.NULL, ffi.string(message)
+    info = ffi.new("zv_info *", {"struct_size": ffi.sizeof("zv_info")})
+    assert library.zv_rig_info(rig, info) == library.ZV_OK
+    assert ffi.string(info.kind) == b"docking"
+    out = ffi.new("double[]", info.output_size)
+    stepper = zv.Stepper.open(path)
+    for _ in range(5):
+        assert library.zv_rig_step(rig, ffi.NULL, out) == library.ZV_OK
+        want = stepper.step()
+    assert [*out] == [x for part in want.values() for x in part]
+    library.zv_rig_free(rig)

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 import zveno as zv
 from engines.random_mechanisms import random_chain
+from fmpy.fmi1 import FMICallException
 from fmpy.validation import validate_fmu
 from helpers import TESTS
 from hexapod_models import pair
 from test_c_library import ALL_LAWS
+from zveno import docking
 
 HEADERS = Path(fmpy.__file__).parent / "c-code"
 STATES = zv.laws.SpringDamper(5.0, 0.2) + zv.laws.DryFriction(0.1, 0.1)  # no internal ones
@@ -103,16 +105,19 @@ def test_start_values_of_an_importer_are_the_start(ring_fmu):
 def unpacked(path, folder):
     with zipfile.ZipFile(path) as archive:
         archive.extractall(folder)
-    return next(folder.glob("binaries/*/*"))
+    unit = fmpy.read_model_description(str(path)).coSimulation.modelIdentifier
+    return next(folder.glob(f"binaries/*/{unit}.*"))
 
 
 @pytest.mark.parametrize("fmi", [2, 3])
-@pytest.mark.parametrize("kind", ["arm", "ring"])
+@pytest.mark.parametrize("kind", ["arm", "ring", "ring with a sensor"])
 def test_every_function_answers_right_and_wrong_calls(tmp_path, fmi, kind):
     if kind == "arm":
         model, options = zv.robots.puma560(), {"laws": STATES}
     else:
         model, options = zv.mechanisms.docking_ring("UPS"), {"laws": zv.laws.SpringDamper(400.0, 80.0)}
+        if kind != "ring":  # zveno's library is inside
+            options["sensor"] = {"wrench": {"lag": 1e-4}}
     path = zv.export_fmu(model, tmp_path / "unit.fmu", fmi=fmi, **options)
     library = unpacked(path, tmp_path)
     text = (tmp_path / "modelDescription.xml").read_text()
@@ -128,7 +133,7 @@ def test_every_function_answers_right_and_wrong_calls(tmp_path, fmi, kind):
         first = 2 if kind == "arm" else 3  # after time and inputs
         made = first + (2 if kind == "arm" else 3)  # qdd, ring.acceleration
         size = 6 if kind == "arm" else 3
-        status = len(re.findall("<Float64 ", text))
+        status = re.search('name="status" valueReference="([0-9]*)"', text)[1]
         arguments = [6, first, size, made, 6, n, int(kind == "arm"), status]
     done = subprocess.run([program, library, token, *map(str, arguments)], capture_output=True, text=True)
     assert done.stdout == "0 failures\n", done.stdout + done.stderr
@@ -145,19 +150,108 @@ def test_the_functions_of_the_standard_are_there_with_their_types(tmp_path, fmi)
     names = re.findall(rf"typedef\s+\S.*?\b(fmi{fmi}\w+)TYPE\s*\(", types)
     assert len(names) == {2: 44, 3: 75}[fmi]
     assert set(re.findall(rf"^EXPORT .*?\b(fmi{fmi}\w+)\(", text, re.M)) | set(
-        re.findall(rf"^NONE\((fmi{fmi}\w+)", text, re.M)
+        re.findall(rf"^(?:NONE|GET|SET)\((fmi{fmi}\w+)", text, re.M)
     ) == set(names)
     # with our declarations replaced by the official ones, every definition must agree with its type
     body = text[: text.index(f"typedef void *fmi{fmi}")] + f'#include "fmi{fmi}Functions.h"\n'
-    rest = text[
-        text.index("typedef struct instance {") if fmi == 2 else text.index("/* variables by value reference") :
-    ]
+    rest = text[text.index("typedef struct instance {") :]
     body += rest.replace("callbacks.environment", "callbacks.componentEnvironment")
     checks = "".join(f"{name}TYPE *const check_{name} = &{name};\n" for name in names)
     (tmp_path / "sources" / "official.c").write_text(body + checks)
     command = ["cc", "-std=c99", "-O0", "-Werror=incompatible-pointer-types", "-fsyntax-only", f"-I{HEADERS}"]
     done = subprocess.run([*command, str(tmp_path / "sources" / "official.c")], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def fmu_of(path, folder):
+    """An instance of an unpacked FMU of version 3, stepping."""
+    from fmpy.fmi3 import FMU3Slave
+
+    unit = fmpy.read_model_description(str(path))
+    named = {v.name: int(v.valueReference) for v in unit.modelVariables}
+    fmpy.extract(str(path), unzipdir=str(folder))
+    identity = unit.coSimulation.modelIdentifier
+    fmu = FMU3Slave(guid=unit.guid, unzipDirectory=str(folder), modelIdentifier=identity, instanceName="x")
+    fmu.instantiate()
+    return fmu, named
+
+
+def test_numbers_of_laws_can_be_tuned_while_it_runs(tmp_path):
+    ring = zv.mechanisms.docking_ring("UPS")
+    soft, hard = (zv.laws.SpringDamper(k, 80.0) + zv.laws.DryFriction(5.0, 2e-3) for k in (400.0, 900.0))
+    u = [-0.08, 0.01, 0, 0, 0.02, 0]
+    path = zv.export_fmu(ring, tmp_path / "ring.fmu", laws=soft, u=u)
+    assert validate_fmu(str(path)) == []
+    fmu, named = fmu_of(path, tmp_path / "out")
+    fmu.enterInitializationMode()
+    fmu.exitInitializationMode()
+    for k in range(20):
+        if k == 10:
+            fmu.setFloat64([named["law.spring_damper.stiffness"]], [900.0] * 6)
+        fmu.doStep(k * 1e-3, 1e-3)
+    first = ring.simulate(0.01, 1e-3, laws=soft, u=u)
+    state = {"r": first.r[-1], "R": first.R[-1], "u": first.u[-1]}
+    second = ring.simulate(0.01, 1e-3, laws=hard, **state)
+    assert np.abs(np.array(fmu.getFloat64([named["ring.position"]], nValues=3)) - second.r[-1]).max() < 1e-15
+    for name, value in (("law.dry_friction.speed", 0.0), ("law.spring_damper.damping", np.nan)):
+        with pytest.raises(FMICallException):
+            fmu.setFloat64([named[name]], [value] * 6)
+    fmu.terminate()
+    fmu.freeInstance()
+
+
+def test_laws_that_differ_have_numbers_by_drive(tmp_path):
+    arm = zv.robots.two_link()
+    laws = [zv.laws.SpringDamper(5.0, 0.2), zv.laws.Bumpers(1e3, 2.0, 1e-3, lower=-0.1, upper=0.1)]
+    path = zv.export_fmu(arm, tmp_path / "arm.fmu", laws=laws, platforms="source", fmi=2)
+    tuned = {
+        v.name: v.start for v in fmpy.read_model_description(str(path)).modelVariables if v.causality == "parameter"
+    }
+    joints = arm.joint_names
+    assert tuned[f"law.{joints[0]}.spring_damper.stiffness"] == "5.0"
+    assert tuned[f"law.{joints[1]}.bumpers.blend"] == "0.001"
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_a_docking_is_valid_and_its_steps_have_the_bits_of_simulate(tmp_path, fmi):
+    scenario = docking.demo("UPS", "aligned")
+    path = zv.export_fmu(scenario, tmp_path / "dock.fmu", fmi=fmi, step=2e-3)
+    assert validate_fmu(str(path)) == []
+    settings = {"stop_time": 2.0, "step_size": 2e-3, "output_interval": 0.1}
+    result = fmpy.simulate_fmu(str(path), **settings)
+    history = docking.simulate(scenario, t_end=2.0, dt=2e-3, record=0.1).history
+    names = {"A.position": "position_a", "stroke": "stroke_a", "interface_load": "load", "base_wrench": "base_load_a"}
+    for name, field in names.items():
+        want = getattr(history, field)
+        assert np.array_equal(column(result, name, want.shape[1], fmi), want)
+    assert np.array_equal(result["phase"], history.phase)
+    assert result["captured"][-1] == 1
+    assert not result["captured"][0]
+    assert np.abs(column(result, "momentum_error", 1, fmi)).max() < 1e-9
+    # conditions and factors are parameters
+    other = scenario.replace(conditions=docking.Conditions(0.05, gap=0.16))
+    start = {"conditions.closing": 0.05, "factor.friction": 2.0}
+    result = fmpy.simulate_fmu(str(path), start_values=start, **(settings | {"stop_time": 0.2}))
+    want = docking.simulate(other, t_end=0.2, dt=2e-3, record=0.1).history.position_a
+    assert np.array_equal(column(result, "A.position", 3, fmi), want)
+
+
+def test_a_linkage_has_the_bits_of_simulate(tmp_path):
+    bar = zv.mechanisms.four_bar()
+    q = bar.close([0.8, 0.0, 1.5], hold=["crank_joint"])
+    path = zv.export_fmu(bar, tmp_path / "bar.fmu", q=q)
+    assert validate_fmu(str(path)) == []
+    result = fmpy.simulate_fmu(str(path), stop_time=0.05, step_size=1e-3, output_interval=1e-3)
+    assert np.array_equal(result["q"], bar.simulate(0.05, 1e-3, q=q).q)
+    with pytest.raises(ValueError, match="platforms is 'source', expected 'native': this model is computed by zveno's"):
+        zv.export_fmu(bar, path, q=q, platforms="source")
+
+
+def test_a_folder_that_is_not_there_is_named_and_nothing_is_left(tmp_path):
+    where = tmp_path / "none" / "x.fmu"
+    with pytest.raises(FileNotFoundError, match=re.escape(f"export_fmu: path is '{where}', but there is no folder")):
+        zv.export_fmu(zv.robots.two_link(), where, platforms="source")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_same_model_gives_the_same_bytes(tmp_path):

@@ -1,5 +1,6 @@
 """A step in C calls nothing that may block: RealtimeSanitizer where clang has it, and a preloaded guard on Linux."""
 
+import dataclasses
 import shutil
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import zveno as zv
+from zveno import docking
 from zveno.deploy.library import c_library
 
 HERE = Path(__file__).parent
@@ -52,11 +54,18 @@ def programs(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def rigs(tmp_path_factory):
-    """Files of a ring and an arm."""
+    """Files of a ring, an arm, a linkage and a docking, which begins where the rings are about to touch."""
     folder = tmp_path_factory.mktemp("rigs")
     law = zv.laws.SpringDamper(400.0, 80.0) + zv.laws.LuGre(5.0, 7.0, 2e-3, 1e5, 300.0)
     zv.save_rig(zv.mechanisms.docking_ring("RSU"), folder / "ring.json", laws=law, substeps=2)
-    zv.save_rig(zv.robots.puma560(), folder / "arm.json")
+    zv.save_rig(zv.robots.puma560(), folder / "arm.json", poses=["link6"], external=["link6"])
+    bar = zv.mechanisms.four_bar()
+    zv.save_rig(bar, folder / "linkage.json", q=bar.close([0.8, 0.0, 1.5], hold=["crank_joint"]))
+    scenario = docking.demo("RSU", "nominal")
+    near = dataclasses.replace(scenario.conditions, gap=None)
+    sensor = {"contact_wrench": {"lag": 2e-3, "mass": 3.0, "gravity": [0, 0, -9.81], "dead_band": [1.0] * 6}}
+    zv.save_rig(scenario.replace(conditions=near), folder / "docking.json", period=2e-3)
+    zv.save_rig(scenario, folder / "measured.json", contact_input=True, sensor=sensor)
     return folder
 
 
@@ -67,9 +76,9 @@ def run(program, file, count, *fault):
 
 
 @pytest.mark.parametrize("checker", CHECKERS)
-@pytest.mark.parametrize("model", ["ring", "arm"])
+@pytest.mark.parametrize("model", ["ring", "arm", "linkage", "docking", "measured"])
 def test_steps_call_nothing_that_may_block(programs, rigs, checker, model):
-    count = 20_000
+    count = 20_000 if model in ("ring", "arm") else 10_000
     done = run(programs[checker], rigs / f"{model}.json", count)
     assert done.returncode == 0, done.stderr
     steps, failures, refused, calls = map(int, done.stdout.split())

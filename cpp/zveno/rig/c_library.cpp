@@ -8,9 +8,11 @@
 #include <new>
 
 #include <zveno/functions/failure.hpp>
+#include <zveno/functions/linkage_job.hpp>
 #include <zveno/rig/json.hpp>
 #include <zveno/rig/load_kernels.hpp>
 #include <zveno/rig/machine.hpp>
+#include <zveno/rig/sensor.hpp>
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -142,6 +144,8 @@ struct zv_rig {
   std::unique_ptr<Machine> machine;
   bool flush = false;
   double mark = 0;
+  std::vector<double> raw;  // inputs as they came, the last good ones
+  std::vector<Reading> readings;
   std::vector<double> jump;   // of each number of the inputs
   std::vector<double> fresh;  // inputs of a step, to be looked at
   std::vector<double> out;    // the last good outputs
@@ -156,7 +160,9 @@ struct zv_rig {
 
   // ---- snapshots: mark, counters, flags, inputs, outputs, machine
   static constexpr std::size_t kHead = 7;
-  std::size_t state_size() const { return kHead + machine->in.size() + out.size() + machine->size(); }
+  std::size_t state_size() const {
+    return kHead + raw.size() + out.size() + Reading::kState * readings.size() + machine->size();
+  }
   void save(double* to) const {
     const double head[kHead] = {mark,
                                 static_cast<double>(steps),
@@ -166,8 +172,9 @@ struct zv_rig {
                                 stopped ? 1.0 : 0.0,
                                 begun ? 1.0 : 0.0};
     to = std::copy_n(head, kHead, to);
-    to = std::copy(machine->in.begin(), machine->in.end(), to);
+    to = std::copy(raw.begin(), raw.end(), to);
     to = std::copy(out.begin(), out.end(), to);
+    for (const Reading& r : readings) to = std::copy_n(r.state(), Reading::kState, to);
     machine->save(to);
   }
   void restore(const double* from) {
@@ -175,8 +182,9 @@ struct zv_rig {
     failures = static_cast<std::int64_t>(from[3]), held_in_row = static_cast<std::int32_t>(from[4]);
     stopped = from[5] != 0, begun = from[6] != 0;
     from += kHead;
-    std::copy_n(from, machine->in.size(), machine->in.begin()), from += machine->in.size();
+    std::copy_n(from, raw.size(), raw.begin()), from += raw.size();
     std::copy_n(from, out.size(), out.begin()), from += out.size();
+    for (Reading& r : readings) std::copy_n(from, Reading::kState, r.state()), from += Reading::kState;
     machine->restore(from);
   }
 
@@ -188,12 +196,16 @@ struct zv_rig {
 
   // why the machine has failed; without allocation
   int fail_with(const Failure& f) {
+    if (machine->remark) return fail(ZV_ERROR_CONTACT, machine->remark);
     const CauseText* t = find_cause(static_cast<int>(f.cause));
     const char *kind = "the mechanism", *name = "";
-    if (f.part >= 0 && description.chain && f.part < description.chain->n())
+    const Linkage* held = f.cause == Cause::massless ? nullptr : description.linkage.get();
+    if (f.part >= 0 && held && f.part < static_cast<int>(held->constraints().size()))
+      kind = "constraint ", name = held->constraints()[static_cast<std::size_t>(f.part)].name.c_str();
+    else if (f.part >= 0 && description.chain && f.part < description.chain->n())
       kind = "joint ", name = description.chain->joint_names()[static_cast<std::size_t>(f.part)].c_str();
-    if (f.part >= 0 && description.hexapod && f.part < kLegs)
-      kind = "leg ", name = description.hexapod->leg(f.part).name.c_str();
+    const Hexapod* ring = description.docking ? description.docking->ring[0].get() : description.hexapod.get();
+    if (f.part >= 0 && ring && f.part < kLegs) kind = "leg ", name = ring->leg(f.part).name.c_str();
     char text[kMessage];
     const char* quote = *name ? "'" : "";
     std::snprintf(text, sizeof text, "%s%s%.80s%s %.150s", kind, quote, name, quote, t ? t->text : "has failed");
@@ -209,9 +221,10 @@ struct zv_rig {
       std::fill(fresh.begin(), fresh.end(), 0.0);
     for (std::size_t i = 0; i < count; ++i) {
       if (!std::isfinite(fresh[i])) return false;
-      if (begun && !(std::fabs(fresh[i] - machine->in[i]) <= jump[i])) return false;
+      if (begun && !(std::fabs(fresh[i] - raw[i]) <= jump[i])) return false;
     }
-    std::copy(fresh.begin(), fresh.end(), machine->in.begin());
+    if (!machine->takes(fresh.data())) return false;
+    std::copy(fresh.begin(), fresh.end(), raw.begin());
     begun = true;
     return true;
   }
@@ -226,6 +239,8 @@ struct zv_rig {
       return fail(ZV_ERROR_STOPPED, "stopped after too many refused inputs in a row");
     }
     machine->save(before.data());
+    std::copy(raw.begin(), raw.end(), machine->in.begin());
+    for (Reading& r : readings) r.apply(raw.data(), *machine);
     if (!machine->advance() || !machine->write(trial.data())) {
       const Failure why = machine->failure();
       machine->restore(before.data());
@@ -249,7 +264,9 @@ struct zv_rig {
     steps = held = failures = 0;
     held_in_row = 0;
     stopped = begun = false;
+    std::fill(raw.begin(), raw.end(), 0.0);
     std::fill(machine->in.begin(), machine->in.end(), 0.0);
+    for (Reading& r : readings) r.reset();
     if (machine->begin(start) && machine->write(out.data())) return ZV_OK;
     return fail_with(machine->failure());
   }
@@ -259,7 +276,9 @@ struct zv_function {
   std::string name;
   std::shared_ptr<const Chain> chain;
   std::shared_ptr<const Hexapod> hexapod;
+  std::shared_ptr<const Linkage> linkage;
   const KernelTable* kernels = nullptr;
+  std::unique_ptr<LinkageJob> held;  // a function of the linkage, else of its chain
   Job job{};
   HexJob hex{};
   std::vector<LinkFrame> frames;
@@ -306,6 +325,7 @@ std::unique_ptr<zv_rig> made(const char* text, std::size_t size, const zv_option
   if (options.method < ZV_AS_WRITTEN || options.method > ZV_SEMI_IMPLICIT)
     throw Refused{ZV_ERROR_ARGUMENT, "options: unknown method"};
   if (options.method != ZV_AS_WRITTEN) d.semi_implicit = options.method == ZV_SEMI_IMPLICIT;
+  if (d.docking && d.semi_implicit) throw Refused{ZV_ERROR_ARGUMENT, "options: a docking has no semi-implicit method"};
   if (options.flags & ~static_cast<std::uint32_t>(ZV_FLUSH_DENORMALS))
     throw Refused{ZV_ERROR_ARGUMENT, "options: unknown flag"};
   rig->flush = options.flags & ZV_FLUSH_DENORMALS;
@@ -320,6 +340,15 @@ std::unique_ptr<zv_rig> made(const char* text, std::size_t size, const zv_option
     if (found == inputs.end()) throw Refused{ZV_ERROR_MODEL, "jump: there is no input '" + name.substr(0, 60) + "'"};
     std::fill_n(rig->jump.begin() + found->offset, found->size, limit);
   }
+  for (const Sensor& sensor : d.sensors) {
+    const auto found = std::find_if(inputs.begin(), inputs.end(), [&](const Channel& c) { return c.name == sensor.input; });
+    Mat3<double> ignored[3];
+    const int index = static_cast<int>(found - inputs.begin());
+    if (found == inputs.end() || found->size != 6 || !rig->machine->axes(index, ignored[0], ignored[1], ignored[2]))
+      throw Refused{ZV_ERROR_MODEL, "sensor: there is no wrench '" + sensor.input.substr(0, 60) + "' among the inputs"};
+    rig->readings.emplace_back(sensor, index, found->offset, d.period);
+  }
+  rig->raw.resize(rig->machine->in.size());
   rig->fresh.resize(rig->machine->in.size());
   rig->out.resize(static_cast<std::size_t>(rig->machine->outputs.size_of_all));
   rig->trial.resize(rig->out.size());
@@ -446,6 +475,8 @@ int method_of(const FunctionRow& row, const std::string& name) {
   throw Refused{ZV_ERROR_ARGUMENT, std::string(row.name) + ": there is no method '" + name.substr(0, 60) + "'"};
 }
 
+bool no_other_rows(const Linkage&, const double*, const double*, RowChoice&) { return false; }
+
 // whether joint a moves body b
 bool carries(const Chain& chain, int a, int b) {
   while (b > a) b = chain.topology().parent[static_cast<std::size_t>(b)];
@@ -566,6 +597,45 @@ void make_hexapod_function(zv_function& f, const Pairs& options) {
   f.room.resize(static_cast<std::size_t>(output_size(job)));
 }
 
+void make_linkage_function(zv_function& f, const Pairs& options) {
+  const FunctionRow& row = row_named(linkage_table::kRows, f.name);
+  f.held = std::make_unique<LinkageJob>(*f.linkage, static_cast<LinkageFunction>(row.code), no_other_rows);
+  LinkageJob& job = *f.held;
+  std::vector<std::string> loaded;
+  for (const auto& [key, value] : options) {
+    if (key == "external" && row.takes(Param::external))
+      loaded = listed(value);
+    else if (key == "external_frame" && row.takes(Param::external_frame))
+      job.tree.external_in_links = second(key, value, "world", "link");
+    else
+      throw Refused{ZV_ERROR_ARGUMENT, f.name + " does not take '" + key.substr(0, 60) + "'"};
+  }
+  for (const std::string& name : loaded) f.frames.push_back(frame_of(*f.chain, name)), f.loads.push_back({});
+  job.tree.external_frames = f.frames.data();
+  job.tree.external_count = static_cast<int>(f.frames.size());
+  int at = 0;
+  for (const Param p : row.params) {
+    const bool needed = at++ < row.required;
+    if (!is_array(p) || p == Param::t) continue;  // no constraint of a rig moves in time
+    f.params.push_back(p);
+    f.inputs.push_back({name_of(p), slot_of(p).unit, 0, input_size(job, p)});
+    f.required.push_back(needed);
+  }
+  for (const std::string& name : loaded)
+    f.inputs.push_back({"external." + name, "N, N m", 0, 6}), f.required.push_back(true);
+  for (int k = 0; k < row.outputs.count; ++k)
+    f.outputs.push_back({row.outputs[k].name, row.outputs[k].unit, 0, static_cast<int>(output_size(job, k))});
+}
+
+// a linkage has functions of its own, and those of its chain
+void make_function(zv_function& f, const Pairs& options) {
+  if (f.hexapod) return make_hexapod_function(f, options);
+  if (!f.chain) throw Refused{ZV_ERROR_ARGUMENT, "a docking has no functions: its steps are all of it"};
+  bool own = false;
+  for (const FunctionRow& row : linkage_table::kRows) own |= f.linkage && f.name == row.name && !row.has(kPrivate);
+  own ? make_linkage_function(f, options) : make_chain_function(f, options);
+}
+
 }  // namespace
 
 int zv_function::call(std::size_t count, const double* const* in, double* const* out) {
@@ -586,6 +656,13 @@ int zv_function::call(std::size_t count, const double* const* in, double* const*
   rows.check_inputs = true;
   rows.nan_on_error = true;
   rows.count = static_cast<std::ptrdiff_t>(count);
+  if (held) {
+    LinkageJob own = *held;
+    own.outputs = 0;
+    for (std::size_t k = 0; k < wanted; ++k)
+      if (out[k]) rows.out[k] = out[k], own.outputs |= 1u << k;
+    return code_of(kernels->run(own, rows, 0, rows.count));
+  }
   if (chain) {
     Job own = job;
     own.outputs = 0;
@@ -645,6 +722,7 @@ const char* zv_strerror(int code) {
     case ZV_ERROR_OVERFLOW: return "a result is not finite: numbers are too large";
     case ZV_ERROR_STATE: return "not a state of this rig";
     case ZV_ERROR_STOPPED: return "the rig has stopped after too many refused inputs";
+    case ZV_ERROR_CONTACT: return "the contact is deeper than its model reaches, or switches too often";
     case ZV_ERROR_INTERNAL: return "a fault of the library";
     default: return "unknown code";
   }
@@ -675,13 +753,13 @@ int zv_rig_info(const zv_rig* rig, zv_info* info) {
   if (!usable(rig)) return ZV_ERROR_ARGUMENT;
   const Description& d = rig->description;
   zv_info ours{};
-  ours.name = (d.chain ? d.chain->name() : d.hexapod->name()).c_str();
-  ours.kind = d.chain ? "chain" : "hexapod";
+  ours.name = name_of(d).c_str();
+  ours.kind = kind_of(d);
   ours.kernels = rig->kernels->name;
   ours.period = d.period;
   ours.substeps = d.substeps;
   ours.method = d.semi_implicit ? ZV_SEMI_IMPLICIT : ZV_RK4;
-  ours.joints = d.chain ? d.chain->n() : kLegs;
+  ours.joints = d.chain ? d.chain->n() : d.docking && !d.docking->ring[0] ? 0 : kLegs;
   ours.inputs = static_cast<std::int32_t>(rig->machine->inputs.size());
   ours.outputs = static_cast<std::int32_t>(rig->machine->outputs.size());
   ours.input_size = rig->machine->inputs.size_of_all;
@@ -736,6 +814,8 @@ int zv_rig_reset(zv_rig* rig, const double* start) {
     for (int i = 3; i < 7; ++i) square += start[i] * start[i];
     if (!(std::fabs(square - 1) < 1e-6)) return rig->fail(ZV_ERROR_NOT_FINITE, "start has a quaternion that is no rotation");
   }
+  for (std::size_t i = size - docking::Factors::kNumbers; start && rig->description.docking && i < size; ++i)
+    if (!(start[i] > 0)) return rig->fail(ZV_ERROR_NOT_FINITE, "start has a factor that is not positive");
   return guarded(rig->message, sizeof rig->message, [&] {
     const int code = rig->reset(start ? start : rig->description.start.data());
     if (code == ZV_OK) return code;
@@ -756,6 +836,12 @@ int zv_rig_step(zv_rig* rig, const double* in, double* out) {
   return code;
 }
 
+int zv_rig_outputs(const zv_rig* rig, double* out) {
+  if (!usable(rig) || !usable(out)) return ZV_ERROR_ARGUMENT;
+  std::copy(rig->out.begin(), rig->out.end(), out);
+  return ZV_OK;
+}
+
 int zv_rig_get_state(const zv_rig* rig, double* state) {
   if (!usable(rig) || !usable(state)) return ZV_ERROR_ARGUMENT;
   rig->save(state);
@@ -769,8 +855,9 @@ int zv_rig_set_state(zv_rig* rig, const double* state) {
   for (std::size_t i = 0; i < size; ++i) fine &= std::isfinite(state[i]);
   for (std::size_t i = 1; i < zv_rig::kHead; ++i) fine &= state[i] >= 0 && state[i] <= 9007199254740992.0;
   if (fine) fine = state[4] <= 2147483647.0;
-  const std::size_t step = zv_rig::kHead + rig->machine->in.size() + rig->out.size();
+  const std::size_t step = rig->state_size() - rig->machine->size();
   if (fine) fine = state[step] >= 0 && state[step] <= 9007199254740992.0;
+  if (fine) fine = rig->machine->fits(state + step);
   if (!fine) return rig->fail(ZV_ERROR_STATE, "not a state of this rig: another model, other options, or damaged");
   rig->restore(state);
   return ZV_OK;
@@ -796,9 +883,10 @@ zv_function* zv_function_create(const zv_rig* rig, const char* name, const char*
     f->name = name;
     f->chain = rig->description.chain;
     f->hexapod = rig->description.hexapod;
+    f->linkage = rig->description.linkage;
     f->kernels = rig->kernels;
     const Pairs pairs = pairs_of(options_text.c_str());
-    f->chain ? make_chain_function(*f, pairs) : make_hexapod_function(*f, pairs);
+    make_function(*f, pairs);
     return zv_function_prepare(f.get());
   });
   if (code) *code = result;

@@ -7,6 +7,7 @@
 #include <zveno/math/quaternion.hpp>
 #include <zveno/sim/chain_system.hpp>
 #include <zveno/sim/hexapod_system.hpp>
+#include <zveno/sim/linkage_holding.hpp>
 #include <zveno/sim/periods.hpp>
 
 namespace zveno {
@@ -51,10 +52,25 @@ class Stepping : public Machine {
   Failure own_;  // of what is worked out here
 };
 
+// where the rows of a linkage do not do: others would have to be looked for, in no time that is known
+bool no_other_rows(const Linkage&, const double*, const double*, RowChoice&) { return false; }
+
+Mat3<double> matrix_of(const double* R) {
+  Mat3<double> m;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) m(i, j) = R[3 * i + j];
+  return m;
+}
+
 class ChainMachine : public Stepping<ChainSystem> {
  public:
   ChainMachine(const Description& d, const KernelTable& kernels)
-      : model_(d.chain), chain_(*d.chain), kernels_(kernels), n_(d.chain->n()), base_motion_(d.base_motion) {
+      : model_(d.chain),
+        linkage_(d.linkage),
+        chain_(*d.chain),
+        kernels_(kernels),
+        n_(d.chain->n()),
+        base_motion_(d.base_motion) {
     inputs.add("tau", n_, "N m or N");
     for (const std::string& link : d.external) {
       frames_.push_back(chain_.frame(chain_.find_link(link)));
@@ -93,12 +109,34 @@ class ChainMachine : public Stepping<ChainSystem> {
     }
     base_ = given + base;
     if (base_motion_) setup.base_at = [base = base_](double, double* motion) { std::copy_n(base, 9, motion); };
+    if (linkage_)
+      setup.holding = std::make_shared<LinkageHolding>(kernels_, *linkage_, no_other_rows, LinkageHolding::Give{},
+                                                       LinkageHolding::Baumgarte{});
+    first_.resize(2 * n), next_.resize(2 * n);
     set_up(std::move(setup), d);
   }
 
   bool begin(const double* start) override {
-    periods_->system().start_from(start, start + n_);
+    own_ = {};
+    std::copy_n(start, 2 * n_, first_.data());
+    if (linkage_ && (own_ = open())) return false;
+    periods_->system().start_from(first_.data(), first_.data() + n_);
     return periods_->begin();
+  }
+
+  bool axes(int input, Mat3<double>& force, Mat3<double>& moment, Mat3<double>& base) const override {
+    const std::string& name = inputs[static_cast<std::size_t>(input)].name;
+    if (name.compare(0, 9, "external.") != 0) return false;
+    Job job{&chain_, Function::pose};
+    job.frame = frames_[static_cast<std::size_t>(input) - 1];
+    Rows rows = state(periods_->state());
+    double pose[16];
+    rows.out[0] = pose;
+    rows.count = 1;
+    kernels_.run(job, rows, 0, 1);
+    const double R[9] = {pose[0], pose[1], pose[2], pose[4], pose[5], pose[6], pose[8], pose[9], pose[10]};
+    force = moment = base = matrix_of(R);
+    return true;
   }
 
   bool write(double* out) override {
@@ -132,9 +170,22 @@ class ChainMachine : public Stepping<ChainSystem> {
     return true;
   }
 
-  std::string explain(const Failure& failure) const override { return failure_text(chain_, failure, false); }
+  std::string explain(const Failure& failure) const override {
+    return linkage_ ? failure_text(*linkage_, failure, false) : failure_text(chain_, failure, false);
+  }
 
  private:
+  // why a start is none
+  Failure open() {
+    LinkageJob job(*linkage_, LinkageFunction::forward_dynamics, no_other_rows);
+    job.outputs = 1;
+    Rows rows = state(first_.data());
+    std::fill(next_.begin(), next_.end(), 0.0);
+    rows[Param::tau].data = next_.data();
+    rows.out[0] = next_.data() + n_;
+    rows.count = 1;
+    return kernels_.run(job, rows, 0, 1);
+  }
   Rows state(const double* y) const {
     Rows rows;
     rows[Param::q].data = y, rows[Param::qd].data = y + n_;
@@ -148,6 +199,8 @@ class ChainMachine : public Stepping<ChainSystem> {
   }
 
   std::shared_ptr<const Chain> model_;
+  std::shared_ptr<const Linkage> linkage_;
+  std::vector<double> first_, next_;
   const Chain& chain_;
   const KernelTable& kernels_;
   int n_;
@@ -210,6 +263,14 @@ class HexapodMachine : public Stepping<HexapodSystem> {
     return true;
   }
 
+  bool axes(int input, Mat3<double>& force, Mat3<double>& moment, Mat3<double>& base) const override {
+    if (input != 0) return false;
+    double R[9];
+    rotation(periods_->state() + HexapodSystem::kQ, R);
+    force = base = matrix_of(R), moment = diagonal(1.0);
+    return true;
+  }
+
   std::string explain(const Failure& failure) const override { return failure_text(*model_, failure, false); }
 
  private:
@@ -219,6 +280,7 @@ class HexapodMachine : public Stepping<HexapodSystem> {
 }  // namespace
 
 std::unique_ptr<Machine> make_machine(const Description& d, const KernelTable& kernels) {
+  if (d.docking) return make_docking_machine(d, kernels);
   if (d.chain) return std::make_unique<ChainMachine>(d, kernels);
   return std::make_unique<HexapodMachine>(d, kernels);
 }

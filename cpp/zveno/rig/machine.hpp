@@ -29,7 +29,8 @@ class Machine {
   virtual ~Machine() = default;
 
   Channels inputs, outputs;
-  std::vector<double> in;  // what acts; of the size of all inputs
+  std::vector<double> in;        // what acts; of the size of all inputs
+  const char* remark = nullptr;  // of a failure that is no Failure
 
   // False: failure() says why, and the state means nothing until restore().
   virtual bool begin(const double* start) = 0;
@@ -38,13 +39,20 @@ class Machine {
   virtual bool write(double* out) = 0;
   virtual const Failure& failure() const = 0;
   virtual double time() const = 0;
+  // whether a step may be made with these numbers, all finite
+  virtual bool takes(const double*) const { return true; }
+  // From the axes of the body that an input with a wrench acts on to those of its force and of its moment, and to those of
+  // the base; false: that input is no wrench.
+  virtual bool axes(int input, Mat3<double>& force, Mat3<double>& moment, Mat3<double>& base) const = 0;
   virtual std::string explain(const Failure& failure) const = 0;
   // snapshots
   virtual std::size_t size() const = 0;
   virtual void save(double* to) const = 0;
+  virtual bool fits(const double*) const { return true; }
   virtual void restore(const double* from) = 0;
 };
 
+std::unique_ptr<Machine> make_docking_machine(const Description& description, const KernelTable& kernels);
 std::unique_ptr<Machine> make_machine(const Description& description, const KernelTable& kernels);
 
 }  // namespace zveno

@@ -98,6 +98,11 @@ struct Docking::Vehicle {
   const Move* move = nullptr;
 };
 
+// null: there is none
+const Move* Docking::move_in(const Vehicle& v, Phase p) {
+  return p == Phase::alignment ? &v.setup.alignment : p == Phase::retraction ? &v.setup.retraction : nullptr;
+}
+
 Docking::~Docking() = default;
 
 Docking::Docking(Setup setup) : setup_(std::move(setup)) {
@@ -290,7 +295,7 @@ bool Docking::begin(const Conditions& c) {
     std::copy_n(x + kQ0, 4, hold_attitude_[k]);
   }
 
-  phase_ = Phase::ready;
+  phase_ = moving_ = Phase::ready;
   phase_since_ = rest_since_ = 0;
   capture_ = contact_time_ = kNan;
   closed_ = 0;
@@ -383,12 +388,17 @@ bool Docking::evaluate(double t, const double* y, Stage& e) {
 
 void Docking::touch(double t, Stage& e) const {
   const double across = std::hypot(e.turn[3], e.turn[6]);  // x_A x x_B
-  if (!setup_.contact || e.at[0] > reach_a_ + radius_ * across)
+  if (given.contact) {                                     // measured: on the first ring
     e.contact = {};
-  else if (law_.sticking)
+    for (int i = 0; i < 3; ++i) e.contact.force[i] = -given.contact[i], e.contact.moment[i] = -given.contact[3 + i];
+    e.contact.normal_power = dot(vec(e.contact.force), vec(e.v)) + dot(vec(e.contact.moment), vec(e.w));
+  } else if (!setup_.contact || e.at[0] > reach_a_ + radius_ * across) {
+    e.contact = {};
+  } else if (law_.sticking) {
     contact_->hold(law_, e.turn, e.at, e.v, e.w, bristles_.data(), t - bristle_time_, e.contact);
-  else
+  } else {
     contact_->evaluate(law_, e.turn, e.at, e.v, e.w, e.contact);
+  }
   std::copy_n(e.contact.force, 3, e.load), std::copy_n(e.contact.moment, 3, e.load + 3);
   double latch_power = 0;
   for (int j = 0; j < latch_count_; ++j) {
@@ -509,10 +519,11 @@ void Docking::note(double t, EventKind kind, int index) {
 void Docking::set_phase(Phase p, double t, const Stage& e) {
   phase_ = p, phase_since_ = t, rest_since_ = t;
   note(t, EventKind::phase, static_cast<int>(p));
-  if (p == Phase::hard_mate) done_ = true;
+  if (p == Phase::hard_mate) done_ = !given.steps;
+  if (p != Phase::hard_mate || done_) moving_ = p;  // with the rings locked the drives of a rig hold what they held
   for (int k = 0; k < 2; ++k) {
     Vehicle& v = *vehicle_[k];
-    v.move = p == Phase::alignment ? &v.setup.alignment : p == Phase::retraction ? &v.setup.retraction : nullptr;
+    v.move = move_in(v, moving_);
     for (int i = 0; i < kLegs; ++i)
       v.from[i] = v.nominal[i] + (v.move && !std::isnan(v.move->start) ? v.move->start : e.stroke[k][i]);
     if (v.states > 0 && p != Phase::hard_mate)
@@ -587,7 +598,7 @@ void Docking::apply_edges(double t) {
     if (closed_ > 0) note(t, EventKind::released, -1);
     closed_ = 0;
   }
-  for (auto& e : external_) std::fill_n(e, 6, 0.0);
+  for (int k = 0; k < 2; ++k) std::copy_n(given.wrench[k], 6, external_[k]);
   for (std::size_t i = 0; i < thrust_on_.size(); ++i)
     for (int j = 0; thrust_state_[i] == 1 && j < 6; ++j)
       external_[setup_.thrusts[i].vehicle][j] += setup_.thrusts[i].wrench[j];
@@ -714,7 +725,7 @@ void Docking::close_latch(int j) {
   captured_ = true;
   capture_ = t;
   note(t, EventKind::capture, -1);
-  if (setup_.phases.enters[static_cast<int>(Phase::attenuation)]) set_phase(Phase::attenuation, t, *now_);
+  if (setup_.phases.enters[static_cast<int>(Phase::attenuation)] && !given.phase) set_phase(Phase::attenuation, t, *now_);
   run_.t_stop = std::min(run_.options.t_end, t + run_.options.after);
   for (std::size_t i = 0; i < thrust_on_.size(); ++i)
     if (setup_.thrusts[i].start == ThrustSetup::Start::capture)
@@ -797,40 +808,44 @@ void Docking::attempt() {
   run_.grid = run_.dt;
 }
 
+// the next step on the way to a time; false: there were too many
+bool Docking::plan_to(double target) {
+  const double edge = next_edge(run_.t);
+  run_.t1 = std::min(target, edge), run_.h = run_.t1 - run_.t;
+  run_.jumps = run_.t1 == edge;
+  return ++run_.splits <= kMostSplits;
+}
+
+// what is due at the end of a step that was asked for; false: it fails
+bool Docking::arrive() {
+  if (!given.phase && look_for_phase(run_.t, *now_) && !again()) return false;
+  if (run_.t != run_.grid) return true;
+  bool due = false;
+  for (const HoldSetup& hold : setup_.holds)
+    due |= run_.steps % (std::max(1LL, std::llround(hold.period / run_.options.dt)) * run_.parts) == 0;
+  if (due) {
+    sample_holds(y_, *now_);
+    if (!again()) return false;
+  }
+  const long long every = static_cast<long long>(run_.options.every) * run_.parts;
+  if (every > 0 && run_.steps % every == 0 && run_.t < run_.t_stop) record(false);
+  return true;
+}
+
 // whether there is a step to make, and which
 bool Docking::next() {
   while (!run_.over) {
-    double& t = run_.t;
     const double target = std::min(run_.grid, run_.t_stop);
-    if (t < target && !done_) {
-      const double edge = next_edge(t);
-      run_.t1 = std::min(target, edge), run_.h = run_.t1 - t;
-      run_.jumps = run_.t1 == edge;
-      if (++run_.splits <= kMostSplits) return true;
+    if (run_.t < target && !done_) {
+      if (plan_to(target)) return true;
       end(Status::chattering);
       continue;
     }
-    if (!done_ && t > 0) {
-      if (look_for_phase(t, *now_) && !again()) {
-        end(failed());
-        continue;
-      }
-      if (t == run_.grid) {
-        bool due = false;
-        for (const HoldSetup& hold : setup_.holds)
-          due |= run_.steps % (std::max(1LL, std::llround(hold.period / run_.options.dt)) * run_.parts) == 0;
-        if (due) {
-          sample_holds(y_, *now_);
-          if (!again()) {
-            end(failed());
-            continue;
-          }
-        }
-        const long long every = static_cast<long long>(run_.options.every) * run_.parts;
-        if (every > 0 && run_.steps % every == 0 && t < run_.t_stop) record(false);
-      }
+    if (!done_ && run_.t > 0 && !arrive()) {
+      end(failed());
+      continue;
     }
-    if (t < run_.t_stop && !done_) {
+    if (run_.t < run_.t_stop && !done_) {
       run_.grid = static_cast<double>(++run_.steps) * run_.dt;
       run_.splits = 0;
       continue;
@@ -1124,6 +1139,122 @@ bool Fleet::begin(std::size_t l, Source& source, const Options& options) {
   d.start(conditions, factors, options, results_[l]);
   for (int k = 0; lanes_ && k < 2; ++k) lanes_->set_body(static_cast<int>(l), k, d.body(k));
   return true;
+}
+
+// ---- steps of a rig
+
+Status Docking::begin_steps(const Conditions& conditions, const Factors& f, double dt) {
+  const double numbers[] = {f.chaser_mass, f.station_mass, f.friction,        f.stiffness,
+                            f.damping,     f.latch_gap,    f.latch_stiffness, f.leg_force};
+  std::copy_n(numbers, Factors::kNumbers, factors_);
+  given.steps = true, given.phase = false;
+  commanded_ = 0;
+  Options o;
+  o.t_end = o.after = o.tolerance = kInfinite, o.dt = dt, o.halvings = 0;
+  start(conditions, f, o, last_);
+  run_.steps = 0;
+  return run_.over ? last_.status : Status::captured;
+}
+
+Status Docking::advance(int command) {
+  given.phase = command != 0;
+  if (!again()) return failed();
+  if (given.phase && command != commanded_) {
+    set_phase(static_cast<Phase>(std::max(command, 0)), run_.t, *now_);
+    if (!again()) return failed();
+  }
+  commanded_ = command;
+  events_.clear();
+  run_.grid = static_cast<double>(++run_.steps) * run_.dt;
+  run_.splits = 0;
+  while (run_.t < run_.grid) {
+    if (!plan_to(run_.grid)) return Status::chattering;
+    make();
+    if (run_.over) return last_.status;
+  }
+  return arrive() ? Status::captured : failed();
+}
+
+void Docking::observe(double* row) { write(run_.t, y_, *now_, row); }
+
+double Docking::momentum_error() const {
+  const double* ext = y_ + kExternal;
+  return norm(vec(y_ + kP) + vec(y_ + kVehicle + kP) - vec(momentum_0_) - vec(ext) - vec(ext + 6));
+}
+
+// f of every number of a snapshot, as a member and as a double
+template <class Self, class F>
+void Docking::each(Self& d, const F& f) {
+  f(d.run_.t), f(d.run_.steps), f(d.commanded_), f(d.phase_), f(d.moving_), f(d.phase_since_), f(d.rest_since_);
+  f(d.capture_), f(d.contact_time_), f(d.closed_), f(d.released_), f(d.captured_), f(d.touched_), f(d.bristle_time_);
+  f(d.energy_0_);
+  for (int i = 0; i < d.size_; ++i) f(d.y_[i]);
+  for (int i = 0; i < 6; ++i) f(d.momentum_0_[i]), f(d.momentum_b_[i]);
+  for (int j = 0; j < d.latch_count_; ++j) {
+    f(d.latched_[j]), f(d.closed_at_[j]);
+    for (int i = 0; i < 3; ++i) f(d.gap_0_[j][i]);
+  }
+  for (std::size_t i = 0; i < d.thrust_on_.size(); ++i) f(d.thrust_on_[i]), f(d.thrust_off_[i]), f(d.thrust_state_[i]);
+  for (auto& moment : d.hold_moment_)
+    for (auto& x : moment) f(x);
+  for (auto& q : d.hold_attitude_)
+    for (auto& x : q) f(x);
+  for (auto& x : d.bristles_) f(x);
+  for (auto& x : d.factors_) f(x);
+  for (auto& x : d.law_.damping) f(x);
+  for (auto& v : d.vehicle_)
+    for (int i = 0; v->motion && i < kLegs; ++i) f(v->from[i]);
+}
+
+std::size_t Docking::snapshot_size() const {
+  std::size_t count = 0;
+  each(*this, [&](const auto&) { ++count; });
+  return count;
+}
+
+// times that are not known, and those that never come, are negative in a snapshot, where everything is finite
+void Docking::save(double* to) const {
+  each(*this, [&](const auto& x) {
+    const double number = static_cast<double>(x);
+    *to++ = std::isnan(number) ? -1 : number == kInfinite ? -2 : number;
+  });
+}
+
+bool Docking::fits(const double* from) const {
+  std::size_t place = 0;
+  bool fine = true;
+  each(*this, [&](const auto& x) {
+    using T = std::decay_t<decltype(x)>;
+    const double number = from[place++];
+    if constexpr (std::is_same_v<T, Phase>)
+      fine &= number >= 0 && number < kPhases;
+    else if constexpr (std::is_same_v<T, Latched>)
+      fine &= number >= 0 && number <= static_cast<int>(Latched::disarmed);
+    else if constexpr (!std::is_same_v<T, double>)
+      fine &= std::fabs(number) <= 9007199254740992.0 && (sizeof(T) > 4 || std::fabs(number) <= 127);
+  });
+  return fine;
+}
+
+void Docking::restore(const double* from) {
+  const auto time = [](double& x) { x = x == -1 ? kNan : x == -2 ? kInfinite : x; };
+  const auto read = [&] {
+    const double* next = from;
+    each(*this, [&](auto& x) { x = static_cast<std::decay_t<decltype(x)>>(*next++); });
+  };
+  double f[Factors::kNumbers];
+  std::copy_n(factors_, Factors::kNumbers, f);
+  read();
+  if (!std::equal(f, f + Factors::kNumbers, factors_)) {
+    std::copy_n(factors_, Factors::kNumbers, f);
+    prepare({f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7]});
+    read();  // what that has changed
+  }
+  run_.over = false;
+  time(capture_), time(contact_time_);
+  for (int j = 0; j < latch_count_; ++j) time(closed_at_[j]);
+  for (std::size_t i = 0; i < thrust_on_.size(); ++i) time(thrust_on_[i]), time(thrust_off_[i]);
+  for (auto& v : vehicle_) v->move = move_in(*v, moving_);
 }
 
 }  // namespace zveno::docking

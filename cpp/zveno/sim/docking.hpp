@@ -212,6 +212,31 @@ class Docking : private Forces {
 
   const std::vector<Event>& events() const { return events_; }
 
+  // ---- steps of a rig: so much after another, under what acts from outside; nothing is allocated
+
+  struct Given {
+    double wrench[2][6] = {};         // on both vehicles, as of thrusters
+    const double* contact = nullptr;  // on the first ring at the origin of its frame, its axes; null: that of the model
+    bool steps = false, phase = false;
+  };
+  Given given;
+
+  // Status::captured: it goes on; otherwise why not
+  Status begin_steps(const Conditions& conditions, const Factors& factors, double dt);
+  // command: 0: phases follow each other as set up; else that one is entered when the command changes, -1: ready
+  Status advance(int command);
+  double time() const { return run_.t; }
+  const Failure& failure() const { return failure_; }
+  void observe(double* row);  // of the history
+  double momentum_error() const;
+  bool closed(int latch) const { return latched_[latch] == Latched::closed; }
+  bool captured() const { return captured_; }
+  // snapshots: finite numbers; what follows a restored one has the same bits
+  std::size_t snapshot_size() const;
+  void save(double* to) const;
+  bool fits(const double* from) const;
+  void restore(const double* from);
+
   // one state for tests: the case with the gap given, then ring and velocity of A as given; phase ready, t = 0
   bool evaluate_once(const Conditions& conditions, const double* r, const double* q, const double* u, Stage& stage,
                      double* kinetic, double* state);
@@ -230,7 +255,12 @@ class Docking : private Forces {
   void after();
   void conclude(Status s);
   void end(Status s);
+  bool plan_to(double target);
+  bool arrive();
   Status failed() const;
+  static const Move* move_in(const Vehicle& v, Phase p);
+  template <class Self, class F>
+  static void each(Self& d, const F& f);
   void close_latch(int j);
   void touched(double at);
   bool again();
@@ -267,6 +297,7 @@ class Docking : private Forces {
   ContactLaw law_;
   LatchSetup latch_;
   double leg_force_ = 1;
+  double factors_[Factors::kNumbers] = {1, 1, 1, 1, 1, 1, 1, 1};  // of a rig
   int latch_count_ = 0;
   double latch_at_[kMostLatches][3], latch_at_b_[kMostLatches][3];
   double reach_a_ = 0, radius_ = 0;  // broad phase
@@ -288,10 +319,12 @@ class Docking : private Forces {
     bool jumps;
   };
   Course run_{};
+  Result last_;             // of a rig
   bool elsewhere_ = false;  // the last state was evaluated in lanes
   int size_ = kZ;
   bool allow_split_contact_ = false;
-  Phase phase_ = Phase::ready;
+  Phase phase_ = Phase::ready, moving_ = Phase::ready;  // the moves of the legs are those of the second
+  int commanded_ = 0;
   double phase_since_ = 0, rest_since_ = 0, capture_ = 0, contact_time_ = 0;
   int closed_ = 0;
   Latched latched_[kMostLatches];

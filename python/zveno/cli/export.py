@@ -154,6 +154,8 @@ def _export_step(
 ) -> None:
     """Write the step of a mechanism, or of a file of `save_rig`."""
     mechanism, options, warned = model_of("export", model, snap)
+    if not isinstance(mechanism, Chain | Hexapod):
+        fail(f"export: {model} is a linkage or a docking, expected a chain or a hexapod: `zveno fmu` exports it", 2)
     given = with_options(options, method=method, external=external, period=period, substeps=substeps)
     try:
         paths = export_step(mechanism, out, name=name, overwrite=force, **given)

@@ -9,11 +9,11 @@ import typer
 from .. import Error
 from ..deploy.fmu import export_fmu
 from .output import MODEL_HELP, SNAP, complain, complete_model, fail, one_line
-from .rig_options import model_of, with_options
+from .rig_options import RIG_HELP, model_of, with_options
 
 
 def fmu(
-    model: Annotated[str, typer.Argument(help=f"{MODEL_HELP} Or a file of save_rig.", autocompletion=complete_model)],
+    model: Annotated[str, typer.Argument(help=f"{MODEL_HELP} {RIG_HELP}", autocompletion=complete_model)],
     out: Annotated[str, typer.Option("--out", "-o", help="The FMU to write.")],
     fmi: Annotated[int, typer.Option(help="Version of the standard: 2 or 3.")] = 3,
     step: Annotated[float | None, typer.Option(help="Communication step, s; default: 1e-3.")] = None,
@@ -32,6 +32,8 @@ def fmu(
     snap: Annotated[float, typer.Option(help="Angles of a URDF so close to a right angle, rad, are one.")] = SNAP,
 ) -> None:
     """Write a mechanism as a functional mock-up unit (FMI 2.0 or 3.0): sources, and binaries for this machine.
+
+    Dockings, linkages and custom legs carry zveno's library instead of sources.
 
     zveno fmu docking_ring:UPS -o ring.fmu --fmi 3 --step 1e-3
     """
@@ -60,7 +62,7 @@ def fmu(
             **given,
         )
     except OSError as error:
-        fail(f"fmu: cannot write {out!r}: {error.strerror or error}", 1)
+        fail(f"fmu: cannot write {out!r}: {error.strerror or one_line(error).removeprefix('export_fmu: ')}", 1)
     except (Error, ValueError, TypeError) as error:
         fail(f"fmu: {one_line(error).removeprefix('export_fmu: ')}", 2)
     for line in warned:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from rich.text import Text
 
-from .. import Chain, Error, Hexapod, Stepper, laws
+from .. import Error, Hexapod, Stepper, laws
 from .output import (
     MODEL_HELP,
     complain,
@@ -23,7 +23,7 @@ from .output import (
     require_file,
     write_json,
 )
-from .rig_options import model_of, with_options
+from .rig_options import RIG_HELP, model_of, with_options
 
 if TYPE_CHECKING:
     from ..rigs import Rig
@@ -169,7 +169,7 @@ def _of_ring(
     return rigs.Rig.of_ring(ring, laws=_law("margin", law), contact=face, **given)
 
 
-def _mechanism(command: str, model: str, law: str | None, **given: Any) -> tuple[Chain | Hexapod, dict[str, Any]]:
+def _mechanism(command: str, model: str, law: str | None, **given: Any) -> tuple[Any, dict[str, Any]]:
     """A mechanism and the options of its steps, from a file of `save_rig` too."""
     mechanism, options, warned = model_of(f"rig {command}", model)
     for line in warned:
@@ -179,7 +179,7 @@ def _mechanism(command: str, model: str, law: str | None, **given: Any) -> tuple
 
 @app.command()
 def measure(
-    model: Annotated[str, typer.Argument(help=f"{MODEL_HELP} Or a file of save_rig.", autocompletion=complete_model)],
+    model: Annotated[str, typer.Argument(help=f"{MODEL_HELP} {RIG_HELP}", autocompletion=complete_model)],
     steps: Annotated[int, typer.Option(help="How many.")] = 1_000_000,
     pace: Annotated[float, typer.Option(help="Time from step to step, s; 0: one right after another.")] = 0.0,
     period: Annotated[float | None, typer.Option(help="Of simulated time in a step, s; default: 1e-3.")] = None,
@@ -227,7 +227,7 @@ def measure(
 
 @app.command()
 def describe(
-    model: Annotated[str, typer.Argument(help=f"{MODEL_HELP} Or a file of save_rig.", autocompletion=complete_model)],
+    model: Annotated[str, typer.Argument(help=f"{MODEL_HELP} {RIG_HELP}", autocompletion=complete_model)],
     law: Law = None,
     period: Annotated[float | None, typer.Option(help="Of a step, s; default: 1e-3.")] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
@@ -235,7 +235,7 @@ def describe(
     """Show inputs and outputs of a step in C: names, places in the arrays, units."""
     mechanism, options = _mechanism("describe", model, law, period=period)
     try:
-        stepper, name = Stepper(mechanism, **options), mechanism.name
+        stepper, name = Stepper(mechanism, **options), getattr(mechanism, "name", "docking")
     except (ValueError, TypeError) as error:
         _refused("describe", error)
     except (Error, ImportError) as error:

@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import Chain, Error, Hexapod
 from ..deploy.description import FORMAT, RigOptions, read_rig
 from .output import SNAP, fail, load, one_line
 
+if TYPE_CHECKING:
+    from .. import Linkage
+    from ..docking import Scenario
 
-def model_of(command: str, model: str, snap: float = SNAP) -> tuple[Chain | Hexapod, RigOptions, list[str]]:
+RIG_HELP = "Or a scenario of a docking, .toml, or a file of save_rig."
+
+
+def model_of(
+    command: str, model: str, snap: float = SNAP
+) -> tuple[Chain | Hexapod | Linkage | Scenario, RigOptions, list[str]]:
     """A mechanism, what a file of `save_rig` says besides, and warnings about it."""
     path = Path(model)
+    if path.suffix == ".toml":
+        from ..docking import Scenario
+
+        try:
+            return Scenario.load(path), {}, []
+        except OSError as error:
+            fail(f"{command}: cannot read {model!r}: {error.strerror or one_line(error)}", 1)
+        except (Error, ValueError, TypeError) as error:
+            fail(f"{command}: {model}: {one_line(error)}", 1)
     if path.suffix == ".json" and path.is_file():
         try:
             data = json.loads(path.read_text(encoding="utf-8"))

@@ -133,6 +133,20 @@ static double zv_stops(double x, double v, double lower, double upper, double st
   return (x > upper) ? over : ((lower > x) ? under : 0.0);
 }
 
+static double zv_push(double depth, double inward, double stiffness, double damping, double blend)
+{
+  const double rest = depth - blend;
+  const double rise = 1.0 + damping * inward;
+  const double part = (depth > 0.0) ? ((blend > depth) ? depth / blend : 1.0) : 0.0;
+  const double ramp = blend * (part * part * part) * (1.0 - 0.5 * part) + ((rest > 0.0) ? rest : 0.0);
+  return (depth > 0.0) ? stiffness * ramp * ((rise > 0.0) ? rise : 0.0) : 0.0;
+}
+
+static double zv_bumpers(double x, double v, double lower, double upper, double stiffness, double damping, double blend)
+{
+  return zv_push(lower - x, -v, stiffness, damping, blend) - zv_push(x - upper, v, stiffness, damping, blend);
+}
+
 static double zv_eddy_brake(double v, double force, double speed)
 {
   const double w = v / speed;

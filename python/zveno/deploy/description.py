@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import json
-import math
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, NoReturn, TypedDict, Unpack, cast
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypedDict, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Fail, _show, as_amount, as_choice, as_flag, as_integer, as_list, as_number
+from .._check import Fail, _show, as_amount, as_array, as_choice, as_flag, as_integer, as_list, as_number
 from .._output import checked_path, replacing
 from .._record import require_keys
-from ..errors import ModelError
-from ..model import Chain, Hexapod
-from ..sim import laws as law_types
+from ..errors import ModelError, StepError
+from ..model import Chain, Hexapod, Linkage
 from ..sim.laws import Law, joint_place, leg_places
 from ..sim.simulation import as_laws, as_stack, initial_ring
+from .dockings import check_steps, docking_model, docking_start
+from .terms import law_of_terms, plain_terms
+
+if TYPE_CHECKING:
+    from ..docking.scenario import Scenario
 
 __all__ = ["Channel", "Description", "RigOptions", "describe", "read_rig", "save_rig"]
 
@@ -31,8 +35,9 @@ FORMAT: Final = "zveno.rig"
 VERSION: Final = 1
 KEYS: Final = (
     *("format", "version", "model", "period", "substeps", "method", "laws", "start", "external", "poses"),
-    *("base_motion", "servo", "most_held", "jump", "note"),
+    *("base_motion", "servo", "most_held", "jump", "note", "loops", "contact_input", "sensor"),
 )
+SENSOR: Final = ("turns", "rotation", "position", "mass", "com", "gravity", "tare", "dead_band", "lag")
 
 
 class RigOptions(TypedDict, total=False):
@@ -54,6 +59,8 @@ class RigOptions(TypedDict, total=False):
     servo: Mapping[str, float]
     most_held: int
     jump: Mapping[str, float]
+    contact_input: bool
+    sensor: Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ class Channel:
 class Description:
     """What `save_rig` writes and the exporters read: everything checked, every reference of a law filled in."""
 
-    model: Chain | Hexapod
+    model: Chain | Hexapod | Linkage | Scenario
     period: float
     substeps: int
     method: str
@@ -81,11 +88,24 @@ class Description:
     servo: Mapping[str, float]
     most_held: int
     jump: Mapping[str, float]
+    contact_input: bool = False
+    sensor: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Of the model."""
+        return self.model.name if isinstance(self.model, Chain | Hexapod | Linkage) else "docking"
 
     @property
     def step(self) -> float:
         """Step of the integrator, s."""
         return self.period / self.substeps
+
+    @property
+    def start_numbers(self) -> Array:
+        """As ``zv_rig_reset`` takes it; factors of a docking are ones."""
+        known = isinstance(self.model, Chain | Hexapod | Linkage)
+        return np.concatenate([*map(np.ravel, self.start.values()), np.ones(0 if known else 8)])
 
     @property
     def inputs(self) -> tuple[Channel, ...]:
@@ -94,6 +114,14 @@ class Description:
         if isinstance(self.model, Hexapod):
             more += [Channel("drive.reference", 6, "m or rad")] if self.servo else []
             return Channel("wrench", 6, "N, N m"), Channel("tau", 6, "N or N m"), *more
+        if not isinstance(self.model, Chain | Linkage):
+            contact = [Channel("contact_wrench", 6, "N, N m")] if self.contact_input else []
+            thrust = [
+                Channel(f"{who}thrust.{what}", 3, unit)
+                for who in ("", "B.")
+                for what, unit in (("force", "N"), ("moment", "N m"))
+            ]
+            return *thrust, Channel("phase_command", 1, "1"), *contact
         more += [Channel("drive.reference", self.model.n, "rad or m")] if self.servo else []
         loads = [Channel(f"external.{link}", 6, "N, N m") for link in self.external]
         return Channel("tau", self.model.n, "N m or N"), *loads, *more
@@ -111,6 +139,13 @@ class Description:
                 Channel("stroke_rate", 6, "m/s or rad/s"),
                 Channel("leg_force", 6, "N or N m"),
                 Channel("base_wrench", 6, "N, N m"),
+            )
+        if not isinstance(self.model, Chain | Linkage):  # the library knows them
+            from .library import Stepper
+
+            stepper = Stepper(self.model, **self.options())
+            return tuple(
+                Channel(name, part.stop - part.start, stepper.units[name]) for name, part in stepper.outputs.items()
             )
         n = self.model.n
         poses = [
@@ -135,8 +170,11 @@ class Description:
             "period": self.period,
             "substeps": self.substeps,
             "method": self.method,
-            "start": {key: value.tolist() for key, value in self.start.items()},
-            "laws": [None if law is None else [_plain(term) for term in law._terms()] for law in self.laws],
+            "start": {
+                key: float(value[0]) if key in ("closing", "roll", "gap") else value.tolist()
+                for key, value in self.start.items()
+            },
+            "laws": [None if law is None else plain_terms(law) for law in self.laws],
         }
         data |= {key: list(names) for key, names in (("external", self.external), ("poses", self.poses)) if names}
         if self.base_motion:
@@ -147,7 +185,16 @@ class Description:
             data["most_held"] = self.most_held
         if self.jump:
             data["jump"] = dict(self.jump)
-        return data | {"model": self.model.to_dict()}
+        if self.sensor:
+            data["sensor"] = {name: dict(sensor) for name, sensor in self.sensor.items()}
+        if isinstance(self.model, Linkage):
+            data["loops"] = _loops(self.model)
+        if isinstance(self.model, Chain | Hexapod | Linkage):
+            return data | {"model": self.model.to_dict()}
+        del data["laws"]
+        if self.contact_input:
+            data["contact_input"] = True
+        return data | {"model": docking_model(self.model, self.name)}
 
     def to_json(self) -> str:
         """The text of the file."""
@@ -159,51 +206,67 @@ class Description:
             "period": self.period,
             "substeps": self.substeps,
             "method": self.method,
-            "laws": list(self.laws),
-            "base_motion": self.base_motion,
-            "servo": self.servo,
             "most_held": self.most_held,
             "jump": self.jump,
-            **self.start,
+            "sensor": self.sensor,
         }
-        if isinstance(self.model, Chain):
+        if not isinstance(self.model, Chain | Hexapod | Linkage):
+            return cast(RigOptions, some | {"contact_input": self.contact_input})
+        some |= {"laws": list(self.laws), "base_motion": self.base_motion, "servo": self.servo, **self.start}
+        if isinstance(self.model, Chain | Linkage):
             some |= {"external": self.external, "poses": self.poses}
         return cast(RigOptions, some)
 
 
-def _plain(term: Sequence[Any]) -> list[Any]:
-    """A term of a law as JSON has it: null for infinity."""
-    return [
-        None
-        if isinstance(x, float) and math.isinf(x)
-        else np.asarray(x).tolist()
-        if isinstance(x, np.ndarray | tuple)
-        else x
-        for x in term
-    ]
+_OF_CHAINS: Final = ("q", "qd", "external", "poses")
+_OF_RINGS: Final = ("r", "R", "quaternion", "u")
+_OF_BOTH: Final = ("laws", "base_motion", "servo")
+_FOREIGN: Final = {
+    "chain": (*_OF_RINGS, "contact_input"),
+    "linkage": (*_OF_RINGS, "contact_input"),
+    "hexapod": (*_OF_CHAINS, "contact_input"),
+    "docking": (*_OF_CHAINS, *_OF_RINGS, *_OF_BOTH),
+}
 
 
-def describe(function: str, model: Chain | Hexapod, options: RigOptions) -> Description:
+def _kind(function: str, model: Any) -> str:
+    kinds = {"linkage": _core.Linkage, "chain": _core.Chain, "hexapod": _core.Hexapod}
+    for kind, core in kinds.items():
+        if isinstance(model, core):
+            return kind
+    from ..docking.scenario import Scenario
+
+    if isinstance(model, Scenario):
+        return "docking"
+    raise TypeError(f"{function}: model is {_show(model)}, expected a Chain, Linkage, Hexapod or docking Scenario")
+
+
+def describe(function: str, model: Chain | Hexapod | Linkage | Scenario, options: RigOptions) -> Description:
     """Check the arguments of `function`."""
 
     def fail(text: str) -> NoReturn:
         raise ValueError(f"{function}: {text}")
 
-    if not isinstance(model, _core.Chain | _core.Hexapod):
-        raise TypeError(f"{function}: model is {_show(model)}, expected a Chain or a Hexapod")
-    ring = isinstance(model, Hexapod)
-    foreign = ("q", "qd", "external", "poses") if ring else ("r", "R", "quaternion", "u")
-    for key in foreign:
-        if options.get(key) is not None:
-            fail(f"{key} is given, but the model is a {'hexapod' if ring else 'chain'}")
+    kind = _kind(function, model)
+    for key in _FOREIGN[kind]:
+        given = options.get(key)
+        if given is not None and given is not False:
+            fail(f"{key} is given, but the model is a {kind}")
     period = as_number(options.get("period", 1e-3), fail, "period")
     if not 0 < period <= 1e6:
         fail(f"period is {period:g}, expected a number > 0, s")
     substeps = as_integer(function, "substeps", options.get("substeps", 1), 1, 10_000)
     method = as_choice(options.get("method", "rk4"), fail, "method", METHODS)
     held = as_integer(function, "most_held", options.get("most_held", 0), 0, 10**9)
+    laws: Sequence[Law | None] = ()
+    called: Any = None
     try:
-        if isinstance(model, Hexapod):
+        if not isinstance(model, Chain | Hexapod | Linkage):
+            if method != "rk4":
+                fail(f"method is {method!r}, expected 'rk4' for a docking")
+            check_steps(function, model, period / substeps)
+            start = docking_start(model)
+        elif isinstance(model, Hexapod):
             who, expected = [f"laws[{k}]" for k in range(6)], "a Law or six of them"
             laws, called = as_laws(options.get("laws"), who, leg_places(model), expected)
             begin = initial_ring(model, options.get("r"), options.get("R"), options.get("quaternion"), options.get("u"))
@@ -218,14 +281,19 @@ def describe(function: str, model: Chain | Hexapod, options: RigOptions) -> Desc
                 given = [given.get(name) for name in names]
             who = [f"law of joint '{name}'" for name in names]
             expected = f"a Law, {model.n} of them or a dict by joint name"
-            laws, called = as_laws(given, who, partial(joint_place, model), expected)
+            chain = model.chain if isinstance(model, Linkage) else model
+            laws, called = as_laws(given, who, partial(joint_place, chain), expected)
             zeros = np.zeros(model.n)
             start = {
                 key: as_stack(zeros if options.get(key) is None else options[key], key, (model.n,))
                 for key in ("q", "qd")
             }
+            if isinstance(model, Linkage):
+                start = _closed_start(model, start, options.get("q") is not None, fail)
+    except StepError:
+        raise
     except ValueError as error:
-        fail(str(error).removeprefix("simulate: "))
+        fail(str(error).removeprefix("simulate: ").removeprefix(f"{function}: "))
     if called is not None:
         fail("laws is a function, expected laws of `zveno.laws`: a function of Python cannot leave it")
     for key, value in start.items():
@@ -247,7 +315,9 @@ def describe(function: str, model: Chain | Hexapod, options: RigOptions) -> Desc
         _servo(options.get("servo"), fail),
         held,
         {},
+        as_flag(options.get("contact_input", False), fail, "contact_input"),
     )
+    object.__setattr__(made, "sensor", _sensors(options.get("sensor"), made.inputs, fail))
     limits = {}
     for name, value in jump.items():
         if name not in (known := [channel.name for channel in made.inputs]):
@@ -268,13 +338,17 @@ def read_rig(data: Mapping[str, Any]) -> Description:
     require_keys("rig", data, KEYS, ("format", "version", "model"))
     if data["format"] != FORMAT or data["version"] != VERSION:
         fail(f"format is {_show(data['format'])}, version {_show(data['version'])}, expected '{FORMAT}', {VERSION}")
-    kinds: dict[Any, type[Chain] | type[Hexapod]] = {kind._format: kind for kind in (Chain, Hexapod)}
+    kinds: dict[Any, Any] = {kind._format: kind.from_dict for kind in (Chain, Hexapod, Linkage)}
+    kinds["zveno.docking"] = _scenario_of
     its = data["model"].get("format") if isinstance(data["model"], Mapping) else None
     if not isinstance(its, str) or its not in kinds:
         fail(f"format of the model is {_show(its)}, expected {' or '.join(map(repr, kinds))}")
-    model = kinds[its].from_dict(data["model"])
-    options: dict[str, Any] = {key: data[key] for key in data if key not in ("format", "version", "model", "note")}
+    model = kinds[its](data["model"])
+    apart = ("format", "version", "model", "note", "loops")
+    options: dict[str, Any] = {key: data[key] for key in data if key not in apart}
     start = options.pop("start", None) or {}
+    if its == "zveno.docking":
+        start = {}  # the scenario has it
     given = options.pop("laws", None)
     try:
         if given is not None:
@@ -282,43 +356,6 @@ def read_rig(data: Mapping[str, Any]) -> Description:
         return describe("rig", model, cast(RigOptions, options | dict(start)))
     except (TypeError, ValueError) as error:
         fail(str(error).removeprefix("rig: "))
-
-
-def law_of_terms(terms: Sequence[Sequence[Any]]) -> Law | None:
-    """The law whose terms these are."""
-    made: list[Law] = []
-    i = 0
-    while i < len(terms):
-        kind, *x = terms[i]
-        numbers = [math.inf if value is None else value for value in x]
-        if kind == "slip_clutch":
-            inner = law_of_terms(terms[i + 1 : i + 1 + x[1]])
-            if inner is None:
-                raise ValueError("a slip clutch without its terms")
-            made.append(law_types.SlipClutch(numbers[0], inner))
-            i += x[1]
-        elif kind == "spring_damper":
-            force, stiffness, damping, reference = numbers
-            made.append(law_types.SpringDamper(stiffness, damping, force=force, reference=reference))
-        elif kind == "stops":
-            lower, upper, stiffness, damping = (-math.inf if x[0] is None else x[0], *numbers[1:])
-            made.append(law_types.Stops(stiffness, damping, lower=lower, upper=upper))
-        elif kind in ("dry_friction", "eddy_brake", "lugre"):
-            plain = {"dry_friction": law_types.DryFriction, "eddy_brake": law_types.EddyBrake, "lugre": law_types.LuGre}
-            made.append(plain[kind](*numbers))
-        elif isinstance(kind, str) and kind.startswith("servo_"):
-            stiffness, damping, limit, *rest = numbers
-            references: dict[str, Callable[..., Any]] = {
-                "servo_constant": lambda value: value,
-                "servo_ramp": lambda begin, end, speed, at: law_types.Ramp(end, speed, start=begin, begin=at),
-                "servo_table": law_types.Table,
-            }
-            reference = references[kind](*rest)
-            made.append(law_types.Servo(stiffness, damping, limit=limit, reference=reference))
-        else:
-            raise ValueError(f"unknown term {_show(kind)} of a law")
-        i += 1
-    return None if not made else made[0] if len(made) == 1 else law_types.Sum(tuple(made))
 
 
 def _servo(given: Any, fail: Fail) -> Mapping[str, float]:
@@ -331,9 +368,76 @@ def _servo(given: Any, fail: Fail) -> Mapping[str, float]:
     return {"damping": 0.0} | gains
 
 
-def _links(model: Chain | Hexapod, names: Any, what: str, fail: Fail) -> tuple[str, ...]:
-    if names is None or isinstance(model, Hexapod):
+def _scenario_of(data: Mapping[str, Any]) -> Scenario:
+    from ..docking.scenario import Scenario
+
+    return Scenario.from_dict(data["scenario"])
+
+
+def _loops(linkage: Linkage) -> dict[str, Any]:
+    """Equations of the constraints as the core has them, and which of them it computes with."""
+    _, active, redundant, zero = linkage._choice
+    constraints = [linkage._core_of(k) for k in range(len(linkage.constraints))]
+    return {
+        "length": linkage.length,
+        "open": linkage._open,
+        "choice": {"active": active, "redundant": redundant, "zero": zero},
+        "constraints": json.loads(json.dumps(constraints, default=lambda x: np.asarray(x).tolist())),
+    }
+
+
+def _closed_start(linkage: Linkage, start: Mapping[str, Array], given: bool, fail: Fail) -> dict[str, Array]:
+    from ..sim.linkage import LinkageSimulation
+
+    if linkage._giver.size:
+        fail(f"a constraint of '{linkage.name}' is a function of Python or moves in time: that cannot leave Python")
+    if not linkage._choice[0]:
+        fail(f"no closed configuration of '{linkage.name}' was found, from which equations are chosen")
+    if not given:
+        fail("q is missing: linkage.close(guess) finds a closed state to start from")
+    rows = {key: np.asarray(value, float)[np.newaxis] for key, value in start.items()}
+    closed = LinkageSimulation._begun(linkage, rows, cast(Any, SimpleNamespace(start=0.0)))
+    return {key: value[0] for key, value in closed.items()}
+
+
+def _sensors(given: Any, inputs: Sequence[Channel], fail: Fail) -> dict[str, dict[str, Any]]:
+    """Force sensors by input, checked, as JSON has them."""
+    if not given:
+        return {}
+    wrenches = [c.name for c in inputs if c.name in ("wrench", "contact_wrench") or c.name.startswith("external.")]
+    if not isinstance(given, Mapping):
+        fail(f"sensor is {_show(given)}, expected a dict of sensors by input")
+    made: dict[str, dict[str, Any]] = {}
+    shapes = {"rotation": (3, 3), "position": (3,), "com": (3,), "gravity": (3,), "tare": (6,), "dead_band": (6,)}
+    for name, sensor in given.items():
+        who = f"sensor of {_show(name)}"
+        if name not in wrenches:
+            known = ", ".join(wrenches) or "none here"
+            fail(f"{who}: there is no such wrench among the inputs, expected some of: {known}")
+        if not isinstance(sensor, Mapping) or not set(sensor) <= set(SENSOR):
+            fail(f"{who} is {_show(sensor)}, expected a dict with some of {', '.join(SENSOR)}")
+        one: dict[str, Any] = {}
+        for key, value in sensor.items():
+            what = f"{key} of the {who}"
+            if key in shapes:
+                one[key] = as_array(value, fail, what, shapes[key]).tolist()
+            elif key == "turns":
+                one[key] = as_flag(value, fail, what)
+            else:
+                one[key] = as_amount(value, fail, what)
+        R = np.array(one.get("rotation", np.eye(3)))
+        if np.abs(R.T @ R - np.eye(3)).max() > 1e-9 or np.linalg.det(R) < 0:
+            fail(f"rotation of the {who} is no rotation")
+        if min(one.get("dead_band", [0.0])) < 0:
+            fail(f"dead_band of the {who} is negative")
+        made[name] = one
+    return made
+
+
+def _links(model: Any, names: Any, what: str, fail: Fail) -> tuple[str, ...]:
+    if names is None or not isinstance(model, Chain | Linkage):
         return ()
+    model = model.chain if isinstance(model, Linkage) else model
     listed = None if isinstance(names, str) else as_list(names)
     if listed is None:
         fail(f"{what} is {_show(names)}, expected a list of names of links")
@@ -345,12 +449,15 @@ def _links(model: Chain | Hexapod, names: Any, what: str, fail: Fail) -> tuple[s
     return tuple(listed)
 
 
-def save_rig(model: Chain | Hexapod, path: str | os.PathLike[str], **options: Unpack[RigOptions]) -> None:
+def save_rig(
+    model: Chain | Hexapod | Linkage | Scenario, path: str | os.PathLike[str], **options: Unpack[RigOptions]
+) -> None:
     """Write a mechanism, its laws and its period for the C library: ``zv_rig_open`` of ``zveno.h`` reads the file.
 
     Parameters
     ----------
-    model : Chain or Hexapod
+    model : Chain, Linkage, Hexapod or docking.Scenario
+        Linkages without constraints that are functions or move in time. Of a scenario the conditions are the start.
     path : path
         It must end in ``.json``.
     period : float, s
@@ -362,7 +469,7 @@ def save_rig(model: Chain | Hexapod, path: str | os.PathLike[str], **options: Un
     laws : Law, sequence or dict of Law
         As of `Chain.simulate` and `Hexapod.simulate`, without functions of Python.
     q, qd : (n,) arrays, rad or m, rad/s or m/s
-        Start of a chain; default: zeros.
+        Start of a chain, default: zeros; of a linkage a closed state, as of `Linkage.simulate`.
     r, R, quaternion, u
         Start of a hexapod, as of `Hexapod.simulate`.
     external : sequence of str
@@ -378,6 +485,15 @@ def save_rig(model: Chain | Hexapod, path: str | os.PathLike[str], **options: Un
         Refused inputs in a row after which the rig stops; 0, the default: never.
     jump : dict of float by input
         Largest change of an input from one period to the next; what jumps farther is refused.
+    contact_input : bool
+        Of a docking: the wrench of the contact is an input, ``contact_wrench``, on the first ring at the origin of its
+        frame, in its axes; the contact of the model does not act. Latches do.
+    sensor : dict of dict by input
+        Force sensors in front of ``wrench``, ``external.<link>`` or ``contact_wrench``: the input is what the sensor
+        reads. Keys: ``tare`` (6,), ``mass`` and ``com`` (3,) of what it carries and ``gravity`` (3,) there, base axes;
+        ``lag``, s; ``dead_band`` (6,); all these act in its own axes, in this order; then ``rotation`` (3, 3) and
+        ``position`` (3,) of the sensor at the origin of the body that it turns with, or with ``turns=False`` in base
+        axes.
 
     See Also
     --------

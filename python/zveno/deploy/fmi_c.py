@@ -1,4 +1,4 @@
-"""C of an FMU around a generated step: what both versions of the standard share, then each of them.
+"""C of an FMU around a step: what both versions of the standard share, then what each of them has alone.
 
 The interface is declared here, by the text of the standards (FMI 2.0 and 3.0, Modelica Association).
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["COMMON", "FMI2", "FMI3"]
+__all__ = ["GENERATED", "LIBRARY", "VERSIONS", "fmi_source"]
 
-# ${...}: tables of the model. Modes are bits, so that a function names those in which it may be called.
+# ${...}: tables of the model, and names in which the versions differ. Modes are bits, so that a function names those in
+# which it may be called.
 COMMON: Final = r"""
 #include <math.h>
 #include <stdbool.h>
@@ -38,6 +39,25 @@ COMMON: Final = r"""
 #define DERIVED ${derived}
 #define EXCHANGE ${exchange}
 
+/* Variables in the order of their value references: in version 2 each number has its own, the flat index. */
+enum store { TIME, INPUT, OUTPUT, TUNABLE, FIXED, STATUS };
+enum kind { REAL, WHOLE, TRUTH };
+typedef struct variable {
+  enum store store;
+  enum kind kind;
+  uint32_t flat;
+  uint32_t first; /* in its store */
+  uint32_t size;
+  int exact; /* an output whose start may be set */
+  double least;
+  double most;
+} variable;
+#define VARIABLES ${variables}u
+static const variable variables[VARIABLES] = {
+${places}
+};
+static const double defaults[INPUTS] = {${defaults}};
+
 enum mode {
   INSTANTIATED = 1,
   INITIALIZING = 2,
@@ -61,12 +81,19 @@ typedef struct model_data {
   int32_t exchange;
 } model_data;
 
+/* what every instance begins with */
+typedef struct front {
+  model_data data;
+  void *engine;
+} front;
+#define ENGINE(d) (((front *)(void *)(d))->engine)
+${engine}
 /* 0 or a code of the step */
 static int refresh(model_data *d)
 {
   int code = 0;
   if (d->fresh == 0) {
-    code = ${step}_outputs(&d->state, d->in, d->out);
+    code = ${step}_outputs(${handle}&d->state, d->in, d->out);
     d->status = code;
     d->fresh = (code == 0) ? 1 : 0;
   }
@@ -78,13 +105,14 @@ static void set_defaults(model_data *d)
   (void)memset(d, 0, sizeof *d);
   (void)strncpy(d->token, TOKEN, sizeof d->token - 1);
   (void)memcpy(d->start, ${step}_start, sizeof d->start);
+  (void)memcpy(d->in, defaults, sizeof d->in);
   d->mode = INSTANTIATED;
 }
 
 /* the state of the start values, and its outputs */
 static int initialise(model_data *d)
 {
-  int code = ${step}_init(&d->state, d->start);
+  int code = ${step}_init(${handle}&d->state, d->start);
   d->state.origin = d->time;
   d->fresh = 0;
   if (code == 0) {
@@ -94,67 +122,75 @@ static int initialise(model_data *d)
   return code;
 }
 
-/* flat index: 0 is time, then inputs, then outputs; 0 or 1: refused */
-static int get_number(model_data *d, uint32_t index, double *value)
+static int before_start(const model_data *d) { return ((d->mode & (INSTANTIATED | INITIALIZING)) != 0) ? 1 : 0; }
+
+/* null: there is no number of this kind with this flat index */
+static const variable *found(uint32_t flat, enum kind kind)
 {
+  const variable *v = NULL;
+  for (uint32_t k = 0; k < VARIABLES; ++k) {
+    if ((flat >= variables[k].flat) && (flat < variables[k].flat + variables[k].size) && (variables[k].kind == kind)) {
+      v = &variables[k];
+    }
+  }
+  return v;
+}
+
+/* 0, or 1: refused */
+static int get_number(model_data *d, uint32_t flat, enum kind kind, double *value)
+{
+  const variable *const v = found(flat, kind);
+  const uint32_t k = (v != NULL) ? v->first + (flat - v->flat) : 0u;
   int bad = 0;
-  if (index == 0u) {
-    *value = (d->exchange != 0) ? d->time : d->state.origin + STEP_SIZE * d->state.steps;
-    if ((d->mode & (INSTANTIATED | INITIALIZING)) != 0) {
+  if (v == NULL) {
+    bad = 1;
+  } else if (v->store == TIME) {
+    *value = d->state.origin + STEP_SIZE * d->state.steps;
+    if ((d->exchange != 0) || (before_start(d) != 0)) {
       *value = d->time;
     }
-  } else if (index <= (uint32_t)INPUTS) {
-    *value = d->in[index - 1u];
-  } else if (index <= (uint32_t)(INPUTS + OUTPUTS)) {
-    const uint32_t k = index - 1u - (uint32_t)INPUTS;
-    if (((d->mode & (INSTANTIATED | INITIALIZING)) != 0) && (k < (uint32_t)START)) {
-      *value = d->start[k];
-    } else if (d->mode == INSTANTIATED) {
-      bad = 1;
-    } else {
-      if (d->mode == INITIALIZING) {
-        bad = (d->fresh == 0) ? initialise(d) : 0;
-      } else {
-        bad = refresh(d);
-      }
-      *value = d->out[k];
-    }
-  } else {
+  } else if (v->store == STATUS) {
+    *value = (double)d->status;
+  } else if ((v->store == INPUT) || (v->store == TUNABLE)) {
+    *value = d->in[k];
+  } else if (v->store == FIXED) {
+    *value = d->start[k];
+  } else if ((before_start(d) != 0) && (v->exact != 0)) {
+    *value = d->start[k];
+  } else if (d->mode == INSTANTIATED) {
     bad = 1;
+  } else {
+    if (d->mode == INITIALIZING) {
+      bad = (d->fresh == 0) ? initialise(d) : 0;
+    } else {
+      bad = refresh(d);
+    }
+    *value = d->out[k];
   }
   return bad;
 }
 
-static int set_number(model_data *d, uint32_t index, double value)
+static int set_number(model_data *d, uint32_t flat, enum kind kind, double value)
 {
+  const variable *const v = found(flat, kind);
   int bad = 1;
-  if (isfinite(value) == 0) {
-    bad = 1;
-  } else if ((index >= 1u) && (index <= (uint32_t)INPUTS)) {
-    d->in[index - 1u] = value;
-    d->fresh = 0;
-    bad = 0;
-  } else if (index > (uint32_t)INPUTS) {
-    const uint32_t k = index - 1u - (uint32_t)INPUTS;
-    if (((d->mode & (INSTANTIATED | INITIALIZING)) != 0) && (k < (uint32_t)START)) {
+  if ((v != NULL) && (isfinite(value) != 0) && (value >= v->least) && (value <= v->most)) {
+    const uint32_t k = v->first + (flat - v->flat);
+    if ((v->store == INPUT) || (v->store == TUNABLE)) {
+      d->in[k] = value;
+      bad = 0;
+    } else if ((before_start(d) != 0) && ((v->store == FIXED) || ((v->store == OUTPUT) && (v->exact != 0)))) {
       d->start[k] = value;
-      d->fresh = 0;
       bad = 0;
     }
   }
+  if (bad == 0) {
+    d->fresh = 0;
+  }
   return bad;
 }
 
-static const char *reason(int code)
-{
-  const char *text = "a number is not finite: too large, or the state is singular";
-  if (code == ${STEP}_UNREACHABLE) {
-    text = "a leg cannot take the pose";
-  } else if (code == ${STEP}_NOT_FINITE) {
-    text = "an input or a start value is not finite";
-  }
-  return text;
-}
+${reason}
 
 /* Steps to the next communication point. 0; 1: the arguments do not fit, 2: a step could not be made; text says why. */
 static int advance(model_data *d, double now, double size, char *text, size_t room)
@@ -173,7 +209,7 @@ static int advance(model_data *d, double now, double size, char *text, size_t ro
   } else {
     const int64_t last = (int64_t)count;
     for (int64_t k = 0; (k < last) && (result == 0); ++k) {
-      d->status = ${step}(&d->state, d->in, d->out);
+      d->status = ${step}(${handle}&d->state, d->in, d->out);
       if (d->status != 0) {
         (void)snprintf(text, room, "%s at time %.17g", reason(d->status), d->state.origin + STEP_SIZE * d->state.steps);
         result = 2;
@@ -193,7 +229,244 @@ static int usable(const model_data *d)
 }
 """
 
-FMI2: Final = r"""
+# functions of an instance whose text is the same but for names
+_ENTER: Final = r"""#define ANY_MODE (INSTANTIATED | INITIALIZING | STEPPING | EVENT | CONTINUOUS | TERMINATED)
+#define ENTER(modes)                                                        \
+  instance *const i = (instance *)c;                                        \
+  if (i == NULL) {                                                          \
+    return ${f}Error;                                                       \
+  }                                                                         \
+  if ((i->data.mode & (modes)) == 0) {                                      \
+    return refuse(i, ${f}Error, __func__, "not allowed in this state");     \
+  }
+#define NEED(condition, text)                       \
+  if (!(condition)) {                               \
+    return refuse(i, ${f}Error, __func__, (text));  \
+  }
+
+/* null: not enough memory, or what the model needs is not there */
+static instance *made(const instance *stand, const char *who, int32_t exchange)
+{
+  instance *i = (instance *)claim(stand, sizeof *i);
+  if (i != NULL) {
+    *i = *stand;
+    set_defaults(&i->data);
+    i->data.exchange = exchange;
+    if (opened(&i->engine) == 0) {
+      (void)refuse(i, ${f}Error, who, "the library of the model beside this one cannot be loaded");
+      release(stand, i);
+      i = NULL;
+    }
+  }
+  return i;
+}
+
+EXPORT void ${f}FreeInstance(${f}${Instance} c)
+{
+  if (c != NULL) {
+    const instance copy = *(const instance *)c;
+    closed(copy.engine);
+    release(&copy, c);
+  }
+}
+"""
+
+_SHARED: Final = r"""
+EXPORT ${f}Status ${f}SetDebugLogging(${f}${Instance} c, ${f}Boolean on, size_t count, const ${f}String categories[])
+{
+  ENTER(ANY_MODE)
+  NEED((count == 0) || (categories != NULL), "categories is null")
+  for (size_t k = 0; k < count; ++k) {
+    NEED((categories[k] != NULL) && (strcmp(categories[k], "logStatusError") == 0), "unknown category")
+  }
+  i->logging = on ? 1 : 0;
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}ExitInitializationMode(${f}${Instance} c)
+{
+  ENTER(INITIALIZING)
+  const int code = initialise(&i->data);
+  NEED(code == 0, reason(code))
+  i->data.mode = (i->data.exchange != 0) ? EVENT : STEPPING;
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}Terminate(${f}${Instance} c)
+{
+  ENTER(STEPPING | EVENT | CONTINUOUS)
+  i->data.mode = TERMINATED;
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}Reset(${f}${Instance} c)
+{
+  ENTER(ANY_MODE)
+  const int32_t exchange = i->data.exchange;
+  set_defaults(&i->data);
+  i->data.exchange = exchange;
+  forget(i);
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}Get${FMUState}(${f}${Instance} c, ${f}${FMUState} *state)
+{
+  ENTER(ANY_MODE)
+  NEED(state != NULL, "${FMUState} is null")
+  if (*state == NULL) {
+    *state = claim(i, sizeof(model_data));
+  }
+  NEED(*state != NULL, "not enough memory")
+  (void)memcpy(*state, &i->data, sizeof(model_data));
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}Set${FMUState}(${f}${Instance} c, ${f}${FMUState} state)
+{
+  ENTER(ANY_MODE)
+  NEED(state != NULL, "${FMUState} is null")
+  NEED((usable((const model_data *)state) != 0) && (((const model_data *)state)->exchange == i->data.exchange),
+       "the state is not of this FMU")
+  (void)memcpy(&i->data, state, sizeof(model_data));
+  forget(i);
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}Free${FMUState}(${f}${Instance} c, ${f}${FMUState} *state)
+{
+  ENTER(ANY_MODE)
+  if ((state != NULL) && (*state != NULL)) {
+    release(i, *state);
+    *state = NULL;
+  }
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}Serialized${FMUState}Size(${f}${Instance} c, ${f}${FMUState} state, size_t *size)
+{
+  ENTER(ANY_MODE)
+  NEED((state != NULL) && (size != NULL), "an argument is null")
+  *size = sizeof(model_data);
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}Serialize${FMUState}(${f}${Instance} c, ${f}${FMUState} state, ${f}Byte bytes[], size_t size)
+{
+  ENTER(ANY_MODE)
+  NEED((state != NULL) && (bytes != NULL), "an argument is null")
+  NEED(size == sizeof(model_data), "the size is not that of a state")
+  (void)memcpy(bytes, state, size);
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}${Deserialize}${FMUState}(${f}${Instance} c, const ${f}Byte bytes[], size_t size,
+    ${f}${FMUState} *state)
+{
+  ENTER(ANY_MODE)
+  model_data copy;
+  NEED((state != NULL) && (bytes != NULL), "an argument is null")
+  NEED(size == sizeof copy, "the size is not that of a state")
+  (void)memcpy(&copy, bytes, size);
+  NEED(usable(&copy) != 0, "the bytes are not a state of this FMU")
+  if (*state == NULL) {
+    *state = claim(i, sizeof copy);
+  }
+  NEED(*state != NULL, "not enough memory")
+  (void)memcpy(*state, &copy, sizeof copy);
+  return ${f}OK;
+}
+
+/* ---- model exchange */
+
+EXPORT ${f}Status ${f}EnterEventMode(${f}${Instance} c)
+{
+  ENTER(${event_modes})
+  i->data.mode = EVENT;
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}EnterContinuousTimeMode(${f}${Instance} c)
+{
+  ENTER(EVENT)
+  i->data.mode = CONTINUOUS;
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}CompletedIntegratorStep(${f}${Instance} c, ${f}Boolean never, ${f}Boolean *event,
+    ${f}Boolean *stop)
+{
+  ENTER(CONTINUOUS)
+  (void)never;
+  NEED((event != NULL) && (stop != NULL), "an argument is null")
+  *event = false;
+  *stop = false;
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}SetTime(${f}${Instance} c, ${f}${Real} time)
+{
+  ENTER(EVENT | CONTINUOUS)
+  NEED(isfinite(time) != 0, "time is not finite")
+  i->data.time = time;
+  i->data.state.origin = time;
+  i->data.fresh = 0;
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}SetContinuousStates(${f}${Instance} c, const ${f}${Real} x[], size_t count)
+{
+  ENTER(${state_modes})
+  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
+  for (size_t k = 0; k < count; ++k) {
+    NEED(isfinite(x[k]) != 0, "a state is not finite")
+  }
+  (void)memcpy(i->data.state.y, x, count * sizeof *x);
+  i->data.fresh = 0;
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}GetEventIndicators(${f}${Instance} c, ${f}${Real} x[], size_t count)
+{
+  ENTER(INITIALIZING | EVENT | CONTINUOUS)
+  (void)x;
+  NEED(count == 0, "there are no event indicators")
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}GetContinuousStates(${f}${Instance} c, ${f}${Real} x[], size_t count)
+{
+  ENTER(INITIALIZING | EVENT | CONTINUOUS)
+  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
+  (void)memcpy(x, (i->data.mode == INITIALIZING) ? i->data.start : i->data.state.y, count * sizeof *x);
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}GetNominalsOfContinuousStates(${f}${Instance} c, ${f}${Real} x[], size_t count)
+{
+  ENTER(INITIALIZING | EVENT | CONTINUOUS)
+  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
+  for (size_t k = 0; k < count; ++k) {
+    x[k] = 1.0;
+  }
+  return ${f}OK;
+}
+
+EXPORT ${f}Status ${f}${Derivatives}(${f}${Instance} c, ${f}${Real} x[], size_t count)
+{
+  ENTER(INITIALIZING | EVENT | CONTINUOUS)
+  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
+  if (i->data.mode == INITIALIZING) {
+    NEED(initialise(&i->data) == 0, "the start has no accelerations")
+  }
+  const int code = ${rates}(&i->data.state, i->data.time, i->data.in, x);
+  if (code != 0) {
+    return refuse(i, ${f}Discard, __func__, reason(code));
+  }
+  return ${f}OK;
+}
+"""
+
+_TYPES2: Final = r"""
 typedef void *fmi2Component;
 typedef void *fmi2ComponentEnvironment;
 typedef void *fmi2FMUstate;
@@ -221,11 +494,14 @@ typedef struct {
   fmi2Boolean nextEventTimeDefined;
   fmi2Real nextEventTime;
 } fmi2EventInfo;
+"""
 
+_FRONT2: Final = r"""
 typedef struct instance {
   model_data data;
-  fmi2CallbackFunctions callbacks;
+  void *engine;
   int logging;
+  fmi2CallbackFunctions callbacks;
   int terminated; /* the last step could not be made */
   char name[64];
 } instance;
@@ -252,43 +528,12 @@ static fmi2Status refuse(const instance *i, fmi2Status status, const char *who, 
   return status;
 }
 
-/* null, or the reason why a function may not be called now */
-static const char *wrong(const void *c, int modes)
-{
-  const char *why = NULL;
-  if ((((const instance *)c)->data.mode & modes) == 0) {
-    why = "not allowed in this state";
-  }
-  return why;
-}
+static void forget(instance *i) { i->terminated = 0; }
+"""
 
-#define ANY_MODE (INSTANTIATED | INITIALIZING | STEPPING | EVENT | CONTINUOUS | TERMINATED)
-#define ENTER(modes)                                        \
-  instance *const i = (instance *)c;                        \
-  if (i == NULL) {                                          \
-    return fmi2Error;                                       \
-  }                                                         \
-  if (wrong(i, (modes)) != NULL) {                          \
-    return refuse(i, fmi2Error, __func__, wrong(i, (modes))); \
-  }
-#define NEED(condition, text)                       \
-  if (!(condition)) {                               \
-    return refuse(i, fmi2Error, __func__, (text));  \
-  }
-
+_OWN2: Final = r"""
 EXPORT const char *fmi2GetTypesPlatform(void) { return "default"; }
 EXPORT const char *fmi2GetVersion(void) { return "2.0"; }
-
-EXPORT fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t count, const fmi2String categories[])
-{
-  ENTER(ANY_MODE)
-  NEED((count == 0) || (categories != NULL), "categories is null")
-  for (size_t k = 0; k < count; ++k) {
-    NEED((categories[k] != NULL) && (strcmp(categories[k], "logStatusError") == 0), "unknown category")
-  }
-  i->logging = on;
-  return fmi2OK;
-}
 
 EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
                                      const fmi2CallbackFunctions *functions, fmi2Boolean visible, fmi2Boolean logging)
@@ -309,23 +554,10 @@ EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String 
   } else if ((type != fmi2CoSimulation) && ((type != fmi2ModelExchange) || (EXCHANGE == 0))) {
     (void)refuse(&stand, fmi2Error, __func__, "this kind of simulation is not offered");
   } else {
-    i = (instance *)claim(&stand, sizeof *i);
-    if (i != NULL) {
-      *i = stand;
-      (void)strncpy(i->name, name, sizeof i->name - 1);
-      set_defaults(&i->data);
-      i->data.exchange = (type == fmi2ModelExchange) ? 1 : 0;
-    }
+    (void)strncpy(stand.name, name, sizeof stand.name - 1);
+    i = made(&stand, __func__, (type == fmi2ModelExchange) ? 1 : 0);
   }
   return i;
-}
-
-EXPORT void fmi2FreeInstance(fmi2Component c)
-{
-  if (c != NULL) {
-    const instance copy = *(instance *)c;
-    release(&copy, c);
-  }
 }
 
 EXPORT fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean given, fmi2Real tolerance, fmi2Real start,
@@ -347,64 +579,38 @@ EXPORT fmi2Status fmi2EnterInitializationMode(fmi2Component c)
   return fmi2OK;
 }
 
-EXPORT fmi2Status fmi2ExitInitializationMode(fmi2Component c)
-{
-  ENTER(INITIALIZING)
-  const int code = initialise(&i->data);
-  NEED(code == 0, reason(code))
-  i->data.mode = (i->data.exchange != 0) ? EVENT : STEPPING;
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2Terminate(fmi2Component c)
-{
-  ENTER(STEPPING | EVENT | CONTINUOUS)
-  i->data.mode = TERMINATED;
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2Reset(fmi2Component c)
-{
-  ENTER(ANY_MODE)
-  const int32_t exchange = i->data.exchange;
-  set_defaults(&i->data);
-  i->data.exchange = exchange;
-  i->terminated = 0;
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference vr[], size_t count, fmi2Real value[])
-{
-  ENTER(ANY_MODE)
-  NEED((count == 0) || ((vr != NULL) && (value != NULL)), "an array is null")
-  for (size_t k = 0; k < count; ++k) {
-    NEED(get_number(&i->data, vr[k], &value[k]) == 0, "a value reference is unknown, or its value not known now")
+#define GET(name, type, kind)                                                                                \
+  EXPORT fmi2Status name(fmi2Component c, const fmi2ValueReference vr[], size_t count, type value[])         \
+  {                                                                                                          \
+    ENTER(ANY_MODE)                                                                                          \
+    NEED((count == 0) || ((vr != NULL) && (value != NULL)), "an array is null")                              \
+    for (size_t k = 0; k < count; ++k) {                                                                     \
+      double number;                                                                                         \
+      NEED(get_number(&i->data, vr[k], (kind), &number) == 0,                                                \
+           "a value reference is unknown, or its value not known now")                                       \
+      value[k] = (type)number;                                                                               \
+    }                                                                                                        \
+    return fmi2OK;                                                                                           \
   }
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference vr[], size_t count, const fmi2Real value[])
-{
-  ENTER(INSTANTIATED | INITIALIZING | STEPPING | EVENT | CONTINUOUS)
-  NEED((count == 0) || ((vr != NULL) && (value != NULL)), "an array is null")
-  for (size_t k = 0; k < count; ++k) {
-    NEED(set_number(&i->data, vr[k], value[k]) == 0, "a value is not finite, or cannot be set now")
+#define SET(name, type, kind)                                                                                \
+  EXPORT fmi2Status name(fmi2Component c, const fmi2ValueReference vr[], size_t count, const type value[])   \
+  {                                                                                                          \
+    ENTER(INSTANTIATED | INITIALIZING | STEPPING | EVENT | CONTINUOUS)                                       \
+    NEED((count == 0) || ((vr != NULL) && (value != NULL)), "an array is null")                              \
+    for (size_t k = 0; k < count; ++k) {                                                                     \
+      NEED(set_number(&i->data, vr[k], (kind), (double)value[k]) == 0,                                       \
+           "a value is not finite, out of its range, or cannot be set now")                                  \
+    }                                                                                                        \
+    return fmi2OK;                                                                                           \
   }
-  return fmi2OK;
-}
+GET(fmi2GetReal, fmi2Real, REAL)
+GET(fmi2GetInteger, fmi2Integer, WHOLE)
+GET(fmi2GetBoolean, fmi2Boolean, TRUTH)
+SET(fmi2SetReal, fmi2Real, REAL)
+SET(fmi2SetInteger, fmi2Integer, WHOLE)
+SET(fmi2SetBoolean, fmi2Boolean, TRUTH)
 
-EXPORT fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t count, fmi2Integer value[])
-{
-  ENTER(ANY_MODE)
-  NEED((count == 0) || ((vr != NULL) && (value != NULL)), "an array is null")
-  for (size_t k = 0; k < count; ++k) {
-    NEED(vr[k] == (fmi2ValueReference)(INPUTS + OUTPUTS + 1), "unknown value reference")
-    value[k] = i->data.status;
-  }
-  return fmi2OK;
-}
-
-/* of these types there are no variables */
+/* of this type there are no variables */
 #define NONE(name, constant, type)                                                                            \
   EXPORT fmi2Status name(fmi2Component c, const fmi2ValueReference vr[], size_t count, constant type value[]) \
   {                                                                                                           \
@@ -414,77 +620,8 @@ EXPORT fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference vr[],
     NEED(count == 0, "there is no such variable")                                                             \
     return fmi2OK;                                                                                            \
   }
-NONE(fmi2GetBoolean, , fmi2Boolean)
 NONE(fmi2GetString, , fmi2String)
-NONE(fmi2SetInteger, const, fmi2Integer)
-NONE(fmi2SetBoolean, const, fmi2Boolean)
 NONE(fmi2SetString, const, fmi2String)
-
-EXPORT fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state)
-{
-  ENTER(ANY_MODE)
-  NEED(state != NULL, "FMUstate is null")
-  if (*state == NULL) {
-    *state = claim(i, sizeof(model_data));
-  }
-  NEED(*state != NULL, "not enough memory")
-  (void)memcpy(*state, &i->data, sizeof(model_data));
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state)
-{
-  ENTER(ANY_MODE)
-  NEED(state != NULL, "FMUstate is null")
-  NEED((usable((const model_data *)state) != 0) && (((const model_data *)state)->exchange == i->data.exchange),
-       "the state is not of this FMU")
-  (void)memcpy(&i->data, state, sizeof(model_data));
-  i->terminated = 0;
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state)
-{
-  ENTER(ANY_MODE)
-  if ((state != NULL) && (*state != NULL)) {
-    release(i, *state);
-    *state = NULL;
-  }
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate state, size_t *size)
-{
-  ENTER(ANY_MODE)
-  NEED((state != NULL) && (size != NULL), "an argument is null")
-  *size = sizeof(model_data);
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size)
-{
-  ENTER(ANY_MODE)
-  NEED((state != NULL) && (bytes != NULL), "an argument is null")
-  NEED(size == sizeof(model_data), "the size is not that of a state")
-  (void)memcpy(bytes, state, size);
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state)
-{
-  ENTER(ANY_MODE)
-  model_data copy;
-  NEED((state != NULL) && (bytes != NULL), "an argument is null")
-  NEED(size == sizeof copy, "the size is not that of a state")
-  (void)memcpy(&copy, bytes, size);
-  NEED(usable(&copy) != 0, "the bytes are not a state of this FMU")
-  if (*state == NULL) {
-    *state = claim(i, sizeof copy);
-  }
-  NEED(*state != NULL, "not enough memory")
-  (void)memcpy(*state, &copy, sizeof copy);
-  return fmi2OK;
-}
 
 EXPORT fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknown[], size_t unknowns,
                                                const fmi2ValueReference known[], size_t knowns, const fmi2Real seed[],
@@ -500,96 +637,11 @@ EXPORT fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueR
   return refuse(i, fmi2Error, __func__, "not provided");
 }
 
-/* ---- model exchange */
-
-EXPORT fmi2Status fmi2EnterEventMode(fmi2Component c)
-{
-  ENTER(CONTINUOUS | EVENT)
-  i->data.mode = EVENT;
-  return fmi2OK;
-}
-
 EXPORT fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info)
 {
   ENTER(EVENT)
   NEED(info != NULL, "eventInfo is null")
   (void)memset(info, 0, sizeof *info);
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c)
-{
-  ENTER(EVENT)
-  i->data.mode = CONTINUOUS;
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean never, fmi2Boolean *event, fmi2Boolean *stop)
-{
-  ENTER(CONTINUOUS)
-  (void)never;
-  NEED((event != NULL) && (stop != NULL), "an argument is null")
-  *event = 0;
-  *stop = 0;
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2SetTime(fmi2Component c, fmi2Real time)
-{
-  ENTER(EVENT | CONTINUOUS)
-  NEED(isfinite(time) != 0, "time is not finite")
-  i->data.time = time;
-  i->data.state.origin = time;
-  i->data.fresh = 0;
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t count)
-{
-  ENTER(EVENT | CONTINUOUS)
-  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
-  for (size_t k = 0; k < count; ++k) {
-    NEED(isfinite(x[k]) != 0, "a state is not finite")
-  }
-  (void)memcpy(i->data.state.y, x, count * sizeof *x);
-  i->data.fresh = 0;
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real x[], size_t count)
-{
-  ENTER(EVENT | CONTINUOUS)
-  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
-  const int code = ${step}_rates(&i->data.state, i->data.time, i->data.in, x);
-  if (code != 0) {
-    return refuse(i, fmi2Discard, __func__, reason(code));
-  }
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real x[], size_t count)
-{
-  ENTER(EVENT | CONTINUOUS)
-  (void)x;
-  NEED(count == 0, "there are no event indicators")
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t count)
-{
-  ENTER(INITIALIZING | EVENT | CONTINUOUS)
-  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
-  (void)memcpy(x, (i->data.mode == INITIALIZING) ? i->data.start : i->data.state.y, count * sizeof *x);
-  return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real x[], size_t count)
-{
-  ENTER(EVENT | CONTINUOUS)
-  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
-  for (size_t k = 0; k < count; ++k) {
-    x[k] = 1.0;
-  }
   return fmi2OK;
 }
 
@@ -679,12 +731,12 @@ EXPORT fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind kind
 
 
 def _typed() -> str:
-    """Getters and setters of types that no variable has, and of one that only `status` has."""
-    kinds = ("Float32", "Int8", "UInt8", "Int16", "UInt16", "UInt32", "Int64", "UInt64", "Boolean", "String")
+    """Getters and setters of types that no variable has."""
+    kinds = ("Float32", "Int8", "UInt8", "Int16", "UInt16", "UInt32", "Int64", "UInt64", "String")
     lines = []
     for kind in kinds:
         lines += [f"NONE(fmi3Get{kind}, , fmi3{kind})", f"NONE(fmi3Set{kind}, const, fmi3{kind})"]
-    return "\n".join([*lines, "NONE(fmi3SetInt32, const, fmi3Int32)"])
+    return "\n".join(lines)
 
 
 def _refused() -> str:
@@ -739,8 +791,7 @@ def _refused() -> str:
     return "\n".join(lines)
 
 
-FMI3: Final = (
-    r"""
+_TYPES3: Final = r"""
 typedef void *fmi3Instance;
 typedef void *fmi3InstanceEnvironment;
 typedef void *fmi3FMUState;
@@ -776,20 +827,28 @@ typedef void (*fmi3IntermediateUpdateCallback)(fmi3InstanceEnvironment, fmi3Floa
                                                fmi3Boolean, fmi3Boolean, fmi3Boolean *, fmi3Float64 *);
 typedef void (*fmi3LockPreemptionCallback)();
 typedef void (*fmi3UnlockPreemptionCallback)();
+"""
 
-/* variables by value reference: first flat index and size; 0 is time */
-static const struct {
-  uint32_t first;
-  uint32_t size;
-} variables[${variables}] = {${places}};
-#define STATUS ${variables}u
-
+_FRONT3: Final = r"""
 typedef struct instance {
   model_data data;
+  void *engine;
+  int logging;
   fmi3InstanceEnvironment environment;
   fmi3LogMessageCallback logger;
-  int logging;
 } instance;
+
+static void *claim(const instance *i, size_t size)
+{
+  (void)i;
+  return calloc(1, size);
+}
+
+static void release(const instance *i, void *memory)
+{
+  (void)i;
+  free(memory);
+}
 
 static fmi3Status refuse(const instance *i, fmi3Status status, const char *who, const char *why)
 {
@@ -801,32 +860,12 @@ static fmi3Status refuse(const instance *i, fmi3Status status, const char *who, 
   return status;
 }
 
-#define ANY_MODE (INSTANTIATED | INITIALIZING | STEPPING | EVENT | CONTINUOUS | TERMINATED)
-#define ENTER(modes)                                                        \
-  instance *const i = (instance *)c;                                        \
-  if (i == NULL) {                                                          \
-    return fmi3Error;                                                       \
-  }                                                                         \
-  if ((i->data.mode & (modes)) == 0) {                                      \
-    return refuse(i, fmi3Error, __func__, "not allowed in this state");     \
-  }
-#define NEED(condition, text)                       \
-  if (!(condition)) {                               \
-    return refuse(i, fmi3Error, __func__, (text));  \
-  }
+static void forget(instance *i) { (void)i; }
+"""
 
+_OWN3: Final = (
+    r"""
 EXPORT const char *fmi3GetVersion(void) { return "3.0"; }
-
-EXPORT fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean on, size_t count, const fmi3String categories[])
-{
-  ENTER(ANY_MODE)
-  NEED((count == 0) || (categories != NULL), "categories is null")
-  for (size_t k = 0; k < count; ++k) {
-    NEED((categories[k] != NULL) && (strcmp(categories[k], "logStatusError") == 0), "unknown category")
-  }
-  i->logging = on ? 1 : 0;
-  return fmi3OK;
-}
 
 static fmi3Instance instantiate(fmi3String name, fmi3String token, int exchange, int offered, fmi3Boolean logging,
                                 fmi3InstanceEnvironment environment, fmi3LogMessageCallback logger)
@@ -844,12 +883,7 @@ static fmi3Instance instantiate(fmi3String name, fmi3String token, int exchange,
   } else if (offered == 0) {
     (void)refuse(&stand, fmi3Error, "fmi3Instantiate", "this kind of simulation is not offered");
   } else {
-    i = (instance *)calloc(1, sizeof *i);
-    if (i != NULL) {
-      *i = stand;
-      set_defaults(&i->data);
-      i->data.exchange = exchange;
-    }
+    i = made(&stand, "fmi3Instantiate", exchange);
   }
   return i;
 }
@@ -892,8 +926,6 @@ EXPORT fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3Strin
   return instantiate(name, token, 0, 0, logging, environment, logger);
 }
 
-EXPORT void fmi3FreeInstance(fmi3Instance c) { free(c); }
-
 EXPORT fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean given, fmi3Float64 tolerance,
                                               fmi3Float64 start, fmi3Boolean stops, fmi3Float64 stop)
 {
@@ -907,92 +939,56 @@ EXPORT fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean given,
   return fmi3OK;
 }
 
-EXPORT fmi3Status fmi3ExitInitializationMode(fmi3Instance c)
-{
-  ENTER(INITIALIZING)
-  const int code = initialise(&i->data);
-  NEED(code == 0, reason(code))
-  i->data.mode = (i->data.exchange != 0) ? EVENT : STEPPING;
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3EnterEventMode(fmi3Instance c)
-{
-  ENTER(CONTINUOUS)
-  i->data.mode = EVENT;
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3Terminate(fmi3Instance c)
-{
-  ENTER(STEPPING | EVENT | CONTINUOUS)
-  i->data.mode = TERMINATED;
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3Reset(fmi3Instance c)
-{
-  ENTER(ANY_MODE)
-  const int32_t exchange = i->data.exchange;
-  set_defaults(&i->data);
-  i->data.exchange = exchange;
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t count, fmi3Float64 values[],
-                                 size_t room)
-{
-  ENTER(ANY_MODE)
-  size_t at = 0;
-  NEED((count == 0) || ((vr != NULL) && (values != NULL)), "an array is null")
-  for (size_t k = 0; k < count; ++k) {
-    NEED(vr[k] < STATUS, "unknown value reference")
-    for (uint32_t e = 0; e < variables[vr[k]].size; ++e) {
-      NEED(at < room, "there are fewer values than the variables have")
-      NEED(get_number(&i->data, variables[vr[k]].first + e, &values[at]) == 0, "the value is not known now")
-      ++at;
-    }
+#define GET(name, type, kind)                                                                                 \
+  EXPORT fmi3Status name(fmi3Instance c, const fmi3ValueReference vr[], size_t count, type values[], size_t room) \
+  {                                                                                                           \
+    ENTER(ANY_MODE)                                                                                           \
+    size_t at = 0;                                                                                            \
+    NEED((count == 0) || ((vr != NULL) && (values != NULL)), "an array is null")                              \
+    for (size_t k = 0; k < count; ++k) {                                                                      \
+      NEED(vr[k] < VARIABLES, "unknown value reference")                                                      \
+      for (uint32_t e = 0; e < variables[vr[k]].size; ++e) {                                                  \
+        double number;                                                                                        \
+        NEED(at < room, "there are fewer values than the variables have")                                     \
+        NEED(get_number(&i->data, variables[vr[k]].flat + e, (kind), &number) == 0,                           \
+             "the variable is of another type, or its value not known now")                                   \
+        values[at] = (type)number;                                                                            \
+        ++at;                                                                                                 \
+      }                                                                                                       \
+    }                                                                                                         \
+    NEED(at == room, "there are more values than the variables have")                                         \
+    return fmi3OK;                                                                                            \
   }
-  NEED(at == room, "there are more values than the variables have")
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference vr[], size_t count,
-                                 const fmi3Float64 values[], size_t room)
-{
-  ENTER(INSTANTIATED | INITIALIZING | STEPPING | EVENT | CONTINUOUS)
-  size_t at = 0;
-  NEED((count == 0) || ((vr != NULL) && (values != NULL)), "an array is null")
-  for (size_t k = 0; k < count; ++k) {
-    NEED(vr[k] < STATUS, "unknown value reference")
-    at += variables[vr[k]].size;
+#define SET(name, type, kind)                                                                                 \
+  EXPORT fmi3Status name(fmi3Instance c, const fmi3ValueReference vr[], size_t count, const type values[],    \
+                         size_t room)                                                                         \
+  {                                                                                                           \
+    ENTER(INSTANTIATED | INITIALIZING | STEPPING | EVENT | CONTINUOUS)                                        \
+    size_t at = 0;                                                                                            \
+    NEED((count == 0) || ((vr != NULL) && (values != NULL)), "an array is null")                              \
+    for (size_t k = 0; k < count; ++k) {                                                                      \
+      NEED(vr[k] < VARIABLES, "unknown value reference")                                                      \
+      at += variables[vr[k]].size;                                                                            \
+    }                                                                                                         \
+    NEED(at == room, "the number of values is not that of the variables")                                     \
+    at = 0;                                                                                                   \
+    for (size_t k = 0; k < count; ++k) {                                                                      \
+      for (uint32_t e = 0; e < variables[vr[k]].size; ++e) {                                                  \
+        NEED(set_number(&i->data, variables[vr[k]].flat + e, (kind), (double)values[at]) == 0,                \
+             "a value is not finite, out of its range, of another type, or cannot be set now")                \
+        ++at;                                                                                                 \
+      }                                                                                                       \
+    }                                                                                                         \
+    return fmi3OK;                                                                                            \
   }
-  NEED(at == room, "the number of values is not that of the variables")
-  at = 0;
-  for (size_t k = 0; k < count; ++k) {
-    for (uint32_t e = 0; e < variables[vr[k]].size; ++e) {
-      NEED(set_number(&i->data, variables[vr[k]].first + e, values[at]) == 0,
-           "a value is not finite, or cannot be set now")
-      ++at;
-    }
-  }
-  return fmi3OK;
-}
+GET(fmi3GetFloat64, fmi3Float64, REAL)
+GET(fmi3GetInt32, fmi3Int32, WHOLE)
+GET(fmi3GetBoolean, fmi3Boolean, TRUTH)
+SET(fmi3SetFloat64, fmi3Float64, REAL)
+SET(fmi3SetInt32, fmi3Int32, WHOLE)
+SET(fmi3SetBoolean, fmi3Boolean, TRUTH)
 
-EXPORT fmi3Status fmi3GetInt32(fmi3Instance c, const fmi3ValueReference vr[], size_t count, fmi3Int32 values[],
-                               size_t room)
-{
-  ENTER(ANY_MODE)
-  NEED((count == 0) || ((vr != NULL) && (values != NULL)), "an array is null")
-  NEED(count == room, "the number of values is not that of the variables")
-  for (size_t k = 0; k < count; ++k) {
-    NEED(vr[k] == STATUS, "unknown value reference")
-    values[k] = i->data.status;
-  }
-  return fmi3OK;
-}
-
-/* of these types there are no variables to get or set */
+/* of these types there are no variables */
 #define NONE(name, constant, type)                                                                             \
   EXPORT fmi3Status name(fmi3Instance c, const fmi3ValueReference vr[], size_t count, constant type values[],  \
                          size_t room)                                                                          \
@@ -1006,71 +1002,6 @@ EXPORT fmi3Status fmi3GetInt32(fmi3Instance c, const fmi3ValueReference vr[], si
 """
     + _typed()
     + r"""
-
-EXPORT fmi3Status fmi3GetFMUState(fmi3Instance c, fmi3FMUState *state)
-{
-  ENTER(ANY_MODE)
-  NEED(state != NULL, "FMUState is null")
-  if (*state == NULL) {
-    *state = calloc(1, sizeof(model_data));
-  }
-  NEED(*state != NULL, "not enough memory")
-  (void)memcpy(*state, &i->data, sizeof(model_data));
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3SetFMUState(fmi3Instance c, fmi3FMUState state)
-{
-  ENTER(ANY_MODE)
-  NEED(state != NULL, "FMUState is null")
-  NEED((usable((const model_data *)state) != 0) && (((const model_data *)state)->exchange == i->data.exchange),
-       "the state is not of this FMU")
-  (void)memcpy(&i->data, state, sizeof(model_data));
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3FreeFMUState(fmi3Instance c, fmi3FMUState *state)
-{
-  ENTER(ANY_MODE)
-  if (state != NULL) {
-    free(*state);
-    *state = NULL;
-  }
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3SerializedFMUStateSize(fmi3Instance c, fmi3FMUState state, size_t *size)
-{
-  ENTER(ANY_MODE)
-  NEED((state != NULL) && (size != NULL), "an argument is null")
-  *size = sizeof(model_data);
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3SerializeFMUState(fmi3Instance c, fmi3FMUState state, fmi3Byte bytes[], size_t size)
-{
-  ENTER(ANY_MODE)
-  NEED((state != NULL) && (bytes != NULL), "an argument is null")
-  NEED(size == sizeof(model_data), "the size is not that of a state")
-  (void)memcpy(bytes, state, size);
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte bytes[], size_t size, fmi3FMUState *state)
-{
-  ENTER(ANY_MODE)
-  model_data copy;
-  NEED((state != NULL) && (bytes != NULL), "an argument is null")
-  NEED(size == sizeof copy, "the size is not that of a state")
-  (void)memcpy(&copy, bytes, size);
-  NEED(usable(&copy) != 0, "the bytes are not a state of this FMU")
-  if (*state == NULL) {
-    *state = calloc(1, sizeof copy);
-  }
-  NEED(*state != NULL, "not enough memory")
-  (void)memcpy(*state, &copy, sizeof copy);
-  return fmi3OK;
-}
 
 EXPORT fmi3Status fmi3EvaluateDiscreteStates(fmi3Instance c)
 {
@@ -1090,88 +1021,6 @@ EXPORT fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *need, fm
   *values = false;
   *defined = false;
   *next = 0.0;
-  return fmi3OK;
-}
-
-/* ---- model exchange */
-
-EXPORT fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance c)
-{
-  ENTER(EVENT)
-  NEED(i->data.exchange != 0, "this is a co-simulation")
-  i->data.mode = CONTINUOUS;
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3CompletedIntegratorStep(fmi3Instance c, fmi3Boolean never, fmi3Boolean *event, fmi3Boolean *stop)
-{
-  ENTER(CONTINUOUS)
-  (void)never;
-  NEED((event != NULL) && (stop != NULL), "an argument is null")
-  *event = false;
-  *stop = false;
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3SetTime(fmi3Instance c, fmi3Float64 time)
-{
-  ENTER(EVENT | CONTINUOUS)
-  NEED(isfinite(time) != 0, "time is not finite")
-  i->data.time = time;
-  i->data.state.origin = time;
-  i->data.fresh = 0;
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3SetContinuousStates(fmi3Instance c, const fmi3Float64 x[], size_t count)
-{
-  ENTER(CONTINUOUS)
-  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
-  for (size_t k = 0; k < count; ++k) {
-    NEED(isfinite(x[k]) != 0, "a state is not finite")
-  }
-  (void)memcpy(i->data.state.y, x, count * sizeof *x);
-  i->data.fresh = 0;
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance c, fmi3Float64 x[], size_t count)
-{
-  ENTER(INITIALIZING | EVENT | CONTINUOUS)
-  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
-  if (i->data.mode == INITIALIZING) {
-    NEED(initialise(&i->data) == 0, "the start has no accelerations")
-  }
-  const int code = ${step}_rates(&i->data.state, i->data.time, i->data.in, x);
-  if (code != 0) {
-    return refuse(i, fmi3Discard, __func__, reason(code));
-  }
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3GetEventIndicators(fmi3Instance c, fmi3Float64 x[], size_t count)
-{
-  ENTER(INITIALIZING | EVENT | CONTINUOUS)
-  (void)x;
-  NEED(count == 0, "there are no event indicators")
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3GetContinuousStates(fmi3Instance c, fmi3Float64 x[], size_t count)
-{
-  ENTER(INITIALIZING | EVENT | CONTINUOUS)
-  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
-  (void)memcpy(x, (i->data.mode == INITIALIZING) ? i->data.start : i->data.state.y, count * sizeof *x);
-  return fmi3OK;
-}
-
-EXPORT fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance c, fmi3Float64 x[], size_t count)
-{
-  ENTER(INITIALIZING | EVENT | CONTINUOUS)
-  NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
-  for (size_t k = 0; k < count; ++k) {
-    x[k] = 1.0;
-  }
   return fmi3OK;
 }
 
@@ -1216,3 +1065,81 @@ EXPORT fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 now, fmi3Float64 size, 
 """
     + _refused()
 )
+
+# where the step is: in generated code, or in the library that the FMU carries
+GENERATED: Final = {
+    "handle": "",
+    "engine": r"""
+static int opened(void **engine)
+{
+  *engine = NULL;
+  return 1;
+}
+
+static void closed(void *engine) { (void)engine; }
+""",
+    "reason": r"""static const char *reason(int code)
+{
+  const char *text = "a number is not finite: too large, or the state is singular";
+  if (code == ${STEP}_UNREACHABLE) {
+    text = "a leg cannot take the pose";
+  } else if (code == ${STEP}_NOT_FINITE) {
+    text = "an input or a start value is not finite";
+  }
+  return text;
+}""",
+    "rates": "${step}_rates",
+}
+LIBRARY: Final = {
+    "handle": "ENGINE(d), ",
+    "engine": r"""
+static int opened(void **engine)
+{
+  *engine = ${step}_open();
+  return (*engine != NULL) ? 1 : 0;
+}
+
+static void closed(void *engine) { ${step}_close(engine); }
+
+static int no_rates(const ${step}_state *state, double time, const double *in, double *rates)
+{
+  (void)state;
+  (void)time;
+  (void)in;
+  (void)rates;
+  return 1;
+}
+""",
+    "reason": "static const char *reason(int code) { return ${step}_reason(code); }",
+    "rates": "no_rates",
+}
+
+VERSIONS: Final = {
+    2: {
+        "f": "fmi2",
+        "Instance": "Component",
+        "Real": "Real",
+        "FMUState": "FMUstate",
+        "Deserialize": "DeSerialize",
+        "Derivatives": "GetDerivatives",
+        "event_modes": "CONTINUOUS | EVENT",
+        "state_modes": "EVENT | CONTINUOUS",
+    },
+    3: {
+        "f": "fmi3",
+        "Instance": "Instance",
+        "Real": "Float64",
+        "FMUState": "FMUState",
+        "Deserialize": "Deserialize",
+        "Derivatives": "GetContinuousStateDerivatives",
+        "event_modes": "CONTINUOUS",
+        "state_modes": "CONTINUOUS",
+    },
+}
+
+
+def fmi_source(fmi: int) -> str:
+    """The text of a version, with names of the model still to be put in."""
+    own = (_TYPES2, _FRONT2, _OWN2) if fmi == 2 else (_TYPES3, _FRONT3, _OWN3)
+    types, front, rest = own
+    return COMMON + types + front + _ENTER + _SHARED + rest

@@ -11,22 +11,24 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
-from typing import Any, Final, Literal, NoReturn, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Unpack
 from xml.sax.saxutils import quoteattr
-
-import numpy as np
 
 from .._check import Fail, _show, as_list
 from .._output import checked_path, replacing
 from ..codegen.c import identifier
 from ..codegen.footprint import FLAGS, find_compiler
-from ..model import Chain, Hexapod
+from ..model import Chain, Hexapod, Linkage
 from .description import Channel, Description, RigOptions, describe
-from .fmi_c import COMMON, FMI2, FMI3
-from .step import StepCode, step_code
+from .fmi_c import GENERATED, LIBRARY, VERSIONS, fmi_source
+from .library_step import library_files, library_step
+from .step import StepCode, step_code, turning_drives
+
+if TYPE_CHECKING:
+    from ..docking.scenario import Scenario
 
 __all__ = ["export_fmu"]
 
@@ -51,6 +53,13 @@ _UNITS: Final[dict[str, dict[str, int]]] = {
     "rad/s": {"rad": 1, "s": -1},
     "m/s2": {"m": 1, "s": -2},
     "rad/s2": {"rad": 1, "s": -2},
+    "N/m": {"kg": 1, "s": -2},
+    "N.m/rad": {"kg": 1, "m": 2, "s": -2, "rad": -1},
+    "N.s/m": {"kg": 1, "s": -1},
+    "N.m.s/rad": {"kg": 1, "m": 2, "s": -1, "rad": -1},
+    "s/m": {"s": 1, "m": -1},
+    "s/rad": {"s": 1, "rad": -1},
+    "N.s": {"kg": 1, "m": 1, "s": -1},
     "1": {},
 }
 _TEXTS: Final = {
@@ -72,11 +81,66 @@ _TEXTS: Final = {
     "drive.reference": "references of the servos of the drives",
     "external": "wrench at the origin of the link, world axes",
     "pose": "pose of the link, world axes",
+    "law": "number of the law of the drives",
+    "thrust": "of thrusters on vehicle A at its body's centre of mass, base axes",
+    "phase_command": "0: phases follow each other by themselves; 1 to 4, or -1 for ready: that one is entered",
+    "contact_wrench": "on the ring of A at the origin of its frame, its axes; instead of the contact of the model",
+    "A": "vehicle A: base frame in inertial axes, angular velocity in base axes",
+    "B": "vehicle B, as of A",
+    "misalignment": "of the ports: place and rotation vector of B in axes of A",
+    "relative_twist": "of the ports: velocity of B against A, axes of A",
+    "interface_load": "of contact and latches on the ring of A at the origin of its frame, its axes",
+    "contact_load": "the part of the contact",
+    "penetration": "the deepest of the contact",
+    "energy_error": "energy less its first value less all work",
+    "phase": "0 ready, 1 attenuation, 2 alignment, 3 retraction, 4 hard mate",
+    "latch_closed": "latches",
+    "captured": "so many latches have closed as needed",
+    "energy_observer": "energy that the contact has taken; below zero: it gave back more",
+    "momentum_error": "change of momentum that no thruster explains",
+    "conditions": "relative motion of the ports at the start",
+    "factor": "by which a number of the model is multiplied",
 }
+_CONDITIONS: Final = (
+    ("closing", 1, "m/s"), ("offset", 2, "m"), ("tilt", 2, "rad"), ("roll", 1, "rad"), ("lateral", 2, "m/s"),
+    ("rate", 3, "rad/s"), ("gap", 1, "m"),
+)  # fmt: skip
+_FACTORS: Final = (
+    "chaser_mass", "station_mass", "friction", "stiffness", "damping", "latch_gap", "latch_stiffness", "leg_force",
+)  # fmt: skip
+_PAIRS: Final = {
+    "q": ("m", "rad"), "stroke": ("m", "rad"), "drive.reference": ("m", "rad"), "qd": ("m/s", "rad/s"),
+    "stroke_rate": ("m/s", "rad/s"), "qdd": ("m/s2", "rad/s2"), "tau": ("N", "N.m"), "leg_force": ("N", "N.m"),
+}  # fmt: skip
+_PLAIN: Final = {"N m": "N.m", "N s": "N.s"}
+
+
+@dataclass(frozen=True)
+class _Variable:
+    """A variable of the description, and where the C code keeps its numbers."""
+
+    name: str
+    size: int
+    causality: str
+    store: str
+    first: int
+    units: tuple[str, ...]
+    text: str
+    kind: str = "REAL"
+    start: tuple[float, ...] | None = None
+    least: float | None = None
+    most: float | None = None
+
+    @property
+    def variability(self) -> str | None:
+        """Of what is not continuous."""
+        if self.causality == "parameter":
+            return "tunable" if self.store == "TUNABLE" else "fixed"
+        return None if self.kind == "REAL" else "discrete"
 
 
 def export_fmu(
-    model: Chain | Hexapod,
+    model: Chain | Hexapod | Linkage | Scenario,
     path: str | os.PathLike[str],
     *,
     fmi: Literal[2, 3] = 3,
@@ -89,8 +153,9 @@ def export_fmu(
 
     Parameters
     ----------
-    model : Chain or Hexapod
-        Hexapods without custom legs.
+    model : Chain, Hexapod, Linkage or docking.Scenario
+        Linkages, dockings and hexapods with custom legs have no sources: the FMU carries zveno's library for this
+        machine.
     path : path
         It must end in ``.fmu``.
     fmi : {3, 2}
@@ -144,16 +209,34 @@ def export_fmu(
         if key in options:
             fail(f"{key} is given; {'step= is the communication step' if key == 'period' else 'an FMU has none'}")
     target = checked_path("export_fmu", path, ".fmu")
+    parent = os.path.dirname(os.path.realpath(target))
+    if not os.path.isdir(parent):
+        raise FileNotFoundError(f"export_fmu: path is {target!r}, but there is no folder {parent!r}")
+    if not os.access(parent, os.W_OK):
+        raise PermissionError(f"export_fmu: path is {target!r}, but nothing may be written to {parent!r}")
     wanted = _platforms(platforms, fmi, fail)
     described = describe("export_fmu", model, {**options, "period": step})
-    word = identifier(name or re.sub(r"[(].*?[)]", "", model.name).strip())
+    title = name or described.name
+    word = identifier(re.sub(r"[(].*?[)]", "", title).strip() or title)
     # the steps of an FMU are those of its integrator
-    code = step_code(replace(described, period=described.step, substeps=1), f"{word}_model")
-    unit = _Unit(code, described, name or model.name, word, fmi)
+    single = replace(described, period=described.step, substeps=1)
+    by_library = not isinstance(model, Chain | Hexapod) or _has_custom_legs(model) or bool(described.sensor)
+    if by_library:
+        if wanted != [native_platform()] or sys.platform == "win32":
+            fail(
+                f"platforms is {_show(platforms)}, expected 'native': this model is computed by zveno's library, which "
+                "is here for this machine alone, and not on Windows"
+            )
+        code = library_step(single, f"{word}_model")
+    else:
+        code = step_code(single, f"{word}_model", tunable=True)
+    unit = _Unit(code, described, title, word, fmi, by_library)
     files = unit.files()
     for tuple_ in wanted:
         folder = tuple_ if fmi == 3 else PLATFORMS[tuple_][0]
         files[f"binaries/{folder}/{word}{PLATFORMS[tuple_][2]}"] = _compiled(unit, tuple_, fail)
+        if by_library:
+            files |= {f"binaries/{folder}/{entry}": content for entry, content in library_files().items()}
     with replacing(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for entry in sorted(files, key=lambda entry: (entry != "modelDescription.xml", entry)):
             info = zipfile.ZipInfo(entry)  # of no time: the same model gives the same bytes
@@ -161,6 +244,10 @@ def export_fmu(
             content = files[entry]
             archive.writestr(info, content.encode() if isinstance(content, str) else content)
     return Path(target)
+
+
+def _has_custom_legs(model: Chain | Hexapod) -> bool:
+    return isinstance(model, Hexapod) and any(leg.type == "custom" for leg in model.legs)
 
 
 def native_platform() -> str | None:
@@ -205,7 +292,8 @@ def _compiled(unit: _Unit, target: str, fail: Fail) -> bytes:
         library = Path(folder, unit.word + ending)
         flags = ["-std=c99", OPTIMISATION, *FLAGS, "-fvisibility=hidden", "-shared"]
         flags += [] if "windows" in target else ["-fPIC"]
-        command = [*compiler, *flags, *unit.c_files, "-o", library.name, "-lm", *([] if own else ["-g0"])]
+        command = [*compiler, *flags, *unit.c_files, "-o", library.name, "-lm", *(["-ldl"] if unit.by_library else [])]
+        command += [] if own else ["-g0"]
         environment = os.environ | {"ZIG_GLOBAL_CACHE_DIR": os.path.join(tempfile.gettempdir(), "zveno-zig")}
         try:
             done = subprocess.run(
@@ -224,39 +312,104 @@ def _compiled(unit: _Unit, target: str, fail: Fail) -> bytes:
 class _Unit:
     """The files of an FMU."""
 
-    def __init__(self, code: StepCode, described: Description, title: str, word: str, fmi: int) -> None:
+    def __init__(
+        self, code: StepCode, described: Description, title: str, word: str, fmi: int, by_library: bool
+    ) -> None:
         self.code, self.description, self.title, self.word, self.fmi = code, described, title, word, fmi
+        self.by_library = by_library
         self.c_files = (f"{code.name}.c", f"{word}_fmi{fmi}.c")
         model = described.model
         # states that are no variables cannot be exchanged
-        self.exchange = isinstance(model, Chain) and code.states == 2 * model.n
-        self.start = np.concatenate([np.ravel(x) for x in described.start.values()])
-        self.variables: list[tuple[Channel, str]] = [
-            *((x, "input") for x in described.inputs),
-            *((x, "output") for x in described.outputs),
-        ]
+        self.exchange = isinstance(model, Chain) and not by_library and code.states == 2 * model.n
+        self.start = described.start_numbers
+        self.docks = not isinstance(model, Chain | Hexapod | Linkage)
+        self.variables = self._variables()
         self.token = "{" + code.digest[:8] + "-" + "-".join(
             code.digest[i : i + 4] for i in (8, 12, 16)
         ) + "-" + code.digest[20:32] + f"{fmi}" + "}"  # fmt: skip
 
+    def _variables(self) -> list[_Variable]:
+        """All but the time, in the order of their value references."""
+        made: list[_Variable] = []
+        at = 0
+        for channel in self.code.inputs:
+            kind, limits = ("WHOLE", (-1.0, 4.0)) if channel.name == "phase_command" else ("REAL", (None, None))
+            zeros = (0.0,) * channel.size
+            made.append(self._of(channel, "input", "INPUT", at, kind=kind, start=zeros, limits=limits))
+            at += channel.size
+        behind, at = at, 0
+        kinds = {"phase": "WHOLE", "captured": "TRUTH", "latch_closed": "TRUTH"} if self.docks else {}
+        for channel in self.code.outputs:
+            exact = at < len(self.start) and not self.docks
+            start = tuple(self.start[at : at + channel.size].tolist()) if exact else None
+            made.append(self._of(channel, "output", "OUTPUT", at, kind=kinds.get(channel.name, "REAL"), start=start))
+            at += channel.size
+        text = "0, or why the last step could not be made"
+        text += (
+            ": a code of zveno.h without its sign"
+            if self.by_library
+            else ": 1 a leg cannot take the pose, 2 a number is not finite, 3 an input is not finite"
+        )
+        made.append(_Variable("status", 1, "output", "STATUS", 0, ("1",), text, kind="WHOLE"))
+        for p in self.code.parameters:
+            channel = Channel(p.name, len(p.values), ", ".join(dict.fromkeys(p.units)))
+            least = 5e-324 if p.positive else None
+            made.append(
+                replace(
+                    self._of(channel, "parameter", "TUNABLE", behind, start=p.values, limits=(least, None)),
+                    units=p.units,
+                )
+            )
+            behind += len(p.values)
+        if self.docks:
+            at = 0
+            named = [(f"conditions.{key}", size, unit, None) for key, size, unit in _CONDITIONS]
+            for name, size, unit, least in [*named, *((f"factor.{key}", 1, "1", 5e-324) for key in _FACTORS)]:
+                values = tuple(self.start[at : at + size].tolist())
+                channel = Channel(name, size, unit)
+                made.append(self._of(channel, "parameter", "FIXED", at, start=values, limits=(least, None)))
+                at += size
+        return made
+
+    def _of(
+        self,
+        channel: Channel,
+        causality: str,
+        store: str,
+        first: int,
+        *,
+        kind: str = "REAL",
+        start: tuple[float, ...] | None = None,
+        limits: tuple[float | None, float | None] = (None, None),
+    ) -> _Variable:
+        units, text = tuple(self.units(channel)), self.text_of(channel)
+        return _Variable(channel.name, channel.size, causality, store, first, units, text, kind, start, *limits)
+
     # ---- C
 
     def sources(self) -> dict[str, str]:
-        places, at = ["{0u, 1u}"], 1
-        for channel, _ in self.variables:
-            places.append(f"{{{at}u, {channel.size}u}}")
-            at += channel.size
+        rows, at = ["  {TIME, REAL, 0u, 0u, 1u, 0, -HUGE_VAL, HUGE_VAL}"], 1
+        for v in self.variables:
+            exact = int(v.store == "OUTPUT" and v.start is not None)
+            least = "-HUGE_VAL" if v.least is None else repr(v.least)
+            most = "HUGE_VAL" if v.most is None else repr(v.most)
+            rows.append(f"  {{{v.store}, {v.kind}, {at}u, {v.first}u, {v.size}u, {exact}, {least}, {most}}}")
+            at += v.size
+        inputs = [x for v in self.variables if v.store in ("INPUT", "TUNABLE") for x in v.start or ()]
         values = {
             "step": self.code.name,
             "STEP": self.code.name.upper(),
             "token": self.token,
             "derived": 2 * self.description.model.n if isinstance(self.description.model, Chain) else 0,
             "exchange": int(self.exchange),
-            "variables": len(places),
-            "places": ", ".join(places),
+            "variables": len(rows),
+            "places": ",\n".join(rows),
+            "defaults": ", ".join(map(repr, inputs)),
         }
+        where = LIBRARY if self.by_library else GENERATED
+        values |= {key: Template(text).substitute(values) for key, text in where.items()}
         head = f"/* FMI {self.fmi}.0 of {self.code.name}: generated code. */\n"
-        text = head + Template(COMMON + (FMI3 if self.fmi == 3 else FMI2)).substitute(values)
+        text = head + Template(fmi_source(self.fmi)).substitute(values | VERSIONS[self.fmi])
         return {
             f"{self.code.name}.c": self.code.source,
             f"{self.code.name}.h": self.code.header,
@@ -266,9 +419,11 @@ class _Unit:
     # ---- XML
 
     def files(self) -> dict[str, str | bytes]:
-        files: dict[str, str | bytes] = {f"sources/{name}": text for name, text in self.sources().items()}
+        files: dict[str, str | bytes] = {}
+        if not self.by_library:  # without the library they are of no use
+            files |= {f"sources/{name}": text for name, text in self.sources().items()}
         files["modelDescription.xml"] = self._three() if self.fmi == 3 else self._two()
-        if self.fmi == 3:
+        if self.fmi == 3 and not self.by_library:
             listed = "".join(f'\n      <SourceFile name="{name}"/>' for name in self.c_files)
             files["sources/buildDescription.xml"] = (
                 '<?xml version="1.0" encoding="UTF-8"?>\n<fmiBuildDescription fmiVersion="3.0">\n'
@@ -279,41 +434,27 @@ class _Unit:
 
     def units(self, channel: Channel) -> list[str]:
         """Of each number."""
-        model, name, size = self.description.model, channel.name, channel.size
-        if name in ("q", "qd", "qdd", "tau", "drive.reference", "stroke", "stroke_rate", "leg_force"):
-            if isinstance(model, Hexapod):
-                turns = [leg.unit == "rad" for leg in model.legs]
-            else:
-                turns = [kind == "revolute" for kind in (link.joint for link in model.links) if kind != "fixed"]
-            kinds = {
-                "q": 0,
-                "stroke": 0,
-                "drive.reference": 0,
-                "qd": 1,
-                "stroke_rate": 1,
-                "qdd": 2,
-                "tau": 3,
-                "leg_force": 3,
-            }
-            pair = (("m", "rad"), ("m/s", "rad/s"), ("m/s2", "rad/s2"), ("N", "N.m"))[kinds[name]]
-            return [pair[turn] for turn in turns]
+        model, name, size = self.description.model, channel.name.removeprefix("B."), channel.size
+        if name in _PAIRS:
+            driven: Any = model.chain if isinstance(model, Linkage) else model
+            if self.docks:
+                vehicle = driven.station if channel.name.startswith("B.") else driven.chaser
+                driven = vehicle.ring
+            return [_PAIRS[name][turn] for turn in turning_drives(driven)]
         if name == "base_motion":
             return ["m/s2"] * 3 + ["rad/s"] * 3 + ["rad/s2"] * 3
-        if name == "ring.twist":
-            return ["m/s"] * 3 + ["rad/s"] * 3
-        if name == "ring.acceleration":
-            return ["m/s2"] * 3 + ["rad/s2"] * 3
-        if name in ("wrench", "base_wrench") or name.startswith("external."):
-            return ["N"] * 3 + ["N.m"] * 3
-        return [channel.unit] * size
+        halves = {"ring.acceleration": ("m/s2", "rad/s2"), "misalignment": ("m", "rad")}
+        if name.endswith("twist"):
+            halves[name] = ("m/s", "rad/s")
+        if name.endswith(("wrench", "_load")) or name.startswith("external."):
+            halves[name] = ("N", "N.m")
+        if name in halves:
+            return [halves[name][0]] * 3 + [halves[name][1]] * 3
+        return [_PLAIN.get(channel.unit, channel.unit)] * size
 
-    def direct(self, channel: Channel) -> bool:
+    def direct(self, v: _Variable) -> bool:
         """Whether an output answers to inputs at once."""
-        return channel.name in ("qdd", "base_wrench", "ring.acceleration", "leg_force")
-
-    def exact(self, at: int) -> bool:
-        """Whether the output at this place is a start value."""
-        return at < len(self.start)
+        return not self.by_library and v.name in ("qdd", "base_wrench", "ring.acceleration", "leg_force")
 
     @staticmethod
     def spelled(name: str) -> str:
@@ -321,20 +462,29 @@ class _Unit:
         first, *rest = name.split(".", 1)
         if not rest:
             return name
-        middle, *end = rest[0].rsplit(".", 1) if first == "pose" else (rest[0],)
+        middle, *end = (rest[0],)
+        if first == "pose":
+            middle, *end = rest[0].rsplit(".", 1)
+        elif first == "law" and rest[0].count(".") > 1:  # the drive has a name
+            middle, *end = rest[0].rsplit(".", 2)
+        elif re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", rest[0], re.ASCII) and first != "external":
+            return name
         if not re.fullmatch(r"[A-Za-z_]\w*", middle, re.ASCII):
             text = re.sub(r"[^\x20-\x7e]", "_", middle).replace("\\", "\\\\").replace("'", "\\'")
             middle = f"'{text}'"
         return ".".join([first, middle, *end])
 
     def text_of(self, channel: Channel) -> str:
-        known = _TEXTS.get(channel.name) or _TEXTS[channel.name.partition(".")[0]]
-        return f"{known}, {channel.unit}"
+        name = channel.name.removeprefix("B.") if channel.name.startswith("B.thrust") else channel.name
+        known = _TEXTS.get(name) or _TEXTS[name.partition(".")[0]]
+        if channel.name.startswith("B.thrust"):
+            known = known.replace("vehicle A", "vehicle B")
+        return known if channel.unit == "1" else f"{known}, {channel.unit}"
 
     def _head(self, token: str, extra: str) -> str:
         from .. import __version__
 
-        note = self.description.model.note
+        note = getattr(self.description.model, "note", "")
         text = f"{self.title}: {self.description.method}, integrator step {self.description.step!r} s"
         return (
             '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -345,7 +495,7 @@ class _Unit:
         )
 
     def _unit_definitions(self) -> str:
-        used = {"s"} | {unit for channel, _ in self.variables for unit in self.units(channel)}
+        used = {"s"} | {unit for v in self.variables if v.kind == "REAL" for unit in v.units}
         lines = []
         for unit in sorted(used):
             powers = "".join(f' {base}="{power}"' for base, power in _UNITS[unit].items())
@@ -372,47 +522,37 @@ class _Unit:
         lines = [
             '    <Float64 name="time" valueReference="0" causality="independent" variability="continuous" unit="s"/>'
         ]
-        references = {channel.name: k + 1 for k, (channel, _) in enumerate(self.variables)}
-        inputs = [references[channel.name] for channel, causality in self.variables if causality == "input"]
-        outputs, unknowns, at = [], [], 0
+        references = {v.name: k + 1 for k, v in enumerate(self.variables)}
+        inputs = [references[v.name] for v in self.variables if v.causality == "input"]
+        outputs, unknowns = [], []
         states = [references[name] for name in ("q", "qd")] if self.exchange else []
-        for channel, causality in self.variables:
-            reference = references[channel.name]
-            attributes = f'name={quoteattr(self.spelled(channel.name))} valueReference="{reference}" '
-            attributes += f'causality="{causality}" description={quoteattr(_ascii(self.text_of(channel)))}'
-            units = set(self.units(channel))
-            if len(units) == 1:
-                attributes += f' unit="{units.pop()}"'
-            start = None
-            if causality == "input":
-                start = [0.0] * channel.size
-            else:
-                if self.exact(at):
-                    start = self.start[at : at + channel.size].tolist()
-                attributes += f' initial="{"exact" if start else "calculated"}"'
-                at += channel.size
-                depends = [*(inputs if self.direct(channel) else []), *self._states_of(channel, references)]
-                dependencies = f'dependencies="{" ".join(map(str, depends))}"'
-                outputs.append(f'    <Output valueReference="{reference}" {dependencies}/>')
-                if not start:
+        tags = {"REAL": "Float64", "WHOLE": "Int32", "TRUTH": "Boolean"}
+        for v in self.variables:
+            reference = references[v.name]
+            attributes = f'name={quoteattr(self.spelled(v.name))} valueReference="{reference}" '
+            attributes += f'causality="{v.causality}" description={quoteattr(_ascii(v.text))}'
+            if v.variability:
+                attributes += f' variability="{v.variability}"'
+            if v.kind == "REAL" and len(set(v.units)) == 1:
+                attributes += f' unit="{v.units[0]}"'
+            attributes += self._limits(v)
+            if v.causality == "output":
+                attributes += f' initial="{"exact" if v.start else "calculated"}"'
+                depends = [*(inputs if self.direct(v) else []), *self._states_of(v.name, references)]
+                dependencies = "" if v.store == "STATUS" else f' dependencies="{" ".join(map(str, depends))}"'
+                outputs.append(f'    <Output valueReference="{reference}"{dependencies}/>')
+                if not v.start:
                     unknowns.append(f'    <InitialUnknown valueReference="{reference}"/>')
-            derivative = {"qd": "q", "qdd": "qd"}.get(channel.name)
+            derivative = {"qd": "q", "qdd": "qd"}.get(v.name)
             if self.exchange and derivative:
                 attributes += f' derivative="{references[derivative]}"'
-            if start:
-                attributes += f' start="{" ".join(repr(float(x)) for x in start)}"'
-            if channel.size == 1:
-                lines.append(f"    <Float64 {attributes}/>")
+            if v.start:
+                attributes += f' start="{" ".join(_written(v.kind, x) for x in v.start)}"'
+            tag = tags[v.kind]
+            if v.size == 1:
+                lines.append(f"    <{tag} {attributes}/>")
             else:
-                lines.append(f'    <Float64 {attributes}><Dimension start="{channel.size}"/></Float64>')
-        status = len(self.variables) + 1
-        lines.append(
-            f'    <Int32 name="status" valueReference="{status}" causality="output" variability="discrete" '
-            'initial="calculated" description="0, or why the last step could not be made: 1 a leg cannot take the '
-            'pose, 2 a number is not finite, 3 an input is not finite"/>'
-        )
-        outputs.append(f'    <Output valueReference="{status}"/>')
-        unknowns.append(f'    <InitialUnknown valueReference="{status}"/>')
+                lines.append(f'    <{tag} {attributes}><Dimension start="{v.size}"/></{tag}>')
         derivatives = []
         if self.exchange:
             derivatives = [
@@ -433,18 +573,22 @@ class _Unit:
             + "\n  </ModelStructure>\n</fmiModelDescription>\n"
         )
 
-    def _states_of(self, channel: Channel, references: Mapping[str, int]) -> list[int]:
+    @staticmethod
+    def _limits(v: _Variable) -> str:
+        """Attributes min and max of what is not any number; what is only positive says so in C."""
+        pairs = (("min", v.least), ("max", v.most))
+        return "".join(f' {key}="{_written(v.kind, x)}"' for key, x in pairs if x is not None and abs(x) > 1e-300)
+
+    def _states_of(self, name: str, references: Mapping[str, int]) -> list[int]:
         """Value references of the states that an output depends on; of co-simulation alone none."""
-        if not self.exchange:
+        if not self.exchange or name == "status":
             return []
-        which = {"q": ("q",), "qd": ("qd",)}.get(
-            channel.name, ("q",) if channel.name.startswith("pose.") else ("q", "qd")
-        )
+        which = {"q": ("q",), "qd": ("qd",)}.get(name, ("q",) if name.startswith("pose.") else ("q", "qd"))
         return [references[name] for name in which]
 
     def _two(self) -> str:
         listed = "\n".join(f'      <File name="{name}"/>' for name in self.c_files)
-        sources = f"    <SourceFiles>\n{listed}\n    </SourceFiles>\n"
+        sources = "" if self.by_library else f"    <SourceFiles>\n{listed}\n    </SourceFiles>\n"
         same = 'canGetAndSetFMUstate="true" canSerializeFMUstate="true"'
         kinds = ""
         if self.exchange:
@@ -460,56 +604,40 @@ class _Unit:
             '    <ScalarVariable name="time" valueReference="0" causality="independent" variability="continuous">'
             '<Real unit="s"/></ScalarVariable>'
         ]
-        index: dict[str, int] = {}  # of the first scalar of a channel, from 1
-        number = 1
-        for channel, _ in self.variables:
-            index[channel.name] = number + 1
-            number += channel.size
-        inputs = [
-            index[channel.name] + k
-            for channel, causality in self.variables
-            if causality == "input"
-            for k in range(channel.size)
-        ]
-        sizes = {channel.name: channel.size for channel, _ in self.variables}
-        outputs, unknowns, derivatives, at, reference = [], [], [], 0, 1
-        for channel, causality in self.variables:
-            for k, unit in enumerate(self.units(channel)):
-                name = self.spelled(channel.name) + (f"[{k + 1}]" if channel.size > 1 else "")
-                attributes = f'name={quoteattr(name)} valueReference="{reference}" causality="{causality}" '
-                attributes += f'variability="continuous" description={quoteattr(_ascii(self.text_of(channel)))}'
-                real = f'unit="{unit}"'
-                place = index[channel.name] + k
-                derivative = {"qd": "q", "qdd": "qd"}.get(channel.name)
+        index: dict[str, int] = {}  # of the first scalar of a variable, from 1; value references are one less
+        number = 2
+        for v in self.variables:
+            index[v.name] = number
+            number += v.size
+        inputs = [index[v.name] + k for v in self.variables if v.causality == "input" for k in range(v.size)]
+        sizes = {v.name: v.size for v in self.variables}
+        tags = {"REAL": "Real", "WHOLE": "Integer", "TRUTH": "Boolean"}
+        outputs, unknowns, derivatives = [], [], []
+        for v in self.variables:
+            for k, unit in enumerate(v.units):
+                place = index[v.name] + k
+                name = self.spelled(v.name) + (f"[{k + 1}]" if v.size > 1 else "")
+                attributes = f'name={quoteattr(name)} valueReference="{place - 1}" causality="{v.causality}" '
+                attributes += f'variability="{v.variability or "continuous"}" description={quoteattr(_ascii(v.text))}'
+                real = f' unit="{unit}"' if v.kind == "REAL" else ""
+                real += self._limits(v)
+                derivative = {"qd": "q", "qdd": "qd"}.get(v.name)
                 if self.exchange and derivative:
                     real += f' derivative="{index[derivative] + k}"'
-                if causality == "input":
-                    real += ' start="0.0"'
-                else:
-                    exact = self.exact(at)
-                    attributes += f' initial="{"exact" if exact else "calculated"}"'
-                    if exact:
-                        real += f' start="{float(self.start[at])!r}"'
-                    depends = sorted(
-                        [*(inputs if self.direct(channel) else []), *self._scalars_of(channel, k, index, sizes)]
-                    )
-                    dependencies = f'dependencies="{" ".join(map(str, depends))}"'
-                    outputs.append(f'      <Unknown index="{place}" {dependencies}/>')
+                if v.causality == "output":
+                    attributes += f' initial="{"exact" if v.start else "calculated"}"'
+                    depends = sorted([*(inputs if self.direct(v) else []), *self._scalars_of(v.name, k, index, sizes)])
+                    dependencies = "" if v.store == "STATUS" else f' dependencies="{" ".join(map(str, depends))}"'
+                    outputs.append(f'      <Unknown index="{place}"{dependencies}/>')
                     if self.exchange and derivative:
-                        both = sorted([*inputs, *self._scalars_of(Channel("qdd", 1, ""), 0, index, sizes)])
-                        own = both if channel.name == "qdd" else [place]
+                        both = sorted([*inputs, *self._scalars_of("qdd", 0, index, sizes)])
+                        own = both if v.name == "qdd" else [place]
                         derivatives.append(f'      <Unknown index="{place}" dependencies="{" ".join(map(str, own))}"/>')
-                    if not exact:
+                    if not v.start:
                         unknowns.append(f'      <Unknown index="{place}"/>')
-                    at += 1
-                lines.append(f"    <ScalarVariable {attributes}><Real {real}/></ScalarVariable>")
-                reference += 1
-        lines.append(
-            f'    <ScalarVariable name="status" valueReference="{reference}" causality="output" variability="discrete" '
-            'initial="calculated" description="0, or why the last step could not be made"><Integer/></ScalarVariable>'
-        )
-        outputs.append(f'      <Unknown index="{number + 1}"/>')
-        unknowns.append(f'      <Unknown index="{number + 1}"/>')
+                if v.start:
+                    real += f' start="{_written(v.kind, v.start[k])}"'
+                lines.append(f"    <ScalarVariable {attributes}><{tags[v.kind]}{real}/></ScalarVariable>")
         structure = "    <Outputs>\n" + "\n".join(outputs) + "\n    </Outputs>\n"
         if derivatives:
             structure += "    <Derivatives>\n" + "\n".join(derivatives) + "\n    </Derivatives>\n"
@@ -527,13 +655,18 @@ class _Unit:
             + "  </ModelStructure>\n</fmiModelDescription>\n"
         )
 
-    def _scalars_of(self, channel: Channel, k: int, index: Mapping[str, int], sizes: Mapping[str, int]) -> list[int]:
-        if not self.exchange:
+    def _scalars_of(self, name: str, k: int, index: Mapping[str, int], sizes: Mapping[str, int]) -> list[int]:
+        if not self.exchange or name == "status":
             return []
-        if channel.name in ("q", "qd"):
-            return [index[channel.name] + k]
-        which = ("q",) if channel.name.startswith("pose.") else ("q", "qd")
+        if name in ("q", "qd"):
+            return [index[name] + k]
+        which = ("q",) if name.startswith("pose.") else ("q", "qd")
         return [index[name] + j for name in which for j in range(sizes[name])]
+
+
+def _written(kind: str, x: float) -> str:
+    """A number as XML has it."""
+    return repr(float(x)) if kind == "REAL" else str(int(x)) if kind == "WHOLE" else str(bool(x)).lower()
 
 
 def _ascii(text: str) -> str:

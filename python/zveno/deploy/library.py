@@ -7,7 +7,7 @@ import os
 import sys
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Final, NamedTuple, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,8 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .._check import _show, as_path
 from ..errors import Error, ModelError, SingularityError, UnreachableError
-from ..model import Chain, Hexapod
+from ..model import Chain, Hexapod, Linkage
 from .description import RigOptions, describe
+
+if TYPE_CHECKING:
+    from ..docking.scenario import Scenario
 
 __all__ = ["Paths", "Stepper", "c_library"]
 
@@ -107,7 +110,14 @@ def _loaded() -> ct.CDLL:
     ]  # fmt: skip
     library.zv_rig_free.argtypes = [ct.c_void_p]
     library.zv_rig_free.restype = None
-    for name in ("zv_rig_get_state", "zv_rig_set_state", "zv_rig_reset", "zv_rig_info", "zv_rig_status"):
+    for name in (
+        "zv_rig_get_state",
+        "zv_rig_set_state",
+        "zv_rig_reset",
+        "zv_rig_info",
+        "zv_rig_status",
+        "zv_rig_outputs",
+    ):
         getattr(library, name).argtypes = [ct.c_void_p, ct.c_void_p]
     for name in ("zv_rig_input", "zv_rig_output"):
         getattr(library, name).argtypes = [ct.c_void_p, ct.c_int32, ct.c_void_p]
@@ -119,11 +129,11 @@ def _loaded() -> ct.CDLL:
 class Stepper:
     """A mechanism that the C library steps, one period after another, as a rig does.
 
-    The numbers are those of `Chain.simulate` and `Hexapod.simulate` with the same step, to the last bit.
+    The numbers are those of ``simulate`` with the same step, to the last bit.
 
     Parameters
     ----------
-    model : Chain or Hexapod
+    model : Chain, Linkage, Hexapod or docking.Scenario
     **options
         Those of `save_rig`.
 
@@ -147,7 +157,7 @@ class Stepper:
     True
     """
 
-    def __init__(self, model: Chain | Hexapod, **options: Unpack[RigOptions]) -> None:
+    def __init__(self, model: Chain | Hexapod | Linkage | Scenario, **options: Unpack[RigOptions]) -> None:
         self._open("Stepper", describe("Stepper", model, options).to_json().encode())
 
     @classmethod
@@ -275,13 +285,24 @@ class Stepper:
         return self._out
 
     def reset(self, start: ArrayLike | None = None) -> None:
-        """Back to the start, or to q and qd of a chain, r, quaternion and u of a hexapod in one array."""
+        """Back to the start, or to another in one array.
+
+        q, qd of a chain or linkage; r, quaternion, u of a hexapod; closing speed, offset (2), pitch, yaw, roll, lateral
+        velocity (2), rates (3), gap of a docking.
+        """
         if start is None:
             return self._check("reset", self._library.zv_rig_reset(self._handle, None))
         array = np.ascontiguousarray(start, float)
         if array.shape != (self._info.start_size,):
             raise ValueError(f"Stepper.reset: start has shape {array.shape}, expected ({self._info.start_size},)")
         return self._check("reset", self._library.zv_rig_reset(self._handle, array.ctypes.data))
+
+    @property
+    def output(self) -> dict[str, Array]:
+        """Outputs of the last step, or of the start, by name."""
+        out = np.empty_like(self._out)
+        self._check("output", self._library.zv_rig_outputs(self._handle, out.ctypes.data))
+        return {name: out[part] for name, part in self.outputs.items()}
 
     @property
     def state(self) -> Array:

@@ -22,11 +22,12 @@ from ..codegen.footprint import FLAGS
 from ..codegen.graph import Argument, Graph
 from ..codegen.text import expression, names
 from ..errors import Error
-from ..model import Chain, Hexapod
+from ..model import Chain, Hexapod, Linkage
 from ..sim.laws import Law
 from .c_math import MATH
 from .description import Channel, Description, RigOptions, describe
 from .library import Stepper
+from .tunable import Parameter, Tunables
 
 __all__ = ["StepCode", "export_step", "step_code"]
 
@@ -49,6 +50,8 @@ class StepCode:
         What the arrays of a step hold.
     states : int
         Numbers of the state that is integrated.
+    parameters : tuple of Parameter
+        Numbers of the laws that stand behind the inputs.
     """
 
     name: str
@@ -58,6 +61,7 @@ class StepCode:
     inputs: tuple[Channel, ...]
     outputs: tuple[Channel, ...]
     states: int
+    parameters: tuple[Parameter, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -69,6 +73,11 @@ def _number(x: float) -> str:
     if math.isinf(x):
         return "HUGE_VAL" if x > 0 else "(-HUGE_VAL)"
     return repr(float(x)) if x >= 0 else f"({float(x)!r})"
+
+
+def _text(x: Any) -> str:
+    """A number of a term; tables are not spelled here."""
+    return _number(x) if isinstance(x, float | int) else x if isinstance(x, str) else ""
 
 
 # ---- graphs -----------------------------------------------------------------------------------------------------
@@ -135,13 +144,17 @@ def _indented(lines: Iterable[str]) -> list[str]:
 class _Laws:
     """Laws of all joints as C: their forces, rates of their internal states, how these settle and relax."""
 
-    def __init__(self, laws: Sequence[Law | None], servo: Mapping[str, float], at: int) -> None:
+    def __init__(
+        self, laws: Sequence[Law | None], servo: Mapping[str, float], at: int, tunables: Tunables | None
+    ) -> None:
+        self._tunables = tunables
         self.tables: list[str] = []
         self.forces: list[str] = []
         self.settled: list[str] = []
         self.relaxed: list[str] = []
         self.states = 0
         for joint, law in enumerate(laws):
+            self._seen: dict[str, int] = {}
             terms = [] if law is None else law._terms()
             if servo:  # its references are inputs
                 gains = servo["stiffness"], servo["damping"], servo.get("limit", math.inf)
@@ -154,35 +167,37 @@ class _Laws:
         lines, i = [], 0
         while i < len(terms):
             kind, *x = terms[i]
+            spelled = self._tunables.spell(joint, self._seen, kind) if self._tunables else {}
+            texts = [spelled[k] if k in spelled else _text(value) for k, value in enumerate(x)]
             if kind == "slip_clutch":
                 inner = terms[i + 1 : i + 1 + x[1]]
                 lines += ["{", f"  double s{depth + 1} = 0.0;", *_indented(self._sum(inner, joint, depth + 1))]
-                lines += [f"  s{depth} += zv_limited(s{depth + 1}, {_number(x[0])});", "}"]
+                lines += [f"  s{depth} += zv_limited(s{depth + 1}, {texts[0]});", "}"]
                 i += x[1]
             else:
-                lines += self._term(kind, x, joint, f"s{depth}")
+                lines += self._term(kind, x, texts, joint, f"s{depth}")
             i += 1
         return lines
 
-    def _term(self, kind: str, numbers: Sequence[Any], joint: int, total: str) -> list[str]:
+    def _term(self, kind: str, numbers: Sequence[Any], texts: Sequence[str], joint: int, total: str) -> list[str]:
         x, v = f"x[{joint}]", f"v[{joint}]"
         if kind == "spring_damper":
-            force, stiffness, damping, reference = map(_number, numbers)
+            force, stiffness, damping, reference = texts
             return [f"{total} += {force} - {stiffness} * ({x} - {reference}) - {damping} * {v};"]
         if kind == "dry_friction":
-            force, speed = numbers
-            return [f"{total} += {_number(-force)} * zv_tanh({v} / {_number(speed)});"]
+            force, speed = texts
+            return [f"{total} += (-{force}) * zv_tanh({v} / {speed});"]
         if kind == "stops":
-            return [f"{total} += zv_stops({x}, {v}, {', '.join(map(_number, numbers))});"]
+            return [f"{total} += zv_stops({x}, {v}, {', '.join(texts)});"]
+        if kind == "bumpers":
+            return [f"{total} += zv_bumpers({x}, {v}, {', '.join(texts)});"]
         if kind == "eddy_brake":
-            return [f"{total} += zv_eddy_brake({v}, {', '.join(map(_number, numbers))});"]
+            return [f"{total} += zv_eddy_brake({v}, {', '.join(texts)});"]
         if kind == "lugre":
             return self._lugre(numbers, joint, total)
-        stiffness, damping, limit = map(_number, numbers[:3])
-        if kind == "servo_given":
-            value = [f"const double value = {numbers[3]};", "const double rate = 0.0;"]
-        elif kind == "servo_constant":
-            value = [f"const double value = {_number(numbers[3])};", "const double rate = 0.0;"]
+        stiffness, damping, limit = texts[:3]
+        if kind in ("servo_given", "servo_constant"):
+            value = [f"const double value = {texts[3]};", "const double rate = 0.0;"]
         elif kind == "servo_ramp":
             value = ["double rate;", f"const double value = zv_ramp(t, {', '.join(map(_number, numbers[3:]))}, &rate);"]
         else:
@@ -244,11 +259,11 @@ class _Laws:
 # ---- mechanisms -------------------------------------------------------------------------------------------------
 
 
-def _ring_parts(d: Description) -> tuple[list[str], int]:
+def _ring_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], int]:
     """Functions of a hexapod, and the size of its state."""
     ring = d.model
     assert isinstance(ring, Hexapod)
-    laws = _Laws(d.laws, d.servo, 21 if d.base_motion else 12)
+    laws = _Laws(d.laws, d.servo, 21 if d.base_motion else 12, tunables)
     arguments = ("r", "R", "u", "wrench", "tau", *(("base_motion",) if d.base_motion else ()))
     outputs = ("acceleration", "base_wrench", "joint_position", "joint_velocity")
     full = ring.trace("forward_dynamics", arguments=arguments, outputs=outputs).graph
@@ -340,6 +355,9 @@ def _ring_parts(d: Description) -> tuple[list[str], int]:
         *(follow if d.method != "rk4" else []),
         "static void project(double *y) { zv_normalise(y + 3); }",
         "",
+        "/* at rest, with the laws as they are written */",
+        f"static const double still[INPUTS] = {{{', '.join(_still(d, tunables))}}};",
+        "",
         "static int begin(const double *start, double *y, double *last)",
         "{",
         "  double in[INPUTS];",
@@ -349,7 +367,7 @@ def _ring_parts(d: Description) -> tuple[list[str], int]:
         "  double tau[6];",
         "  double load[6];",
         "  int code;",
-        "  (void)memset(in, 0, sizeof in);",
+        "  (void)memcpy(in, still, sizeof in);",
         "  for (int i = 0; i < STATES; ++i) {",
         "    y[i] = (i < 13) ? start[i] : 0.0;",
         "  }",
@@ -385,12 +403,17 @@ def _ring_parts(d: Description) -> tuple[list[str], int]:
     return lines, 13 + laws.states
 
 
-def _chain_parts(d: Description) -> tuple[list[str], int]:
+def _still(d: Description, tunables: Tunables | None) -> list[str]:
+    numbers = ["0.0"] * sum(x.size for x in d.inputs)
+    return [*numbers, *(repr(x) for p in (tunables.parameters if tunables else ()) for x in p.values)]
+
+
+def _chain_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], int]:
     """Functions of a chain, and the size of its state."""
     arm = d.model
     assert isinstance(arm, Chain)
     n = arm.n
-    laws = _Laws(d.laws, d.servo, n + 6 * len(d.external) + (9 if d.base_motion else 0))
+    laws = _Laws(d.laws, d.servo, n + 6 * len(d.external) + (9 if d.base_motion else 0), tunables)
     motion = ("base_motion",) if d.base_motion else ()
     loads: dict[str, Any] = {"external": list(d.external)} if d.external else {}
     forward = arm.trace("forward_dynamics", arguments=("q", "qd", "tau", *motion), method="aba", **loads).graph
@@ -492,18 +515,41 @@ def _chain_parts(d: Description) -> tuple[list[str], int]:
     return lines, 2 * n + laws.states
 
 
-def step_code(d: Description, name: str | None = None) -> StepCode:
-    """The code of a step."""
+def turning_drives(model: Chain | Hexapod) -> list[bool]:
+    """Which drives turn; the others slide."""
+    if isinstance(model, Hexapod):
+        return [leg.unit == "rad" for leg in model.legs]
+    return [link.joint == "revolute" for link in model.links if link.joint != "fixed"]
+
+
+def step_code(d: Description, name: str | None = None, *, tunable: bool = False) -> StepCode:
+    """The code of a step; tunable: numbers of the laws stand behind the inputs."""
+    if not isinstance(d.model, Chain | Hexapod):
+        what = "a linkage" if isinstance(d.model, Linkage) else "a docking"
+        raise ValueError(
+            f"export_step: the model is {what}, whose steps are no fixed list of operations; save_rig writes it for "
+            "the C library, export_fmu puts that library into an FMU"
+        )
+    if d.sensor:
+        raise ValueError("export_step: sensor is given; only the C library has sensors")
     if isinstance(d.model, Hexapod) and any(leg.type == "custom" for leg in d.model.legs):
         raise ValueError(
             f"export_step: hexapod '{d.model.name}' has a custom leg, which is closed by iteration: "
             "it has no fixed list of operations"
         )
     word = identifier(name or f"{re.sub(r'[(].*?[)]', '', d.model.name)}_step".lower())
-    parts, states = _ring_parts(d) if isinstance(d.model, Hexapod) else _chain_parts(d)
+    tunables = None
+    if tunable:
+        legs = d.model.legs if isinstance(d.model, Hexapod) else ()
+        drives = [str(leg.name) for leg in legs] or list(getattr(d.model, "joint_names", ()))
+        behind = sum(x.size for x in d.inputs)
+        tunables = Tunables(d.laws, d.servo, drives, turning_drives(d.model), behind)
+    parts, states = (_ring_parts if isinstance(d.model, Hexapod) else _chain_parts)(d, tunables)
     start = np.concatenate([np.ravel(value) for value in d.start.values()])
-    drives = 6 if isinstance(d.model, Hexapod) else d.model.n
+    count = 6 if isinstance(d.model, Hexapod) else d.model.n
+    parameters = tuple(tunables.parameters) if tunables else ()
     inputs, outputs = (sum(x.size for x in some) for some in (d.inputs, d.outputs))
+    inputs += sum(len(p.values) for p in parameters)
 
     def table(channels: Sequence[Channel]) -> str:
         lines, at = [], 0
@@ -523,10 +569,10 @@ def step_code(d: Description, name: str | None = None) -> StepCode:
         "inputs": inputs,
         "outputs": outputs,
         "states": states,
-        "drives": drives,
+        "drives": count,
         "start_size": len(start),
         "start": ", ".join(repr(float(x)) for x in start),
-        "input_table": table(d.inputs),
+        "input_table": table([*d.inputs, *(Channel(p.name, len(p.values), p.units[0]) for p in parameters)]),
         "output_table": table(d.outputs),
         "math": MATH.strip(),
         "parts": "\n".join(parts),
@@ -534,7 +580,7 @@ def step_code(d: Description, name: str | None = None) -> StepCode:
     }
     header = Template(_HEADER).substitute(values)
     source = Template(_SOURCE).substitute(values)
-    return StepCode(word, header, _without_unused(source), d, d.inputs, d.outputs, states)
+    return StepCode(word, header, _without_unused(source), d, d.inputs, d.outputs, states, parameters)
 
 
 def _without_unused(source: str) -> str:
@@ -654,7 +700,7 @@ def _readme(code: StepCode) -> str:
             at += x.size
     return Template(_README).substitute(
         name=code.name,
-        model=d.model.name,
+        model=d.name,
         period=d.period,
         rows="\n".join(rows),
         flags=" ".join(FLAGS),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -15,7 +15,7 @@ from .._check import Array, _show, as_array, as_integer, as_number, common_lead,
 from .._rotation import to_quaternions
 from ..errors import ModelError, StepError
 from ..model import Hexapod
-from ..sim.laws import program
+from ..sim.laws import Law, program
 from .result import STATUS, Docking, Event, History, LockedPair, Peaks, Work
 from .scenario import PHASES, Conditions, Contact, Interface, Scenario, Vehicle
 
@@ -152,7 +152,7 @@ def _inverse_mass(vehicle: Vehicle) -> float:
     return 1 / float(vehicle.ring.mass_matrix(*vehicle.ring.nominal)[0, 0])
 
 
-def _vehicle(scenario: Scenario, vehicle: Vehicle) -> dict[str, Any]:
+def _vehicle(scenario: Scenario, vehicle: Vehicle, law: Callable[[Law], Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"body": vehicle.body, "interface": vehicle.interface._core()}
     ring = vehicle.ring
     if ring is None:
@@ -162,16 +162,15 @@ def _vehicle(scenario: Scenario, vehicle: Vehicle) -> dict[str, Any]:
     moves = scenario.phases.moves(ring)
     found |= {"ring": ring, "offset": vehicle.ring_offset, "r": r, "q": to_quaternions(R)}
     for k, name in enumerate(("ready", "attenuation", "common")):
-        found[name] = [program(of_leg[k]) for of_leg in laws]
+        found[name] = [law(of_leg[k]) for of_leg in laws]
     for name, move in zip(("alignment", "retraction"), moves, strict=True):
         start = math.nan if move.start is None else move.start
         found[name] = (move.target, move.speed, move.stiffness, move.damping, move.tolerance, move.limit, start)
     return found
 
 
-@lru_cache(maxsize=32)
-def runner(scenario: Scenario) -> _core.DockingRunner:
-    """The compiled form of a scenario; conditions are not part of it."""
+def setup_of(scenario: Scenario, law: Callable[[Law], Any] = program) -> dict[str, Any]:
+    """What the core is told of a scenario; conditions are not part of it. law: makes what a law of a leg is there."""
     latches, phases = scenario.latches, scenario.phases
     count = scenario.chaser.interface.petals
     need = count if latches.need is None else latches.need
@@ -185,9 +184,9 @@ def runner(scenario: Scenario) -> _core.DockingRunner:
                 f"simulate: interfaces cannot mate: parts are {1e3 * mated:.3g} mm inside each other when mated"
             )
     starts = {"contact": 1, "capture": 2}
-    setup = {
-        "a": _vehicle(scenario, scenario.chaser),
-        "b": _vehicle(scenario, scenario.station),
+    return {
+        "a": _vehicle(scenario, scenario.chaser, law),
+        "b": _vehicle(scenario, scenario.station, law),
         "contact_on": scenario.contact.enabled,
         "contact": _law(scenario.contact, 1 / (_inverse_mass(scenario.chaser) + _inverse_mass(scenario.station))),
         "range": scenario.contact.range,
@@ -211,7 +210,12 @@ def runner(scenario: Scenario) -> _core.DockingRunner:
             for h in scenario.attitude_hold
         ],
     }  # fmt: skip
-    return _core.DockingRunner(setup, (scenario.chaser.ring, scenario.station.ring))
+
+
+@lru_cache(maxsize=32)
+def runner(scenario: Scenario) -> _core.DockingRunner:
+    """The compiled form of a scenario; conditions are not part of it."""
+    return _core.DockingRunner(setup_of(scenario), (scenario.chaser.ring, scenario.station.ring))
 
 
 def _runner(scenario: Scenario) -> _core.DockingRunner:

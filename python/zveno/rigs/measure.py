@@ -34,6 +34,7 @@ Counts = NDArray[np.int64]
 _OCTAVE: Final = 32  # bins
 _BINS: Final = 40 * _OCTAVE  # up to 18 minutes
 _ROWS: Final = 1000  # steps of the motion that is repeated
+_DOCKING: Final = 4.0  # s of a docking, after which it begins again
 _PRIORITY: Final = 80
 _LOCK_ALL: Final = 3  # MCL_CURRENT | MCL_FUTURE
 
@@ -180,15 +181,17 @@ def measure(
             fail(f"{next(iter(options))} is given, but the model is a Stepper, which has its own")
         stepper, name = model, "a stepper"
     else:
-        from ..model import Chain, Hexapod
+        from ..docking.scenario import Scenario
+        from ..model import Chain, Hexapod, Linkage
 
-        if not isinstance(model, Chain | Hexapod):
-            raise TypeError(f"rigs.measure: model is {_show(model)}, expected a Chain, a Hexapod or a Stepper")
+        if not isinstance(model, Chain | Hexapod | Linkage | Scenario):
+            expected = "a Chain, Linkage, Hexapod, docking Scenario or Stepper"
+            raise TypeError(f"rigs.measure: model is {_show(model)}, expected {expected}")
         if isinstance(model, Hexapod) and options.get("u") is None:
             options["u"] = [0.05, 0, 0, 0, 0, 0]
         with called("rigs.measure", "Stepper"):
             stepper = Stepper(model, **options)
-        name = model.name
+        name = "docking" if isinstance(model, Scenario) else model.name
     limit = as_amount((tick or stepper.period) if deadline is None else deadline, fail, "deadline", positive=True)
     kept = stepper.state
     inputs = _inputs(stepper, None if isinstance(model, Stepper) else model)
@@ -236,9 +239,10 @@ def measure(
     )
 
 
-def _inputs(stepper: Stepper, model: Chain | Hexapod | None) -> Array:
+def _inputs(stepper: Stepper, model: Any) -> Array:
     """Inputs of a motion that is repeated, (rows, size)."""
-    rows = np.zeros((_ROWS, stepper._in.size))
+    docks = "phase_command" in stepper.inputs  # approach, contact and capture
+    rows = np.zeros((math.ceil(_DOCKING / stepper.period) if docks else _ROWS, stepper._in.size))
     stepper.reset()
     if "wrench" in stepper.inputs:  # a ring against a wall in front of it
         push = stepper.inputs["wrench"].start
@@ -248,10 +252,10 @@ def _inputs(stepper: Stepper, model: Chain | Hexapod | None) -> Array:
             x = float(stepper.step_array(row)[place])
             wall = x + 1e-3 if wall is None else wall
             rows[i + 1, push] = -4e4 * max(0.0, x - wall)
-    elif model is not None:
-        chain: Any = model
+    elif model is not None and not docks:
+        chain = getattr(model, "chain", model)
         rest = np.zeros(chain.n)
-        hold = np.asarray(chain.inverse_dynamics(rest, rest, rest))
+        hold = np.asarray(chain.inverse_dynamics(rest, rest, rest)) * (chain is model)
         turn = np.sin(2 * math.pi * np.arange(_ROWS) / _ROWS)
         rows[:, stepper.inputs["tau"]] = hold + 0.2 * np.maximum(np.abs(hold), 1e-3) * turn[:, None]
     stepper.reset()
