@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from engines.random_mechanisms import random_state, random_wrenches
+from engines.random_mechanisms import random_chain, random_state, random_wrenches
 from helpers import (
     ARRAYS,
     FUNCTIONS,
@@ -228,3 +228,20 @@ def test_one_chain_may_be_used_by_many_threads_at_once(tree, rng):
             assert equal(got, want)
 
     at_once(work, (1, 2, 3, 1, 0))
+
+
+# rows of 16 numbers and of matrices too long to wait in a cache; so many states that results go past the caches
+@pytest.mark.parametrize(("n", "states"), [(4, 43), (7, 7200), (17, 19)])
+@pytest.mark.parametrize("shift", [0, 1, 3])
+def test_matrices_of_many_states_come_out_whole_wherever_they_are_put(n, states, shift, rng):
+    chain = random_chain(rng, n)
+    values = rng.uniform(-1, 1, (3, states, n))
+    room = [np.full(states * n * n + 2 * 8, np.nan) for _ in range(3)]
+    out = tuple(x[shift : shift + states * n * n].reshape(states, n, n) for x in room)
+    chain.derivatives(*values, out=out, threads=1)
+    for row in [*range(11), *range(states - 11, states)]:
+        assert equal([x[row] for x in out], list(chain.derivatives(*values[:, row])))
+    for x in room:
+        assert np.isnan(x[:shift]).all()
+        assert np.isnan(x[shift + states * n * n :]).all()
+        assert np.isfinite(x[shift : shift + states * n * n]).all()

@@ -201,6 +201,49 @@ def test_shapes_out_and_threads(arm, rng):
     assert isinstance(arm.compile("kinetic_energy")(q[0, 0], qd[0, 0]), float)
 
 
+@pytest.mark.parametrize("function", ["derivatives", "forward_derivatives"])
+def test_several_results_go_where_they_are_wanted(function, arm, rng):
+    state = random_state(rng, arm)
+    f = arm.compile(function)
+    want = f(*(x[None] for x in state))  # a batch of one takes the long way
+    room = np.empty((3, arm.n, arm.n))
+    for out in (tuple(room), type(want)(*room)):
+        room[:] = np.nan
+        got = f(*state, out=out)
+        assert type(got) is type(want) is type(f(*state))
+        for k in range(3):
+            assert got[k] is out[k]
+            assert np.array_equal(got[k], want[k][0])
+            assert np.array_equal(f(*state)[k], got[k])
+    one = arm.compile(function, outputs=want._fields[1:2])
+    second = one(*state, out=(room[0],))
+    assert second[0] is second[2] is None
+    assert np.array_equal(second[1], want[1][0])
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda x, m: (x, {"out": (m[0], m[0], m[1])}),
+        lambda x, m: (x, {"out": (m[0], m[1])}),
+        lambda x, m: (x, {"out": m[0]}),
+        lambda x, m: (x, {"out": (m[0], m[1], m[2, 1:])}),
+        lambda x, m: (x, {"out": (m[0], m[1], m[2].T)}),
+        lambda x, m: ((m[1, 0], *x[1:]), {"out": (m[0], m[1], m[2])}),
+        lambda x, m: ((x[0], x[1] * np.nan, x[2]), {"out": (m[0], m[1], m[2])}),
+        lambda x, m: ((x[0], x[1] * 1e200, x[2]), {}),
+    ],
+)
+def test_errors_of_several_results_are_those_of_the_method(spoil, arm, rng):
+    errors = []
+    for function in (arm.compile("derivatives"), arm.derivatives):
+        values, options = spoil(random_state(rng, arm), np.zeros((3, arm.n, arm.n)))
+        with pytest.raises((TypeError, ValueError, FloatingPointError)) as caught:
+            function(*values, **options)
+        errors.append((caught.type, str(caught.value)))
+    assert errors[0] == errors[1]
+
+
 @pytest.mark.parametrize(
     "call",
     [

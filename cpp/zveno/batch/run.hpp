@@ -23,8 +23,9 @@ struct Results {
   int count;
   double* out[kMostOutputs];  // null: not wanted
   std::ptrdiff_t size[kMostOutputs];
-  double* stage[kMostOutputs] = {};  // null: lanes are written where they belong
-  bool past = false;                 // the caches
+  bool staged[kMostOutputs] = {};  // else lanes are written where they belong
+  double* stage = nullptr;         // for one after the other: less of it leaves the fastest cache
+  bool past = false;               // the caches
 
   template <class J>
   Results(const J& job, const Rows& rows) : count(output_count(job)) {
@@ -36,9 +37,12 @@ struct Results {
     std::ptrdiff_t numbers = 0;
     for (int k = 0; k < count; ++k) numbers += size[k];
     past = rows > kStreamed / (static_cast<std::ptrdiff_t>(sizeof(double)) * std::max<std::ptrdiff_t>(numbers, 1));
-    for (int k = 0; k < count; ++k)
-      if (out[k] && size[k] > kShortRow && (past || (kLanes > 2 && size[k] <= kLongestStaged)))
-        stage[k] = scratch.take<double>(kLanes * size[k]);
+    std::ptrdiff_t longest = 0;
+    for (int k = 0; k < count; ++k) {
+      staged[k] = out[k] && size[k] > kShortRow && (past || (kLanes > 2 && size[k] <= kLongestStaged));
+      if (staged[k]) longest = std::max(longest, size[k]);
+    }
+    stage = scratch.take<double>(kLanes * longest);
   }
   // lanes of `rows` rows from i on; false: one of them is not finite
   bool write(const Packed* const* in, std::ptrdiff_t i, std::ptrdiff_t rows) const {
@@ -46,10 +50,11 @@ struct Results {
       if (!out[k]) continue;
       const std::ptrdiff_t n = size[k];
       double* const first = row(k, i);
-      if ((n > kFew || stage[k]) && !all_finite_lanes(in[k], n)) return false;
-      if (double* const rows_here = stage[k]) {
-        scatter(in[k], static_cast<int>(n), static_cast<int>(rows), [=](int l) { return rows_here + l * n; });
-        copy_in_order(rows_here, rows * n, first, past);
+      if ((n > kFew || staged[k]) && !all_finite_lanes(in[k], n)) return false;
+      if (staged[k]) {
+        double* const to = stage;
+        scatter(in[k], static_cast<int>(n), static_cast<int>(rows), [=](int l) { return to + l * n; });
+        copy_in_order(to, rows * n, first, past);
         continue;
       }
       if (n == 1 && rows == kLanes)

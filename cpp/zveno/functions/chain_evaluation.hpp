@@ -339,7 +339,10 @@ class ChainEvaluation {
   // (D4.15)
   void forward_derivatives(T* const* out, T* pivot) {
     const T *qd = ordered(in_[Param::qd]), *tau = ordered(in_[Param::tau]);
-    const FirstOrder<T> x{take_square<T>(n_, scratch_), take_square<T>(n_, scratch_), take_square<T>(n_, scratch_)};
+    // M gives its place to its inverse: less leaves the fastest cache
+    const bool in_place = out[2] && chain_.identity_order() && n_ <= kLongestDense && wide_stride<T>(n_) == n_;
+    const FirstOrder<T> x{take_square<T>(n_, scratch_), take_square<T>(n_, scratch_),
+                          in_place ? out[2] : take_square<T>(n_, scratch_)};
     const T* inverse = nullptr;
     // wrenches fixed in the world act, but not in the sweep
     if (n_ > kLongestDense || (job_.external_count && !job_.external_in_links)) {
@@ -364,7 +367,8 @@ class ChainEvaluation {
       if (out[k]) square(out[k], [&](T* product) { multiply_negated(inverse, matrix[k], product, n_); });
   }
 
-  // mass matrix from take_square, which is not kept -> its inverse of wide_stride, delivered too
+  // mass matrix from take_square, or in the place of its inverse, which is not kept -> its inverse of wide_stride, delivered
+  // too
   const T* inverted(T* M, T* out, T* pivot) {
     using V = Wide<T>;
     const std::ptrdiff_t n = n_, stride = wide_stride<T>(n);

@@ -64,7 +64,8 @@ void ltl_solve(const Topology& topology, const T* M, T* x) {
 }
 
 // M^-1 = B D^-1 B', B = L^-1, with the factors of ltl; docs/derivatives.md (D4.16). Neighbours in a row at once: then B has
-// ones on its diagonal, and is kept by columns too. reciprocal: D^-1. Both of wide_stride; of the inverse the lower triangle.
+// ones on its diagonal, and is kept by columns too. reciprocal: D^-1. Both of wide_stride; of the inverse the lower
+// triangle.
 template <class T>
 void ltl_inverse(const Topology& topology, const T* M, const T* reciprocal, T* inverse, Scratch& scratch) {
   using V = Wide<T>;
