@@ -493,13 +493,16 @@ def measure_hexapods(build: Path | None, seconds: float) -> Iterator[Task]:
 
 
 class LinkageCase:
-    """A closed mechanism in all engines; in the others a ball closes each loop, which leaves the same motion."""
+    """A closed mechanism in all engines; in the others a ball closes each loop, which leaves the same motion.
+
+    "+ N": with multipliers, "all": with the reactions of all joints, "c": compiled.
+    """
 
     OUTPUTS = {"qdd": ("qdd",), "+ N": ("qdd", "multiplier"), "all": None}  # noqa: RUF012
     NAMES = {"qdd": "qdd", "qdd and multipliers": "+ N", "everything": "all"}  # noqa: RUF012  of bench/cpp
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name = name.replace("_crank", "")  # fits into the table
         cases = [loops_table.example(name, 0.02 * k) for k in range(LINKAGE_STATES)]
         self.linkage, self.states = cases[0][0], [state for _, state in cases]
         self.pinocchio, answer = loops_table.pinocchio_call(self.linkage, *self.states[0])
@@ -516,10 +519,14 @@ class LinkageCase:
         calls: dict[tuple[str, str], Call] = {}
         for key, outputs in self.OUTPUTS.items():
             calls["zveno", key] = call(self.linkage.forward_dynamics, *state, outputs=outputs, states=count)
+        if importlib.util.find_spec("llvmlite"):
+            for key, outputs in (("qdd c", ["qdd"]), ("all c", None)):
+                code = self.linkage.compile("forward_dynamics", outputs=outputs, level="algebraic")
+                calls["zveno", key] = call(code, *state, states=count)
         calls["Pinocchio", "constraint"] = self.pinocchio
         calls["MuJoCo", ""] = loops_table.mujoco_call(self.linkage, *self.states[0])
         times = timed(calls, seconds)
-        for key in self.OUTPUTS:
+        for key in [key for engine, key in calls if engine == "zveno"]:
             for engine, form in (("Pinocchio", "constraint"), ("MuJoCo", "")):
                 rival = f"{engine} {form}".strip()
                 yield row_of(section, self.name, key, times["zveno", key], rival, times[engine, form])
@@ -545,8 +552,9 @@ class LinkageCase:
                         key = engine, f"{kind} {function}".strip()
                         times[key] = min(times.get(key, float("inf")), item["ns"])
         best, rival = min((time, form) for (engine, form), time in times.items() if engine == "Pinocchio")
+        short = rival.replace("constraintDynamics", "").replace("  ", " ").strip()
         for name, key in self.NAMES.items():
-            yield Row("linkage C++", self.name, key, times["zveno", name], f"Pinocchio {rival}", best)
+            yield Row("linkage C++", self.name, key, times["zveno", name], f"Pinocchio {short}", best)
 
 
 def measure_linkages(build: Path | None, seconds: float) -> Iterator[Task]:

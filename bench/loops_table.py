@@ -157,6 +157,8 @@ def rows(name, seconds):
     if np.abs(own - answer()).max() > 1e-7 * np.abs(own).max():
         raise SystemExit(f"{name}: engines disagree: {own}, {answer()}")
     many = [np.tile(x, (BATCH, 1)) for x in (q, qd, tau)]
+    code = linkage.compile("forward_dynamics", outputs=["qdd"], level="algebraic")
+    whole = linkage.compile("forward_dynamics", level="algebraic")
     calls = {
         "pinocchio": theirs,
         "mujoco": mujoco_call(linkage, q, qd, tau),
@@ -167,6 +169,10 @@ def rows(name, seconds):
         ),
         "batch, everything": Call(linkage.forward_dynamics, tuple(many), states=BATCH),
         "batch, qdd": Call(linkage.forward_dynamics, tuple(many), {"outputs": ("qdd",)}, states=BATCH),
+        "compiled, qdd": Call(code, (q, qd, tau)),
+        "compiled, everything": Call(whole, (q, qd, tau)),
+        "compiled batch, qdd": Call(code, tuple(many), states=BATCH),
+        "compiled batch, everything": Call(whole, tuple(many), states=BATCH),
         "tree alone, one call": Call(linkage.chain.forward_dynamics, (q, qd, tau)),
     }
     return {key: x * 1e9 for key, x in best_of(calls, seconds).items()}

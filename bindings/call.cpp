@@ -620,8 +620,8 @@ PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& r
       out = args[count + k];
     else if (name == external_name && !external && row.takes(Param::external))
       external = args[count + k];
-    else if (name == outputs_name && row.has(kSeveral) && !row.has(kOneBlock) && args[count + k] != Py_None)
-      wanted = remembered_outputs(c, row, args[count + k]);
+    else if (name == outputs_name && row.has(kSeveral) && !row.has(kOneBlock))
+      wanted = args[count + k] == Py_None ? kEverything : remembered_outputs(c, row, args[count + k]);
     else
       return nullptr;
   }

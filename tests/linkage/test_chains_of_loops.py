@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import zveno as zv
+from engines import closed_mechanisms as known
 from engines.random_linkages import closing_side, make, rotation
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,3 +95,31 @@ def test_redundant_planar_loops_in_a_chain(count):
     assert np.abs(alone - whole).max() < 1e-10 * np.abs(whole).max()
     energy = linkage.simulate(0.1, 1e-4, q=q, qd=qd, record=["energy_error", "kinetic_energy"])
     assert np.abs(energy.energy_error).max() < 1e-6 * energy.kinetic_energy.max()
+
+
+def test_least_reactions_from_group_to_group_are_those_of_all_at_once():
+    links, loops, carrier, x = [], [], "base", 0.0
+    for k in range(4):
+        links += [
+            known.bar(f"crank{k}", carrier, (x, 0, 0), 0.3, 1.0, 0.01, 0.02),
+            known.bar(f"coupler{k}", f"crank{k}", (0.3, 0, 0), 0.9, 1.0 + k, 0.0, -0.03),
+            known.bar(f"rocker{k}", carrier, (0.9, 0.4, 0) if k else (1.0, 0, 0), 0.7, 1.0, 0.0, 0.01),
+        ]
+        loops.append(known.hinge(f"coupler{k}", f"rocker{k}", 0.9, 0.7))
+        carrier, x = f"coupler{k}", 0.9
+    groups = known.planar(links, loops)
+    # a coupling of two joints elsewhere: then rows are taken together
+    spare = [known.bar(f"spare{k}", "base", (5.0 + k, 0, 0), 0.2, 1.0) for k in range(2)]
+    coupling = zv.constraints.coupling({"spare0_joint": 1.0, "spare1_joint": 1.0})
+    together = zv.Linkage(zv.Chain([*links, *spare], gravity=(0, -9.81, 0)), loops, [coupling], length=1.0)
+
+    q = groups.close(np.tile([0.8, -0.2, 1.6], 4))
+    qd = groups.project_velocity(q, np.linspace(-1, 1, groups.n))
+    tau = np.linspace(1, -1, groups.n)
+    found = groups.forward_dynamics(q, qd, tau)
+    whole = together.forward_dynamics(*(np.r_[y, 0.0, 0.0] for y in (q, qd, tau)))
+    for key in ("qdd", "multiplier", "loop_reaction", "reaction"):
+        expected = getattr(whole, key)[: len(getattr(found, key))]
+        np.testing.assert_allclose(getattr(found, key), expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    assert np.array_equal(found.unique, whole.unique[: groups.n])
+    assert not found.unique.all()

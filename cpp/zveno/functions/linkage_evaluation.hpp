@@ -2,6 +2,7 @@
 // Equation numbers are those of docs/constraints.md.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include <zveno/functions/chain_evaluation.hpp>
@@ -562,31 +563,54 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     }
     Load* free = scratch_.template take<Load>(static_cast<std::size_t>(places) * e);
     T* y = scratch_.template take<T>(static_cast<std::size_t>(m_) * e);
-    if (e > 0) {
-      T* S = scratch_.template take<T>(static_cast<std::size_t>(e) * e);
-      T* x = scratch_.template take<T>(e);
-      const int relations = linkage_.has_unplaced() ? m_ : 0;
-      T* square = scratch_.template take<T>(relations);
-      for (int i = 0; i < relations; ++i) square[i] = effort_square(i);
-      for (int j = 0; j < e; ++j) {
-        T* yj = y + static_cast<std::ptrdiff_t>(j) * m_;
-        for (int i = 0; i < m_; ++i) yj[i] = T(0.0);
-        for (int i = 0; i < r; ++i) yj[choice_.active[i]] = -X[j * r + i];
-        yj[choice_.redundant[j]] = T(1.0);
-        Load* fj = free + static_cast<std::ptrdiff_t>(j) * places;
-        transmit(yj, false, fj, fj + k);
-        for (int l = 0; l <= j; ++l) S[j * e + l] = weighed(fj, free + static_cast<std::ptrdiff_t>(l) * places, k);
-        for (int l = 0; l <= j; ++l)
-          for (int i = 0; i < relations; ++i) S[j * e + l] += yj[i] * y[static_cast<std::ptrdiff_t>(l) * m_ + i] * square[i];
-        for (int l = 0; l < j; ++l) S[l * e + j] = S[j * e + l];
-        x[j] = -weighed(fj, load, k);
+    const int relations = linkage_.has_unplaced() ? m_ : 0;
+    T* square = scratch_.template take<T>(relations);
+    for (int i = 0; i < relations; ++i) square[i] = effort_square(i);
+    for (int j = 0; j < e; ++j) {
+      T* yj = y + static_cast<std::ptrdiff_t>(j) * m_;
+      for (int i = 0; i < m_; ++i) yj[i] = T(0.0);
+      for (int i = 0; i < r; ++i) yj[choice_.active[i]] = -X[j * r + i];
+      yj[choice_.redundant[j]] = T(1.0);
+      Load* fj = free + static_cast<std::ptrdiff_t>(j) * places;
+      transmit(yj, false, fj, fj + k);
+    }
+
+    // the least ones, of loads that share a joint: all, or from group to group
+    int* of = scratch_.template take<int>(e);
+    const auto settle = [&](int count, const LoopGroup* group) {
+      const Scratch::Frame frame(scratch_);
+      T* S = scratch_.template take<T>(static_cast<std::size_t>(count) * count);
+      T* x = scratch_.template take<T>(count);
+      for (int j = 0; j < count; ++j) {
+        const Load* fj = free + static_cast<std::ptrdiff_t>(of[j]) * places;
+        const T* yj = y + static_cast<std::ptrdiff_t>(of[j]) * m_;
+        for (int l = 0; l <= j; ++l) {
+          T& sum = S[j * count + l];
+          sum = weighed(fj, free + static_cast<std::ptrdiff_t>(of[l]) * places, k, group);
+          for (int i = 0; i < relations; ++i) sum += yj[i] * y[static_cast<std::ptrdiff_t>(of[l]) * m_ + i] * square[i];
+        }
+        for (int l = 0; l < j; ++l) S[l * count + j] = S[j * count + l];
+        x[j] = -weighed(fj, load, k, group);
         for (int i = 0; i < relations; ++i) x[j] -= yj[i] * all[i] * square[i];
       }
-      solve_definite(S, e, x);
-      for (int j = 0; j < e; ++j) {
-        const Load* fj = free + static_cast<std::ptrdiff_t>(j) * places;
-        for (int i = 0; i < m_; ++i) all[i] += y[static_cast<std::ptrdiff_t>(j) * m_ + i] * x[j];
+      solve_definite(S, count, x);
+      for (int j = 0; j < count; ++j) {
+        const Load* fj = free + static_cast<std::ptrdiff_t>(of[j]) * places;
+        for (int i = 0; i < m_; ++i) all[i] += y[static_cast<std::ptrdiff_t>(of[j]) * m_ + i] * x[j];
         for (int i = 0; i < places; ++i) load[i].f += fj[i].f * x[j], load[i].n += fj[i].n * x[j];
+      }
+    };
+    if (!linkage_.grouped()) {
+      for (int j = 0; j < e; ++j) of[j] = j;
+      if (e > 0) settle(e, nullptr);
+    } else {
+      for (const LoopGroup& group : linkage_.groups()) {
+        int count = 0;
+        for (int j = 0; j < e; ++j) {
+          const int at = linkage_.constraint_of_row(choice_.redundant[j]);
+          if (std::find(group.constraints.begin(), group.constraints.end(), at) != group.constraints.end()) of[count++] = j;
+        }
+        if (count > 0) settle(count, &group);
       }
     }
     if (out[1])
@@ -599,8 +623,15 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     if (out[4] || out[5]) ambiguity(out, free, axes, y, e);
   }
 
-  T weighed(const Load* a, const Load* b, int k) const {
+  // over all joints and constraints, or those of a group: its redundant loads do not leave it
+  T weighed(const Load* a, const Load* b, int k, const LoopGroup* group) const {
     T sum = T(0.0);
+    if (group) {
+      for (const int i : group->constraints) sum += product(a[i], b[i]);
+      for (const int i : group->bodies)
+        if (linkage_.weight()[i] != 0) sum += product(a[k + i], b[k + i]);
+      return sum;
+    }
     for (int i = 0; i < k; ++i) sum += product(a[i], b[i]);
     for (int i = 0; i < n_; ++i)
       if (linkage_.weight()[i] != 0) sum += product(a[k + i], b[k + i]);
