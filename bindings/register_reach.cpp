@@ -480,7 +480,8 @@ PyObject* all_of_one(PyObject* self, PyObject* const* args, Py_ssize_t count, Py
     if (count != 3) throw py::type_error("Reach.one_all: three arguments expected");
     const double* const T = plain_in(args[0], 2, kPose);
     const double* const start = args[1] == Py_None ? reach.middle.data() : plain_vector(args[1], reach.n);
-    if (!T || !start || !all_finite(start, reach.n) || reach.closed.plan.family == ArmFamily::none || reach.closed.plan.family == ArmFamily::swivel)
+    if (!T || !start || !all_finite(start, reach.n) || reach.closed.plan.family == ArmFamily::none ||
+        reach.closed.plan.family == ArmFamily::swivel)
       return py::none().release().ptr();
     static thread_local std::unique_ptr<Room> kept;
     if (!kept || kept->n != reach.n) kept = std::make_unique<Room>(reach.n);

@@ -256,7 +256,8 @@ class ArmLanes {
   const int n_, branches_;
   const BranchLayout layout_;
   ArmEvaluation<Packed> arm_;
-  static constexpr int kSolved = 16;  // numbers kept of a branch in its lane: q, gap2, turn2, and what a block reaches beyond
+  static constexpr int kSolved =
+      16;                           // numbers kept of a branch in its lane: q, gap2, turn2, and what a block reaches beyond
   Packed *start_, *all_ = nullptr;  // all: branches, with all that is told
   double *told_ = nullptr, *solved_ = nullptr;  // of one pose, of all lanes
   Limit limit_[kMostArmJoints];

@@ -16,15 +16,15 @@ namespace {
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr int kSamples = 4, kPatientFrom = 25, kIdleStarts = 5, kStartsWithoutLimits = 40;
 constexpr int kPatience = 2;  // steps that a lane waits for others whose samples share a state with its own
-constexpr int kAtOnce = 24;  // starts of a single row that are made before those before them have failed
+constexpr int kAtOnce = 24;   // starts of a single row that are made before those before them have failed
 
 // what a lane is doing
 struct Lane {
   std::ptrdiff_t row = -1;  // none: idle
   int start = 0, step = 0;
-  int total = 0;            // steps of all starts
-  double reference = 0;     // E when last compared
-  bool free = false;        // limits are left out, to see whether they are what is in the way
+  int total = 0;         // steps of all starts
+  double reference = 0;  // E when last compared
+  bool free = false;     // limits are left out, to see whether they are what is in the way
   double distance = kInfinite;
   int since = 0;  // starts since something nearer was found
   bool found = false;

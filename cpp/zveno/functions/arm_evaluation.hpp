@@ -1,5 +1,6 @@
 // The closed form of an arm around its kernel: poses in, branches out that are polished and judged on the model itself, or
-// the one nearest to a start. In lanes: of a batch a pose stands in each, of one pose a branch. docs/inverse-kinematics.md, section 3.
+// the one nearest to a start. In lanes: of a batch a pose stands in each, of one pose a branch. docs/inverse-kinematics.md,
+// section 3.
 #pragma once
 
 #include <zveno/functions/arm_job.hpp>
@@ -18,7 +19,7 @@ bool nothing(const Pack<N>& x) {
 }
 }  // namespace detail
 
-// goal (12) <- pose (16), with rounding of its rotation removed; false: it has to be looked at closer, in some lane
+// goal, 12 numbers, <- pose, 16, with rounding of its rotation removed; false: to be looked at closer, in some lane
 template <class T>
 bool take_pose(const T* pose, T* goal) {
   const T zero(0.0), one(1.0);
@@ -78,7 +79,7 @@ class ArmEvaluation {
   T *pose, *start;  // 16, n in the order of the model: to be filled
   T psi{0.0};
   bool resting = false;  // a joint that is free keeps the value of `start`
-  T* told;  // of a branch, see BranchLayout
+  T* told;               // of a branch, see BranchLayout
 
   // the nearest solution, and whether there is one, inside of the limits or only outside
   T *best, *near, best_gap2{0.0}, best_turn2{0.0}, found{0.0}, beyond{0.0}, missing{0.0};
@@ -153,7 +154,7 @@ class ArmEvaluation {
 
  private:
   static constexpr int kPolishing = 6, kPolishingRoots = 24;  // where two roots meet a step only halves the error
-  static constexpr double kExact = 1e-12;  // m over max(1, reach) and rad
+  static constexpr double kExact = 1e-12;                     // m over max(1, reach) and rad
 
   // angles of the branch; the second of a pair has some of the first
   void angles(const ArmBranch<T>& b, bool second) {

@@ -59,7 +59,7 @@ struct ArmJob {
   RowData psi;              // 1
   RowData start;            // n: decides between whole turns, and what other joints keep; a stride of 0: for all rows
   bool limits = true;
-  bool resting = false;  // what a singular wrist leaves free stays as in `start`, else at zero
+  bool resting = false;           // what a singular wrist leaves free stays as in `start`, else at zero
   std::int8_t* status = nullptr;  // ReachStatus
 
   // every solution

@@ -366,9 +366,10 @@ class Finder {
     for (const int t : {0, 4}) {
       nearest_point_ = INFINITY;
       if (point_triple(t, t ? W : S)) continue;
-      return none("of seven axes 1, 2, 3 and 5, 6, 7 have to meet in points, but " + axes(t, 3) +
-                  (std::isfinite(nearest_point_) ? text(" miss one by %.4g m", nearest_point_, 0) : " have parallel neighbours") +
-                  "; lock a joint, locked={joint: value}");
+      return none(
+          "of seven axes 1, 2, 3 and 5, 6, 7 have to meet in points, but " + axes(t, 3) +
+          (std::isfinite(nearest_point_) ? text(" miss one by %.4g m", nearest_point_, 0) : " have parallel neighbours") +
+          "; lock a joint, locked={joint: value}");
     }
     plan_.shoulder = S, plan_.wrist = W;
     plan_.elbow = plan_.p[3] + plan_.k[3] * dot<double>(plan_.k[3], S - plan_.p[3]);

@@ -339,7 +339,8 @@ void configuration_of(const ArmPlan& plan, const Mat3<T>* R_WB, const Vec3<T>* p
   sign[2] = dot<T>(R_WB[3].col(2), cross<T>(R_WB[4].col(2), R_WB[5].col(2)));
 }
 
-// Every branch; X = T M^-1. psi: swivel angle of seven joints; rest: of joint plan.idle() where a singular wrist leaves it free.
+// Every branch; X = T M^-1. psi: swivel angle of seven joints; rest: of joint plan.idle() where a singular wrist leaves it
+// free.
 template <class T>
 class ClosedForm {
  public:
