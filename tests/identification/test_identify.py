@@ -303,6 +303,8 @@ CASES = {
     "degrees of coordinates": (lambda g: {"q": np.degrees(g["q"])}, "coordinates are in degrees, rates in radians"),
     "jumps": (lambda g: {"t": g["t"] + 3.0 * (np.arange(900) > 500)}, "the clock jumps 1 times"),
     "back": (lambda g: {"t": g["t"] - 3.0 * (np.arange(900) > 500)}, "1 times back"),
+    "other units": (lambda g: {"tau": 1000 * g["tau"]}, "efforts are 1e+03 times those of the model"),
+    "no number": (lambda g: {"tau": np.where(np.arange(900)[:, None] == 7, 1e308, g["tau"])}, "1 of 900 samples have"),
     "saturated": (lambda g: {"tau": np.clip(g["tau"], -12, 12)}, "saturated, they are not fitted"),
 }
 
@@ -343,5 +345,8 @@ def test_logs_without_hope_are_refused(arm, log):
         zv.identify(arm, log, friction="viscos")
     with pytest.raises(ValueError, match="q_ref"):
         zv.identify(arm, log, method="iv")
-    with pytest.raises(TypeError, match="expected a Chain"):
+    still = {key: log[key] for key in ("t", "q", "tau")} | {"q_ref": 0 * log["q"]}
+    with pytest.raises(LogError, match="q_ref does not show every base parameter"):
+        zv.identify(arm, still, method="iv")
+    with pytest.raises(TypeError, match="expected a Chain or a Hexapod"):
         zv.identify(3, log)

@@ -465,3 +465,16 @@ def test_truth_is_what_the_model_says():
     arm = zv.robots.puma560()
     fit = quiet(arm, log_of(arm), friction=None)
     assert np.allclose(truth(fit), arm.base_parameters().values, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("cutoff", [2.0, 10.0])
+def test_spectra_of_residuals_are_those_of_the_noise(cutoff):
+    """White noise of a known size behind the filter, whatever the pieces are that a log is read in."""
+    arm = zv.robots.two_link()
+    log = log_of(arm, 0.0, m=12000, step=0.002, size=0.3)
+    log["tau"] = log["tau"] + 0.5 * np.random.default_rng(0).normal(size=log["tau"].shape)
+    fit = quiet(arm, {key: log[key] for key in ("t", "q", "tau")}, friction=None, cutoff=cutoff, validation=0.0)
+    r = fit.residuals
+    low = (r.frequency > 0.1 * cutoff) & (r.frequency < 0.6 * cutoff)
+    assert low.sum() > 2
+    assert r.spectrum[low].mean() == pytest.approx(2 * 0.5**2 * 0.002, rel=0.35)

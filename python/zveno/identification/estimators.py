@@ -74,8 +74,11 @@ def instrumental(
             A[at] += zw / s**2
             b[active] += zy / s**2
             G[at] += zz / s**2
-        scale = np.sqrt(np.diag(G))
-        inverse = np.linalg.inv(A / np.outer(scale, scale))
+        scale = np.sqrt(np.maximum(np.diag(G), 1e-300))
+        scaled = A / np.outer(scale, scale)
+        if not np.linalg.svd(scaled, compute_uv=False)[-1] > 1e-9:
+            raise LogError("identify: method='iv': the commanded motion q_ref does not show every base parameter")
+        inverse = np.linalg.inv(scaled)
         p = (inverse @ (b / scale)) / scale
         inverse = inverse / np.outer(scale, scale)
         free = np.maximum(train.rows - start.leverage, 1.0)

@@ -661,11 +661,18 @@ def _doubts(
 
 
 def _columns_of_efforts(arm: Chain, residuals: Residuals, findings: list[Finding]) -> None:
-    """Compare measured efforts with those of the model that was given: signs and order of columns."""
+    """Compare measured efforts with those of the model that was given: signs, order of columns, units."""
     if residuals.with_model is None:
         return
     alike, apart = residuals.with_model
     names = arm.joint_names
+    sizes = np.linalg.norm(residuals.measured, axis=0), np.linalg.norm(residuals.given, axis=0)
+    known = (np.abs(np.diag(alike)) > 0.9) & (sizes[1] > 0)
+    if known.any():
+        factor = float(np.median(sizes[0][known] / sizes[1][known]))
+        if not 1 / 30 < factor < 30:
+            text = f"efforts are {factor:.3g} times those of the model, of the same shape: in other units? (units=)"
+            findings.append(Finding("fault", "tau", text))
     for j in range(arm.n):
         if alike[j, j] < -0.8:
             findings.append(

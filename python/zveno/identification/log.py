@@ -37,6 +37,7 @@ _ANGLES: Final = {"rad": 1.0, "deg": math.pi / 180, "m": 1.0, "mm": 1e-3}
 _EFFORTS: Final = {"Nm": 1.0, "N": 1.0, "mNm": 1e-3, "kNm": 1e3, "kN": 1e3}
 _IN_MEMORY: Final = 256 << 20  # bytes of a table, above which it goes to a temporary file
 _ROWS: Final = 65536  # of a file read at once
+_NUMBER: Final = 1e100  # whatever is larger is none: squares would overflow
 
 
 class LogError(Error, ValueError):
@@ -723,7 +724,7 @@ def _clock(log: Log, findings: list[Finding], fail: Fail, tick: Callable[[int], 
         t = np.asarray(log.t[at], dtype=np.float64)
         good = np.isfinite(t)
         for key in present:
-            good &= np.isfinite(getattr(log, key)[at]).all(axis=1)
+            good &= (np.abs(getattr(log, key)[at]) < _NUMBER).all(axis=1)
         if first_bad < 0 and not good.all():
             first_bad = begin + int(good.argmin())
         bad += int((~good).sum())

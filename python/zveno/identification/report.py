@@ -278,7 +278,8 @@ def _intervals(fit: Fit) -> str:
     """Deviations relative to sizes, as bars on a logarithmic scale."""
     sizes = np.maximum(np.abs(np.nan_to_num(fit.values)), 0.2 * fit._sizes())
     rows = fit.parameters
-    width, row_height, left = 900, 13, 70
+    width, row_height = 900, 13
+    left = max(70, 14 + 6 * max((len(row.name) for row in rows), default=0))
     low, high = -4.0, 1.0
     lines = []
     for decade in range(int(low), int(high) + 1):

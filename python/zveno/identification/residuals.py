@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Residuals", "look_at_residuals"]
 
 _LAGS: Final = 40
-_SEGMENT: Final = 256
+_SEGMENT: Final = 256  # of the spectrum; less where samples are few
 _DRAWN: Final = 2400
 
 
@@ -82,7 +82,10 @@ def look_at_residuals(
     def work(chunk: Chunk) -> tuple[Chunk, Array]:
         return chunk, efforts_of(model, solution.any, chunk, load)
 
-    sums = _Sums(n)
+    segment = _SEGMENT
+    while segment > 16 and 4 * segment > total:
+        segment //= 2
+    sums = _Sums(n, segment, signals.step * signals.stride)
     drawn: list[tuple[Array, Array, Array, Chunk]] = []
     validated_from = math.inf
     width = signals.log.q.shape[1]
@@ -114,7 +117,7 @@ def look_at_residuals(
             parts.append(chunk.reduce(arm.inverse_dynamics(chunk.q, chunk.qd, chunk.qdd))[keep])
         known_model = np.concatenate(parts)
         similar = _correlations(known_model, measured)
-    deviation, spread, correlation, white, inflation, frequency, spectrum = sums.results(signals.step * signals.stride)
+    deviation, spread, correlation, white, inflation, frequency, spectrum = sums.results()
     return Residuals(
         deviation,
         spread,
@@ -134,13 +137,15 @@ def look_at_residuals(
 
 
 class _Sums:
-    def __init__(self, n: int) -> None:
-        self.n = n
+    def __init__(self, n: int, segment: int, step: float) -> None:
+        self.n, self.step = n, step
+        self.window = np.hanning(segment)[:, None]
+        self.rest, self.last = np.zeros((0, n)), math.nan  # residuals of no segment yet, their last time
         self.count = np.zeros(n)
         self.squares = np.zeros((_LAGS + 1, n))
         self.pairs = np.zeros((_LAGS + 1, n))
         self.tau = np.zeros((2, n))
-        self.power = np.zeros((_SEGMENT // 2 + 1, n))
+        self.power = np.zeros((segment // 2 + 1, n))
         self.segments = 0
 
     def add(self, chunk: Chunk, tau: Array) -> None:
@@ -157,12 +162,18 @@ class _Sums:
         y = np.where(use, chunk.tau, 0.0)
         self.tau[0] += y.sum(axis=0)
         self.tau[1] += (y * y).sum(axis=0)
-        window = np.hanning(_SEGMENT)[:, None]
-        for begin in range(0, len(e) - _SEGMENT + 1, _SEGMENT):
-            self.power += np.abs(np.fft.rfft(e[begin : begin + _SEGMENT] * window, axis=0)) ** 2
+        if len(e) and abs(chunk.t[0] - self.last - self.step) < 0.5 * self.step:
+            e = np.concatenate([self.rest, e])
+        length = len(self.window)
+        begin = 0
+        while begin + length <= len(e):
+            self.power += np.abs(np.fft.rfft(e[begin : begin + length] * self.window, axis=0)) ** 2
             self.segments += 1
+            begin += length
+        self.rest = e[begin:]
+        self.last = float(chunk.t[-1]) if len(chunk.t) else math.nan
 
-    def results(self, step: float) -> tuple[Any, ...]:
+    def results(self) -> tuple[Any, ...]:
         m = np.maximum(self.count, 1)
         variance = self.squares[0] / m
         spread = np.sqrt(np.maximum(self.tau[1] / m - (self.tau[0] / m) ** 2, 0.0))
@@ -184,9 +195,8 @@ class _Sums:
                         break
                     total += 2 * rho[lag, j]
                 inflation[j] = max(1.0, total)
-        window = np.hanning(_SEGMENT)
-        spectrum = 2 * step * self.power / max(1, self.segments) / (window**2).sum()
-        frequency = np.fft.rfftfreq(_SEGMENT, step)
+        spectrum = 2 * self.step * self.power / max(1, self.segments) / (self.window**2).sum()
+        frequency = np.fft.rfftfreq(len(self.window), self.step)
         if not self.segments:
             frequency, spectrum = np.zeros(0), np.zeros((0, self.n))
         return np.sqrt(variance), spread, rho, white, inflation, frequency, spectrum

@@ -69,7 +69,7 @@ def with_rates(chain: Chain, terms: Sequence[Term], signals: Signals, threads: i
 
 
 def _unknown(term: Stribeck, rates: Array, size: Array) -> StribeckRate:
-    return StribeckRate(term.joints, tuple(rates.tolist()), tuple(size.tolist()), term.smooth)
+    return StribeckRate(term.joints, term.smooth, tuple(rates.tolist()), tuple(size.tolist()))
 
 
 def _choose(model: LinearModel, train: Factors, tried: Sequence[Stribeck]) -> Array:

@@ -46,6 +46,20 @@ class Term(ABC):
 
 
 @dataclass(frozen=True)
+class DryTerm(Term):
+    """A term that changes its sign with the rate, at once or as tanh(qd / smooth)."""
+
+    smooth: float = 0.0
+
+    def sign(self, qd: Array) -> Array:
+        return np.tanh(qd / self.smooth) if self.smooth else np.sign(qd)
+
+    @property
+    def discontinuous(self) -> bool:
+        return self.smooth == 0.0
+
+
+@dataclass(frozen=True)
 class Viscous(Term):
     """Viscous friction: the effort b qd."""
 
@@ -57,24 +71,18 @@ class Viscous(Term):
 
 
 @dataclass(frozen=True)
-class Coulomb(Term):
+class Coulomb(DryTerm):
     """Dry friction: the effort c sign(qd), or c tanh(qd / smooth)."""
 
     symbol = "Fc"
     units = ("N m", "N")
 
-    smooth: float = 0.0
-
     def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
-        return _sign(qd, self.smooth)
-
-    @property
-    def discontinuous(self) -> bool:
-        return self.smooth == 0.0
+        return self.sign(qd)
 
 
 @dataclass(frozen=True)
-class Stribeck(Term):
+class Stribeck(DryTerm):
     """What dry friction has more at low rates: the effort s sign(qd) exp(-(qd / rate)^2).
 
     `rate` is one number, one for each joint, or None: then `identify` finds it for each joint, with its interval.
@@ -84,18 +92,13 @@ class Stribeck(Term):
     units = ("N m", "N")
 
     rate: float | tuple[float, ...] | None = None
-    smooth: float = 0.0
 
     def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
-        return _sign(qd, self.smooth) * np.exp(-((qd / np.asarray(self.rate, dtype=np.float64)) ** 2))
-
-    @property
-    def discontinuous(self) -> bool:
-        return self.smooth == 0.0
+        return self.sign(qd) * np.exp(-((qd / np.asarray(self.rate, dtype=np.float64)) ** 2))
 
 
 @dataclass(frozen=True)
-class StribeckRate(Term):
+class StribeckRate(DryTerm):
     """The rate v of `Stribeck` as an unknown: s S(v) is s S(v0) + s0 S'(v0) (v - v0) near v0, its `rate`, and s0."""
 
     symbol = "vs"
@@ -103,43 +106,32 @@ class StribeckRate(Term):
 
     rate: tuple[float, ...] = ()
     size: tuple[float, ...] = ()
-    smooth: float = 0.0
 
     def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
         rate = np.asarray(self.rate)
         ratio = (qd / rate) ** 2
-        return np.asarray(_sign(qd, self.smooth) * np.exp(-ratio) * ratio * (2 * np.asarray(self.size) / rate))
+        return np.asarray(self.sign(qd) * np.exp(-ratio) * ratio * (2 * np.asarray(self.size) / rate))
 
     @property
     def reference(self) -> Array:
         return np.asarray(self.rate)
 
-    @property
-    def discontinuous(self) -> bool:
-        return self.smooth == 0.0
-
 
 @dataclass(frozen=True)
-class LoadFriction(Term):
+class LoadFriction(DryTerm):
     """Friction that grows with the load of the gear: the effort l |tau| sign(qd), tau that of the rigid links."""
 
     symbol = "Fl"
     units = ("1", "1")
 
-    smooth: float = 0.0
-
     def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
         if load is None:
             raise ValueError("LoadFriction: the load is not known yet")
-        return np.abs(load) * _sign(qd, self.smooth)
+        return np.abs(load) * self.sign(qd)
 
     @property
     def needs_load(self) -> bool:
         return True
-
-    @property
-    def discontinuous(self) -> bool:
-        return self.smooth == 0.0
 
 
 @dataclass(frozen=True)
@@ -210,7 +202,7 @@ def as_terms(value: Any, fail: Fail, joints: tuple[str, ...], *, search: bool = 
             item = _WORDS[word]()
         if not isinstance(item, Term):
             fail(f"friction has {_show(item)}, expected a term of zveno.identification")
-        if hasattr(item, "smooth"):
+        if isinstance(item, DryTerm):
             as_amount(item.smooth, fail, f"{type(item).__name__}.smooth")
         if isinstance(item, Stribeck):
             item = _with_rates(item, fail, joints, search)
@@ -238,7 +230,3 @@ def _with_rates(term: Stribeck, fail: Fail, joints: tuple[str, ...], search: boo
     if not (numbers > 0).all():
         fail(f"Stribeck.rate is {_show(rate)}, expected positive numbers")
     return replace(term, rate=tuple(numbers.tolist()))
-
-
-def _sign(qd: Array, smooth: float) -> Array:
-    return np.tanh(qd / smooth) if smooth else np.sign(qd)
