@@ -181,18 +181,19 @@ class LaneContact : public ContactPair {
 
   void hold(const ContactLaw& law, const double* R, const double* p, const double* v, const double* w, const double* z,
             double since, ContactLoad& load) const override {
-    walk(R, p, v, w, law, load, [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
+    const auto hold_nodes = [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
       const Vector bent = read(z, n);
       const Packed share = n.of.length * Packed(1 / n.whole);
       return contact::hold(law, n.of, share, touch, q.velocity(n.of.at), bent, since);
-    });
+    };
+    walk(R, p, v, w, law, load, called(hold_nodes));
   }
 
   void advance(const ContactLaw& law, const double* R, const double* p, const double* v, const double* w, const double* z,
                double dt, double* next) const override {
     std::fill_n(next, 3 * nodes_, 0.0);
     ContactLoad load;
-    walk(R, p, v, w, law, load, [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
+    const auto bend_nodes = [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
       const Vector bent = read(z, n);
       const Vector now = contact::bristles(law, n.of, touch, q.velocity(n.of.at), bent, dt);
       for (int l = 0; l < n.count; ++l) {
@@ -200,19 +201,21 @@ class LaneContact : public ContactPair {
         to[0] = now.x[l], to[nodes_] = now.y[l], to[2 * nodes_] = now.z[l];
       }
       return nothing();
-    });
+    };
+    walk(R, p, v, w, law, load, called(bend_nodes));
   }
 
   void approach(const double* R, const double* p, const double* v, const double* w, double* speeds) const override {
     Packed most[kFeatures];
     for (Packed& x : most) x = kApart;
     ContactLoad load;
-    walk(R, p, v, w, ContactLaw(), load, [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
+    const auto look = [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
       const Packed speed = -dot(q.velocity(n.of.at), touch.normal);
       const Packed counts = pick_below(Packed(0.0), lesser(touch.depth, touch.weight), speed, Packed(kApart));
       most[n.feature] = greater(most[n.feature], counts);
       return nothing();
-    });
+    };
+    walk(R, p, v, w, ContactLaw(), load, called(look));
     for (int f = 0; f < kFeatures; ++f) {
       speeds[f] = kApart;
       for (int l = 0; l < kLanes; ++l) speeds[f] = std::max(speeds[f], most[f][l]);
@@ -222,8 +225,8 @@ class LaneContact : public ContactPair {
   double penetration(const double* R, const double* p) const override {
     const double still[3] = {};
     ContactLoad load;
-    walk(R, p, still, still, ContactLaw(), load,
-         [](const Node&, const Touch<Packed>&, const Relative&) { return nothing(); });
+    const auto none = [](const Node&, const Touch<Packed>&, const Relative&) { return nothing(); };
+    walk(R, p, still, still, ContactLaw(), load, called(none));
     return load.penetration;
   }
 
@@ -242,6 +245,21 @@ class LaneContact : public ContactPair {
     for (int l = 0; l < n.count; ++l)
       for (int i = 0; i < 3; ++i) x[i][l] = z[i * nodes_ + n.place[l]];
     return {Packed::load(x[0]), Packed::load(x[1]), Packed::load(x[2])};
+  }
+  // What is seldom done with nodes is called: the walk is compiled once for all of it.
+  struct Called {
+    contact::Sums<Packed> (*call)(const void*, const Node&, const Touch<Packed>&, const Relative&);
+    const void* of;
+    contact::Sums<Packed> operator()(const Node& n, const Touch<Packed>& touch, const Relative& q) const {
+      return call(of, n, touch, q);
+    }
+  };
+  template <class G>
+  static Called called(const G& g) {
+    return {[](const void* of, const Node& n, const Touch<Packed>& touch, const Relative& q) {
+              return (*static_cast<const G*>(of))(n, touch, q);
+            },
+            &g};
   }
   static contact::Sums<Packed> nothing() { return {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, 0.0, 0.0}; }
 
@@ -308,7 +326,16 @@ class LaneContact : public ContactPair {
           sum_(sum) {}
     // those of nodes i, i + 1, ... at x that have a bit
     ZVENO_INLINE void add(unsigned bits, int i, const Vector& x) {
-      if (!bits) return;
+      if (bits) put(bits, i, x);
+    }
+    ZVENO_INLINE void finish() {
+      if (!count_) return;
+      for (int l = count_; l < kLanes; ++l) at_[0][l] = -100, at_[1][l] = 50, at_[2][l] = 0, length_[l] = 0;
+      flush();
+    }
+
+   private:
+    ZVENO_INLINE void put(unsigned bits, int i, const Vector& x) {
       double at[3][kLanes];
       x.x.store(at[0]), x.y.store(at[1]), x.z.store(at[2]);
       for (int l = 0; bits; ++l, bits >>= 1) {
@@ -318,14 +345,7 @@ class LaneContact : public ContactPair {
         if (++count_ == kLanes) flush();
       }
     }
-    ZVENO_INLINE void finish() {
-      if (!count_) return;
-      for (int l = count_; l < kLanes; ++l) at_[0][l] = -100, at_[1][l] = 50, at_[2][l] = 0, length_[l] = 0;
-      flush();
-    }
-
-   private:
-    void flush() {
+    ZVENO_APART void flush() {
       const Node of{{stiffness_,
                      law_.damping[feature_],
                      Packed::load(length_),
