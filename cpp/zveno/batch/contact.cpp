@@ -1,5 +1,5 @@
-// Nodes of docking rings in lanes. Sums are made in eight parts whatever the number of lanes: same bits from every
-// instruction set. Nodes that cannot touch are left out; they would add zeros.
+// Nodes of docking rings in lanes. Those that may touch are looked for first and then stand side by side. Sums are made in
+// eight parts whatever the number of lanes: same bits from every instruction set.
 #include <zveno/functions/contact.hpp>
 
 #include <cmath>
@@ -20,15 +20,16 @@ constexpr double kPi = 3.14159265358979323846;
 // nodes are left out if they are this far, m or rad, from where they could touch: beyond any rounding
 constexpr double kMargin = 1e-9;
 
-inline bool any_positive(const Packed& x) {
+// a bit for each lane
+inline unsigned positive_lanes(const Packed& x) {
 #if defined(__AVX512F__)
-  return _mm512_cmp_pd_mask((__m512d)x.v, _mm512_setzero_pd(), _CMP_GT_OQ) != 0;
+  return _mm512_cmp_pd_mask((__m512d)x.v, _mm512_setzero_pd(), _CMP_GT_OQ);
 #elif defined(__AVX__)
-  return _mm256_movemask_pd(_mm256_cmp_pd((__m256d)x.v, _mm256_setzero_pd(), _CMP_GT_OQ)) != 0;
+  return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd((__m256d)x.v, _mm256_setzero_pd(), _CMP_GT_OQ)));
 #else
-  bool any = false;
-  for (int l = 0; l < kLanes; ++l) any |= x[l] > 0;
-  return any;
+  unsigned bits = 0;
+  for (int l = 0; l < kLanes; ++l) bits |= static_cast<unsigned>(x[l] > 0) << l;
+  return bits;
 #endif
 }
 
@@ -107,6 +108,12 @@ struct Relative {
 
 class Collector {
  public:
+  ZVENO_INLINE Collector() {  // one by one: cheaper than to clear memory
+    for (auto& part : sum_) {
+      ZVENO_UNROLL
+      for (Packed& x : part) x = 0.0;
+    }
+  }
   ZVENO_INLINE void add(int turn, const contact::Sums<Packed>& s) {
     Packed* to = sum_[turn];
     to[0] += s.force.x, to[1] += s.force.y, to[2] += s.force.z;
@@ -132,13 +139,21 @@ class Collector {
   }
 
  private:
-  Packed sum_[kTurns][8] = {};
+  Packed sum_[kTurns][8];
   Packed deepest_ = 0.0;
   bool touched_ = false;
 };
 
-// the petal next to each node; more: positive where the node may be within its sector; rise: of the petal, or less
-ZVENO_INLINE Direction<Packed> nearest(const Ring& ring, const Vector& x, const Packed& rise, Packed& more) {
+// positive where a node may be within the sector of a petal; rise: of the petal, or less
+ZVENO_INLINE Packed within_sector(const Ring& ring, const Vector& x, const Packed& rise) {
+  Packed most(-1e300);
+  for (const Direction<double>& m : ring.middle) most = greater(most, Packed(x.y * Packed(m.c) + x.z * Packed(m.s)));
+  const Packed least = Packed(ring.widest) + Packed(ring.narrowing) * rise;
+  return lesser(most, Packed(most * most - least * least * (x.y * x.y + x.z * x.z)));
+}
+
+// the petal next to each node
+ZVENO_INLINE Direction<Packed> nearest(const Ring& ring, const Vector& x) {
   Packed most(-1e300);
   Direction<Packed> found{Packed(1.0), Packed(0.0)};
   for (const Direction<double>& m : ring.middle) {
@@ -147,8 +162,6 @@ ZVENO_INLINE Direction<Packed> nearest(const Ring& ring, const Vector& x, const 
     most = pick(better, along, most);
     found.c = pick(better, Packed(m.c), found.c), found.s = pick(better, Packed(m.s), found.s);
   }
-  const Packed least = Packed(ring.widest) + Packed(ring.narrowing) * rise;
-  more = pick_below(Packed(0.0), most, most * most - least * least * (x.y * x.y + x.z * x.z), Packed(-1.0));
   return found;
 }
 
@@ -168,37 +181,41 @@ class LaneContact : public ContactPair {
 
   void hold(const ContactLaw& law, const double* R, const double* p, const double* v, const double* w, const double* z,
             double since, ContactLoad& load) const override {
-    walk(R, p, v, w, law, load, [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
-      const Vector bent{Packed::load(z + n.place), Packed::load(z + nodes_ + n.place),
-                        Packed::load(z + 2 * nodes_ + n.place)};
+    const auto hold_nodes = [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
+      const Vector bent = read(z, n);
       const Packed share = n.of.length * Packed(1 / n.whole);
       return contact::hold(law, n.of, share, touch, q.velocity(n.of.at), bent, since);
-    });
+    };
+    walk(R, p, v, w, law, load, called(hold_nodes));
   }
 
   void advance(const ContactLaw& law, const double* R, const double* p, const double* v, const double* w, const double* z,
                double dt, double* next) const override {
     std::fill_n(next, 3 * nodes_, 0.0);
     ContactLoad load;
-    walk(R, p, v, w, law, load, [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
-      const Vector bent{Packed::load(z + n.place), Packed::load(z + nodes_ + n.place),
-                        Packed::load(z + 2 * nodes_ + n.place)};
+    const auto bend_nodes = [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
+      const Vector bent = read(z, n);
       const Vector now = contact::bristles(law, n.of, touch, q.velocity(n.of.at), bent, dt);
-      now.x.store(next + n.place), now.y.store(next + nodes_ + n.place), now.z.store(next + 2 * nodes_ + n.place);
+      for (int l = 0; l < n.count; ++l) {
+        double* to = next + n.place[l];
+        to[0] = now.x[l], to[nodes_] = now.y[l], to[2 * nodes_] = now.z[l];
+      }
       return nothing();
-    });
+    };
+    walk(R, p, v, w, law, load, called(bend_nodes));
   }
 
   void approach(const double* R, const double* p, const double* v, const double* w, double* speeds) const override {
     Packed most[kFeatures];
     for (Packed& x : most) x = kApart;
     ContactLoad load;
-    walk(R, p, v, w, ContactLaw(), load, [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
+    const auto look = [&](const Node& n, const Touch<Packed>& touch, const Relative& q) {
       const Packed speed = -dot(q.velocity(n.of.at), touch.normal);
       const Packed counts = pick_below(Packed(0.0), lesser(touch.depth, touch.weight), speed, Packed(kApart));
       most[n.feature] = greater(most[n.feature], counts);
       return nothing();
-    });
+    };
+    walk(R, p, v, w, ContactLaw(), load, called(look));
     for (int f = 0; f < kFeatures; ++f) {
       speeds[f] = kApart;
       for (int l = 0; l < kLanes; ++l) speeds[f] = std::max(speeds[f], most[f][l]);
@@ -208,8 +225,8 @@ class LaneContact : public ContactPair {
   double penetration(const double* R, const double* p) const override {
     const double still[3] = {};
     ContactLoad load;
-    walk(R, p, still, still, ContactLaw(), load,
-         [](const Node&, const Touch<Packed>&, const Relative&) { return nothing(); });
+    const auto none = [](const Node&, const Touch<Packed>&, const Relative&) { return nothing(); };
+    walk(R, p, still, still, ContactLaw(), load, called(none));
     return load.penetration;
   }
 
@@ -217,9 +234,33 @@ class LaneContact : public ContactPair {
   // nodes in lanes
   struct Node {
     contact::Spot<Packed> of;
-    double whole;        // length of their curve
-    int place, feature;  // place: among all nodes
+    double whole;      // length of their curve
+    int feature;       // which curve on which surface
+    const int* place;  // among all nodes
+    int count;         // that are nodes; what fills the lanes beyond is far from any surface
   };
+  // bristles of nodes
+  Vector read(const double* z, const Node& n) const {
+    double x[3][kLanes] = {};
+    for (int l = 0; l < n.count; ++l)
+      for (int i = 0; i < 3; ++i) x[i][l] = z[i * nodes_ + n.place[l]];
+    return {Packed::load(x[0]), Packed::load(x[1]), Packed::load(x[2])};
+  }
+  // What is seldom done with nodes is called: the walk is compiled once for all of it.
+  struct Called {
+    contact::Sums<Packed> (*call)(const void*, const Node&, const Touch<Packed>&, const Relative&);
+    const void* of;
+    contact::Sums<Packed> operator()(const Node& n, const Touch<Packed>& touch, const Relative& q) const {
+      return call(of, n, touch, q);
+    }
+  };
+  template <class G>
+  static Called called(const G& g) {
+    return {[](const void* of, const Node& n, const Touch<Packed>& touch, const Relative& q) {
+              return (*static_cast<const G*>(of))(n, touch, q);
+            },
+            &g};
+  }
   static contact::Sums<Packed> nothing() { return {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, 0.0, 0.0}; }
 
   template <class F>
@@ -268,6 +309,71 @@ class LaneContact : public ContactPair {
     load.normal_power += s[6], load.friction_power += s[7];
   }
 
+  // Nodes of a curve that may touch, as many at a time as there are lanes: meet(place) tests them against a surface.
+  template <class Meet, class F>
+  class Gathered {
+   public:
+    ZVENO_INLINE Gathered(double stiffness, const ContactLaw& law, int feature, const Nodes& nodes, int first,
+                          const Relative& q, const Meet& meet, const F& f, Collector& sum)
+        : stiffness_(stiffness),
+          law_(law),
+          feature_(feature),
+          nodes_(nodes),
+          first_(first),
+          q_(q),
+          meet_(meet),
+          f_(f),
+          sum_(sum) {}
+    // those of nodes i, i + 1, ... at x that have a bit
+    ZVENO_INLINE void add(unsigned bits, int i, const Vector& x) {
+      if (bits) put(bits, i, x);
+    }
+    ZVENO_INLINE void finish() {
+      if (!count_) return;
+      for (int l = count_; l < kLanes; ++l) at_[0][l] = -100, at_[1][l] = 50, at_[2][l] = 0, length_[l] = 0;
+      flush();
+    }
+
+   private:
+    ZVENO_INLINE void put(unsigned bits, int i, const Vector& x) {
+      double at[3][kLanes];
+      x.x.store(at[0]), x.y.store(at[1]), x.z.store(at[2]);
+      for (int l = 0; bits; ++l, bits >>= 1) {
+        if (!(bits & 1)) continue;
+        for (int j = 0; j < 3; ++j) at_[j][count_] = at[j][l];
+        length_[count_] = nodes_.length[static_cast<std::size_t>(i + l)], place_[count_] = first_ + i + l;
+        if (++count_ == kLanes) flush();
+      }
+    }
+    ZVENO_APART void flush() {
+      const Node of{{stiffness_,
+                     law_.damping[feature_],
+                     Packed::load(length_),
+                     {Packed::load(at_[0]), Packed::load(at_[1]), Packed::load(at_[2])}},
+                    nodes_.whole,
+                    feature_,
+                    place_,
+                    count_};
+      const Touch<Packed> touch = meet_(of.of.at);
+      sum_.deepen(touch);
+      sum_.add(turn_, f_(of, touch, q_));
+      turn_ = (turn_ + 1) % kTurns;
+      count_ = 0;
+    }
+
+    const double stiffness_;
+    const ContactLaw& law_;
+    const int feature_;
+    const Nodes& nodes_;
+    const int first_;
+    const Relative& q_;
+    const Meet& meet_;
+    const F& f_;
+    Collector& sum_;
+    alignas(64) double at_[3][kLanes], length_[kLanes];
+    int place_[kLanes], count_ = 0, turn_ = 0;
+  };
+
   // edges and sides of Q on the petals of P
   template <class F>
   void petals(const Ring& P, const Ring& Q, const Relative& q, const ContactLaw& law, int feature, int first, const F& f,
@@ -275,56 +381,43 @@ class LaneContact : public ContactPair {
     const contact::Petals& s = P.petals;
     const Packed top(s.height), bottom(s.extension), sign(s.sign), nearest_root(s.root + s.sign * kMargin),
         lean(s.sign * s.lean), bend(0.5 * s.fillet);
+    const auto on_face = [&](const Vector& x) { return contact::edge(s, Place<Packed>(x), nearest(P, x)); };
+    Gathered edges(law.edge, law, feature, Q.edge, first, q, on_face, f, sum);
     for (int i = 0; i < Q.edge.count(); i += kLanes) {
       const Vector x = q.place_flat(Q.edge, i);
       const Packed along = lesser(Packed(top - x.x), Packed(x.x + bottom));
       // the ramp is at least x - fillet / 2: no surface is nearer than this
       const Packed rise = greater(Packed(x.x - bend), Packed(0.0)), surface = nearest_root - lean * rise;
       const Packed within = lesser(along, Packed(sign * (surface * surface - (x.y * x.y + x.z * x.z))));
-      if (!any_positive(within)) continue;
-      Packed more;
-      const Direction<Packed> middle = nearest(P, x, rise, more);
-      if (!any_positive(lesser(within, more))) continue;
-      const Touch<Packed> touch = contact::edge(s, Place<Packed>(x), middle);
-      sum.deepen(touch);
-      sum.add(i / kLanes % kTurns, f(Node{{law.edge, law.damping[feature], Packed::load(Q.edge.length.data() + i), x},
-                                          Q.edge.whole,
-                                          first + i,
-                                          feature},
-                                     touch, q));
+      if (!positive_lanes(within)) continue;
+      edges.add(positive_lanes(lesser(within, within_sector(P, x, rise))), i, x);
     }
+    edges.finish();
     const Packed wide(P.side_radius * P.side_radius);
+    const auto on_side = [&](const Vector& x) { return contact::side(s, Place<Packed>(x), nearest(P, x)); };
+    Gathered sides(law.side, law, feature + 1, Q.side, first + Q.edge.count(), q, on_side, f, sum);
     for (int i = 0; i < Q.side.count(); i += kLanes) {
       const Vector x = q.place(Q.side, i);
       const Packed along = lesser(Packed(top - x.x), Packed(x.x + bottom));
       const Packed within = lesser(along, Packed(wide - (x.y * x.y + x.z * x.z)));
-      if (!any_positive(within)) continue;
-      Packed more;
-      const Direction<Packed> middle = nearest(P, x, greater(Packed(x.x - bend), Packed(0.0)), more);
-      if (!any_positive(lesser(within, more))) continue;
-      const Touch<Packed> touch = contact::side(s, Place<Packed>(x), middle);
-      sum.deepen(touch);
-      sum.add(i / kLanes % kTurns, f(Node{{law.side, law.damping[feature + 1], Packed::load(Q.side.length.data() + i), x},
-                                          Q.side.whole,
-                                          first + Q.edge.count() + i,
-                                          feature + 1},
-                                     touch, q));
+      if (!positive_lanes(within)) continue;
+      sides.add(positive_lanes(lesser(within, within_sector(P, x, greater(Packed(x.x - bend), Packed(0.0))))), i, x);
     }
+    sides.finish();
   }
 
   // face of B on the mating plane of A
   template <class F>
   void faces(const Relative& q, const ContactLaw& law, int first, const F& f, Collector& sum) const {
+    const auto on_plane = [&](const Vector& x) {
+      return contact::face(a_.shape.face_radius, a_.shape.face_half_width, a_.petals.per_window, Place<Packed>(x));
+    };
+    Gathered plane(law.face, law, 2, b_.face, first, q, on_plane, f, sum);
     for (int i = 0; i < b_.face.count(); i += kLanes) {
       const Vector x = q.place_flat(b_.face, i);
-      if (!any_positive(-x.x)) continue;
-      const Touch<Packed> touch =
-          contact::face(a_.shape.face_radius, a_.shape.face_half_width, a_.petals.per_window, Place<Packed>(x));
-      sum.deepen(touch);
-      sum.add(i / kLanes % kTurns,
-              f(Node{{law.face, law.damping[2], Packed::load(b_.face.length.data() + i), x}, b_.face.whole, first + i, 2},
-                touch, q));
+      plane.add(positive_lanes(-x.x), i, x);
     }
+    plane.finish();
   }
 
   Ring a_, b_;

@@ -65,17 +65,7 @@ class FreeEquations {
     for (int i = 0; i < 6; ++i)
       for (int j = 0; j < 6; ++j) coupling_[i][j] = total[leg::kCoupling + 6 * i + j] + mixed[i][j];
     add_reduced_here(sums, body_, I, ring_matrix_);
-    for (int j = 0; j < 6; ++j) {
-      T column[6];
-      for (int i = 0; i < 6; ++i) column[i] = coupling_[i][j];
-      solve_base(column, reduced_[j]);
-    }
-    for (int i = 0; i < 6; ++i)
-      for (int j = 0; j <= i; ++j) {
-        T x = ring_matrix_[i][j];
-        for (int k = 0; k < 6; ++k) x -= coupling_[k][i] * reduced_[j][k];
-        schur_[i][j] = x;
-      }
+    reduce();
     factor_symmetric(schur_, inverse_, nullptr);
     for (int i = 0; i < 3; ++i) u_[i] = u[i];
     docking::put(turn.times(docking::vec(u + 3)), u_ + 3);
@@ -126,7 +116,7 @@ class FreeEquations {
     T x[6];
     for (int j = 0; j < 6; ++j) {
       x[j] = right[j] + f[j];
-      for (int i = 0; i < 6; ++i) x[j] -= reduced_[j][i] * b[i];
+      for (int i = 0; i < 6; ++i) x[j] -= reduced_[i][j] * b[i];
     }
     solve_factored(schur_, inverse_, x);
     for (int i = 0; i < 6; ++i)
@@ -138,19 +128,61 @@ class FreeEquations {
 
  private:
   // M_bb x = b: through the common centre of mass
-  ZVENO_INLINE void solve_base(const T* b, T* x) const {
-    const V p = docking::vec(b), l = docking::vec(b + 3), w = docking::times6(per_inertia_, V(l - cross(centre_, p)));
-    docking::put(V(scaled(p, per_mass_) - cross(w, centre_)), x);
+  template <class U>
+  static ZVENO_INLINE void solve(const U& per_mass, const U* per_inertia, const AnyVec<U>& centre, const U* b, U* x) {
+    const AnyVec<U> p = docking::vec(b), l = docking::vec(b + 3),
+                    w = docking::times6(per_inertia, AnyVec<U>(l - cross(centre, p)));
+    docking::put(AnyVec<U>(scaled(p, per_mass) - cross(w, centre)), x);
     docking::put(w, x + 3);
   }
+  ZVENO_INLINE void solve_base(const T* b, T* x) const { solve(per_mass_, +per_inertia_, centre_, b, x); }
 
+  // reduced: M_bb^-1 M_bu; Schur complement: M_uu - M_bu' of it, lower triangle
+  ZVENO_INLINE void reduce() {
+    if constexpr (std::is_same_v<T, double>) {  // columns in lanes: the same operations
+      double rows[6][kWide] = {};
+      for (int i = 0; i < 6; ++i)
+        for (int j = 0; j <= i; ++j) rows[i][j] = ring_matrix_[i][j];
+      Packed per_inertia[6];
+      for (int i = 0; i < 6; ++i) per_inertia[i] = per_inertia_[i];
+      const AnyVec<Packed> centre{centre_.x, centre_.y, centre_.z};
+      for (int at = 0; at < 6; at += kLanes) {
+        Packed b[6], x[6];
+        for (int i = 0; i < 6; ++i) b[i] = Packed::load(coupling_[i] + at);
+        solve(Packed(per_mass_), +per_inertia, centre, +b, +x);
+        for (int i = 0; i < 6; ++i) x[i].store(reduced_[i] + at);
+        for (int i = 0; i < 6; ++i) {
+          Packed row = Packed::load(rows[i] + at);
+          for (int k = 0; k < 6; ++k) row -= Packed(coupling_[k][i]) * x[k];
+          row.store(rows[i] + at);
+        }
+      }
+      for (int i = 0; i < 6; ++i)
+        for (int j = 0; j <= i; ++j) schur_[i][j] = rows[i][j];
+    } else {
+      for (int j = 0; j < 6; ++j) {
+        T column[6], x[6];
+        for (int i = 0; i < 6; ++i) column[i] = coupling_[i][j];
+        solve_base(column, x);
+        for (int i = 0; i < 6; ++i) reduced_[i][j] = x[i];
+      }
+      for (int i = 0; i < 6; ++i)
+        for (int j = 0; j <= i; ++j) {
+          T x = ring_matrix_[i][j];
+          for (int k = 0; k < 6; ++k) x -= coupling_[k][i] * reduced_[k][j];
+          schur_[i][j] = x;
+        }
+    }
+  }
+
+  static constexpr int kWide = std::is_same_v<T, double> ? 8 : 6;
   const Platform<T> body_;
   const double leg_mass_;
   Sym3<T> platform_inertia_;
   T per_mass_, per_inertia_[6];
   V centre_;
   T u_[6];  // base axes
-  T coupling_[6][6], reduced_[6][6], ring_matrix_[6][6], schur_[6][6], inverse_[6];
+  T coupling_[6][kWide] = {}, reduced_[6][kWide] = {}, ring_matrix_[6][6], schur_[6][6], inverse_[6];
 };
 
 }  // namespace zveno

@@ -22,7 +22,7 @@ template <class T>
 struct LegFunctions {
   // params: kSlots apart; held: `lines` of memory from the first half to the second; share: without kRight
   void (*first)(const double* params, const T* input, void* held, T* share, T* measure);
-  // the same for a free base in two steps: what its motion does not matter for, and kBaseRight of the share
+  // of packs, the same for a free base in two steps: what its motion does not matter for, and kBaseRight of the share
   void (*place)(const double* params, const T* input, void* held, T* share, T* measure);
   void (*move)(const double* params, const T* input, void* held, T* share);
   // what forces may answer to; the forces: kRight of the share

@@ -34,14 +34,17 @@ struct LegCode {
   struct Memory {
     Flow flow;
     Own own;
-    std::conditional_t<kFree, Placed, Still> placed;
+    std::conditional_t<kFree && std::is_same_v<T, Packed>, Placed, Still> placed;
   };
 
   static constexpr std::size_t kLines = (sizeof(Memory) + sizeof(CacheLine) - 1) / sizeof(CacheLine);
 
+  // lanes run both steps of a free base apart as well: the same code then
+  static constexpr bool kSteps = kFree && std::is_same_v<T, Packed>;
+
   // the ring is made again for every leg: cheaper than reading it back when the legs are in lanes
   static void first(const double* params, const T* input, void* memory, T* share, T* measure) {
-    if constexpr (kFree) {
+    if constexpr (kSteps) {
       place(params, input, memory, share, measure);
       move(params, input, memory, share);
     } else {
@@ -83,7 +86,7 @@ struct LegCode {
   static LegFunctions<T> calls() {
     if constexpr (!kFree && std::is_same_v<T, Packed>)
       return {&first, nullptr, nullptr, &driven, &drive, &second, &momenta, kLines};
-    else if constexpr (kFree)
+    else if constexpr (kSteps)
       return {&first, &place, &move, &driven, &drive, &second, nullptr, kLines};
     else
       return {&first, nullptr, nullptr, &driven, &drive, &second, nullptr, kLines};

@@ -398,7 +398,7 @@ def simulate(
     if status == "touching":
         raise ModelError(
             f"simulate: the rings touch at the start: conditions.gap is {found['gap']:g} m, expected more than "
-            f"{start_gap(scenario) - 5e-3:.6g} m, or None for the rule of the start"
+            f"{round(start_gap(scenario) - 5e-3, 9) + 0.0:.6g} m, or None for the rule of the start"
         )
     return _docking(scenario, found, status)
 

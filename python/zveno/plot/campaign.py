@@ -184,7 +184,7 @@ def conditions(campaign: Campaign, new: New = plt.figure) -> Figure:
         a, b = (campaign.column(name)[:_MOST_POINTS] * _scaled(name)[1] for name in (x, y))
         for kind, colour in _OUTCOMES.items():  # rare ones on top
             chosen = kinds == kind
-            size, alpha = (3, 0.35) if kind == "captured" else (10, 0.9)
+            size, alpha = (float(np.clip(3000 / len(status), 3, 14)), 0.5) if kind == "captured" else (10, 0.9)
             panel.scatter(
                 a[chosen],
                 b[chosen],
