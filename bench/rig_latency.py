@@ -10,8 +10,9 @@ adds to any program, interrupts and other work, and no engine can be better than
 
 FMU: set inputs, a step, get all outputs; through FMPy the same from Python. MuJoCo: `mj_step` from C with the same
 integrator and step, on the same chain, and on the same ring with its soft constraints. Pinocchio: four times its
-forward dynamics, for this processor, and the sums of Runge-Kutta around them; no outputs besides. Ours also give
-accelerations, the wrench on the base and the energy. Motion starts anew every 1000 steps.
+forward dynamics, compiled for this processor or, with --pinocchio shipped, by its own library, and the sums of
+Runge-Kutta around them; no outputs besides. Ours also give accelerations, the wrench on the base and the energy. Motion
+starts anew every 1000 steps.
 """
 
 from __future__ import annotations
@@ -56,39 +57,43 @@ def models() -> dict[str, tuple[zv.Chain | zv.Hexapod, object]]:
     return {"ring": (ring, ref), **{f"chain {n}": (chain, None) for n, chain in chains.items()}}
 
 
-def pinocchio(folder: Path, build: Path, model: zv.Chain | zv.Hexapod, ref: object) -> list[str]:
-    """Command line of Pinocchio's steps; compiled once."""
+def pinocchio(folder: Path, build: Path, form: str, model: zv.Chain | zv.Hexapod, ref: object) -> list[str]:
+    """Command line of Pinocchio's steps; compiled once, for this processor or on the shipped library."""
     from compare import PREFIX, write_mechanism
 
     kind = "chain" if ref is None else "ring"
-    program = build / f"pinocchio_{kind}"
+    program = build / f"pinocchio_{form}_{kind}"
     if not program.exists():
         build.mkdir(parents=True, exist_ok=True)
         includes = [f"-isystem{PREFIX / 'include'}", f"-isystem{PREFIX / 'include' / 'eigen3'}"]
         limits = ["BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_LIMIT_VECTOR_SIZE=30", "BOOST_FUSION_INVOKE_MAX_ARITY=12"]
-        flags = ["-O3", "-DNDEBUG", "-march=native", "-w", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS"]
+        flags = ["-O3", "-DNDEBUG", "-w", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS"]
+        flags += ["-march=native"] if form == "native" else ["-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION"]
+        shared = (
+            [] if form == "native" else [f"-L{PREFIX / 'lib'}", "-lpinocchio_default", f"-Wl,-rpath,{PREFIX / 'lib'}"]
+        )
         flags += [f"-D{limit}" for limit in limits] + (["-DRIG_CHAIN"] if ref is None else [])
         made = [str(build / f"{kind}.o"), str(build / f"{kind}_loop.o")]
         engine = str(SOURCE.with_name("rig_pinocchio.cpp"))
         for command in (
             ["c++", "-std=c++17", *flags, *includes, "-c", engine, "-o", made[0]],
             ["cc", "-std=gnu99", "-O2", "-w", "-DUSE_PINOCCHIO", "-c", str(SOURCE), "-o", made[1]],
-            ["c++", *made, "-lm", "-o", str(program)],
+            ["c++", *made, *shared, "-lm", "-o", str(program)],
         ):
             subprocess.run(command, check=True)
     commands = []
-    for form in FORMS if ref is not None else ("chain",):
-        path = folder / f"pinocchio_{form}.txt"
+    for tree in FORMS if ref is not None else ("chain",):
+        path = folder / f"pinocchio_{tree}.txt"
         if ref is None:
             write_mechanism(model, path)
         else:
             states = random_states(ref, 1, speed=0.0)
-            Pinocchio(Tree(ref, form), states).write(states, path)
+            Pinocchio(Tree(ref, tree), states).write(states, path)
         commands.append([str(program), "STEPS", str(path)])
     return min(commands, key=lambda command: run("Pinocchio", command, 2000)[0])  # the faster form
 
 
-def programs(folder: Path, build: Path, model: zv.Chain | zv.Hexapod, ref: object) -> dict[str, list[str]]:
+def programs(folder: Path, build: Path, form: str, model: zv.Chain | zv.Hexapod, ref: object) -> dict[str, list[str]]:
     """Command lines by way."""
     folder.mkdir()
     paths = c_library()
@@ -135,7 +140,7 @@ def programs(folder: Path, build: Path, model: zv.Chain | zv.Hexapod, ref: objec
         str(folder / "model.mjb"),
         str(folder / "start.bin"),
     ]
-    ways["Pinocchio, C++"] = pinocchio(folder, build, model, ref)
+    ways["Pinocchio, C++"] = pinocchio(folder, build, form, model, ref)
     ways["nothing"] = [str(compiled(folder, "nothing", "-DUSE_NOTHING")), "STEPS", "SPIN"]
     return ways
 
@@ -196,6 +201,10 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=1_000_000, help="of every way, in all windows together")
     parser.add_argument("--windows", type=int, default=20)
     parser.add_argument("--build", type=Path, help="folder for Pinocchio's programs, kept (default: a temporary one)")
+    parser.add_argument(
+        "--pinocchio", choices=("native", "shipped"), default="native", help="native: minutes to compile"
+    )
+    parser.add_argument("--only", default="", help="models whose names begin so: ring, chain")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     rows = []
@@ -203,9 +212,10 @@ def main() -> None:
     print(f"{options.windows} windows of {window} steps of 1 ms, ns; load {os.getloadavg()[0]:.1f}\n")
     print(f"{'':10} {'':16} " + " ".join(f"{name:>11}" for name in COLUMNS))
     with tempfile.TemporaryDirectory() as root:
-        for name, (model, ref) in models().items():
+        chosen = {name: model for name, model in models().items() if name.startswith(options.only)}
+        for name, (model, ref) in chosen.items():
             folder = Path(root) / name.replace(" ", "")
-            ways = programs(folder, options.build or Path(root) / "build", model, ref)
+            ways = programs(folder, options.build or Path(root) / "build", options.pinocchio, model, ref)
             spin = ways.pop("nothing")
             found: dict[str, list[list[float]]] = {}
             for _ in range(options.windows):

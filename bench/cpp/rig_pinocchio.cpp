@@ -26,11 +26,13 @@ namespace pin = pinocchio;
 
 #ifdef RIG_CHAIN
 struct Rig {
-  bench::Model<double> model;
-  bench::Data<double> data;
+  pin::Model model;
+  pin::Data data;
   Vec first;
   explicit Rig(const char* path)
-      : model(bench::pinocchio_model<double>(bench::read_mechanism(path))), data(model), first(Vec::Zero(model.nq)) {}
+      : model(bench::pinocchio_model<double, pin::JointCollectionDefaultTpl>(bench::read_mechanism(path))),
+        data(model),
+        first(Vec::Zero(model.nq)) {}
   const Vec& rates(const Vec& q, const Vec& v, const Vec& tau) { return pin::aba(model, data, q, v, tau); }
   void move(const Vec& q, const Vec& v, double h, Vec& next) { next.noalias() = q + h * v; }
 };

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import zveno as zv
 from typer.testing import CliRunner
+from zveno import docking
 from zveno.cli import app, main
 
 ONE_AXIS = ("--mass", "100", "--stiffness", "1e4", "--damping", "100")
@@ -91,6 +92,24 @@ def test_describe_lists_places_and_units(run):
     places = {item["name"]: (item["offset"], item["size"], item["unit"]) for item in data["outputs"]}
     assert places["ring.position"] == (0, 3, "m") and places["ring.quaternion"] == (3, 4, "1")
     assert "wrench" in run("describe", "docking_ring:RSU").stdout
+
+
+def test_a_scenario_of_a_docking_is_measured_described_and_exported(run, tmp_path):
+    docking.demo("UPS", "aligned").save(tmp_path / "s.toml")
+    done = run("measure", "s.toml", "--steps", "2000", "--period", "2e-3", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["runs"][0]["failures"] == 0
+    done = run("describe", "s.toml", "--json")
+    assert [x["name"] for x in json.loads(done.stdout)["inputs"]][-1] == "phase_command"
+    done = CliRunner().invoke(app, ["fmu", "s.toml", "-o", "none/s.fmu"])
+    assert done.exit_code == 1
+    assert "there is no folder" in " ".join(done.output.split())
+    done = run("measure", "t.toml")
+    assert (done.exit_code, "cannot read 't.toml'" in done.output) == (1, True)
+    (tmp_path / "t.toml").write_text("[chaser]\nmas = 1\n")
+    done = run("measure", "t.toml")
+    assert done.exit_code == 1
+    assert "t.toml" in done.output
 
 
 def test_rig_alone_shows_its_commands(monkeypatch, capsys):

@@ -109,9 +109,7 @@ class ChainMachine : public Stepping<ChainSystem> {
     }
     base_ = given + base;
     if (base_motion_) setup.base_at = [base = base_](double, double* motion) { std::copy_n(base, 9, motion); };
-    if (linkage_)
-      setup.holding = std::make_shared<LinkageHolding>(kernels_, *linkage_, no_other_rows, LinkageHolding::Give{},
-                                                       LinkageHolding::Baumgarte{});
+    if (linkage_) setup.holding.reset(new LinkageHolding(kernels_, *linkage_, no_other_rows, {}, {}));
     first_.resize(2 * n), next_.resize(2 * n);
     set_up(std::move(setup), d);
   }

@@ -40,7 +40,7 @@ PLATFORMS: Final[dict[str, tuple[str | None, str, str]]] = {
     "x86_64-darwin": ("darwin64", "x86_64-macos", ".dylib"),
     "aarch64-darwin": (None, "aarch64-macos", ".dylib"),
 }
-PATIENCE: Final = 600.0  # seconds for a compiler
+PATIENCE: Final = 1800.0  # seconds for a compiler: Zig makes the runtime of Windows first
 OPTIMISATION: Final = "-O2"
 _UNITS: Final[dict[str, dict[str, int]]] = {
     "s": {"s": 1},
