@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -138,6 +138,8 @@ class Fit:
     samples : int
         Rows of time that took part.
     """
+
+    _kind: ClassVar[str] = "chain"
 
     def __init__(
         self,
@@ -352,8 +354,8 @@ class Fit:
         known = sum(row.verdict == WELL for row in self.parameters)
         worst = np.nanmax(self.relative_rms) if np.isfinite(self.relative_rms).any() else math.nan
         lines = [
-            f"{type(self).__name__} of '{self._given.name}': {self._model.count} base parameters, {known} well known; "
-            f"{self.samples:,} samples; residuals at most {100 * worst:.2g} % of the efforts"
+            f"{type(self).__name__} of {self._kind} '{self._given.name}': {self._model.count} base parameters, {known} "
+            f"well known; {self.samples:,} samples; residuals at most {100 * worst:.2g} % of the efforts"
         ]
         lines += [f"  {finding.level}: {finding}" for finding in self.findings if finding.level != "note"]
         return "\n".join(lines)

@@ -234,6 +234,8 @@ class RingFit(Fit):
     it. There is no `chain`: the data fix base parameters only.
     """
 
+    _kind = "hexapod"
+
     def _sizes(self) -> Array:
         """Sizes (r,) that bodies of the model would give to base parameters."""
         model: Any = self._model
