@@ -80,10 +80,14 @@ void finish(const Context& c, const Hexapod& hexapod, const py::dict& options, c
       fail(c, "leg '" + hexapod.leg(k).name + "' is custom: closed by iteration, it has no fixed sequence of operations");
 }
 
-void finish(const Context& c, const Linkage& linkage, const py::dict&, const Arguments& a, Choice<Linkage>&) {
+void finish(const Context& c, const Linkage& linkage, const py::dict&, const Arguments& a, Choice<Linkage>& choice) {
+  const std::string model = "model '" + linkage.name() + "'";
   if (a[Param::external]) fail(c, "external wrenches on a linkage are not compiled: add them to tau by a Jacobian");
-  if (linkage.given())
-    fail(c, "constraints of model '" + linkage.name() + "' are functions of time or state: calls, no code");
+  if (linkage.given()) fail(c, "constraints of " + model + " are functions of time or state: calls, no code");
+  if (choice.job.function == LinkageFunction::constraint_derivatives)
+    fail(c, "constraint_derivatives is made by dual numbers, expected another function");
+  if (judged_size(choice.job) && linkage.rows() && !linkage.chosen())
+    fail(c, "no closed configuration of " + model + " was found at which equations could be chosen");
 }
 
 // Options by the names of parameters, and: arguments (names of the arrays that calls will give), symbolic (names of links),

@@ -95,8 +95,14 @@ def test_what_cannot_be_code_is_refused():
             linkage.trace("forward_dynamics", **options)
     with pytest.raises(ValueError, match="unknown function 'mass_matrix'"):
         linkage.trace("mass_matrix")
-    with pytest.raises(ValueError, match="dual numbers"):
+    with pytest.raises(ValueError, match="trace: constraint_derivatives is made by dual numbers"):
         linkage.trace("constraint_derivatives")
+    far = known.four_bar(5.0)  # cannot be closed
+    with pytest.raises(ValueError, match="compile: no closed configuration of model 'chain'"):
+        far.compile("forward_dynamics")
+    tree = zv.Linkage(linkage.chain)
+    state = np.zeros((3, linkage.n))
+    assert np.array_equal(tree.compile("forward_dynamics")(*state).qdd, tree.forward_dynamics(*state).qdd)
     moving = zv.constraints.coupling({"crank_joint": 1.0}, offset=lambda t: (t, 1.0, 0.0))
     with pytest.raises(ValueError, match="functions of time"):
         zv.Linkage(linkage.chain, linkage.constraints, [moving]).compile("forward_dynamics")

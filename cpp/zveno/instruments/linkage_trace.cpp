@@ -1,6 +1,6 @@
 #include <zveno/instruments/trace.hpp>
 
-#include <stdexcept>
+#include <vector>
 
 #include <zveno/functions/linkage_evaluation.hpp>
 #include <zveno/instruments/give.hpp>
@@ -9,11 +9,6 @@ namespace zveno {
 
 Graph trace(const LinkageJob& job, const TraceOptions& options) {
   const Linkage& linkage = *job.linkage;
-  if (linkage.given()) throw std::invalid_argument("constraints that are functions of time or of the state are not traced");
-  if (judged_size(job) && !linkage.chosen())
-    throw std::invalid_argument("no closed configuration was found, at which rows could be chosen");
-  if (job.function == LinkageFunction::constraint_derivatives)
-    throw std::invalid_argument("derivatives of constraints are made by dual numbers");
   Graph graph(options.limit);
   const Traced::Recording recording(graph);
   LinkageInputs<Traced> in;

@@ -23,7 +23,7 @@ struct TraceOptions {
 Graph trace(const Job& job, const TraceOptions& options);
 // throws std::invalid_argument for legs that are closed by iteration
 Graph trace(const HexJob& job, const TraceOptions& options);
-// with the rows that were chosen for the linkage; throws std::invalid_argument for constraints that are functions
+// of a linkage that is given no numbers, with the rows that were chosen for it; not of constraint_derivatives
 Graph trace(const LinkageJob& job, const TraceOptions& options);
 
 }  // namespace zveno
