@@ -1,6 +1,6 @@
 // Steps of Pinocchio for rig_latency.c: Runge-Kutta of order 4 around its forward dynamics, and nothing else.
-//   RIG_CHAIN: aba of a mechanism that bench/compare.py writes; otherwise constraintDynamics or lcaba, whichever is faster here,
-//   of a hexapod that tests/engines/hexapods.py writes.
+//   RIG_CHAIN: aba of a mechanism that bench/compare.py writes; otherwise constraintDynamics or lcaba, whichever is faster
+//   here, of a hexapod that tests/engines/hexapods.py writes.
 #ifdef RIG_CHAIN
 #include <pinocchio/algorithm/aba.hpp>
 
