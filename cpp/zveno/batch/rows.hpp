@@ -15,5 +15,6 @@ void run_reach(const ReachJob& job, std::ptrdiff_t begin, std::ptrdiff_t end);
 void run_arm(const ArmJob& job, std::ptrdiff_t begin, std::ptrdiff_t end);
 void run_arm_branches(const ArmJob& job, const double* goal, const ArmBranch<double>* branches);
 const KernelTable& kernel_table();
+const KernelTable& offered_kernels();  // run_chain and run_hexapod of it
 
 }  // namespace zveno

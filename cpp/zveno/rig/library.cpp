@@ -23,17 +23,6 @@ void throw_common(const Failure& failure) {
   }
 }
 
-// of the kernels, those that zveno.hpp offers; the others need not be in the library
-const KernelTable& offered() {
-  static const KernelTable table = [] {
-    KernelTable t{};
-    t.run_chain = &run_chain;
-    t.run_hexapod = &run_hexapod;
-    return t;
-  }();
-  return table;
-}
-
 Rows one_row(std::initializer_list<std::pair<Param, const double*>> in, double* out) {
   Rows rows;
   for (const auto& [param, data] : in) rows[param].data = data;
@@ -48,14 +37,14 @@ void evaluate(const Job& job, const Rows& rows, int threads) {
   if (serial_only(job.method) && !job.chain->topology().serial)
     throw std::invalid_argument("this method exists only for serial chains, and model '" + job.chain->name() + "' branches");
   if (job.function == Function::section_load && !job.section) throw std::invalid_argument("section_load needs a section");
-  const Failure failure = compute(offered(), job, rows, threads);
+  const Failure failure = compute(offered_kernels(), job, rows, threads);
   if (!failure || rows.status) return;
   throw_common(failure);
   throw SingularityError(job.chain->joint_names()[failure.part], failure.row, failure_text(*job.chain, failure, true));
 }
 
 void evaluate(const HexJob& job, const Rows& rows, int threads) {
-  const Failure failure = compute(offered(), job, rows, threads);
+  const Failure failure = compute(offered_kernels(), job, rows, threads);
   if (!failure || rows.status) return;
   throw_common(failure);
   throw LegError(*job.hexapod, failure, failure_text(*job.hexapod, failure, true));
