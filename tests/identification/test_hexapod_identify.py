@@ -158,3 +158,11 @@ def test_bad_logs_are_refused_or_named():
         zv.identify(hexapod, log, method="iv")
     with pytest.raises(TypeError, match="mapping of arrays"):
         zv.identify(hexapod, 3)
+
+
+def test_a_ring_that_stands_still_is_refused_with_the_reason():
+    ring, n = zv.mechanisms.docking_ring("UPS"), 400
+    r, R = (np.broadcast_to(x, (n, *x.shape)) for x in map(np.asarray, ring.nominal))
+    log = {"t": np.arange(n) * 1e-2, "r": r, "R": R, "forces": np.zeros((n, 6))}
+    with pytest.raises(zv.identification.LogError, match=r"no sample is left to fit: .* all the time.*findings more"):
+        zv.identify(ring, log)

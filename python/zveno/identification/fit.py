@@ -547,7 +547,7 @@ def _run(
     train, validation = factorise(model, signals.chunks(), threads=threads, load=load, tick=ticks)
     ticks.next()
     if not train.rows.any():
-        raise LogError("identify: no sample is left to fit", findings)
+        raise LogError.none_left("identify", findings)
     solution = solve(model, train, weighted=method != "ols")
     if method == "huber":
         train, solution = _huber(model, signals, train, solution, threads, load)

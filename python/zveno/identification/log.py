@@ -53,6 +53,14 @@ class LogError(Error, ValueError):
         super().__init__(message)
         self.findings = tuple(findings)
 
+    @classmethod
+    def none_left(cls, function: str, findings: Sequence[Finding]) -> LogError:
+        """Of a log without a sample to fit, with the first of the worst findings."""
+        worst = next((f for level in ("fault", "doubt", "note") for f in findings if f.level == level), None)
+        why = "" if worst is None else f": {worst}"
+        more = f"; {len(findings) - 1} findings more" if len(findings) > 1 else ""
+        return cls(f"{function}: no sample is left to fit{why}{more}", findings)
+
 
 class Finding(NamedTuple):
     """Something noticed about a log or a fit: how bad ('note', 'doubt', 'fault'), where, and a sentence about it."""

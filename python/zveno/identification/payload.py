@@ -202,7 +202,7 @@ def identify_payload(
     model: Any = _Carried(robot, at, terms)
     train, _ = factorise(model, signals.chunks(), threads=threads)
     if not train.rows.any():
-        raise LogError("identify_payload: no sample is left to fit", data.findings)
+        raise LogError.none_left("identify_payload", data.findings)
     solution = solve(model, train)
     residuals = look_at_residuals(model, signals, solution, threads, None, lambda done: None)
     findings = data.findings
