@@ -380,9 +380,9 @@ double number_of(const Value& v, const std::string& where, const double* absent 
   return v.number;
 }
 
-const std::vector<Value>& items_of(const Value& v, const std::string& where, std::size_t count) {
+const std::vector<Value>& items_of(const Value& v, std::string_view where, std::size_t count) {
   if (v.kind != Kind::list || v.items.size() != count)
-    fail(where, "is " + json::shown(v) + ", expected a list of " + std::to_string(count));
+    fail(std::string(where), "is " + json::shown(v) + ", expected a list of " + std::to_string(count));
   return v.items;
 }
 
