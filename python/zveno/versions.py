@@ -87,6 +87,7 @@ def versions() -> dict[str, Any]:
         "instructions": {
             **features,
             "chosen_by": "ZVENO_ISA" if os.environ.get("ZVENO_ISA") else "the processor",
+            "processor": _core.cpu_levels(),
         },
         "threads": _threads(),
         "memory_gib": _memory(),
@@ -119,6 +120,7 @@ def report(found: Mapping[str, Any]) -> list[str]:
             f"{isa['selected']}, {isa['lanes']} doubles at once, chosen by {isa['chosen_by']}"
             + (f"; also here: {', '.join(others)}" if others else ""),
         ),
+        *_better_kernels(isa),
         *_row("threads", f"{threads['used']} with threads=0, the {LIMITS.get(threads['source'], threads['source'])}"),
     ]
     for name, value in threads["limits"].items():
@@ -136,6 +138,16 @@ def report(found: Mapping[str, Any]) -> list[str]:
             lines += _row("", f"missing: {', '.join(parts['missing'])}")
             lines += _row("", parts["install"])
     return lines
+
+
+def _better_kernels(isa: Mapping[str, Any]) -> list[str]:
+    """What to do where the package was compiled on another kind of processor."""
+    best, here = isa["processor"][0], isa["available"]
+    if best in here or (here == ["baseline"] and isa["lanes"] > 2):  # of this very processor, by ZVENO_NATIVE
+        return []
+    return _row("", f"no kernels for {best}, which this processor has: install from sources here, or with") + _row(
+        "", "pip install -Ccmake.define.ZVENO_ALL_ISAS=ON ."
+    )
 
 
 def _row(name: str, text: str) -> list[str]:
