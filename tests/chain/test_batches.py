@@ -245,3 +245,26 @@ def test_matrices_of_many_states_come_out_whole_wherever_they_are_put(n, states,
         assert np.isnan(x[:shift]).all()
         assert np.isnan(x[shift + states * n * n :]).all()
         assert np.isfinite(x[shift : shift + states * n * n]).all()
+
+
+@pytest.mark.parametrize("states", [40, 12_000], ids=["in the caches", "past the caches"])
+def test_rows_that_fail_leave_those_around_them_as_they_are(states, rng):
+    """A pack with a bad row is computed row by row, between packs whose last numbers wait for those that follow."""
+    chain = random_chain(rng, 7)
+    q, qd, qdd = random_state(rng, chain, (states,))
+    want = chain.derivatives(q, qd, qdd)
+    bad = np.unique([0, 9, 17, 24, 31, states - 1, *rng.integers(0, states, 5)])
+    q[bad] = np.nan
+    qdd[bad[::2]] = 1e308  # or too large for a result
+    q[bad[::2]] = 1.0
+    room = [np.full((states * 49 + 18), 7.0) for _ in want]
+    for shift in (0, 3):
+        out = tuple(x[8 + shift : 8 + shift + states * 49].reshape(states, 7, 7) for x in room)
+        chain.derivatives(q, qd, qdd, out=out, on_error="nan", threads=1)
+        good = np.setdiff1d(np.arange(states), bad)
+        for got, whole, x in zip(out, want, room, strict=True):
+            assert np.isnan(got[bad]).all()
+            assert got[good].tobytes() == whole[good].tobytes()
+            assert (x[: 8 + shift] == 7.0).all()
+            assert (x[8 + shift + states * 49 :] == 7.0).all()
+            x[:] = 7.0

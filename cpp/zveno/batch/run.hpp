@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 
 #include <zveno/batch/lanes.hpp>
 #include <zveno/batch/stream.hpp>
@@ -25,6 +26,7 @@ struct Results {
   std::ptrdiff_t size[kMostOutputs];
   bool staged[kMostOutputs] = {};  // else lanes are written where they belong
   double* stage = nullptr;         // for one after the other: less of it leaves the fastest cache
+  InOrder* order = nullptr;        // of staged results, each
   bool past = false;               // the caches
 
   template <class J>
@@ -42,7 +44,10 @@ struct Results {
       staged[k] = out[k] && size[k] > kShortRow && (past || (kLanes > 2 && size[k] <= kLongestStaged));
       if (staged[k]) longest = std::max(longest, size[k]);
     }
-    stage = scratch.take<double>(kLanes * longest);
+    if (!longest) return;
+    stage = scratch.take<double>(kLanes * longest + 2 * kWholeVector);
+    order = scratch.take<InOrder>(count);
+    for (int k = 0; k < count; ++k) ::new (order + k) InOrder;
   }
   // lanes of `rows` rows from i on; false: one of them is not finite
   bool write(const Packed* const* in, std::ptrdiff_t i, std::ptrdiff_t rows) const {
@@ -52,9 +57,9 @@ struct Results {
       double* const first = row(k, i);
       if ((n > kFew || staged[k]) && !all_finite_lanes(in[k], n)) return false;
       if (staged[k]) {
-        double* const to = stage;
+        double* const to = order[k].begin(stage, first);
         scatter(in[k], static_cast<int>(n), static_cast<int>(rows), [=](int l) { return to + l * n; });
-        copy_in_order(to, rows * n, first, past);
+        order[k].pass_on(stage, rows * n, first, past);
         continue;
       }
       if (n == 1 && rows == kLanes)
@@ -64,6 +69,10 @@ struct Results {
       if (n <= kFew && !all_finite_lanes(in[k], n)) return false;
     }
     return true;
+  }
+  // no rows follow, or not after these
+  void finish() const {
+    for (int k = 0; order && k < count; ++k) order[k].finish();
   }
   void blank(std::ptrdiff_t i) const {
     for (int k = 0; k < count; ++k)
@@ -101,11 +110,14 @@ Failure run_over(Work& work, const Rows& rows, std::ptrdiff_t begin, std::ptrdif
   for (std::ptrdiff_t row = begin; row < end; row += kLanes) {
     const Scratch::Frame frame(scratch);
     const std::ptrdiff_t count = std::min<std::ptrdiff_t>(kLanes, end - row);
-    if (!work.lanes(row, end, count))
+    if (!work.lanes(row, end, count)) {
+      work.results.finish();
       singly(row, row + count);
-    else if (rows.status)
+    } else if (rows.status) {
       std::fill_n(rows.status + row, count, std::int16_t{0});
+    }
   }
+  work.results.finish();
   if (work.results.past) finish_streams();
   return first;
 }

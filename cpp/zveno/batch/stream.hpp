@@ -16,44 +16,65 @@ namespace zveno {
 // take two thirds of the time then, three quarters with reading them afterwards.
 constexpr std::ptrdiff_t kStreamed = 4 << 20;  // bytes
 
-// past: stores are seen by others after finish_streams()
-inline void copy_in_order(const double* from, std::ptrdiff_t count, double* to, bool past) {
-#if defined(__SSE2__)
 #if defined(__AVX512F__)
-  constexpr int kWide = 8;
+constexpr int kWholeVector = 8;
 #elif defined(__AVX__)
-  constexpr int kWide = 4;
+constexpr int kWholeVector = 4;
+#elif defined(__SSE2__)
+constexpr int kWholeVector = 2;
 #else
-  constexpr int kWide = 2;
+constexpr int kWholeVector = 1;
 #endif
+
+// of whole aligned vectors; past: seen by others after finish_streams()
+inline void copy_vectors(const double* from, std::ptrdiff_t count, double* to, bool past) {
   std::ptrdiff_t i = 0;
-  const auto misplaced = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(to) / sizeof(double) % kWide);
-  for (const std::ptrdiff_t head = std::min<std::ptrdiff_t>(count, (kWide - misplaced) % kWide); i < head; ++i)
-    to[i] = from[i];
-  for (; past && i + kWide <= count; i += kWide) {
 #if defined(__AVX512F__)
-    _mm512_stream_pd(to + i, _mm512_loadu_pd(from + i));
+  for (; past && i < count; i += 8) _mm512_stream_pd(to + i, _mm512_load_pd(from + i));
+  for (; i < count; i += 8) _mm512_store_pd(to + i, _mm512_load_pd(from + i));
 #elif defined(__AVX__)
-    _mm256_stream_pd(to + i, _mm256_loadu_pd(from + i));
-#else
-    _mm_stream_pd(to + i, _mm_loadu_pd(from + i));
-#endif
-  }
-  for (; i + kWide <= count; i += kWide) {
-#if defined(__AVX512F__)
-    _mm512_store_pd(to + i, _mm512_loadu_pd(from + i));
-#elif defined(__AVX__)
-    _mm256_store_pd(to + i, _mm256_loadu_pd(from + i));
-#else
-    _mm_store_pd(to + i, _mm_loadu_pd(from + i));
-#endif
-  }
-  for (; i < count; ++i) to[i] = from[i];
+  for (; past && i < count; i += 4) _mm256_stream_pd(to + i, _mm256_load_pd(from + i));
+  for (; i < count; i += 4) _mm256_store_pd(to + i, _mm256_load_pd(from + i));
+#elif defined(__SSE2__)
+  for (; past && i < count; i += 2) _mm_stream_pd(to + i, _mm_load_pd(from + i));
+  for (; i < count; i += 2) _mm_store_pd(to + i, _mm_load_pd(from + i));
 #else
   static_cast<void>(past);
-  std::copy_n(from, count, to);
+  std::copy_n(from + i, count, to + i);
 #endif
 }
+
+// Numbers that follow each other in memory, given piece by piece: what does not fill a vector waits for what follows. Half
+// a line written at the end of a piece would wait for the other half to be read.
+class InOrder {
+ public:
+  // where to put the next numbers, of which the first goes to `to`, in a piece of aligned memory with room for a vector more
+  double* begin(double* piece, double* to) {
+    offset_ = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(double) % kWholeVector);
+    std::copy_n(waiting_, kWholeVector, piece);
+    return piece + offset_;
+  }
+  // so many numbers are there
+  void pass_on(const double* piece, std::ptrdiff_t count, double* to, bool past) {
+    const std::ptrdiff_t end = offset_ + count, from = count_ == offset_ ? 0 : kWholeVector;
+    if (from) std::copy(piece + offset_, piece + std::min(end, from), to);
+    const std::ptrdiff_t whole = std::max(from, end / kWholeVector * kWholeVector);
+    rest_ = to + (whole - offset_);
+    copy_vectors(piece + from, whole - from, to + (from - offset_), past);
+    count_ = static_cast<int>(std::max<std::ptrdiff_t>(end - whole, 0));
+    std::copy_n(piece + whole, kWholeVector, waiting_);
+  }
+  // nothing follows, or not after these
+  void finish() {
+    std::copy_n(waiting_, count_, rest_);
+    count_ = 0;
+  }
+
+ private:
+  alignas(64) double waiting_[kWholeVector] = {};
+  double* rest_ = nullptr;
+  int count_ = 0, offset_ = 0;
+};
 
 inline void finish_streams() {
 #if defined(__SSE2__)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include <zveno/functions/job.hpp>
 #include <zveno/functions/joint_forces.hpp>
@@ -21,6 +22,7 @@
 #include <zveno/kernel/chain/second_derivatives.hpp>
 #include <zveno/kernel/chain/section.hpp>
 #include <zveno/kernel/chain/zaremba.hpp>
+#include <zveno/scalar/both.hpp>
 #include <zveno/scalar/sincos.hpp>
 
 namespace zveno {
@@ -389,38 +391,69 @@ class ChainEvaluation {
     return inverse;
   }
 
-  // the same by articulated bodies, columns that are neighbours at once: O(n) for each
+  // the same by articulated bodies: O(n) for each column; of columns that are neighbours a group at once, two groups side by
+  // side
   void solve_columns(const FirstOrder<T>& x, T* const* out, T* pivot) {
     using V = Wide<T>;
     using W = typename V::type;
+    constexpr int kSides = V::kStep > 1 ? 2 : 1;
+    using Side = std::conditional_t<(kSides > 1), Both<W>, W>;
     Wrench<T>* U = scratch_.take<Wrench<T>>(n_);
     T* inverse = scratch_.take<T>(n_);
     T* rotor = scratch_.take<T>(n_);
     for (int b = 0; b < n_; ++b) rotor[b] = T(chain_.rotor_inertia()[b]);
     factor_inertia(model_, at_, rotor, U, inverse, pivot, scratch_);
-    W* column = scratch_.take<W>(n_);
-    const T* const matrix[2] = {x.dq, x.dqd};
+    Side* column = scratch_.take<Side>(n_);
+    // of the first n bodies: from(b, side) efforts, to(b, side, accelerations)
+    const auto solve = [&](int n, const auto& from, const auto& to) {
+      for (int b = 0; b < n; ++b)
+        if constexpr (kSides > 1)
+          column[b] = {from(b, 0), from(b, 1)};
+        else
+          column[b] = from(b, 0);
+      solve_inertia(model_, at_, U, inverse, n, column, scratch_);
+      for (int b = 0; b < n; ++b)
+        if constexpr (kSides > 1)
+          to(b, 0, column[b].a), to(b, 1, column[b].b);
+        else
+          to(b, 0, column[b]);
+    };
+    const std::ptrdiff_t n = n_;
+    const T* slope[2] = {x.dq, x.dqd};
+    T *product[2], *wanted[2];
+    int matrices = 0;
     for (int k = 0; k < 2; ++k)
-      if (out[k])
-        square(out[k], [&](T* product) {
-          for (std::ptrdiff_t j = 0; j < n_; j += V::kStep) {
-            for (std::ptrdiff_t b = 0; b < n_; ++b) column[b] = -V::load(matrix[k] + b * n_ + j);
-            solve_inertia(model_, at_, U, inverse, n_, column, scratch_);
-            for (std::ptrdiff_t b = 0; b < n_; ++b) V::store(product + b * n_ + j, static_cast<int>(n_ - j), column[b]);
-          }
-        });
+      if (out[k]) slope[matrices] = slope[k], wanted[matrices] = out[k], product[matrices++] = unordered_square(out[k]);
+    const int groups = (n_ + V::kStep - 1) / V::kStep, all = matrices * groups;
+    for (int g = 0; g < all; g += kSides) {
+      const auto group = [&](int side) { return std::min(g + side, all - 1); };
+      solve(
+          n_,
+          [&](int b, int side)
+              ZVENO_INLINED { return -V::load(slope[group(side) / groups] + b * n + group(side) % groups * V::kStep); },
+          [&](int b, int side, const W& y) ZVENO_INLINED {
+            const int j = group(side) % groups * V::kStep;
+            V::store(product[group(side) / groups] + b * n + j, n_ - j, y);
+          });
+    }
+    for (int k = 0; k < matrices; ++k) deliver_square(product[k], wanted[k]);
     if (!out[2]) return;
     square(out[2], [&](T* M) {
       const W zero(0.0), one(1.0);
-      for (int j = 0; j < n_; j += V::kStep) {  // unit efforts move what is inboard of them; the rest by symmetry
-        const int end = std::min(j + V::kStep, n_);
-        for (int b = 0; b < end; ++b)
-          column[b] = b < j ? zero : V::chosen(V::first(b - j), zero, V::chosen(V::first(b - j + 1), one, zero));
-        solve_inertia(model_, at_, U, inverse, end, column, scratch_);
-        for (std::ptrdiff_t b = 0; b < end; ++b) V::store(M + b * n_ + j, n_ - j, column[b]);
+      for (int first = 0; first < n_;
+           first += kSides * V::kStep) {  // unit efforts move what is inboard; the rest by symmetry
+        solve(
+            std::min(first + kSides * V::kStep, n_),
+            [&](int b, int side) ZVENO_INLINED {
+              const int own = b - first - side * V::kStep;
+              return own < 0 ? zero : V::chosen(V::first(own), zero, V::chosen(V::first(own + 1), one, zero));
+            },
+            [&](int b, int side, const W& y) ZVENO_INLINED {
+              const int j = first + side * V::kStep;
+              if (j < n_) V::store(M + b * n + j, n_ - j, y);
+            });
       }
-      for (std::ptrdiff_t b = 0; b < n_; ++b)
-        for (std::ptrdiff_t j = 0; j < b; ++j) M[b * n_ + j] = M[j * n_ + b];
+      mirror_upper(M, n);
     });
   }
 

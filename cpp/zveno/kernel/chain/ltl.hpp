@@ -63,37 +63,65 @@ void ltl_solve(const Topology& topology, const T* M, T* x) {
     for (int j = topology.parent[i]; j != kWorld; j = topology.parent[j]) x[i] -= row(i)[j] * x[j];
 }
 
-// M^-1 = B D^-1 B', B = L^-1, with the factors of ltl; docs/derivatives.md (D4.16). Neighbours in a row at once: then B has
-// ones on its diagonal, and is kept by columns too. reciprocal: D^-1. Both of wide_stride; of the inverse the lower
-// triangle.
+namespace detail {
+
+// row by row: what is added to the elements of a row does not wait for each other
 template <class T>
-void ltl_inverse(const Topology& topology, const T* M, const T* reciprocal, T* inverse, Scratch& scratch) {
+void ltl_inverse_singly(const Topology& topology, const T* M, const T* reciprocal, T* inverse, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const std::ptrdiff_t n = topology.size();
+  T* const B = scratch.take<T>(n * n);  // below its diagonal
+  const auto for_ancestors = [&](std::ptrdiff_t i, const auto& f) ZVENO_INLINED {
+    for (int r = topology.first_run[i]; r < topology.first_run[i + 1]; ++r)
+      for (std::ptrdiff_t k = topology.ancestor_runs[r].begin; k < topology.ancestor_runs[r].end; ++k) f(k);
+  };
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    T* const row = B + i * n;
+    for (std::ptrdiff_t j = 0; j < i; ++j) row[j] = T(0.0);
+    for (std::ptrdiff_t k = topology.parent[i]; k != kWorld; k = topology.parent[k]) {
+      const T a = M[i * n + k];
+      const T* const from = B + k * n;
+      for_ancestors(k, [&](std::ptrdiff_t j) ZVENO_INLINED { row[j] -= a * from[j]; });
+      row[k] -= a;
+    }
+  }
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    T* const row = inverse + i * n;
+    for (std::ptrdiff_t j = 0; j < i; ++j) row[j] = T(0.0);
+    row[i] = reciprocal[i];
+    for_ancestors(i, [&](std::ptrdiff_t k) ZVENO_INLINED {
+      const T weight = B[i * n + k] * reciprocal[k];
+      row[k] += weight;
+      for (std::ptrdiff_t j = k + 1; j <= i; ++j) row[j] += weight * B[j * n + k];
+    });
+  }
+}
+
+// neighbours in a row at once: then B has ones on its diagonal, and is kept by columns too
+template <class T>
+void ltl_inverse_widely(const Topology& topology, const T* M, const T* reciprocal, T* inverse, Scratch& scratch) {
   using V = Wide<T>;
   using W = typename V::type;
   constexpr int kStep = V::kStep;
   const Scratch::Frame frame(scratch);
   const std::ptrdiff_t n = topology.size(), stride = (n + kStep - 1) / kStep * kStep;
   T* B = scratch.take<T>(stride * stride);
-  T* columns = scratch.take<T>(kStep > 1 ? stride * stride : 0);  // of B, as rows
+  T* columns = scratch.take<T>(stride * stride);  // of B, as rows
   T* weight = scratch.take<T>(stride);
   const W zero(0.0), one(1.0);
   for (std::ptrdiff_t k = n * stride; k < stride * stride; k += kStep) V::store(B + k, zero);
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j <= i; j += kStep) {
       W sum = zero;
-      for (int k = kStep > 1 || i < topology.end[j] ? topology.parent[i] : kWorld; k >= j; k = topology.parent[k]) {
-        const W a(M[i * stride + k]);
-        sum -= kStep == 1 && k == j ? a : a * V::load(B + k * stride + j);
-      }
-      if (kStep > 1) sum = V::chosen(V::first(i - j), sum, V::chosen(V::first(i - j + 1), one, zero));
+      for (int k = topology.parent[i]; k >= j; k = topology.parent[k])
+        sum -= W(M[i * stride + k]) * V::load(B + k * stride + j);
+      sum = V::chosen(V::first(i - j), sum, V::chosen(V::first(i - j + 1), one, zero));
       V::store(B + i * stride + j, sum);
     }
   }
-  for (std::ptrdiff_t i = 0; kStep > 1 && i < stride; i += kStep)
+  for (std::ptrdiff_t i = 0; i < stride; i += kStep)
     for (std::ptrdiff_t j = 0; j <= i; j += kStep)
       Block<T>::transpose(B + i * stride + j, stride, columns + j * stride + i, stride);
-  const auto column = [&](std::ptrdiff_t k, std::ptrdiff_t j)
-                          ZVENO_INLINED { return kStep == 1 ? W(B[j * stride + k]) : W(V::load(columns + k * stride + j)); };
   for (std::ptrdiff_t i = 0; i < n; ++i) {
     for (int r = topology.first_run[i]; r < topology.first_run[i + 1]; ++r)
       for (int k = topology.ancestor_runs[r].begin; k < topology.ancestor_runs[r].end; ++k)
@@ -103,10 +131,22 @@ void ltl_inverse(const Topology& topology, const T* M, const T* reciprocal, T* i
       W sum = V::chosen(V::first(own), zero, V::chosen(V::first(own + 1), W(reciprocal[i]), zero));
       for (int r = topology.first_run[i]; r < topology.first_run[i + 1]; ++r)
         for (int k = topology.ancestor_runs[r].begin; k < topology.ancestor_runs[r].end && k < j + kStep; ++k)
-          sum += kStep == 1 && k == j ? W(weight[k]) : W(weight[k]) * column(k, j);
+          sum += W(weight[k]) * V::load(columns + k * stride + j);
       V::store(inverse + i * stride + j, sum);
     }
   }
+}
+
+}  // namespace detail
+
+// M^-1 = B D^-1 B', B = L^-1, with the factors of ltl; docs/derivatives.md (D4.16). reciprocal: D^-1. M and the inverse are
+// of wide_stride and may be the same memory; of the inverse the lower triangle.
+template <class T>
+void ltl_inverse(const Topology& topology, const T* M, const T* reciprocal, T* inverse, Scratch& scratch) {
+  if constexpr (Wide<T>::kStep == 1)
+    detail::ltl_inverse_singly(topology, M, reciprocal, inverse, scratch);
+  else
+    detail::ltl_inverse_widely(topology, M, reciprocal, inverse, scratch);
 }
 
 // y = A x, A symmetric, of wide_stride; y has room for as many

@@ -34,4 +34,19 @@ void mirror_lower(T* M, std::ptrdiff_t n) {
   for (int i0 = 0; i0 < n; i0 += Block<T>::kSize) mirror_rows(M, n, i0);
 }
 
+// lower triangle := upper triangle
+template <class T>
+void mirror_upper(T* M, std::ptrdiff_t n) {
+  constexpr int size = Block<T>::kSize;
+  for (std::ptrdiff_t i0 = 0; i0 < n; i0 += size)
+    for (std::ptrdiff_t j0 = 0; j0 <= i0; j0 += size) {
+      if (j0 < i0 && i0 + size <= n) {
+        Block<T>::transpose(M + j0 * n + i0, n, M + i0 * n + j0, n);
+        continue;
+      }
+      for (std::ptrdiff_t i = i0; i < i0 + size && i < n; ++i)
+        for (std::ptrdiff_t j = j0; j < j0 + size && j < i; ++j) M[i * n + j] = M[j * n + i];
+    }
+}
+
 }  // namespace zveno
