@@ -414,7 +414,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
         if (const double* J = forces_.rotors()) x.M[i * n + i] += T(J[b]);
         for (int j = topology.parent[i]; j != kWorld; j = topology.parent[j]) x.M[i * n + j] = dot(F, joint_[body[j]]);
         for (int k = 0; k < 3; ++k) x.F[k][i] = F.v[k], x.F[k + 3][i] = F.w[k];
-        x.effort[i] = effort ? effort[b] - dot(load[b], joint_[b]) : T(0.0);
+        x.effort[i] = (effort ? effort[b] : T(0.0)) - dot(load[b], joint_[b]);
         const int to = topology.parent[i] == kWorld ? group.carrier : body[topology.parent[i]];
         if (to == kWorld) continue;
         add(load[to], load[b]);

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, TypeAl
 import numpy as np
 
 from .. import _core
-from .._check import _show, as_array, as_choice, as_integer, as_number, levels_outside
+from .._check import _show, as_array, as_choice, as_integer, as_list, as_number, levels_outside
 from .._extras import optional
 from ..errors import SimulationWarning, StepError
 from .stability import FAR, Linearised, Spring
@@ -131,10 +131,10 @@ class Plan(NamedTuple):
         named = [("breaks", breaks)] if breaks is not None else []
         named += [(f"breaks of function {i}", x.breaks) for i, x in enumerate(functions) if hasattr(x, "breaks")]
         for what, given in named:
-            values = np.asarray(as_array(given, refuse, what, np.shape(given)), dtype=float)
-            if values.ndim != 1:
+            times = as_list(given)
+            if times is None:
                 refuse(f"{what} is {_show(given)}, expected times (k,)")
-            found |= set(values.tolist())
+            found |= set(as_array(times, refuse, what, (len(times),)).tolist())
         end = self.start + self.dt * self.steps
         near = 1e-9 * self.dt
         inside = sorted(t for t in found if self.start + near < t <= end + near)
