@@ -178,3 +178,27 @@ def test_least_reactions_from_group_to_group_are_those_of_all_at_once():
         np.testing.assert_allclose(getattr(found, key), expected, rtol=0, atol=1e-9 * np.abs(expected).max())
     assert np.array_equal(found.unique, whole.unique[: groups.n])
     assert not found.unique.all()
+
+
+def test_a_singular_loop_among_others_is_told_as_such():
+    links, loops, carrier, x = [], [], "base", 0.0
+    for k in range(4):
+        links += [
+            known.bar(f"a{k}", carrier, (x, 0, 0), 0.4, 1.0),
+            known.bar(f"b{k}", f"a{k}", (0.4, 0, 0), 1.0, 1.0),
+            known.bar(f"c{k}", carrier, (x + 1.0, 0, 0), 0.4, 1.0),
+        ]
+        loops.append(known.hinge(f"b{k}", f"c{k}", 1.0, 0.4))
+        carrier, x = f"b{k}", 0.1
+    linkage = known.planar(links, loops)
+    q, qd, tau = np.tile([0.8, -0.8, 0.8], 4), np.tile([1.0, -1.0, 1.0], 4), np.zeros(12)
+    flat = q.copy()
+    flat[3:6] = 0.0
+    for outputs in (("qdd",), None):
+        with pytest.raises(zv.SingularityError, match="is singular here"):
+            linkage.forward_dynamics(flat, qd, tau, outputs=outputs)
+        rows = linkage.forward_dynamics(np.array([q, flat, q]), qd, tau, outputs=outputs, on_error="nan").qdd
+        assert np.isnan(rows[1]).all()
+        assert np.array_equal(rows[0], linkage.forward_dynamics(q, qd, tau, outputs=outputs).qdd)
+        assert np.array_equal(rows[0], rows[2])
+    assert linkage.singularity(flat).kind == "branches cross"

@@ -129,7 +129,11 @@ class Plan(NamedTuple):
         """The plan with steps that end at `breaks`, and where functions say by their attribute of that name."""
         found: set[float] = set()
         named = [("breaks", breaks)] if breaks is not None else []
-        named += [(f"breaks of function {i}", x.breaks) for i, x in enumerate(functions) if hasattr(x, "breaks")]
+        named += [
+            (f"breaks of function '{getattr(x, '__name__', type(x).__name__)}'", x.breaks)
+            for x in functions
+            if hasattr(x, "breaks")
+        ]
         for what, given in named:
             times = as_list(given)
             if times is None:
