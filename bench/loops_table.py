@@ -5,11 +5,12 @@ python bench/loops_table.py [--seconds S] [--chains]
 One run, the engines take turns, the best turn counts. Pinocchio has balls (3D) and welds (6D), no hinge: its four-bar
 is closed by a ball. MuJoCo's constraint is soft: what it answers is compared for its time only.
 
-With --chains: four-bars on four-bars, loop by loop (accelerations alone) and all rows at once (with multipliers).
+With --chains: four-bars on four-bars, which must take a time in proportion to their number.
 """
 
 import argparse
 import sys
+import time
 from pathlib import Path
 
 import mujoco
@@ -194,17 +195,23 @@ def ladder(count):
 
 def chains(seconds):
     """Print the times of chains of loops."""
-    print("\nfour-bars on four-bars, us: loop by loop, all rows at once")
-    for count in (1, 2, 4, 8, 16):
+    print(
+        "\nfour-bars on four-bars, us: accelerations, with multipliers, with all reactions, rates projected; s: closed"
+    )
+    for count in (1, 2, 5, 10, 20, 40, 80):
+        start = time.perf_counter()
         linkage = ladder(count)
         q = linkage.close(np.tile([0.8, -0.2, 1.6], count))
-        args = (q, linkage.project_velocity(q, np.ones(linkage.n)), np.zeros(linkage.n))
+        made = time.perf_counter() - start
+        rates = np.ones(linkage.n)
+        args = (q, linkage.project_velocity(q, rates), np.zeros(linkage.n))
         calls = {
             key: Call(linkage.forward_dynamics, args, {"outputs": outputs})
-            for key, outputs in (("loops", ("qdd",)), ("rows", ("qdd", "multiplier")))
+            for key, outputs in (("qdd", ("qdd",)), ("multipliers", ("qdd", "multiplier")), ("all", None))
         }
+        calls["projection"] = Call(linkage.project_velocity, (q, rates))
         times = best_of(calls, seconds)
-        print(f"  {count:3d} {times['loops'] * 1e6:9.2f} {times['rows'] * 1e6:9.2f}")
+        print(f"  {count:3d}" + "".join(f"{x * 1e6:10.2f}" for x in times.values()) + f"{made:8.2f}", flush=True)
 
 
 def main():

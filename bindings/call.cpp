@@ -588,7 +588,11 @@ unsigned remembered_outputs(const Context& c, const FunctionRow& row, PyObject* 
     py::object names;
     unsigned mask = 0;
   };
+#ifdef Py_GIL_DISABLED
   static thread_local Last* const last = new Last;  // outlives the interpreter
+#else
+  static Last* const last = new Last;
+#endif
   if (last->row == &row && last->names.ptr() == arg) return last->mask;
   const unsigned mask = outputs_of(c, row, arg);
   if (PyTuple_CheckExact(arg)) {  // does not change
@@ -676,8 +680,9 @@ PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& r
     return nullptr;
   double number;
   py::object results[kMostOutputs];
-  for (int k = 0; k < row.outputs.count; ++k) {
-    if (!(wanted >> k & 1)) continue;
+  unsigned left = wanted & row.all();
+  for (int k = 0; left; ++k, left >>= 1) {
+    if (!(left & 1)) continue;
     const Tail tail(row.outputs[k].shape, sizes);
     if (!out) {
       if (tail.nd == 0)

@@ -125,7 +125,7 @@ py::array_t<double> array_of(const double* x, py::ssize_t count) { return py::ar
 
 // what the simulations of all systems are told
 Schedule schedule_of(bool semi_implicit, double start, double dt, std::ptrdiff_t steps, std::ptrdiff_t every,
-                     const std::string& implicit, double rtol, double atol) {
+                     const std::string& implicit, double rtol, double atol, const std::vector<double>& breaks) {
   if (!(dt > 0) || steps < 0 || every < 1) throw py::value_error("simulate: dt, steps and every must be positive");
   if (!(rtol >= 0) || !(atol > 0)) throw py::value_error("simulate: rtol and atol must be positive");
   Schedule s{semi_implicit ? Stepper::semi_implicit : Stepper::rk4, start, dt, steps, every, {false, rtol, atol}};
@@ -137,6 +137,10 @@ Schedule schedule_of(bool semi_implicit, double start, double dt, std::ptrdiff_t
     s.method = Stepper::radau, s.tolerances.controlled = rtol > 0;
   else if (!implicit.empty())
     throw py::value_error("simulate: unknown implicit method '" + implicit + "'");
+  for (std::size_t i = 0; i < breaks.size(); ++i)
+    if (!std::isfinite(breaks[i]) || (i > 0 && !(breaks[i] > breaks[i - 1])))
+      throw py::value_error("simulate: breaks must increase");
+  s.breaks = breaks;
   return s;
 }
 
@@ -518,7 +522,8 @@ void register_simulate(py::module_& m) {
 
   new_class<Schedule>(m, "Schedule", "Method, steps and records of a simulation.")
       .def(py::init(&schedule_of), py::kw_only(), py::arg("semi_implicit"), py::arg("start"), py::arg("dt"),
-           py::arg("steps"), py::arg("every"), py::arg("implicit") = "", py::arg("rtol") = 0.0, py::arg("atol") = 1e-12);
+           py::arg("steps"), py::arg("every"), py::arg("implicit") = "", py::arg("rtol") = 0.0, py::arg("atol") = 1e-12,
+           py::arg("breaks") = std::vector<double>());
 
   m.def(
       "record_fields",

@@ -61,10 +61,13 @@ py::function adopted_function(Adopted which) { return py::reinterpret_borrow<py:
 PyTypeObject* adopted(const char* name) {
   // names come from the tables: the same pointer every time
   static std::array<std::atomic<const char*>, kCount> known{};
-  for (int i = 0; i < kCount; ++i)
-    if (known[i].load(std::memory_order_relaxed) == name) return adopted(static_cast<Adopted>(i));
-  const int i = index_of(name);
-  known[i].store(name, std::memory_order_relaxed);
+  static std::atomic<int> last{0};
+  const auto is = [&](int i) { return known[i].load(std::memory_order_relaxed) == name; };
+  int i = last.load(std::memory_order_relaxed);
+  if (is(i)) return adopted(static_cast<Adopted>(i));
+  for (i = 0; i < kCount && !is(i);) ++i;
+  if (i == kCount) known[i = index_of(name)].store(name, std::memory_order_relaxed);
+  last.store(i, std::memory_order_relaxed);
   return adopted(static_cast<Adopted>(i));
 }
 

@@ -1198,6 +1198,7 @@ class Schedule:
         implicit: str = "",
         rtol: float = 0.0,
         atol: float = 1e-12,
+        breaks: Sequence[float] = (),
     ) -> None: ...
 
 def record_fields(system: str, /) -> list[tuple[str, str, str, tuple[tuple[str, tuple[str, ...] | None], ...]]]: ...

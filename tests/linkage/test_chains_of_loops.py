@@ -1,4 +1,4 @@
-"""Chains of loops are solved loop by loop, (L32): accelerations are those of all rows at once."""
+"""Chains of loops are solved loop by loop, (L32): results are those of all rows at once."""
 
 import numpy as np
 import pytest
@@ -48,21 +48,61 @@ def chain_of_loops(rng, count, kinds):
 KINDS = ["spherical", "revolute", "cylindrical", "universal", "distance", "planar"]
 
 
+def taken_together(linkage):
+    """The same with a coupling of two joints elsewhere: then all rows are taken at once."""
+    spare = [
+        zv.Link(f"spare{k}", parent="base", position=(9.0 + k, 0, 0), mass=1.0, inertia=(1.0, 1.0, 1.0))
+        for k in range(2)
+    ]
+    coupling = zv.constraints.coupling({"spare0_joint": 1.0, "spare1_joint": 1.0})
+    chain = zv.Chain([*linkage.chain.links, *spare], gravity=linkage.chain.gravity)
+    return zv.Linkage(chain, linkage.constraints, [coupling], length=linkage.length)
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.permutations(KINDS))
 def test_loop_by_loop_is_all_at_once(seed, count, kinds):
     rng = np.random.default_rng(seed)
     linkage, q = chain_of_loops(rng, count, kinds)
     qd = linkage.project_velocity(q, rng.normal(size=linkage.n))
-    tau, drive = rng.normal(size=linkage.n), rng.normal(size=(count, 2))
-    whole = linkage.forward_dynamics(q, qd, tau, drive=drive)  # reactions take all rows at once
-    alone = linkage.forward_dynamics(q, qd, tau, drive=drive, outputs=("qdd",)).qdd
-    scale = 1 + np.abs(whole.qdd).max()
-    assert np.abs(alone - whole.qdd).max() < 1e-8 * scale
-    # of the constraints, and of the equations of motion along what they leave free
+    tau, drive, base_motion = rng.normal(size=linkage.n), rng.normal(size=(count, 2)), rng.normal(size=9)
+    external = {link: rng.normal(size=6) for link in rng.choice(linkage.chain.link_names, 2, replace=False)}
+    acting = {"drive": drive, "external": external, "base_motion": base_motion}
+    found = linkage.forward_dynamics(q, qd, tau, **acting)
+    scale = 1 + np.abs(found.qdd).max()
+    together = taken_together(linkage)
+    whole = together.forward_dynamics(
+        *(np.r_[x, 0.0, 0.0] for x in (q, qd, tau)), **acting | {"drive": np.r_[drive, [[0.0, 0.0]]]}
+    )
+    for key in ("qdd", "multiplier", "loop_reaction", "reaction"):
+        ours = getattr(found, key)
+        expected = getattr(whole, key)[: len(ours)]
+        assert np.abs(ours - expected).max() < 1e-8 * (scale + np.abs(expected).max()), key
+    alone = linkage.forward_dynamics(q, qd, tau, **acting, outputs=("qdd",)).qdd
+    assert np.abs(alone - found.qdd).max() <= 1e-12 * scale
+    # of the constraints, and of the equations of motion
     G = linkage.constraint_jacobian(q)
     assert np.abs(G @ alone + linkage.constraint_bias(q, qd)).max() < 1e-8 * scale
-    many = linkage.forward_dynamics(np.tile(q, (11, 1)), qd, tau, drive=drive, outputs=("qdd",)).qdd
-    assert (many == many[0]).all() and np.abs(many[0] - alone).max() <= 1e-12 * scale
+    plain = linkage.forward_dynamics(q, qd, tau, external=external, base_motion=base_motion)
+    needed = linkage.chain.inverse_dynamics(q, qd, plain.qdd, external=external, base_motion=base_motion)
+    left = needed - tau - G.T @ plain.multiplier
+    assert np.abs(left).max() < 1e-8 * (scale + np.abs(needed).max())
+    many = linkage.forward_dynamics(np.tile(q, (11, 1)), qd, tau, **acting)
+    for key, one in found._asdict().items():
+        rows = getattr(many, key)
+        assert (rows == rows[0]).all() and np.array_equal(rows[0], one)
+
+
+@given(st.integers(0, 2**32 - 1), st.permutations(KINDS))
+def test_rates_are_projected_loop_by_loop_in_the_metric_of_the_mass_matrix(seed, kinds):
+    rng = np.random.default_rng(seed)
+    linkage, q = chain_of_loops(rng, 4, kinds)
+    rates = rng.normal(size=linkage.n)
+    found = linkage.project_velocity(q, rates)
+    M, G = linkage.chain.mass_matrix(q), linkage.constraint_jacobian(q)
+    root = np.linalg.cholesky(M)
+    W = np.linalg.solve(root, G.T)
+    expected = rates - np.linalg.solve(root.T, np.linalg.pinv(W.T, rcond=1e-11) @ (G @ rates))
+    assert np.abs(found - expected).max() < 1e-7 * (1 + np.abs(expected).max())
 
 
 def ladder(count):
@@ -90,11 +130,26 @@ def test_redundant_planar_loops_in_a_chain(count):
     q = linkage.close(np.tile([0.8, -0.2, 1.6], count))
     qd = linkage.project_velocity(q, np.ones(linkage.n))
     tau = np.linspace(-1, 1, linkage.n)
-    whole = linkage.forward_dynamics(q, qd, tau).qdd
+    whole = taken_together(linkage).forward_dynamics(*(np.r_[x, 0.0, 0.0] for x in (q, qd, tau))).qdd[: linkage.n]
     alone = linkage.forward_dynamics(q, qd, tau, outputs=("qdd",)).qdd
     assert np.abs(alone - whole).max() < 1e-10 * np.abs(whole).max()
     energy = linkage.simulate(0.1, 1e-4, q=q, qd=qd, record=["energy_error", "kinetic_energy"])
     assert np.abs(energy.energy_error).max() < 1e-6 * energy.kinetic_energy.max()
+
+
+def test_a_long_chain_of_loops_closes_from_anywhere_and_names_the_loop_that_does_not():
+    linkage = ladder(24)
+    guess = np.random.default_rng(3).uniform(-3, 3, linkage.n)
+    assert np.abs(linkage.residual(linkage.close(guess))).max() < 1e-13
+    mobility = linkage.mobility(linkage.close(guess))
+    assert (mobility.degrees, mobility.redundant) == (24, 72)
+    links = [
+        zv.Link.from_dict(link.to_dict() | ({"position": [4.0, 0, 0]} if link.name == "rocker7" else {}))
+        for link in linkage.chain.links
+    ]
+    broken = zv.Linkage(zv.Chain(links, gravity=(0, -9.81, 0)), linkage.constraints)
+    with pytest.raises(zv.UnreachableError, match="coupler7-rocker7"):
+        broken.close(guess)
 
 
 def test_least_reactions_from_group_to_group_are_those_of_all_at_once():
@@ -123,3 +178,27 @@ def test_least_reactions_from_group_to_group_are_those_of_all_at_once():
         np.testing.assert_allclose(getattr(found, key), expected, rtol=0, atol=1e-9 * np.abs(expected).max())
     assert np.array_equal(found.unique, whole.unique[: groups.n])
     assert not found.unique.all()
+
+
+def test_a_singular_loop_among_others_is_told_as_such():
+    links, loops, carrier, x = [], [], "base", 0.0
+    for k in range(4):
+        links += [
+            known.bar(f"a{k}", carrier, (x, 0, 0), 0.4, 1.0),
+            known.bar(f"b{k}", f"a{k}", (0.4, 0, 0), 1.0, 1.0),
+            known.bar(f"c{k}", carrier, (x + 1.0, 0, 0), 0.4, 1.0),
+        ]
+        loops.append(known.hinge(f"b{k}", f"c{k}", 1.0, 0.4))
+        carrier, x = f"b{k}", 0.1
+    linkage = known.planar(links, loops)
+    q, qd, tau = np.tile([0.8, -0.8, 0.8], 4), np.tile([1.0, -1.0, 1.0], 4), np.zeros(12)
+    flat = q.copy()
+    flat[3:6] = 0.0
+    for outputs in (("qdd",), None):
+        with pytest.raises(zv.SingularityError, match="is singular here"):
+            linkage.forward_dynamics(flat, qd, tau, outputs=outputs)
+        rows = linkage.forward_dynamics(np.array([q, flat, q]), qd, tau, outputs=outputs, on_error="nan").qdd
+        assert np.isnan(rows[1]).all()
+        assert np.array_equal(rows[0], linkage.forward_dynamics(q, qd, tau, outputs=outputs).qdd)
+        assert np.array_equal(rows[0], rows[2])
+    assert linkage.singularity(flat).kind == "branches cross"

@@ -152,8 +152,11 @@ class LinkageRows {
     const int n = chain.n(), m = linkage_.rows();
     for (int b = n; b-- > 0;)
       if (!(judged[b] > chain.tiny_pivot()[b])) {
-        if (!std::isfinite(judged[b])) return {Cause::overflow};
-        return {Cause::massless, -1, chain.user_index()[b]};
+        if (std::isfinite(judged[b])) return {Cause::massless, -1, chain.user_index()[b]};
+        // a row with nothing left spoils what carries its group
+        for (int i = 0; i < m && of_choice; ++i)
+          if (judged[n + i] <= 0) return {Cause::deficient, -1, linkage_.constraint_of_row(i)};
+        return {Cause::overflow};
       }
     const double open = linkage_.open();
     for (int i = 0; i < m && !job_.anywhere; ++i)

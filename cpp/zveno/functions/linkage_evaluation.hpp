@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
+#include <optional>
 
 #include <zveno/functions/chain_evaluation.hpp>
 #include <zveno/functions/linkage_job.hpp>
@@ -256,24 +258,26 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   template <LoopOrder order>
   void project(T* out, T* judged) {
     rows<order>();
-    const Tree x = tree(judged);
-    const int r = static_cast<int>(choice_.active.size());
-    OrthogonalRows<T> columns(n_, r, x.h, scratch_);
     T* trust = judged + n_;
-    T* row = scratch_.template take<T>(n_);
-    collect(x, columns, row, trust);
+    const auto error = [&](int i) { return order == LoopOrder::position ? value_[i].f : value_[i].fd; };
+    T* step = scratch_.template take<T>(n_);
+    if (linkage_.grouped()) {
+      grouped_motion(nullptr, error, step, judged, nullptr, nullptr);
+    } else {
+      const Tree x = tree(judged);
+      const int r = static_cast<int>(choice_.active.size());
+      OrthogonalRows<T> columns(n_, r, x.h, scratch_);
+      T* row = scratch_.template take<T>(n_);
+      collect(x, columns, row, trust);
+      T* errors = scratch_.template take<T>(r);
+      for (int j = 0; j < r; ++j) errors[j] = error(choice_.active[j]);
+      for (int b = 0; b < n_; ++b) step[b] = T(0.0);
+      constrained_efforts(columns, n_, step, errors, scratch_);
+      for (int b = 0; b < n_; ++b) step[b] = step[b] * x.h[b];
+      ltl_from_tree(chain_.topology(), x.M, step);
+    }
     for (const int i : choice_.redundant) trust[i] = T(1.0);
     judge_open(trust);
-    T* error = scratch_.template take<T>(r);
-    for (int j = 0; j < r; ++j) {
-      const RowValue<T>& at = value_[choice_.active[j]];
-      error[j] = order == LoopOrder::position ? at.f : at.fd;
-    }
-    T* step = scratch_.template take<T>(n_);
-    for (int b = 0; b < n_; ++b) step[b] = T(0.0);
-    constrained_efforts(columns, n_, step, error, scratch_);
-    for (int b = 0; b < n_; ++b) step[b] = step[b] * x.h[b];
-    ltl_from_tree(chain_.topology(), x.M, step);
     const T* from = order == LoopOrder::position ? at_.q : qd_;
     for (int b = 0; b < n_; ++b) out[chain_.user_index()[b]] = from[b] + step[b];
   }
@@ -281,41 +285,53 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   void forward_dynamics(T* const* out, T* judged) {
     const bool reactions = out[1] || out[2] || out[3] || out[4] || out[5];
     rows<LoopOrder::acceleration>(reactions ? Extent::whole : Extent::moved);
-    if (!reactions && linkage_.grouped() && !job_.tree.external_count && !in_[Param::base_motion])
-      return grouped_dynamics(out[0], judged);
+    const T* tau = this->ordered(in_[Param::tau]);
+    T* effort = scratch_.template take<T>(n_);
+    T* const qdd = out[0] && chain_.identity_order() ? out[0] : scratch_.template take<T>(n_);
+    T* all = reactions ? scratch_.template take<T>(m_) : nullptr;  // multipliers of all rows
+    const std::size_t parts = linkage_.grouped() ? linkage_.groups().size() : 1;
+    auto* redundancy = reactions ? scratch_.template take<GroupRedundancy<T>>(parts) : nullptr;
+    for (int i = 0; reactions && i < m_; ++i) all[i] = T(0.0);
+    if (linkage_.grouped()) {
+      forces_.take_efforts(at_.q, qd_, tau, effort);
+      if (drive_) push(effort);
+      grouped_motion(effort, [&](int i) { return bend(i); }, qdd, judged, all, redundancy);
+    } else {
+      this->newton_euler(qd_, nullptr, effort);
+      forces_.add_efforts(at_.q, qd_, nullptr, effort);
+      for (int b = 0; b < n_; ++b) effort[b] = tau[b] - effort[b];
+      if (drive_) push(effort);
+      motion(effort, qdd, judged, all, redundancy);
+    }
+    if (out[0]) this->deliver(qdd, out[0]);
+    judge_open(judged + n_);
+    judge_rates(judged + n_);
+    if (reactions) share(out, qdd, all, redundancy, parts);
+  }
+
+  // (L28) accelerations under efforts less the bias, which are destroyed; N and redundancy: null, or what share needs
+  void motion(T* effort, T* qdd, T* judged, T* N, GroupRedundancy<T>* redundancy) {
     const Topology& topology = chain_.topology();
     const int r = static_cast<int>(choice_.active.size()), e = static_cast<int>(choice_.redundant.size());
-
-    // ---- the tree
-    T* effort = scratch_.template take<T>(n_);
-    this->newton_euler(qd_, nullptr, effort);
-    forces_.add_efforts(at_.q, qd_, nullptr, effort);
-    const T* tau = this->ordered(in_[Param::tau]);
-    for (int b = 0; b < n_; ++b) effort[b] = tau[b] - effort[b];
-    if (drive_) push(effort);
     const Tree factors = tree(judged);
     const T *M = factors.M, *h = factors.h;
     ltl_to_tree(topology, M, effort);
-
-    // ---- (L28)
     OrthogonalRows<T> columns(n_, r, h, scratch_);
     T* trust = judged + n_;
     T* row = scratch_.template take<T>(n_);
-    T* N = scratch_.template take<T>(m_);
+    T* gam = scratch_.template take<T>(r);
     const T all = collect(factors, columns, row, trust);
-    for (int j = 0; j < r; ++j) N[j] = bend(choice_.active[j]);
-    constrained_efforts(columns, n_, effort, N, scratch_);
-    T* const qdd = out[0] && chain_.identity_order() ? out[0] : scratch_.template take<T>(n_);
+    for (int j = 0; j < r; ++j) gam[j] = bend(choice_.active[j]);
+    constrained_efforts(columns, n_, effort, gam, scratch_);
     for (int b = 0; b < n_; ++b) qdd[b] = effort[b] * h[b];
     ltl_from_tree(topology, M, qdd);
-    if (out[0]) this->deliver(qdd, out[0]);
 
-    // ---- rows that follow from the others: X' in the columns, (L18) Y = [-X'; E]
+    // rows that follow from the others: X' in the columns, (L18) Y = [-X'; E]
     T* X = scratch_.template take<T>(static_cast<std::size_t>(r) * e);
     for (int j = 0; j < e; ++j) {
       const int i = choice_.redundant[j];
       if (j >= e - choice_.zero) {
-        for (int l = 0; reactions && l < r; ++l) X[j * r + l] = T(0.0);
+        for (int l = 0; N && l < r; ++l) X[j * r + l] = T(0.0);
         trust[i] = T(1.0);
         continue;
       }
@@ -325,9 +341,9 @@ class LinkageEvaluation : private ChainEvaluation<T> {
       trust[i] = all * T(kKeptSquare) - columns.product(row, row);
       columns.solve(X + j * r);
     }
-    judge_open(trust);
-    judge_rates(trust);
-    if (reactions) share(out, qdd, N, X);
+    if (!N) return;
+    for (int j = 0; j < r; ++j) N[choice_.active[j]] = gam[j];
+    *redundancy = {choice_.active.data(), choice_.redundant.data(), r, e, X};
   }
 
   // gam, or what replaces it, (L37)
@@ -338,13 +354,12 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     return x.gam + x.fd * T(2 * held.damping) + x.f * T(held.stiffness * held.stiffness);
   }
 
-  // (L32) accelerations from group to group
-  void grouped_dynamics(T* out, T* judged) {
+  // (L32) accelerations from group to group under efforts, velocities, gravity and wrenches, with G qdd = -aim(row); effort
+  // null: no load at all. N and redundancy: null, or what share needs
+  template <class Aim>
+  void grouped_motion(const T* effort, const Aim& aim, T* qdd, T* judged, T* N, GroupRedundancy<T>* redundancy) {
     const std::vector<LoopGroup>& groups = linkage_.groups();
-    T* effort = scratch_.template take<T>(n_);
-    const T* tau = this->ordered(in_[Param::tau]);
-    forces_.take_efforts(at_.q, qd_, tau, effort);
-    if (drive_) push(effort);
+    const BaseMotion<T> base = this->base();
 
     // ---- bodies alone
     Screw<T>* bent = scratch_.template take<Screw<T>>(n_);  // accelerations without qdd, those of the carrier left out
@@ -352,14 +367,23 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     Screw<T>* load = scratch_.template take<Screw<T>>(n_);  // wrenches at bent
     GroupInertia<T>* inertia = scratch_.template take<GroupInertia<T>>(n_);
     const Screw<T> still{zero3<T>(), zero3<T>()};
+    const auto turned = [&](Screw<T> speed) {
+      if (base.moving) speed.w += base.w;
+      return speed;
+    };
     for (int b = 0; b < n_; ++b) {
       const int parent = model_.parent(b);
-      bent[b] = still;
-      if (parent != kWorld) add(bent[b], carried(motion_[parent].speed, joint_[b]), qd_[b]);
       const Moments<T> x = moments_about_base(model_, b, R_WB_, p_W_);
       inertia[b].set(x);
-      load[b] = carried_momentum(motion_[b].speed, momentum_of(x, motion_[b].speed));
+      bent[b] = load[b] = still;
+      if (!effort) continue;
+      if (parent != kWorld || base.moving)
+        add(bent[b], carried(turned(parent == kWorld ? still : motion_[parent].speed), joint_[b]), qd_[b]);
+      const Screw<T> speed = turned(motion_[b].speed);
+      load[b] = carried_momentum(speed, momentum_of(x, speed));
     }
+    if (const Wrench<T>* wrench = effort ? this->external(false) : nullptr)
+      for (int b = 0; b < n_; ++b) add(load[b], {-wrench[b].f, -(wrench[b].n + cross<T>(p_W_[b], wrench[b].f))});
 
     // ---- tips to base
     T* trust = judged + n_;
@@ -377,7 +401,8 @@ class LinkageEvaluation : private ChainEvaluation<T> {
       std::fill_n(x.M, n * n, T(0.0));
       x.h = scratch_.template take<T>(n), x.effort = scratch_.template take<T>(n);
       for (T*& F : x.F) F = scratch_.template take<T>(n);
-      const Scratch::Frame frame(scratch_);
+      std::optional<Scratch::Frame> frame;
+      if (!N) frame.emplace(scratch_);
       for (int i = 0; i < n; ++i) {
         if (topology.parent[i] != kWorld) add(bent[body[i]], bent[body[topology.parent[i]]]);
         add(load[body[i]], inertia[body[i]].times(bent[body[i]]));
@@ -389,7 +414,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
         if (const double* J = forces_.rotors()) x.M[i * n + i] += T(J[b]);
         for (int j = topology.parent[i]; j != kWorld; j = topology.parent[j]) x.M[i * n + j] = dot(F, joint_[body[j]]);
         for (int k = 0; k < 3; ++k) x.F[k][i] = F.v[k], x.F[k + 3][i] = F.w[k];
-        x.effort[i] = effort[b] - dot(load[b], joint_[b]);
+        x.effort[i] = (effort ? effort[b] : T(0.0)) - dot(load[b], joint_[b]);
         const int to = topology.parent[i] == kWorld ? group.carrier : body[topology.parent[i]];
         if (to == kWorld) continue;
         add(load[to], load[b]);
@@ -403,8 +428,13 @@ class LinkageEvaluation : private ChainEvaluation<T> {
       // rows of its loops
       int most = 0;
       for (const int k : group.constraints) most += linkage_.constraints()[k].count;
-      OrthogonalRows<T> columns(n, std::min(most, n), x.h, scratch_);
-      T* N = scratch_.template take<T>(most);
+      auto& columns =
+          *::new (scratch_.template take<OrthogonalRows<T>>(1)) OrthogonalRows<T>(n, std::min(most, n), x.h, scratch_);
+      T* bent_by = scratch_.template take<T>(most);
+      T* X = N ? scratch_.template take<T>(static_cast<std::size_t>(std::min(most, n)) * most) : nullptr;
+      int* active = N ? scratch_.template take<int>(most) : nullptr;
+      int* redundant = N ? scratch_.template take<int>(most) : nullptr;
+      int e = 0;
       T all = T(0.0);
       const auto seen = [&](int i) {  // through the factors
         for (int j = 0; j < n; ++j) row[body[j]] = T(0.0);
@@ -419,23 +449,31 @@ class LinkageEvaluation : private ChainEvaluation<T> {
           const LoopConstraint& c = linkage_.constraints()[k];
           for (int i = c.first; i < c.first + c.count; ++i) {
             if (choice_.role[i] != role) continue;
+            T* const shares = N ? X + static_cast<std::ptrdiff_t>(e) * columns.count() : by;
+            if (N) (role == RowRole::active ? active[columns.count()] : redundant[e++]) = i;
             if (role == RowRole::still) {
               trust[i] = T(1.0);
+              for (int j = 0; N && j < columns.count(); ++j) shares[j] = T(0.0);
               continue;
             }
             seen(i);
             if (role == RowRole::active) {
               const T whole = columns.product(local, local);
               all += whole;
-              N[columns.count()] = bend(i);
+              bent_by[columns.count()] = aim(i);
               trust[i] = columns.add(local) - whole * T(kKeptSquare);
             } else {
-              columns.remove(local, by);
+              columns.remove(local, shares);
               trust[i] = all * T(kKeptSquare) - columns.product(local, local);
+              if (N) columns.solve(shares);
             }
           }
         }
-      constrained_efforts(columns, n, x.effort, N, scratch_);
+      const int r = columns.count();
+      hold_efforts(columns, n, x.effort, bent_by, scratch_);
+      x.columns = &columns, x.N = bent_by;
+      for (T*& of : x.by) of = N ? scratch_.template take<T>(r) : by;
+      if (N) redundancy[g] = {active, redundant, r, e, X};
 
       // what its carrier feels of it
       if (group.carrier != kWorld) {
@@ -443,7 +481,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
         for (int k = 0; k < 6; ++k) f[k] = columns.product(x.F[k], x.effort);
         add(load[group.carrier], {{f[0], f[1], f[2]}, {f[3], f[4], f[5]}});
       }
-      for (T* F : x.F) columns.remove(F, by);
+      for (int k = 0; k < 6; ++k) columns.remove(x.F[k], x.by[k]);
       if (group.carrier != kWorld)
         for (int k = 0; k < 6; ++k)
           for (int l = 0; l <= k; ++l) {
@@ -454,12 +492,11 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     }
 
     // ---- base to tips
-    T* qdd = this->unordered(out);
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const LoopGroup& group = groups[g];
       const int n = group.topology.size();
       const GroupSolution<T>& x = solution[g];
-      const Screw<T> a = group.carrier == kWorld ? Screw<T>{this->base().a, zero3<T>()} : rate[group.carrier];
+      const Screw<T> a = group.carrier != kWorld ? rate[group.carrier] : effort ? Screw<T>{base.a, base.dw} : still;
       for (int i = 0; i < n; ++i) {
         x.effort[i] -= x.F[0][i] * a.v.x() + x.F[1][i] * a.v.y() + x.F[2][i] * a.v.z() + x.F[3][i] * a.w.x() +
                        x.F[4][i] * a.w.y() + x.F[5][i] * a.w.z();
@@ -473,10 +510,14 @@ class LinkageEvaluation : private ChainEvaluation<T> {
         add(rate[b], bent[b]);
         for (int j = i; j != kWorld; j = group.topology.parent[j]) add(rate[b], joint_[group.bodies[j]], local[j]);
       }
+      if (!N) continue;
+      const int r = redundancy[g].r;
+      for (int j = 0; j < r; ++j)
+        x.N[j] += x.by[0][j] * a.v.x() + x.by[1][j] * a.v.y() + x.by[2][j] * a.v.z() + x.by[3][j] * a.w.x() +
+                  x.by[4][j] * a.w.y() + x.by[5][j] * a.w.z();
+      x.columns->solve(x.N);
+      for (int j = 0; j < r; ++j) N[redundancy[g].active[j]] = x.N[j];
     }
-    this->deliver(qdd, out);
-    judge_open(trust);
-    judge_rates(trust);
   }
 
   // (L15) what drives in cut joints do to the joints of the tree
@@ -500,31 +541,35 @@ class LinkageEvaluation : private ChainEvaluation<T> {
   // of a drive on B, at P_B
   Load driving(int k) const { return {axis_[k] * drive_[2 * k], axis_[k] * drive_[2 * k + 1]}; }
 
-  // what multipliers `weights` (by rows) put through every joint: about the base origin, base axes; driven: drives too
-  void transmit(const T* weights, bool driven, Load* loop, Load* joint) const {
-    const int constraints = static_cast<int>(linkage_.constraints().size());
-    for (int b = 0; b < n_; ++b) joint[b] = {zero3<T>(), zero3<T>()};
-    for (int k = 0; k < constraints; ++k) {
+  // What multipliers put through the constraints and joints of a group, one after the other: about their points, base axes;
+  // driven: drives too. weight(i): of row i
+  template <class Weight>
+  void transmit(const LoopGroup& group, const Weight& weight, bool driven, Load* loop, Load* joint) const {
+    const int n = group.topology.size(), constraints = static_cast<int>(group.constraints.size());
+    for (int b = 0; b < n; ++b) joint[b] = {zero3<T>(), zero3<T>()};
+    for (int l = 0; l < constraints; ++l) {
+      const int k = group.constraints[l];
       const LoopConstraint& c = linkage_.constraints()[k];
       Load w{zero3<T>(), zero3<T>()};
       if (c.placed) {
         for (int i = c.first; i < c.first + c.count; ++i) {
-          w.f += value_[i].force * weights[i];
-          w.n += value_[i].moment * weights[i];
+          w.f += value_[i].force * weight(i);
+          w.n += value_[i].moment * weight(i);
         }
         if (driven) w.f += driving(k).f, w.n += driving(k).n;
         const Vec3<T> about_origin = w.n + cross<T>(point_[k], w.f);
         // the tree carries what the constraint does not
-        if (c.b.body != kWorld) joint[c.b.body].f -= w.f, joint[c.b.body].n -= about_origin;
-        if (c.a.body != kWorld) joint[c.a.body].f += w.f, joint[c.a.body].n += about_origin;
+        const LoopGroup::Ends& at = group.ends[l];
+        if (at.b != kWorld) joint[at.b].f -= w.f, joint[at.b].n -= about_origin;
+        if (at.a != kWorld) joint[at.a].f += w.f, joint[at.a].n += about_origin;
       }
-      loop[k] = w;
+      loop[l] = w;
     }
-    for (int b = n_; b-- > 0;) {
-      const int parent = model_.parent(b);
+    for (int b = n; b-- > 0;) {
+      const int parent = group.topology.parent[b];
       if (parent != kWorld) joint[parent].f += joint[b].f, joint[parent].n += joint[b].n;
     }
-    for (int b = 0; b < n_; ++b) joint[b].n -= cross<T>(p_W_[b], joint[b].f);
+    for (int b = 0; b < n; ++b) joint[b].n -= cross<T>(p_W_[group.bodies[b]], joint[b].f);
   }
 
   // (L22) weights of squares: moments by the length; of relations of coordinates their efforts
@@ -545,15 +590,15 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     return sum;
   }
 
-  // all reactions; those that the redundancy leaves open are the least ones. N: of the active rows
-  void share(T* const* out, const T* qdd, const T* N, const T* X) {
-    const int r = static_cast<int>(choice_.active.size()), e = static_cast<int>(choice_.redundant.size());
+  // All reactions; those that the redundancy leaves open are the least ones, which stay inside of a group. all: multipliers
+  // of the active rows, zeros elsewhere, on return those of all rows
+  void share(T* const* out, const T* qdd, T* all, const GroupRedundancy<T>* redundancy, std::size_t parts) {
     const int k = static_cast<int>(linkage_.constraints().size()), places = k + n_;
-    T* all = scratch_.template take<T>(m_);
-    for (int i = 0; i < m_; ++i) all[i] = T(0.0);
-    for (int j = 0; j < r; ++j) all[choice_.active[j]] = N[j];
+    const LoopGroup* const groups = linkage_.grouped() ? linkage_.groups().data() : &linkage_.whole();
+    int e = 0;
+    for (std::size_t g = 0; g < parts; ++g) e += redundancy[g].e;
     Load* load = scratch_.template take<Load>(places);
-    transmit(all, drive_ != nullptr, load, load + k);
+    transmit(linkage_.whole(), [&](int i) { return all[i]; }, drive_ != nullptr, load, load + k);
     if (e > 0 || out[3]) {
       const Wrench<T>* wrench = this->newton_euler(qd_, qdd, scratch_.template take<T>(n_));
       for (int b = 0; b < n_; ++b) {
@@ -561,107 +606,100 @@ class LinkageEvaluation : private ChainEvaluation<T> {
         load[k + b].n += times(R_WB_[b], wrench[b].n);
       }
     }
-    Load* free = scratch_.template take<Load>(static_cast<std::size_t>(places) * e);
-    T* y = scratch_.template take<T>(static_cast<std::size_t>(m_) * e);
-    const int relations = linkage_.has_unplaced() ? m_ : 0;
-    T* square = scratch_.template take<T>(relations);
-    for (int i = 0; i < relations; ++i) square[i] = effort_square(i);
-    for (int j = 0; j < e; ++j) {
-      T* yj = y + static_cast<std::ptrdiff_t>(j) * m_;
-      for (int i = 0; i < m_; ++i) yj[i] = T(0.0);
-      for (int i = 0; i < r; ++i) yj[choice_.active[i]] = -X[j * r + i];
-      yj[choice_.redundant[j]] = T(1.0);
-      Load* fj = free + static_cast<std::ptrdiff_t>(j) * places;
-      transmit(yj, false, fj, fj + k);
+    Mat3<T>* axes = nullptr;
+    if (out[2] || out[3] || out[4] || out[5]) {
+      axes = scratch_.template take<Mat3<T>>(places);
+      for (int i = 0; i < places; ++i) axes[i] = i < k ? reported_axes(i) : link_axes(i - k);
     }
-
-    // the least ones, of loads that share a joint: all, or from group to group
-    int* of = scratch_.template take<int>(e);
-    const auto settle = [&](int count, const LoopGroup* group) {
-      const Scratch::Frame frame(scratch_);
-      T* S = scratch_.template take<T>(static_cast<std::size_t>(count) * count);
-      T* x = scratch_.template take<T>(count);
-      for (int j = 0; j < count; ++j) {
-        const Load* fj = free + static_cast<std::ptrdiff_t>(of[j]) * places;
-        const T* yj = y + static_cast<std::ptrdiff_t>(of[j]) * m_;
-        for (int l = 0; l <= j; ++l) {
-          T& sum = S[j * count + l];
-          sum = weighed(fj, free + static_cast<std::ptrdiff_t>(of[l]) * places, k, group);
-          for (int i = 0; i < relations; ++i) sum += yj[i] * y[static_cast<std::ptrdiff_t>(of[l]) * m_ + i] * square[i];
-        }
-        for (int l = 0; l < j; ++l) S[l * count + j] = S[j * count + l];
-        x[j] = -weighed(fj, load, k, group);
-        for (int i = 0; i < relations; ++i) x[j] -= yj[i] * all[i] * square[i];
-      }
-      solve_definite(S, count, x);
-      for (int j = 0; j < count; ++j) {
-        const Load* fj = free + static_cast<std::ptrdiff_t>(of[j]) * places;
-        for (int i = 0; i < m_; ++i) all[i] += y[static_cast<std::ptrdiff_t>(of[j]) * m_ + i] * x[j];
-        for (int i = 0; i < places; ++i) load[i].f += fj[i].f * x[j], load[i].n += fj[i].n * x[j];
-      }
-    };
-    if (!linkage_.grouped()) {
-      for (int j = 0; j < e; ++j) of[j] = j;
-      if (e > 0) settle(e, nullptr);
-    } else {
-      for (const LoopGroup& group : linkage_.groups()) {
-        int count = 0;
-        for (int j = 0; j < e; ++j) {
-          const int at = linkage_.constraint_of_row(choice_.redundant[j]);
-          if (std::find(group.constraints.begin(), group.constraints.end(), at) != group.constraints.end()) of[count++] = j;
-        }
-        if (count > 0) settle(count, &group);
-      }
+    T* open = nullptr;  // (L21) squares of components that the redundancy leaves open, of all that it leaves open
+    if (out[4] || out[5]) {
+      open = scratch_.template take<T>(static_cast<std::size_t>(6) * places);
+      for (int i = 0; i < 6 * places; ++i) open[i] = T(0.0);
     }
+    for (std::size_t g = 0; g < parts; ++g)
+      if (redundancy[g].e > 0) settle(groups[g], redundancy[g], all, load, axes, open);
     if (out[1])
       for (int i = 0; i < m_; ++i) out[1][i] = all[i];
-    if (!out[2] && !out[3] && !out[4] && !out[5]) return;
-    Mat3<T>* axes = scratch_.template take<Mat3<T>>(places);
-    for (int i = 0; i < places; ++i) axes[i] = i < k ? reported_axes(i) : link_axes(i - k);
     for (int i = 0; i < k && out[2]; ++i) write(axes[i], load[i], out[2] + 6 * i);
     for (int b = 0; b < n_ && out[3]; ++b) write(axes[k + b], load[k + b], out[3] + 6 * chain_.user_index()[b]);
-    if (out[4] || out[5]) ambiguity(out, free, axes, y, e);
+    for (int i = 0; i < 6 * k && out[5]; ++i) out[5][i] = open[i];
+    for (int b = 0; b < n_ && out[4]; ++b)
+      for (int l = 0; l < 6; ++l) out[4][6 * chain_.user_index()[b] + l] = open[6 * (k + b) + l];
   }
 
-  // over all joints and constraints, or those of a group: its redundant loads do not leave it
-  T weighed(const Load* a, const Load* b, int k, const LoopGroup* group) const {
-    T sum = T(0.0);
-    if (group) {
-      for (const int i : group->constraints) sum += product(a[i], b[i]);
-      for (const int i : group->bodies)
-        if (linkage_.weight()[i] != 0) sum += product(a[k + i], b[k + i]);
-      return sum;
+  // (L22) the least loads of a group; places: constraints, then joints. open: null, or what it leaves open is added
+  void settle(const LoopGroup& group, const GroupRedundancy<T>& of, T* all, Load* load, const Mat3<T>* axes, T* open) {
+    const Scratch::Frame frame(scratch_);
+    const int k = static_cast<int>(group.constraints.size()), places = k + group.topology.size(), e = of.e, r = of.r;
+    const int first_joint = static_cast<int>(linkage_.constraints().size());
+    const auto place = [&](int i) { return i < k ? group.constraints[i] : first_joint + group.bodies[i - k]; };
+    const auto counts = [&](int i) { return i < k || linkage_.weight()[group.bodies[i - k]] != 0; };
+    Load* free = scratch_.template take<Load>(static_cast<std::size_t>(places) * e);
+    T* y = scratch_.template take<T>(m_);
+    for (int j = 0; j < e; ++j) {
+      for (const int at : group.constraints) {
+        const LoopConstraint& c = linkage_.constraints()[at];
+        for (int i = c.first; i < c.first + c.count; ++i) y[i] = T(0.0);
+      }
+      for (int i = 0; i < r; ++i) y[of.active[i]] = -of.X[j * r + i];
+      y[of.redundant[j]] = T(1.0);
+      Load* fj = free + static_cast<std::ptrdiff_t>(j) * places;
+      transmit(group, [&](int i) { return y[i]; }, false, fj, fj + k);
     }
-    for (int i = 0; i < k; ++i) sum += product(a[i], b[i]);
-    for (int i = 0; i < n_; ++i)
-      if (linkage_.weight()[i] != 0) sum += product(a[k + i], b[k + i]);
-    return sum;
-  }
+    // relations of coordinates: their efforts
+    const bool relations = linkage_.has_unplaced();
+    T* square = scratch_.template take<T>(relations ? r + e : 0);
+    for (int i = 0; i < r && relations; ++i) square[i] = effort_square(of.active[i]);
+    for (int i = 0; i < e && relations; ++i) square[r + i] = effort_square(of.redundant[i]);
+    const auto related = [&](int j, int l, T& sum) {
+      if (!relations) return;
+      for (int i = 0; i < r; ++i) sum += of.X[j * r + i] * of.X[l * r + i] * square[i];
+      if (j == l) sum += square[r + j];
+    };
 
-  // (L21) squares of components that the redundancy leaves open, of all that it leaves open
-  void ambiguity(T* const* out, const Load* free, const Mat3<T>* axes, const T* y, int e) {
-    const int k = static_cast<int>(linkage_.constraints().size()), places = k + n_;
-    T* sum = scratch_.template take<T>(static_cast<std::size_t>(6) * places);
-    for (int i = 0; i < 6 * places; ++i) sum[i] = T(0.0);
-    T* component = scratch_.template take<T>(6);
-    const double turn = 1.0 / linkage_.length();
+    T* S = scratch_.template take<T>(static_cast<std::size_t>(e) * e);
+    T* x = scratch_.template take<T>(e);
     for (int j = 0; j < e; ++j) {
       const Load* fj = free + static_cast<std::ptrdiff_t>(j) * places;
-      T total = T(0.0);
-      for (int i = 0; i < places; ++i) total += product(fj[i], fj[i]);
-      for (int i = 0; i < m_ && linkage_.has_unplaced(); ++i) total += y[j * m_ + i] * y[j * m_ + i] * effort_square(i);
-      const T inverse = T(1.0) / total;
-      for (int i = 0; i < places; ++i) {
-        write(axes[i], fj[i], component);
-        for (int l = 0; l < 6; ++l) {
-          const T x = l < 3 ? component[l] : component[l] * T(turn);
-          sum[6 * i + l] += x * x * inverse;
+      for (int l = 0; l <= j; ++l) {
+        const Load* fl = free + static_cast<std::ptrdiff_t>(l) * places;
+        T sum = T(0.0);
+        for (int i = 0; i < places; ++i)
+          if (counts(i)) sum += product(fj[i], fl[i]);
+        related(j, l, sum);
+        S[j * e + l] = S[l * e + j] = sum;
+      }
+      T sum = T(0.0);
+      for (int i = 0; i < places; ++i)
+        if (counts(i)) sum += product(fj[i], load[place(i)]);
+      x[j] = -sum;
+      for (int i = 0; i < r && relations; ++i) x[j] += of.X[j * r + i] * all[of.active[i]] * square[i];
+    }
+    if (open) {
+      T* component = scratch_.template take<T>(6);
+      const double turn = 1.0 / linkage_.length();
+      for (int j = 0; j < e; ++j) {
+        const Load* fj = free + static_cast<std::ptrdiff_t>(j) * places;
+        T total = T(0.0);
+        for (int i = 0; i < places; ++i) total += product(fj[i], fj[i]);
+        related(j, j, total);
+        const T inverse = T(1.0) / total;
+        for (int i = 0; i < places; ++i) {
+          write(axes[place(i)], fj[i], component);
+          for (int l = 0; l < 6; ++l) {
+            const T part = l < 3 ? component[l] : component[l] * T(turn);
+            open[6 * place(i) + l] += part * part * inverse;
+          }
         }
       }
     }
-    for (int i = 0; i < 6 * k && out[5]; ++i) out[5][i] = sum[i];
-    for (int b = 0; b < n_ && out[4]; ++b)
-      for (int l = 0; l < 6; ++l) out[4][6 * chain_.user_index()[b] + l] = sum[6 * (k + b) + l];
+    solve_definite(S, e, x);
+    for (int j = 0; j < e; ++j) {
+      const Load* fj = free + static_cast<std::ptrdiff_t>(j) * places;
+      for (int i = 0; i < r; ++i) all[of.active[i]] -= of.X[j * r + i] * x[j];
+      all[of.redundant[j]] += x[j];
+      for (int i = 0; i < places; ++i) load[place(i)].f += fj[i].f * x[j], load[place(i)].n += fj[i].n * x[j];
+    }
   }
 
   Mat3<T> reported_axes(int k) const {

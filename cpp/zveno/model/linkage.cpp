@@ -67,8 +67,14 @@ std::vector<LoopGroup> groups_of(const Topology& topology, const std::vector<Loo
       if (i + 1 == g.topology.size()) g.topology.first_run.push_back(static_cast<int>(g.topology.ancestor_runs.size()));
     }
   }
-  for (std::size_t k = 0; k < constraints.size(); ++k)
-    if (!constraints[k].path.empty()) groups[group[constraints[k].path[0].body]].constraints.push_back(static_cast<int>(k));
+  for (std::size_t k = 0; k < constraints.size(); ++k) {
+    const LoopConstraint& c = constraints[k];
+    if (c.path.empty()) continue;
+    const int g = group[c.path[0].body];
+    const auto inside = [&](int body) { return body != kWorld && group[body] == g ? place[body] : kWorld; };
+    groups[g].constraints.push_back(static_cast<int>(k));
+    groups[g].ends.push_back({inside(c.a.body), inside(c.b.body)});
+  }
   return groups;
 }
 
@@ -99,6 +105,13 @@ Linkage::Linkage(std::shared_ptr<const Chain> chain, double length, double open,
       if (side->body != kWorld) held[side->body] = true;
   }
   groups_ = groups_of(topology, constraints_);
+  whole_.topology.parent = topology.parent;
+  for (int b = 0; b < n; ++b) whole_.bodies.push_back(b);
+  for (std::size_t k = 0; k < constraints_.size(); ++k) {
+    const LoopConstraint& c = constraints_[k];
+    whole_.constraints.push_back(static_cast<int>(k));
+    whole_.ends.push_back({c.placed ? c.a.body : kWorld, c.placed ? c.b.body : kWorld});
+  }
   int closed = 0;
   bool free = has_unplaced_;  // rows that no joint moves belong to no group
   for (const LoopGroup& g : groups_) closed += !g.constraints.empty();

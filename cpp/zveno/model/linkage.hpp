@@ -81,6 +81,10 @@ struct LoopGroup {
   Topology topology;             // of these alone: parents and runs
   int carrier = kWorld;          // the body that carries them
   std::vector<int> constraints;  // between them
+  struct Ends {
+    int a, b;  // places among `bodies`, or kWorld
+  };
+  std::vector<Ends> ends;  // of the constraints
 };
 
 class Linkage {
@@ -108,6 +112,7 @@ class Linkage {
   bool has_unplaced() const { return has_unplaced_; }  // relations of joint coordinates
   // carriers first; whether to go from group to group, which pays from some loops on
   const std::vector<LoopGroup>& groups() const { return groups_; }
+  const LoopGroup& whole() const { return whole_; }  // all joints and constraints as one
   bool grouped() const { return grouped_; }
 
   // the rows to compute with; all are active until it is chosen, once, before the linkage is shared
@@ -126,6 +131,7 @@ class Linkage {
   std::vector<double> weight_;
   RowChoice choice_;
   std::vector<LoopGroup> groups_;
+  LoopGroup whole_;
   bool chosen_ = false, has_unplaced_ = false, grouped_ = false;
 };
 

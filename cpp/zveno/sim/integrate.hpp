@@ -1,8 +1,10 @@
 // Motion of a System (system.hpp) with a constant step, recorded: docs/simulation.md. A step allocates nothing.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -29,6 +31,8 @@ struct Schedule {
   double start = 0, dt = 0;
   std::ptrdiff_t steps = 0, every = 1;
   Tolerances tolerances = {};  // of implicit steps
+  // increasing times where forces or constraints change suddenly: steps end there, and their last stage just before
+  std::vector<double> breaks = {};
 
   double time(std::ptrdiff_t step) const { return start + dt * static_cast<double>(step); }
   bool records(std::ptrdiff_t step) const { return step % every == 0 || step == steps; }
@@ -146,20 +150,43 @@ class Simulation {
   }
 
   Moved step_once() {
-    const double t = schedule_.time(step_);
-    if (const Moved moved = move(schedule_.dt); moved != Moved::done) return moved;
-    if (!arrive(schedule_.time(step_ + 1), step_ + 1, schedule_.records(step_ + 1))) return Moved::failed;
-    system_.find_events(t, schedule_.dt, *now_, *next_);
-    if constexpr (kEnds<System>)
-      if (const double end = system_.end_time(); std::isfinite(end)) return finish_at(end);
-    turn(schedule_.time(step_ + 1));
+    const double end = schedule_.time(step_ + 1), near = 1e-9 * schedule_.dt;
+    for (; broken_ < schedule_.breaks.size() && schedule_.breaks[broken_] < end - near; ++broken_) {
+      const double at = schedule_.breaks[broken_];
+      if (at <= time_ + near) continue;
+      if (const Moved moved = part(at, just_before(at) - time_, step_, false); moved != Moved::done || ended_) return moved;
+      forget();
+    }
+    const bool breaks = broken_ < schedule_.breaks.size() && schedule_.breaks[broken_] <= end + near;
+    const bool whole = time_ == schedule_.time(step_);
+    const double dt = breaks ? just_before(end) - time_ : whole ? schedule_.dt : end - time_;
+    const Moved moved = part(end, dt, step_ + 1, schedule_.records(step_ + 1));
+    if (moved != Moved::done || ended_) return moved;
+    if (breaks) ++broken_, forget();
     ++step_;
     return Moved::done;
   }
 
+  // over dt to the time t
+  Moved part(double t, double dt, std::ptrdiff_t step, bool recorded) {
+    if (const Moved moved = move(dt); moved != Moved::done) return moved;
+    if (!arrive(t, step, recorded)) return Moved::failed;
+    system_.find_events(time_, dt, *now_, *next_);
+    if constexpr (kEnds<System>)
+      if (const double end = system_.end_time(); std::isfinite(end)) return finish_at(end);
+    turn(t);
+    return Moved::done;
+  }
+  double just_before(double t) const {
+    return t - 8 * std::numeric_limits<double>::epsilon() * std::max(std::fabs(t), schedule_.dt);
+  }
+  void forget() {
+    if (collocation_) collocation_->forget();
+  }
+
   // the last step, cut short
   Moved finish_at(double end) {
-    if (collocation_) collocation_->forget();
+    forget();
     if (end > time_) {
       Moved moved = Moved::paused;
       while (moved == Moved::paused) moved = move(end - time_);
@@ -239,6 +266,7 @@ class Simulation {
   std::size_t size_;
   std::vector<double> y_, next_y_, stage_y_, sum_;
   std::ptrdiff_t step_ = 0, recorded_ = 0, recorded_step_ = -1, summarised_ = 0;
+  std::size_t broken_ = 0;  // breaks that are behind
   bool failed_ = false, ended_ = false;
   double failure_time_ = 0, time_;
   std::unique_ptr<Collocation<System>> collocation_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <zveno/solve/decompositions.hpp>
 
@@ -36,47 +37,88 @@ double rank_tolerance(const Linkage& linkage, const double* f) {
   return std::max(1e-10, 10 * most / linkage.length());
 }
 
+// Groups of loops (L32) move and close without each other.
 class Closer {
  public:
   Closer(const KernelTable& kernels, const Linkage& linkage, const ClosingLimits& limits)
       : kernels_(kernels),
         linkage_(linkage),
         limits_(limits),
-        n_(linkage.chain().n()),
-        m_(linkage.rows()),
+        all_joints_(linkage.chain().n()),
+        all_rows_(linkage.rows()),
         scale_(column_scale(linkage)),
+        residuals_(all_rows_),
+        jacobian_(all_rows_, all_joints_),
         given_(linkage.given() + 1) {}
 
   Closing run(double* q, double* f) {
-    Closing best = from(q, f);
-    // (L27) other starts, the same ones every time
-    Vector start = Eigen::Map<const Vector>(q, n_);
-    std::uint32_t seed = 12345;
-    for (int k = 0; k < kRestarts && !best.closed && !stopped_; ++k) {
-      Vector other = start;
-      for (int i = 0; i < n_; ++i) {
-        seed = 1664525u * seed + 1013904223u;
-        if (!limits_.held[i]) other[i] += 2.0 * (seed / 4294967296.0) - 1.0;
+    Closing result;
+    result.closed = true;
+    const auto close = [&](const LoopGroup& group) {
+      joints_.clear(), rows_.clear();
+      for (const int b : group.bodies) joints_.push_back(linkage_.chain().user_index()[b]);
+      std::sort(joints_.begin(), joints_.end());
+      for (const int k : group.constraints) {
+        const LoopConstraint& c = linkage_.constraints()[k];
+        for (int i = c.first; i < c.first + c.count; ++i) rows_.push_back(i);
       }
-      clip(other);
-      Vector residual(m_);
-      const Closing found = from(other.data(), residual.data());
-      if (!(found.residual < best.residual)) continue;
-      best = found;
-      std::copy_n(other.data(), n_, q);
-      std::copy_n(residual.data(), m_, f);
+      const Closing part = close_part(q);
+      result.closed &= part.closed;
+      result.steps += part.steps;
+      result.residual = std::max(result.residual, part.residual);
+      result.rate = std::max(result.rate, part.rate);
+    };
+    if (linkage_.grouped()) {
+      for (const LoopGroup& group : linkage_.groups())
+        if (!group.constraints.empty() && !stopped_) close(group);
+    } else {
+      close(linkage_.whole());
     }
-    return best;
+    if (stopped_ || !ask(LinkageFunction::residual, q, f)) std::fill_n(f, all_rows_, INFINITY);
+    return result;
   }
 
  private:
   static constexpr int kRestarts = 8, kMostSteps = 400;
 
+  int n() const { return static_cast<int>(joints_.size()); }
+  int m() const { return static_cast<int>(rows_.size()); }
+
+  Closing close_part(double* q) {
+    const Vector start = Eigen::Map<const Vector>(q, all_joints_);
+    Closing best = from(q);
+    // (L27) other starts, the same ones every time
+    std::uint32_t seed = 12345;
+    for (int k = 0; k < kRestarts && !best.closed && !stopped_; ++k) {
+      Vector other = start;
+      for (const int i : joints_) {
+        seed = 1664525u * seed + 1013904223u;
+        if (!limits_.held[i]) other[i] += 2.0 * (seed / 4294967296.0) - 1.0;
+      }
+      clip(other);
+      const Closing found = from(other.data());
+      if (!(found.residual < best.residual)) continue;
+      best = found;
+      for (const int i : joints_) q[i] = other[i];
+    }
+    return best;
+  }
+
   void clip(Vector& q) const {
-    for (int i = 0; i < n_; ++i)
+    for (const int i : joints_)
       if (!limits_.held[i]) q[i] = std::clamp(q[i], limits_.lower[i], limits_.upper[i]);
   }
-  bool residual(const double* q, double* f) { return ask(LinkageFunction::residual, q, f); }
+  bool residual(const double* q, Vector& f) {
+    if (!ask(LinkageFunction::residual, q, residuals_.data())) return false;
+    for (int i = 0; i < m(); ++i) f[i] = residuals_[rows_[i]];
+    return true;
+  }
+  bool jacobian(const double* q, Matrix& G) {
+    if (!ask(LinkageFunction::constraint_jacobian, q, jacobian_.data())) return false;
+    for (int i = 0; i < m(); ++i)
+      for (int j = 0; j < n(); ++j) G(i, j) = jacobian_(rows_[i], joints_[j]);
+    return true;
+  }
   bool ask(LinkageFunction function, const double* q, double* out) {
     if (linkage_.given() && !limits_.given(q, given_.data())) return stopped_ = true, false;
     const LinkageJob job(linkage_, function);
@@ -89,14 +131,15 @@ class Closer {
     return !kernels_.run(job, rows, 0, 1);
   }
 
-  Closing from(double* start, double* out) {
-    Eigen::Map<Vector> q(start, n_);
-    Vector f(m_), trial(m_), next(n_), gradient(n_);
-    Matrix G(m_, n_), A(m_, n_);
+  Closing from(double* start) {
+    Eigen::Map<Vector> q(start, all_joints_);
+    Vector f(m()), trial(m()), next(all_joints_), gradient(n()), scale(n());
+    Matrix G(m(), n()), A(m(), n());
+    for (int j = 0; j < n(); ++j) scale[j] = scale_[joints_[j]];
     Closing result;
     const double length = linkage_.length();
     const auto most = [](const Vector& x) { return x.size() ? x.cwiseAbs().maxCoeff() : 0.0; };
-    if (!residual(q.data(), f.data())) f.setConstant(INFINITY);
+    if (!residual(q.data(), f)) f.setConstant(INFINITY);
     double norm = f.norm(), mu = -1, reference = norm;
     int idle = 0;
     for (; result.steps < kMostSteps && std::isfinite(norm); ++result.steps) {
@@ -105,10 +148,10 @@ class Closer {
         // one more step costs little and leaves rounding only
         if (most(f) <= 2e-16 * length || result.steps == 0) break;
       }
-      if (!ask(LinkageFunction::constraint_jacobian, q.data(), G.data())) break;
-      A = G * scale_.asDiagonal();
-      for (int i = 0; i < n_; ++i)
-        if (limits_.held[i]) A.col(i).setZero();
+      if (!jacobian(q.data(), G)) break;
+      A = G * scale.asDiagonal();
+      for (int j = 0; j < n(); ++j)
+        if (limits_.held[joints_[j]]) A.col(j).setZero();
       gradient = A.transpose() * f;
       if (!result.closed && norm > 1e-9 * length && (gradient.norm() <= 1e-10 * norm || idle >= 50)) break;
       bool moved = false;
@@ -140,7 +183,6 @@ class Closer {
       if (result.closed) break;
     }
     result.residual = most(f);
-    std::copy_n(f.data(), m_, out);
     return result;
   }
 
@@ -156,17 +198,21 @@ class Closer {
 
   // a step of scaled coordinates inside the limits; false: |f| does not fall
   bool take(const Eigen::Map<Vector>& q, const Vector& step, Vector& next, Vector& trial, double norm) {
-    next = q + scale_.cwiseProduct(step);
+    next = q;
+    for (int j = 0; j < n(); ++j) next[joints_[j]] = q[joints_[j]] + scale_[joints_[j]] * step[j];
     clip(next);
-    if (!next.allFinite() || !residual(next.data(), trial.data())) return false;
+    if (!next.allFinite() || !residual(next.data(), trial)) return false;
     return trial.norm() < norm;
   }
 
   const KernelTable& kernels_;
   const Linkage& linkage_;
   const ClosingLimits& limits_;
-  const int n_, m_;
+  const int all_joints_, all_rows_;
   const Vector scale_;
+  Vector residuals_;
+  Matrix jacobian_;
+  std::vector<int> joints_, rows_;  // those that are being closed
   std::vector<double> given_;
   bool stopped_ = false;
 };
@@ -180,12 +226,32 @@ Closing close_linkage(const KernelTable& kernels, const Linkage& linkage, const 
 
 int scaled_rank(const Linkage& linkage, const double* G, const double* f, double* values) {
   const Matrix A = scaled(linkage, G);
+  const int count = static_cast<int>(std::min(A.rows(), A.cols()));
   if (!A.size()) return 0;
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(A);
-  const Vector& s = svd.singularValues();
-  std::copy_n(s.data(), s.size(), values);
-  const double least = rank_tolerance(linkage, f) * s[0];
-  return static_cast<int>((s.array() > least).count());
+  if (linkage.grouped()) {  // the blocks of the groups have the values of the whole
+    std::fill_n(values, count, 0.0);
+    double* to = values;
+    for (const LoopGroup& group : linkage.groups()) {
+      const auto n = static_cast<Eigen::Index>(group.bodies.size());
+      Eigen::MatrixXd block(0, n);
+      for (const int k : group.constraints) {
+        const LoopConstraint& c = linkage.constraints()[k];
+        const Eigen::Index first = block.rows();
+        block.conservativeResize(first + c.count, n);
+        for (Eigen::Index j = 0; j < n; ++j)
+          block.block(first, j, c.count, 1) = A.block(c.first, linkage.chain().user_index()[group.bodies[j]], c.count, 1);
+      }
+      if (!block.size()) continue;
+      const Eigen::JacobiSVD<Eigen::MatrixXd> svd(block);
+      to = std::copy_n(svd.singularValues().data(), svd.singularValues().size(), to);
+    }
+    std::sort(values, values + count, std::greater<double>());
+  } else {
+    const Eigen::JacobiSVD<Eigen::MatrixXd> svd(A);
+    std::copy_n(svd.singularValues().data(), count, values);
+  }
+  const double least = rank_tolerance(linkage, f) * values[0];
+  return static_cast<int>(std::count_if(values, values + count, [&](double s) { return s > least; }));
 }
 
 bool choose_rows(const Linkage& linkage, const double* G, const double* f, RowChoice& choice) {
@@ -234,13 +300,12 @@ RowChoice choose_rows(const Linkage& linkage, const double* G, int count) {
   }
   std::sort(choice.active.begin(), choice.active.end());
   // what no joint moves at any of the states, moves nowhere: across the plane of a planar loop
+  Vector most = Vector::Zero(m);
+  for (int s = 0; s < count; ++s)
+    most = most.cwiseMax(scaled(linkage, G + static_cast<std::ptrdiff_t>(s) * m * n).cwiseAbs().rowwise().maxCoeff());
   for (const bool still : {false, true})
-    for (int i = 0; i < m; ++i) {
-      double most = 0;
-      for (int s = 0; s < count; ++s)
-        most = std::max(most, scaled(linkage, G + static_cast<std::ptrdiff_t>(s) * m * n).row(i).cwiseAbs().maxCoeff());
-      if (!taken[i] && (most < kStill) == still) choice.redundant.push_back(i), choice.zero += still;
-    }
+    for (int i = 0; i < m; ++i)
+      if (!taken[i] && (most[i] < kStill) == still) choice.redundant.push_back(i), choice.zero += still;
   choice.assign_roles();
   return choice;
 }

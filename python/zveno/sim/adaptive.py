@@ -52,6 +52,8 @@ class AdaptiveRun:
         self._solver: Any = None
         self.dense = Dense()
         self._broken_at: float | None = None
+        self._break: float | None = None
+        self._near = 1e-9 * plan.dt
         self._ended = False
 
     def advance(self, count: int) -> bool:
@@ -81,13 +83,23 @@ class AdaptiveRun:
             return found
 
         tolerances = {"rtol": max(self._plan.rtol, 3e-14), "atol": self._plan.atol}
-        self._solver = self._solver_type(rates, t, y, self._time(last), **tolerances)
+        end = self._time(last)
+        self._break = next((x for x in self._plan.breaks if t + self._near < x <= end + self._near), None)
+        if self._break is not None:  # what holds from there on is not seen before
+            end = self._break - 8 * float(np.finfo(float).eps) * max(abs(self._break), self._plan.dt)
+        self._solver = self._solver_type(rates, t, y, end, **tolerances)
         self._bound = last
 
     def _one(self) -> bool:
         """To the next state of the record."""
         solver, target = self._solver, self._time(self.step + 1)
+        breaks = False
         while solver.t < target:
+            if solver.status == "finished" and self._break is not None:
+                if breaks := self._break >= target - self._near:
+                    break
+                self._begin(self._break, self._projected(self._break, solver.y))
+                solver = self._solver
             solver.step()
             if solver.status == "failed":
                 self._broken_at, self._ended = float(solver.t), True
@@ -98,8 +110,11 @@ class AdaptiveRun:
                 solver.f = solver.fun(solver.t, solver.y)
             if solver.t < target and not self._reach(float(solver.t), self.step, solver.y, False):
                 return False
-        y = solver.y if solver.t == target else self._projected(target, self.dense(target))
-        restarts = self.step + 1 == self._bound < self._plan.steps
+        if breaks:
+            y = self._projected(target, solver.y)
+        else:
+            y = solver.y if solver.t == target else self._projected(target, self.dense(target))
+        restarts = (self.step + 1 == self._bound or breaks) and self.step + 1 < self._plan.steps
         recorded = (self.step + 1) % self._plan.every == 0 or self.step + 1 == self._plan.steps
         if not self._reach(target, self.step + 1, y, recorded):
             return False

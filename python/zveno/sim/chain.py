@@ -226,6 +226,7 @@ class ChainOptions(Options, total=False):
     base_motion: BaseMotion | None
     method: Method
     hold: float | None
+    breaks: ArrayLike | None
     events: Sequence[Watched] | Mapping[str, Watched] | Watched | None
     record: Sequence[str] | None
     rtol: float | None
@@ -238,6 +239,7 @@ OTHER_WORDS: Final = {
     **dict.fromkeys(("velocity", "velocities", "dq", "qdot", "v", "v0", "qd0", "u", "rates"), "qd"),
     **dict.fromkeys(("base", "base_acceleration", "motion"), "base_motion"),
     **dict.fromkeys(("period", "sample_time", "zero_order_hold", "control_dt"), "hold"),
+    **dict.fromkeys(("tstops", "break_times", "discontinuities"), "breaks"),
     **dict.fromkeys(("fields", "outputs", "store"), "record"),
     **dict.fromkeys(("event", "stop", "contact_plane"), "events"),
 }
@@ -262,6 +264,7 @@ def simulate_chain(
     external: Mapping[str, Load] | None = None,
     base_motion: BaseMotion | None = None,
     hold: float | None = None,
+    breaks: ArrayLike | None = None,
     events: Sequence[Watched] | Mapping[str, Watched] | Watched | None = None,
     t_start: float = 0.0,
     method: Method = "rk4",
@@ -301,6 +304,11 @@ def simulate_chain(
     hold : float, s
         Functions `tau` and `laws` are called once in each period of this length, a whole number of steps, and what they
         gave is held; default: they are called at every evaluation.
+    breaks : (k,) array, s
+        Times at which something that acts changes suddenly. Steps are split there, so that none mixes what holds before
+        with what holds after, which would cost a method its order; at the time itself the new holds. Functions of the
+        call may have them as their attribute ``breaks``, as `zveno.trajectory.Trajectory` has. Tables are continuous,
+        and their kinks are not split at by themselves.
     events : functions f(t, q, qd), `Event` or `PlaneContact`, a sequence or a dict of them by name
         Their zeros are events: found inside the step, listed in ``events`` of the record as `Crossing`; terminal ones
         end the motion there. Functions may have the attributes ``terminal`` and ``direction``, as those of SciPy.
@@ -379,8 +387,9 @@ def simulate_chain(
         raise TypeError(f"simulate: chain is {_show(chain)}, expected a Chain")
     made: ChainSimulation | SimulationBatch = simulated(
         ChainSimulation, chain, chain, {}, t_end, dt, q=q, qd=qd, tau=tau, laws=laws, external=external,
-        base_motion=base_motion, hold=hold, events=events, t_start=t_start, method=method, rtol=rtol, atol=atol,
-        every=every, record=record, progress=progress, on_error=on_error, check_step=check_step, threads=threads,
+        base_motion=base_motion, hold=hold, breaks=breaks, events=events, t_start=t_start, method=method, rtol=rtol,
+        atol=atol, every=every, record=record, progress=progress, on_error=on_error, check_step=check_step,
+        threads=threads,
     )  # fmt: skip
     return made
 
@@ -400,6 +409,7 @@ def simulated(
     external: Any,
     base_motion: Any,
     hold: Any,
+    breaks: Any,
     events: Any,
     t_start: Any,
     method: Any,
@@ -413,10 +423,11 @@ def simulated(
     threads: Any,
     methods: Sequence[str] = METHODS,
     drives: Sequence[tuple[int, str, Wrench]] = (),
+    functions: Sequence[Any] = (),
 ) -> Any:
     """The motion of `model`, a chain or a linkage of `chain`; `held_by`: what else `_core.ChainRun` is told of it.
 
-    `drives`: of constraints, by their places and names.
+    `drives`: of constraints, by their places and names. `functions`: of time, of constraints.
     """
     n = chain.n
     plan = Plan.checked(t_end, dt, t_start, method, every, progress, on_error, check_step, threads, methods, rtol, atol)
@@ -446,6 +457,8 @@ def simulated(
     }
     loads = _loads(chain, external)
     base = None if base_motion is None else as_load(base_motion, "base_motion", 9)
+    given = [load.function for load in [*(x for _, x in loads), *(x for _, _, x in drives), *([base] if base else [])]]
+    plan = plan.broken_at(breaks, [x for x in (function, tau, *given, *functions) if callable(x)])
     shapes = {name: array.shape[:-1] for name, array in start.items()}
     shapes |= {f"external of link '{link}'": load.lead for link, load in loads}
     shapes |= {f"drive of constraint '{name}'": load.lead for _, name, load in drives}
@@ -496,7 +509,7 @@ def simulated(
     calls_back = bool(forces) or any(load.function is not None for load in called) or adaptive
     calls_back |= kind._calls_back(model) or watched.calls_back or (base is not None and base.function is not None)
     lanes = None
-    plain = not (calls_back or called or base or watched.given)
+    plain = not (calls_back or called or base or watched.given or plan.breaks)
     if lead and plain and plan.method in EXPLICIT and kind._in_lanes(model):
         lanes = _lanes(chosen, effort, lead, rows["q"], rows["qd"])
         lanes = lanes and lanes._replace(**held_by)

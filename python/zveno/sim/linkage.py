@@ -161,6 +161,7 @@ def simulate_linkage(
     external: Mapping[str, Load] | None = None,
     base_motion: BaseMotion | None = None,
     hold: float | None = None,
+    breaks: ArrayLike | None = None,
     events: Sequence[Watched] | Mapping[str, Watched] | Watched | None = None,
     t_start: float = 0.0,
     method: Method = "rk4",
@@ -202,6 +203,9 @@ def simulate_linkage(
         See `Chain.simulate`. Implicit methods solve for accelerations that meet the constraints at their stages, (L43);
         states are projected after every step, those of the adaptive methods too, whose states in between, ``at(t)``,
         are closed to the tolerance.
+    breaks : (k,) array, s
+        See `Chain.simulate`; functions of time of constraints and targets may have the attribute ``breaks`` too. Rates
+        that a target changes suddenly are changed by an impact, the projection of rates, whose work is not counted.
     tau, laws, external, hold, events, t_start, rtol, atol, every, record, progress, on_error, check_step, threads
         See `Chain.simulate`; steps are not checked against a limit of stability.
 
@@ -241,11 +245,20 @@ def simulate_linkage(
         gains = tuple(as_amount(x, refuse, "baumgarte") for x in given)  # type: ignore[assignment]
     made: LinkageSimulation | SimulationBatch = simulated(
         LinkageSimulation, linkage, linkage.chain, {"linkage": linkage, "baumgarte": gains}, t_end, dt, q=q, qd=qd,
-        tau=tau, laws=laws, external=external, base_motion=base_motion, hold=hold, events=events, t_start=t_start,
-        method=method, rtol=rtol, atol=atol, every=every, record=record, progress=progress, on_error=on_error,
-        check_step=check_step, threads=threads, drives=_drives(linkage, drive),
+        tau=tau, laws=laws, external=external, base_motion=base_motion, hold=hold, breaks=breaks, events=events,
+        t_start=t_start, method=method, rtol=rtol, atol=atol, every=every, record=record, progress=progress,
+        on_error=on_error, check_step=check_step, threads=threads, drives=_drives(linkage, drive),
+        functions=_functions(linkage),
     )  # fmt: skip
     return made
+
+
+def _functions(linkage: Linkage) -> list[Any]:
+    """What constraints are told by functions."""
+    found: list[Any] = []
+    for x in linkage.constraints:
+        found += [x.offset, x.length, x.function, *(target.function for target in x.targets)]
+    return [f for f in found if callable(f)]
 
 
 def _drives(linkage: Linkage, given: Any) -> list[tuple[int, str, Wrench]]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, TypeAl
 import numpy as np
 
 from .. import _core
-from .._check import _show, as_choice, as_integer, as_number, levels_outside
+from .._check import _show, as_array, as_choice, as_integer, as_list, as_number, levels_outside
 from .._extras import optional
 from ..errors import SimulationWarning, StepError
 from .stability import FAR, Linearised, Spring
@@ -65,6 +65,7 @@ class Plan(NamedTuple):
     rtol: float = 0.0
     atol: float = 1e-12
     watched: tuple[str, ...] = ()  # names of the caller's events
+    breaks: tuple[float, ...] = ()  # times at which a step ends, increasing
 
     @classmethod
     def checked(
@@ -121,7 +122,27 @@ class Plan(NamedTuple):
             implicit=self.method if self.method in IMPLICIT else "",
             rtol=self.rtol,
             atol=self.atol,
+            breaks=list(self.breaks),
         )
+
+    def broken_at(self, breaks: Any, functions: Sequence[Any]) -> Self:
+        """The plan with steps that end at `breaks`, and where functions say by their attribute of that name."""
+        found: set[float] = set()
+        named = [("breaks", breaks)] if breaks is not None else []
+        named += [
+            (f"breaks of function '{getattr(x, '__name__', type(x).__name__)}'", x.breaks)
+            for x in functions
+            if hasattr(x, "breaks")
+        ]
+        for what, given in named:
+            times = as_list(given)
+            if times is None:
+                refuse(f"{what} is {_show(given)}, expected times (k,)")
+            found |= set(as_array(times, refuse, what, (len(times),)).tolist())
+        end = self.start + self.dt * self.steps
+        near = 1e-9 * self.dt
+        inside = sorted(t for t in found if self.start + near < t <= end + near)
+        return self._replace(breaks=tuple(t for i, t in enumerate(inside) if not i or t > inside[i - 1] + near))
 
     @property
     def explicit(self) -> bool:

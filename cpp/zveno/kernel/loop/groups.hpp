@@ -43,6 +43,17 @@ template <class T>
 struct GroupSolution {
   T *M, *h, *effort;
   T* F[6];
+  // if multipliers are wanted: the columns of its active rows, R N at rest of the carrier and how it changes with its motion
+  const OrthogonalRows<T>* columns;
+  T *N, *by[6];
+};
+
+// redundant rows of a group by its active ones: row j is X[j r ...] times them
+template <class T>
+struct GroupRedundancy {
+  const int *active, *redundant;
+  int r, e;
+  const T* X;
 };
 
 }  // namespace zveno

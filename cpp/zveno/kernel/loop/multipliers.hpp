@@ -99,9 +99,9 @@ class OrthogonalRows {
   int count_ = 0;
 };
 
-// (L28) effort: n, L^-T (tau - bias), on return L^-T of all efforts; gam: of the columns, on return the multipliers
+// (L28) effort: n, L^-T (tau - bias), on return L^-T of all efforts; gam: of the columns, on return R times the multipliers
 template <class T>
-void constrained_efforts(const OrthogonalRows<T>& rows, int n, T* effort, T* gam, Scratch& scratch) {
+void hold_efforts(const OrthogonalRows<T>& rows, int n, T* effort, T* gam, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
   const int r = rows.count();
   T* c = scratch.take<T>(r);
@@ -113,6 +113,11 @@ void constrained_efforts(const OrthogonalRows<T>& rows, int n, T* effort, T* gam
     for (int b = 0; b < n; ++b) effort[b] += s * v[b];
     gam[j] = s - c[j];
   }
+}
+// on return gam are the multipliers
+template <class T>
+void constrained_efforts(const OrthogonalRows<T>& rows, int n, T* effort, T* gam, Scratch& scratch) {
+  hold_efforts(rows, n, effort, gam, scratch);
   rows.solve(gam);
 }
 
