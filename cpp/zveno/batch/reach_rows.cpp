@@ -174,7 +174,7 @@ class ReachLanes {
   // false: no row is left
   bool take_row(int l) {
     lane_[l] = {};
-    best_E_.v[l] = kInfinite;
+    best_E_.v[l] = best_gap2_.v[l] = best_turn2_.v[l] = kInfinite;
     for (; next_row_ < end_; ++next_row_) {
       const std::ptrdiff_t row = next_row_;
       const double *goal = job_.goal.row(row), *start = job_.start.data ? job_.start.row(row) : nullptr;
@@ -196,7 +196,7 @@ class ReachLanes {
         double q = start ? start[model_.place[b]] : 0.5 * (low(b) + high(b));
         if (job_.limits) q = std::min(std::max(q, inner_[2 * b]), inner_[2 * b + 1]);
         first_[l * n_ + b] = q;
-        state_.q[b].v[l] = q;
+        state_.q[b].v[l] = best_q_[b].v[l] = q;
       }
       bound(l, job_.limits);
       return true;

@@ -24,6 +24,7 @@ __all__ = ["time_optimal"]
 
 _MOST: Final = 20_000  # nodes
 _INSIDE: Final = np.linspace(0.0, 1.0, 13)  # places of a step where limits are looked at
+_BLOCK: Final = 600  # of them at once: what fits into the nearer memory
 _SETTLED: Final = 1e-10  # change of the duration from sweep to sweep
 _NEAR: Final = 0.03
 _SWEEPS: Final = 60
@@ -363,10 +364,21 @@ class _Problem:
         knots = self.way.breaks[1:-1]  # where efforts have corners
         i = np.concatenate([np.repeat(np.arange(len(u)), len(_INSIDE)), np.searchsorted(grid.s, knots) - 1])
         s = np.concatenate([(grid.s[:-1, None] + step * _INSIDE).ravel(), knots])
-        here = np.maximum(x[i] + 2 * u[i] * (s - grid.s[i]), 0.0)
-        dense = self.at(np.minimum(s, grid.s[-1]), False)
-        pull = u[i, None]
-        values = dense.a * pull + dense.b * here[:, None] + dense.c + dense.d * np.sqrt(here)[:, None]
+        most = -np.inf
+        for block in range(0, len(s), _BLOCK):
+            some = slice(block, block + _BLOCK)
+            most = max(
+                most, self._over(np.minimum(s[some], grid.s[-1]), s[some] - grid.s[i[some]], x[i[some]], u[i[some]])
+            )
+        return most
+
+    def _over(self, s: Array, way: Array, x: Array, u: Array) -> float:
+        """The same at places s, the distance `way` behind nodes with x and u."""
+        here = np.maximum(x + 2 * u * way, 0.0)
+        dense = self.at(s, False)
+        values = dense.a * u[:, None] + dense.b * here[:, None] + dense.c
+        if dense.d.any():
+            values += dense.d * np.sqrt(here)[:, None]
         over = np.maximum(values - self.high, self.low - values) / self.size
         with np.errstate(divide="ignore", invalid="ignore"):
             faster = np.sqrt(np.where(np.isfinite(dense.most), here / dense.most, 0.0)) - 1.0
