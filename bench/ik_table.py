@@ -68,11 +68,11 @@ def rows(count: int) -> Iterator[tuple[str, ...]]:
         chain = make()
         link = arms.tip(chain)
         T, q0 = chain.pose(arms.uniform(chain, count, 1), link), arms.uniform(chain, count, 2)
-        few = range(min(SINGLES, count))
+        few = list(zip(T[:SINGLES], q0[:SINGLES], strict=True))
         solve = numeric(chain)
         _, status, _, iterations, _ = solve(T, q0)
         batch = mean_time(lambda solve=solve, T=T, q0=q0: solve(T, q0), count)
-        one = mean_time(lambda solve=solve, T=T, q0=q0, few=few: [solve(T[i], q0[i]) for i in few], len(few))
+        one = mean_time(lambda solve=solve, few=few: [solve(T, q0) for T, q0 in few], len(few))
         yield (
             name,
             "numeric",
@@ -87,15 +87,13 @@ def rows(count: int) -> Iterator[tuple[str, ...]]:
             continue
         batch = mean_time(lambda chain=chain, T=T, link=link: chain.ik_all(T, link, limits=False, threads=1), count)
         one = mean_time(
-            lambda chain=chain, T=T, link=link, few=few: [chain.ik_all(T[i], link, limits=False) for i in few], len(few)
+            lambda chain=chain, link=link, few=few: [chain.ik_all(T, link, limits=False) for T, _ in few], len(few)
         )
         found = chain.ik_all(T, link, limits=False)
         share = f"{100 * (found.counts > 0).mean():.3f} %"
         yield name, f"closed form, all {found.counts.mean():.1f}", f"{one:.1f}", f"{batch:.2f}", share, "0"
         batch = mean_time(lambda chain=chain, T=T, link=link, q0=q0: chain.ik(T, link, q0=q0, threads=1), count)
-        one = mean_time(
-            lambda chain=chain, T=T, link=link, q0=q0, few=few: [chain.ik(T[i], link, q0=q0[i]) for i in few], len(few)
-        )
+        one = mean_time(lambda chain=chain, link=link, few=few: [chain.ik(T, link, q0=q0) for T, q0 in few], len(few))
         yield name, "closed form, nearest", f"{one:.1f}", f"{batch:.2f}", share, "0"
 
 

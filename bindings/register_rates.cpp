@@ -1,9 +1,10 @@
-// Inverse velocity problem of chains, measures of their Jacobians.
+// Inverse velocity problem of chains, measures of their Jacobians; sweeps along a path.
 #include <pybind11/stl.h>
 
 #include <algorithm>
 #include <optional>
 
+#include <zveno/solve/path_steps.hpp>
 #include <zveno/solve/rates.hpp>
 
 #include "arrays.hpp"
@@ -101,9 +102,52 @@ py::dict jacobian_measures(const Numbers& J, const Numbers& scale, bool link_axe
   return out;
 }
 
+// (count, rows) lines, and bounds of x
+PathSteps path_steps(double length, const Numbers& slope, const Numbers& above, const Numbers& below, const Numbers& least,
+                     const Numbers& most) {
+  if (slope.ndim() != 2 || above.size() != slope.size() || below.size() != slope.size() || least.size() != slope.shape(0) ||
+      most.size() != slope.shape(0) || !(length > 0))
+    throw py::value_error("path_steps: sizes do not match");
+  return {slope.shape(0), slope.shape(1), length, slope.data(), above.data(), below.data(), least.data(), most.data()};
+}
+
+py::tuple reach_path_end(double length, const Numbers& slope, const Numbers& above, const Numbers& below,
+                         const Numbers& least, const Numbers& most, double end) {
+  const PathSteps steps = path_steps(length, slope, above, below, least, most);
+  Numbers low(steps.count + 1), high(steps.count + 1);
+  double *const lows = low.mutable_data(), *const highs = high.mutable_data();
+  PathStop stop;
+  {
+    Unlocked unlocked;
+    stop = reach_end(steps, end, lows, highs);
+  }
+  return py::make_tuple(low, high, stop.step, stop.x,
+                        stop.closed ? py::object(py::none()) : py::make_tuple(stop.up, stop.down));
+}
+
+py::tuple go_fast_on_path(double length, const Numbers& slope, const Numbers& above, const Numbers& below,
+                          const Numbers& least, const Numbers& most, const Numbers& low, const Numbers& high, double start) {
+  const PathSteps steps = path_steps(length, slope, above, below, least, most);
+  if (low.size() != steps.count + 1 || high.size() != steps.count + 1)
+    throw py::value_error("path_steps: sizes do not match");
+  Numbers x(steps.count + 1), u(steps.count);
+  double *const to = x.mutable_data(), *const pull = u.mutable_data();
+  to[0] = start;
+  PathStop stop;
+  {
+    Unlocked unlocked;
+    stop = go_fast(steps, low.data(), high.data(), to, pull);
+  }
+  return py::make_tuple(x, u, stop.step);
+}
+
 }  // namespace
 
 void register_rates(py::module_& m) {
+  m.def("reach_path_end", &reach_path_end, py::arg("length"), py::arg("slope"), py::arg("above"), py::arg("below"),
+        py::arg("least"), py::arg("most"), py::arg("end"));
+  m.def("go_fast_on_path", &go_fast_on_path, py::arg("length"), py::arg("slope"), py::arg("above"), py::arg("below"),
+        py::arg("least"), py::arg("most"), py::arg("low"), py::arg("high"), py::arg("start"));
   m.def("joint_rates", &joint_rates, py::arg("J"), py::arg("twist"), py::arg("scale"), py::arg("wish").none(true),
         py::arg("lower").none(true), py::arg("upper").none(true), py::arg("damping"), py::arg("region"),
         py::arg("threads").none(true));

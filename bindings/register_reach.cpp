@@ -473,10 +473,19 @@ const double* plain_start(const Reach& reach, PyObject* q0) {
 
 constexpr py::ssize_t kPose[2] = {4, 4};
 
+// without pybind11's search for the type, which the method's descriptor has looked at
+const Reach& reach_of(PyObject* self) {
+  const auto* instance = reinterpret_cast<const py::detail::instance*>(self);
+  const auto* reach = instance->simple_layout ? static_cast<const Reach*>(instance->simple_value_holder[0])
+                                              : py::cast<const Reach*>(py::handle(self));
+  if (!reach) throw py::type_error("Reach.__init__ was not called");
+  return *reach;
+}
+
 // all(T, q0, limits): every solution
 PyObject* all_of_one(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject*) {
   return guarded([&]() -> PyObject* {
-    const Reach& reach = py::handle(self).cast<const Reach&>();
+    const Reach& reach = reach_of(self);
     if (count != 3) throw py::type_error("Reach.one_all: three arguments expected");
     const double* const T = plain_in(args[0], 2, kPose);
     const double* const start = args[1] == Py_None ? reach.middle.data() : plain_vector(args[1], reach.n);
@@ -522,7 +531,7 @@ py::object counted(int value) {
 // one(T, q0, numeric=False): a solution inside of the limits, within the usual tolerance
 PyObject* one_of_one(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject*) {
   return guarded([&]() -> PyObject* {
-    const Reach& reach = py::handle(self).cast<const Reach&>();
+    const Reach& reach = reach_of(self);
     if (count != 2 && count != 3) throw py::type_error("Reach.one: two or three arguments expected");
     const bool numeric = count == 3 && args[2] == Py_True;
     const double* const T = plain_in(args[0], 2, kPose);
@@ -548,8 +557,11 @@ PyObject* one_of_one(PyObject* self, PyObject* const* args, Py_ssize_t count, Py
       job.q = q, job.residual = residual, job.iterations = &iterations, job.started = &started, job.status = &status;
       job.starts = 301;
       std::copy_n(start, n, q);
-      {
+      job.brief = true;  // some microseconds: shorter than giving the lock away is worth
+      kernels->run_reach(job, 0, 1);
+      if (status == static_cast<std::int8_t>(ReachStatus::not_found)) {
         Unlocked unlocked;
+        job.brief = false;
         kernels->run_reach(job, 0, 1);
       }
       results[3] = counted(iterations), results[4] = counted(started);

@@ -1021,6 +1021,20 @@ def joint_rates(
 def jacobian_measures(
     J: _Array, scale: _Array, link_axes: bool, gradients: bool, threads: SupportsIndex | None
 ) -> dict[str, _Array]: ...
+def reach_path_end(
+    length: float, slope: _Array, above: _Array, below: _Array, least: _Array, most: _Array, end: float
+) -> tuple[_Array, _Array, int, float, tuple[int, int] | None]: ...
+def go_fast_on_path(
+    length: float,
+    slope: _Array,
+    above: _Array,
+    below: _Array,
+    least: _Array,
+    most: _Array,
+    low: _Array,
+    high: _Array,
+    start: float,
+) -> tuple[_Array, _Array, int]: ...
 
 class Reach:
     def __init__(

@@ -578,3 +578,42 @@ def test_what_has_no_closed_form_is_told_why(make, options, words):
 def test_bad_poses_are_refused(T, words):
     with pytest.raises(ValueError, match=words):
         arms.puma().ik_all(T)
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        [(0, 0.39, 0.18, 0), (0, 0.47, 0.19, 0), (0, 0.39, -0.14, -arms.RIGHT)],  # the wrist stays in a plane
+        [(0, 0, 0, 0), (0, 0.47, 0.19, arms.RIGHT), (0, 0.38, -0.14, -arms.RIGHT)],  # two axes are one line
+    ],
+)
+def test_an_arm_that_is_singular_everywhere_has_no_closed_form(front):
+    """Its solutions are lines: `ik` finds one near the start."""
+    chain = arms.arm([*front, (0, 0.2, 0, arms.RIGHT), (0, 0, 0, -arms.RIGHT), (0, 0.1, 0, 0)])
+    q = np.array([0.3, 0.4, 0.5, 0.6, 0.7, 0.8])
+    T = chain.pose(q, "tool")
+    with pytest.raises(ValueError, match="joints can move while the link stands, wherever it is"):
+        chain.ik_all(T)
+    s = chain.ik(T, q0=q + 0.1, tolerance=1e-9)
+    assert np.abs(s.q - q).max() < 0.3
+    np.testing.assert_allclose(chain.pose(s.q, "tool"), T, atol=1e-8)
+
+
+def test_palletisers_are_five_joints_with_a_level_flange():
+    """Their rods keep q2 + q3 + q4; the two sides of the arm by the law of cosines."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        d, a1, a2, a3, a4, d5 = rng.uniform(0.1, 1.2, 6)
+        rows = [(0, d, a1, arms.RIGHT), (0, 0, a2, 0), (0, 0, a3, 0), (0, 0, a4, arms.RIGHT), (0, d5, 0, 0)]
+        chain = arms.arm(rows)
+        q1, q2, q3, q5 = rng.uniform(-1, 1, 4) + np.array([0, 1, -1.2, 0])
+        s = chain.ik_all(chain.pose([q1, q2, q3, -q2 - q3, q5], "tool"), limits=False)
+        # level solutions that face the target, from the place of the flange alone
+        x, z = a2 * math.cos(q2) + a3 * math.cos(q2 + q3), a2 * math.sin(q2) + a3 * math.sin(q2 + q3)
+        bend = math.acos(min(1.0, max(-1.0, (x * x + z * z - a2 * a2 - a3 * a3) / (2 * a2 * a3))))
+        for b in (bend, -bend):
+            lift = math.atan2(z, x) - math.atan2(a3 * math.sin(b), a2 + a3 * math.cos(b))
+            wanted = np.array([q1, lift, b, -lift - b, q5])
+            assert np.abs(turned(s.q - wanted, chain)).max(axis=1).min() < 1e-9
+        away = turned(s.q[:, 1:4].sum(axis=1)[:, None], arms.arm(rows[:1]))[:, 0]
+        assert np.minimum(np.abs(away), math.pi - np.abs(away)).max() < 1e-12

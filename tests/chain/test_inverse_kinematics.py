@@ -503,6 +503,20 @@ def test_a_link_that_nothing_moves_is_refused():
         chain.ik(np.eye(4), "foot")
 
 
+def test_options_are_looked_at_in_every_call():
+    chain = arms.ur5()
+    T = chain.pose(np.full(6, 0.3), "tool")
+    for _ in range(3):
+        chain.ik(T)
+        with pytest.raises(ValueError, match="on_error is 'x'"):
+            chain.ik(T, on_error="x")
+
+
+def test_what_is_left_of_a_way_without_end_is_not_nothing():
+    with pytest.raises(zv.UnreachableError, match="inf m"):
+        arms.ur5().ik(arms.shifted(1e300, 0, 0))
+
+
 def test_control_c_is_heard():
     chain = arms.panda()
     T = np.tile(arms.shifted(9, 0, 0), (20000, 1, 1))  # out of reach: every start is tried

@@ -5,6 +5,7 @@ import pytest
 import zveno as zv
 from scipy.interpolate import CubicSpline
 from zveno.trajectory import path, spline
+from zveno.trajectory.pieces import Pieces
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 30])
@@ -85,3 +86,25 @@ def test_motion_along_a_path_keeps_limits_of_jerk_at_the_knots():
     way = path([[0.0, 0.0], [1.0, 0.5], [0.5, 2.0], [0.0, 1.0]])
     move = way.timed(1.0).within(jerk=50.0)
     assert np.abs(move.at(np.linspace(0, move.duration, 200_001)).jerk).max() == pytest.approx(50.0, rel=1e-4)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 4])
+def test_peaks_of_pieces_are_those_of_their_roots(degree):
+    """Of all sizes of coefficients, some of them zero, against the extrema by numpy.roots."""
+    rng = np.random.default_rng(degree)
+    for trial in range(40):
+        breaks = np.cumsum(rng.uniform(0.1, 2, 4))
+        c = rng.normal(size=(3, degree + 1, 2)) * 10.0 ** rng.integers(-5, 5, (1, degree + 1, 1))
+        if trial % 3 == 0:
+            c[:, rng.integers(degree + 1)] = 0
+        low, high, at_low, at_high = Pieces(breaks, c).peaks(0)
+        for j in range(2):
+            values = []
+            for i in range(3):
+                p = np.polynomial.Polynomial(c[i, :, j])
+                h = p.deriv().roots()
+                h = h.real[(abs(h.imag) < 1e-7) & (h.real > 0) & (h.real < breaks[i + 1] - breaks[i])]
+                values += p(np.concatenate([[0, breaks[i + 1] - breaks[i]], h])).tolist()
+            size = max(map(abs, values))
+            assert [low[j], high[j]] == pytest.approx([min(values), max(values)], abs=1e-9 * size)
+            assert breaks[0] <= at_low[j] <= breaks[-1] >= at_high[j] >= breaks[0]

@@ -2,6 +2,8 @@
 // missing, are handed over one by one. docs/inverse-kinematics.md, section 3.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 
 #include <zveno/batch/lanes.hpp>
 #include <zveno/batch/rows.hpp>
@@ -151,10 +153,12 @@ class ArmLanes {
           for (int j = 0; j < 8; j += kLanes) Packed::load(b + j).store(q + j);  // what is beyond will be written over
         else
           job_.write(row + l, b, q);
-        ArmNote note = kOfSigns.note[t >> 5];
+        // into its place part by part: a copy of what has just been put together would wait for its parts
+        ArmNote& note = found.note[found.size++];
         note.gap2 = static_cast<float>(b[layout_.gap2()]), note.turn2 = static_cast<float>(b[layout_.turn2()]);
+        std::memcpy(note.configuration, kOfSigns.note[t >> 5].configuration,
+                    sizeof(ArmNote) - offsetof(ArmNote, configuration));
         note.branch = static_cast<std::uint8_t>(k);
-        found.note[found.size++] = note;
       }
       job_.count[row + l] = inside;
       job_.outside[row + l] = known - inside;
@@ -240,10 +244,10 @@ class ArmLanes {
         Packed first = zero, open = good[i] * good[k], alike = open;  // whether k is before i
         for (int j = 0; j < n_ && any_below(zero, alike); ++j) {
           const Packed d = all_[k * layout_.size() + j] - all_[i * layout_.size() + j], size = magnitude(d);
-          const Packed decided = pick_below(size, Packed(kArmSame), zero, one);
-          first = first + open * decided * pick_below(d, zero, one, zero);
-          open = open * (one - decided);
-          alike = alike * pick_below(size, Packed(kTurn - kArmSame), one - decided, one);
+          const auto equal = below(size, Packed(kArmSame));
+          first = first + pick(equal, zero, pick_below(d, zero, open, zero));
+          open = pick(equal, open, zero);
+          alike = pick(equal, alike, pick_below(size, Packed(kTurn - kArmSame), zero, alike));
         }
         same = greater(same, alike);
         rank[i] += good[k] * first, rank[k] += good[i] * (one - first);

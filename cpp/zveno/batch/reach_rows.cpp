@@ -46,8 +46,10 @@ class ReachLanes {
     first_ = scratch.take<double>(static_cast<std::size_t>(kLanes) * n_);
     answer_ = scratch.take<double>(static_cast<std::size_t>(kLanes) * n_);
     // bounds inside of which q is kept; one that leaves a whole turn does not bind, it is met by turns at the end
-    inner_ = scratch.take<double>(2 * static_cast<std::size_t>(n_));
+    inner_ = scratch.take<double>(4 * static_cast<std::size_t>(n_));
+    low_ = inner_ + 2 * n_, range_ = low_ + n_;
     for (int b = 0; b < n_; ++b) {
+      low_[b] = low(b), range_[b] = high(b) - low_[b];
       const bool wide = revolute(b) && model_.upper[b] - model_.lower[b] >= kTurn;
       inner_[2 * b] = wide ? -kInfinite : model_.lower[b];
       inner_[2 * b + 1] = wide ? kInfinite : model_.upper[b];
@@ -61,25 +63,23 @@ class ReachLanes {
     next_row_ = begin, end_ = begin + 1;
     if (job_.nearest || !take_row(0)) return false;
     const int starts = std::min(job_.starts, kAtOnce);
-    for (int l = 1; l < kLanes; ++l) {
-      for (int i = 0; i < goals_; ++i) goal_[i].v[l] = goal_[i][0];
-      for (int b = 0; b < n_; ++b) {
-        state_.q[b].v[l] = state_.q[b][0], first_[l * n_ + b] = first_[b];
-        lower_[b].v[l] = lower_[b][0], upper_[b].v[l] = upper_[b][0];
-      }
-      lane_[l] = {};
+    for (int i = 0; i < goals_; ++i) goal_[i] = Packed(job_.goal.row(begin)[i]);
+    for (int b = 0; b < n_; ++b) {
+      state_.q[b] = Packed(first_[b]);
+      lower_[b] = Packed(job_.limits ? inner_[2 * b] : -kInfinite);
+      upper_[b] = Packed(job_.limits ? inner_[2 * b + 1] : kInfinite);
+      for (int l = 1; l < kFirst; ++l) first_[l * n_ + b] = first_[b];
     }
     int made = 1, lead = starts, steps[kAtOnce] = {};  // `lead`: the first start that has led there
     const auto begin_start = [&](int l) { lane_[l] = {}, lane_[l].row = begin, lane_[l].start = made++; };
     int who[kLanes], count = 0;  // lanes whose start is to be sampled
     for (int l = 1; l < kFirst && made < starts; ++l) begin_start(l), who[count++] = l;
-    sample(who, count);
+    sample(who, count, goal_);
     while (true) {
       reach_error(model_, goal_, state_);
-      Packed moves(0.0);
       bool any = false;
       count = 0;
-      for (int l = 0; l < kLanes; ++l) {
+      for (int l = 0; l < kFirst; ++l) {
         Lane& lane = lane_[l];
         if (lane.row < 0 || lane.start > lead) continue;
         const double E = state_.E[l], gap2 = state_.gap2[l], turn2 = state_.turn2[l];
@@ -96,17 +96,15 @@ class ReachLanes {
           if (made < std::min(starts, lead)) begin_start(l), who[count++] = l;
         } else {
           ++lane.step, ++lane.total;
-          moves.v[l] = 1.0, any = true;
+          any = true;
         }
       }
-      if (any) {
-        reach_step(model_, goal_, lower_, upper_, Packed(0.05) * state_.E + Packed(1e-12), state_, next_);
-        const auto move = below(Packed(0.5), moves);
-        for (int b = 0; b < n_; ++b) state_.q[b] = pick(move, next_[b], state_.q[b]);
-      } else if (count == 0) {
+      // lanes that have nothing to do move too, which nobody sees
+      if (any)
+        reach_step(model_, goal_, lower_, upper_, Packed(0.05) * state_.E + Packed(1e-12), state_, state_.q);
+      else if (count == 0)
         break;
-      }
-      sample(who, count);
+      sample(who, count, goal_);
     }
     if (lead == starts) return false;
     lane_[0] = {};
@@ -143,7 +141,7 @@ class ReachLanes {
         late = std::max(late, ++lane.waiting);
         who[waiting++] = l;
       }
-      if (waiting >= kTogether || late > kPatience || !any) sample(who, waiting);
+      if (waiting >= kTogether || late > kPatience || !any) sample(who, waiting, nullptr);
       if (!any) continue;
       reach_step(model_, goal_, lower_, upper_, Packed(0.05) * state_.E + Packed(1e-12), state_, next_);
       const auto move = below(Packed(0.5), moves);
@@ -176,7 +174,7 @@ class ReachLanes {
   // false: no row is left
   bool take_row(int l) {
     lane_[l] = {};
-    best_E_.v[l] = kInfinite;
+    best_E_.v[l] = best_gap2_.v[l] = best_turn2_.v[l] = kInfinite;
     for (; next_row_ < end_; ++next_row_) {
       const std::ptrdiff_t row = next_row_;
       const double *goal = job_.goal.row(row), *start = job_.start.data ? job_.start.row(row) : nullptr;
@@ -198,7 +196,7 @@ class ReachLanes {
         double q = start ? start[model_.place[b]] : 0.5 * (low(b) + high(b));
         if (job_.limits) q = std::min(std::max(q, inner_[2 * b]), inner_[2 * b + 1]);
         first_[l * n_ + b] = q;
-        state_.q[b].v[l] = q;
+        state_.q[b].v[l] = best_q_[b].v[l] = q;
       }
       bound(l, job_.limits);
       return true;
@@ -274,20 +272,21 @@ class ReachLanes {
     return gap2 < 0.25 * job_.gap * job_.gap && turn2 < 0.25 * job_.turn * job_.turn;
   }
 
-  // lanes who[0], ... <- their starts: of a few samples each the best, which fill the lanes of another state
-  void sample(const int* who, int count) {
+  // lanes who[0], ... <- their starts: of a few samples each the best, which fill the lanes of another state; goal: that of
+  // all lanes, if they have the same
+  void sample(const int* who, int count, const Packed* goal) {
     for (int from = 0; from < count * kSamples; from += kLanes) {
       const int here = std::min(kLanes, count * kSamples - from);
       for (int k = 0; k < kLanes; ++k) {
         const int at = from + std::min(k, here - 1), l = who[at / kSamples];
         const Lane& lane = lane_[l];
         const std::ptrdiff_t number = job_.number ? job_.number[lane.row] : lane.row;
-        const std::uint64_t row = static_cast<std::uint64_t>(number) + job_.seed;
+        const std::uint64_t row = mixed(static_cast<std::uint64_t>(number) + job_.seed);
         const std::uint64_t which = 64 * static_cast<std::uint64_t>(lane.start) + at % kSamples;
-        for (int i = 0; i < goals_; ++i) sample_goal_[i].v[k] = goal_[i][l];
-        for (int b = 0; b < n_; ++b) sample_.q[b].v[k] = low(b) + uniform(row, which, b) * (high(b) - low(b));
+        for (int i = 0; !goal && i < goals_; ++i) sample_goal_[i].v[k] = goal_[i][l];
+        for (int b = 0; b < n_; ++b) sample_.q[b].v[k] = low_[b] + uniform(row, which, b) * range_[b];
       }
-      reach_error(model_, sample_goal_, sample_);
+      reach_error(model_, goal ? goal : sample_goal_, sample_);
       for (int k = 0; k < here; ++k) {
         Lane& lane = lane_[who[(from + k) / kSamples]];
         if ((from + k) % kSamples == 0) lane.reference = kInfinite;
@@ -350,7 +349,7 @@ class ReachLanes {
   ReachState<Packed> state_, sample_;
   Packed *goal_, *sample_goal_, *next_, *lower_, *upper_;
   Packed *best_q_, best_E_{kInfinite}, best_gap2_{0.0}, best_turn2_{0.0};
-  double *first_, *answer_, *inner_;
+  double *first_, *answer_, *inner_, *low_, *range_;
   Lane lane_[kLanes];
   std::ptrdiff_t next_row_ = 0, end_ = 0;
 };
@@ -361,7 +360,11 @@ void run_reach(const ReachJob& job, std::ptrdiff_t begin, std::ptrdiff_t end) {
   Scratch& scratch = Scratch::of_this_thread();
   const Scratch::Frame frame(scratch);
   ReachLanes lanes(job, scratch);
-  if (end - begin != 1 || !lanes.run_one(begin)) lanes.run(begin, end);
+  if (end - begin == 1 && lanes.run_one(begin)) return;
+  if (job.brief)
+    job.status[begin] = static_cast<std::int8_t>(ReachStatus::not_found);
+  else
+    lanes.run(begin, end);
 }
 
 }  // namespace zveno

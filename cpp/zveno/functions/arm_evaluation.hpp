@@ -84,7 +84,11 @@ class ArmEvaluation {
   // the nearest solution, and whether there is one, inside of the limits or only outside
   T *best, *near, best_gap2{0.0}, best_turn2{0.0}, found{0.0}, beyond{0.0}, missing{0.0};
 
-  bool take() { return take_pose(pose, goal_); }
+  bool take() {
+    const bool taken = take_pose(pose, goal_);
+    want();
+    return taken;
+  }
 
   // f(i) after each branch, whose numbers are in `told`
   template <class F>
@@ -104,6 +108,7 @@ class ArmEvaluation {
   // the same of one pose, whose branches stand in the lanes
   void tell_in_lanes(const double* goal, const ArmBranch<T>& branches) {
     for (int i = 0; i < 12; ++i) goal_[i] = goal[i];
+    want();
     tell(branches, 0, false);
   }
 
@@ -156,6 +161,7 @@ class ArmEvaluation {
   static constexpr int kPolishing = 6, kPolishingRoots = 24;  // where two roots meet a step only halves the error
   static constexpr double kExact = 1e-12;                     // m over max(1, reach) and rad
 
+  void want() { wanted_ = times(goal_rotation(goal_), cast<T>(model_.frame[0].R_BU.transposed())); }
   // angles of the branch; the second of a pair has some of the first
   void angles(const ArmBranch<T>& b, bool second) {
     for (int j = 0; j < n_; ++j) {
@@ -176,7 +182,7 @@ class ArmEvaluation {
           plan_.turned[j] ? product(b.turn[j], Turn<T>{T(plan_.offset[j].s), T(plan_.offset[j].c)}) : b.turn[j];
       state_.s[j] = t.s, state_.c[j] = t.c;
     }
-    reach_chord(model_, goal_, from, state_);
+    reach_chord(model_, goal_, wanted_, from, state_);
     fresh_ = false;
     // before a polish, whose frames in a lane depend on what other lanes need
     configuration_of(plan_, state_.R_WB, state_.p_W, b, told + layout_.sign(0));
@@ -237,6 +243,7 @@ class ArmEvaluation {
   const int shared_;
   ReachState<T> state_;
   ArmBranch<T>* branch_;
+  Mat3<T> wanted_;     // rotation of the last body
   bool fresh_ = true;  // the frames are not those of the branch before
   T *goal_, *next_, *before_, *none_, *angle_;
 };

@@ -33,6 +33,7 @@ struct ReachJob {
   bool nearest = false;            // further starts, as long as they bring something nearer to the first
   double gap = 1e-6, turn = 1e-6;  // tolerances, m and rad
   int starts = 300;
+  bool brief = false;  // one row, and only its first starts: what they do not find counts as not found
   std::uint64_t seed = 0;
   const std::int64_t* number = nullptr;  // of the rows, for their starts; null: 0, 1, ...
 
@@ -43,15 +44,15 @@ struct ReachJob {
   std::int8_t* status = nullptr;
 };
 
-// (K29) a number in [0, 1) for a row, a sample and a joint, and nothing else
+// (K29) a number in [0, 1) for a row, of which it takes mixed(row), a sample and a joint, and nothing else
 inline std::uint64_t mixed(std::uint64_t z) {
   z += 0x9E3779B97F4A7C15u;
   z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
   z = (z ^ z >> 27) * 0x94D049BB133111EBu;
   return z ^ z >> 31;
 }
-inline double uniform(std::uint64_t row, std::uint64_t sample, std::uint64_t joint) {
-  return static_cast<double>(mixed(mixed(row) + 64 * sample + joint) >> 11) * 0x1p-53;
+inline double uniform(std::uint64_t mixed_row, std::uint64_t sample, std::uint64_t joint) {
+  return static_cast<double>(static_cast<std::int64_t>(mixed(mixed_row + 64 * sample + joint) >> 11)) * 0x1p-53;
 }
 
 // 3 x 3 by rows, to 1e-6

@@ -70,7 +70,12 @@ struct Chooser {
   using P = Pack<N>;
   using I = typename Lanes<std::int64_t, N>::type;
   using V = typename P::V;
-  static P choose(const I& mask, const P& a, const P& b) { return P((V)(((I)a.v & mask) | ((I)b.v & ~mask))); }
+  static P choose(const I& mask, const P& a, const P& b) {
+#if defined(__AVX__)
+    if constexpr (N == 4) return P((V)_mm256_blendv_pd((__m256d)b.v, (__m256d)a.v, (__m256d)mask));
+#endif
+    return P((V)(((I)a.v & mask) | ((I)b.v & ~mask)));
+  }
   static I less(const P& a, const P& b) { return (I)(a.v < b.v); }
   static P magnitude(const P& a) { return P((V)((I)a.v & ~((I)P(-0.0).v))); }
   // a with the sign of b
@@ -79,6 +84,25 @@ struct Chooser {
     return P((V)(((I)a.v & ~sign) | ((I)b.v & sign)));
   }
 };
+#if defined(__AVX512F__)
+// its comparisons have mask registers, which GCC would spread over a vector
+template <>
+struct Chooser<8> {
+  using P = Pack<8>;
+  using I = __mmask8;
+  using V = typename P::V;
+  static ZVENO_INLINE P choose(I mask, const P& a, const P& b) {
+    return P((V)_mm512_mask_blend_pd(mask, (__m512d)b.v, (__m512d)a.v));
+  }
+  static ZVENO_INLINE I less(const P& a, const P& b) { return _mm512_cmp_pd_mask((__m512d)a.v, (__m512d)b.v, _CMP_LT_OQ); }
+  static ZVENO_INLINE P magnitude(const P& a) { return P((V)_mm512_abs_pd((__m512d)a.v)); }
+  static ZVENO_INLINE P signed_as(const P& a, const P& b) {
+    using B = typename Lanes<std::int64_t, 8>::type;
+    const B sign = (B)P(-0.0).v;
+    return P((V)(((B)a.v & ~sign) | ((B)b.v & sign)));
+  }
+};
+#endif
 #else
 template <int N>
 struct Chooser {

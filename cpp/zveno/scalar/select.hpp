@@ -1,6 +1,7 @@
 // Choices by value without a branch, for scalars with a value: a mask is a bool, or one for each lane.
 #pragma once
 
+#include <cmath>
 #include <initializer_list>
 
 #include <zveno/math/turn.hpp>
@@ -36,9 +37,30 @@ template <class T>
 ZVENO_INLINE T greater(const T& a, const T& b) {
   return pick_below(a, b, b, a);
 }
+// one instruction, and of equal or unordered numbers the first as above
+#if ZVENO_GNU && defined(__AVX512F__)
+ZVENO_INLINE Pack<8> lesser(const Pack<8>& a, const Pack<8>& b) {
+  return Pack<8>((Pack<8>::V)_mm512_maskz_min_pd(0xff, (__m512d)b.v, (__m512d)a.v));
+}
+ZVENO_INLINE Pack<8> greater(const Pack<8>& a, const Pack<8>& b) {
+  return Pack<8>((Pack<8>::V)_mm512_maskz_max_pd(0xff, (__m512d)b.v, (__m512d)a.v));
+}
+#elif ZVENO_GNU && defined(__AVX__)
+ZVENO_INLINE Pack<4> lesser(const Pack<4>& a, const Pack<4>& b) {
+  return Pack<4>((Pack<4>::V)_mm256_min_pd((__m256d)b.v, (__m256d)a.v));
+}
+ZVENO_INLINE Pack<4> greater(const Pack<4>& a, const Pack<4>& b) {
+  return Pack<4>((Pack<4>::V)_mm256_max_pd((__m256d)b.v, (__m256d)a.v));
+}
+#endif
 template <class T>
 ZVENO_INLINE T magnitude(const T& a) {
   return pick_below(a, T(0.0), T(-a), a);
+}
+ZVENO_INLINE double magnitude(double a) { return std::fabs(a); }
+template <int N>
+ZVENO_INLINE Pack<N> magnitude(const Pack<N>& a) {
+  return detail::Chooser<N>::magnitude(a);
 }
 // root of what may be negative by rounding, or because there is no solution
 template <class T>

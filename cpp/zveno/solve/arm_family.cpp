@@ -8,6 +8,7 @@
 #include <zveno/kernel/chain/kinematics.hpp>
 #include <zveno/math/dense.hpp>
 #include <zveno/scalar/sincos.hpp>
+#include <zveno/solve/arm_solutions.hpp>
 
 namespace zveno {
 namespace {
@@ -392,6 +393,19 @@ class Finder {
 
 }  // namespace
 
-ArmFamilyFound find_arm_family(const ReachModel& model, double tolerance) { return Finder(model, tolerance).run(); }
+ArmFamilyFound find_arm_family(const ReachModel& model, double tolerance) {
+  const ArmFamilyFound found = Finder(model, tolerance).run();
+  if (found.plan.family == ArmFamily::none) return found;
+  // wherever it stands: solutions are no points then
+  double q[kMostArmJoints], free[kMostArmJoints];
+  for (int k = 0; k < 3; ++k) {
+    for (int j = 0; j < found.plan.n; ++j)
+      q[j] = std::cos(1 + 7 * k + 3 * j) * (found.plan.prismatic[j] ? found.plan.reach : 1.0);
+    if (!free_direction(found.plan, q, free)) return found;
+  }
+  ArmFamilyFound refused;
+  refused.what = "its joints can move while the link stands, wherever it is";
+  return refused;
+}
 
 }  // namespace zveno

@@ -24,6 +24,7 @@ __all__ = ["ik", "ik_all"]
 
 _EVERYTHING: Final = (True,) * 6
 _STARTS: Final = 300
+_ON_ERROR: Final = ("raise", "nan")
 _SEED: Final = 0
 _TOLERANCE: Final = 1e-6  # m and rad
 _BAD_INPUT: Final = 4  # statuses from here on are about the arguments
@@ -428,6 +429,7 @@ def ik(
         and path is False
         and seed is _SEED
         and threads is None
+        and on_error in _ON_ERROR
         and (link is None or type(link) is str)
         and (ready := self.__dict__.get("_known_for_ik")) is not None
         and (quick := ready.quickly.get(link)) is not None
@@ -452,7 +454,7 @@ def ik(
     limits, nearest = as_flag(limits, fail, "limits"), as_flag(nearest, fail, "nearest")
     gap, turn = _tolerances(tolerance)
     starts = as_integer(function, "restarts", restarts, 0, 10**6) + 1
-    as_choice(on_error, fail, "on_error", ("raise", "nan"))
+    as_choice(on_error, fail, "on_error", _ON_ERROR)
     number = as_integer(function, "seed", seed, 0, 2**62)
     if q0 is not None and limits:
         known.refuse_start(self, q0)

@@ -52,14 +52,15 @@ class Pieces:
     def on(self, i: Array | np.ndarray[tuple[int, ...], np.dtype[np.intp]], h: Array, order: int = 0) -> list[Array]:
         """Values on the pieces i at the distances h from their begins, and derivatives up to an order."""
         h = h[..., None]
-        terms, results = self.coefficients, []
+        terms = [self.coefficients[i, m] for m in range(self.coefficients.shape[1])]
+        results = []
         for k in range(order + 1):
             if k:
-                terms = _derivative(terms)
-            value = terms[i, -1] + np.zeros_like(h)
-            for m in range(terms.shape[1] - 2, -1, -1):
-                value = value * h + terms[i, m]
-            results.append(value)
+                terms = [m * term for m, term in enumerate(terms)][1:] or [np.zeros_like(terms[0])]
+            value = terms[-1]
+            for term in terms[-2::-1]:
+                value = value * h + term
+            results.append(value + np.zeros_like(h) if len(terms) == 1 else value)
         return results
 
     def stretched(self, factor: float) -> Pieces:
@@ -102,11 +103,22 @@ def _horner(terms: Array, h: Array) -> Array:
 def roots(terms: Array, width: Array) -> Array:
     """Zeros of polynomials (k, d + 1, n) inside [0, width], (d, k, n); 0 in place of those that are not there.
 
-    Between two zeros of the derivative a polynomial has one zero or none: found by halving, all at once.
+    Of degree one and two by formulas. Else between two zeros of the derivative a polynomial has one zero or none: found
+    by halving, all at once.
     """
     degree = terms.shape[1] - 1
     if degree == 0:
         return np.zeros((0, terms.shape[0], terms.shape[2]))
+    if degree <= 2:
+        c, b = terms[:, 0], terms[:, 1]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            if degree == 1:
+                found = (-c / b)[None]
+            else:
+                a = terms[:, 2]
+                larger = -0.5 * (b + np.copysign(np.sqrt(b * b - 4 * a * c), b))
+                found = np.stack([larger / a, c / larger])
+        return np.where((found > 0) & (found < width), found, 0.0)
     inner = roots(_derivative(terms), width)
     ends = np.zeros((1, terms.shape[0], terms.shape[2]))
     stations = np.sort(np.concatenate([ends, inner, ends + width]), axis=0)

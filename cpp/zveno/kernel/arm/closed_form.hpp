@@ -438,13 +438,15 @@ class ClosedForm {
       const bool second = plan_.route == PlaneRoute::second_alone;
       const Cone<T> cone(kb, second ? ka : kd, second ? k : m);
       const TwoTurns<T> alone = second ? meet<T>(B[1][0], B[1][1], d[1]) : meet<T>(A[1][0], A[1][1], d[1]);
-      for (int i = 0; i < 4; ++i) {
-        const Turn<T>& t = alone.turn[i / 2];
+      for (int h = 0; h < 2; ++h) {
+        const Turn<T>& t = alone.turn[h];
         const TwoTurns<T> other =
             second ? turn_to_angle<T>(cone, turned(kd, t, m), true) : turn_to_angle<T>(cone, turned<T>(ka, reversed(t), k));
-        (second ? pair.second : pair.first)[i] = t;
-        (second ? pair.first : pair.second)[i] = other.turn[i % 2];
-        pair.miss[i] = greater(alone.miss, other.miss);
+        for (int i = 0; i < 2; ++i) {
+          (second ? pair.second : pair.first)[2 * h + i] = t;
+          (second ? pair.first : pair.second)[2 * h + i] = other.turn[i];
+          pair.miss[2 * h + i] = greater(alone.miss, other.miss);
+        }
       }
       pair.size = magnitude<T>(alone.size - magnitude(d[1]));
     }

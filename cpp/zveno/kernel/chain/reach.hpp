@@ -10,9 +10,10 @@
 
 namespace zveno {
 
-// A rotation as a multiple of its quaternion, through the largest component, so that half a turn is no exception; w >= 0
+// A rotation as a multiple of its quaternion, through the largest component, so that half a turn is no exception; w >= 0.
+// Gives the quarter of the square of its length.
 template <class T>
-ZVENO_INLINE void quaternion_of(const Mat3<T>& R, T& w, Vec3<T>& v) {
+ZVENO_INLINE T quaternion_of(const Mat3<T>& R, T& w, Vec3<T>& v) {
   const T xx = R(0, 0), yy = R(1, 1), zz = R(2, 2), one(1.0);
   const Vec3<T> odd{R(2, 1) - R(1, 2), R(0, 2) - R(2, 0), R(1, 0) - R(0, 1)};
   const T xy = R(0, 1) + R(1, 0), xz = R(0, 2) + R(2, 0), yz = R(1, 2) + R(2, 1);
@@ -28,6 +29,7 @@ ZVENO_INLINE void quaternion_of(const Mat3<T>& R, T& w, Vec3<T>& v) {
   }
   const T sign = pick_below(w, T(0.0), T(-1.0), one);
   w = w * sign, v = v * sign;
+  return most;
 }
 
 // Vector of a rotation: its axis, as long as its angle
@@ -49,8 +51,8 @@ template <class T>
 Vec3<T> rotation_chord(const Mat3<T>& R) {
   T w;
   Vec3<T> v;
-  quaternion_of(R, w, v);
-  return v * (T(2.0) / root(dot(v, v) + w * w));
+  const T most = quaternion_of(R, w, v);
+  return v * (T(1.0) / root(most));
 }
 
 // The turn that brings direction a to b, about their normal, (K26): the shortest one
@@ -140,22 +142,19 @@ void reach_error(const ReachModel& model, const T* goal, ReachState<T>& x) {
   }
 }
 
-// The same of one frame, held in place or whole, from x.s and x.c of the joints after the first `from`. Of the turn the
-// length of its chord, half of |R* - R|^2: what is nearly there needs no more.
+// The same of one frame, held in place or whole, from x.s and x.c of the joints after the first `from`; wanted: rotation of
+// the body that carries the frame. Of the turn the length of its chord, half of |R* - R|^2: what is nearly there needs no
+// more.
 template <class T>
-void reach_chord(const ReachModel& model, const T* goal, int from, ReachState<T>& x) {
+void reach_chord(const ReachModel& model, const T* goal, const Mat3<T>& wanted, int from, ReachState<T>& x) {
   body_frames_after(from, model.view(), JointPosition<T>{x.s, x.c, x.q}, x.R_WB, x.p_W);
   const ReachFrame& f = model.frame[0];
   const Mat3<T>& R = x.R_WB[f.body];
   const Vec3<T> dp = Vec3<T>(goal[0], goal[1], goal[2]) - (x.p_W[f.body] + times(R, cast<T>(f.p_BoUo_B)));
   x.gap2 = dot(dp, dp), x.turn2 = T(0.0);
   if (f.held[3]) {
-    const Mat3<T> R_WU = times(R, cast<T>(f.R_BU));
-    for (int i = 0; i < 9; ++i) {
-      const T d = goal[3 + i] - R_WU(i / 3, i % 3);
-      x.turn2 += d * d;
-    }
-    x.turn2 = x.turn2 * T(0.5);
+    const Vec3<T> d[3] = {wanted.col(0) - R.col(0), wanted.col(1) - R.col(1), wanted.col(2) - R.col(2)};
+    x.turn2 = T(0.5) * (dot(d[0], d[0]) + dot(d[1], d[1]) + dot(d[2], d[2]));
   }
   x.E = x.gap2 * T(1.0 / (model.length * model.length)) + x.turn2;
 }
@@ -185,31 +184,35 @@ void reach_jacobian(const ReachModel& model, const T* goal, ReachState<T>& x) {
   }
 }
 
+// rows of one frame
+template <class T>
+ZVENO_INLINE T dot_of_rows(const T* a, const T* b) {
+  return ((a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3])) + (a[4] * b[4] + a[5] * b[5]);
+}
+
 // x.q after one step, (K27); lower, upper: joints stay between them
 template <class T>
 void reach_step(const ReachModel& model, const T* goal, const T* lower, const T* upper, const T& damping, ReachState<T>& x,
                 T* next) {
   const int n = model.size(), rows = 6 * static_cast<int>(model.frame.size());
   reach_jacobian(model, goal, x);
+  const T zero(0.0), one(1.0);
   for (int b = 0; b < n; ++b) {
     T* column = x.column + b * rows;
-    T g(0.0);
-    for (int i = 0; i < rows; ++i) g += column[i] * x.e[i];
+    T g = zero;
+    for (int k = 0; k < rows; k += 6) g += dot_of_rows(column + k, x.e + k);
     // at a limit and driven outwards: frozen
-    const T zero(0.0), one(1.0);
     const T low = pick_below(lower[b], x.q[b], one, pick_below(g, zero, zero, one));
     const T high = pick_below(x.q[b], upper[b], one, pick_below(zero, g, zero, one));
     const T free = low * high;
-    for (int i = 0; i < rows; ++i) column[i] = column[i] * free;
     x.g[b] = g * free;
-  }
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j <= i; ++j) {
-      const T *a = x.column + i * rows, *b = x.column + j * rows;
-      T sum = i == j ? damping : T(0.0);
-      for (int k = 0; k < rows; ++k) sum += a[k] * b[k];
-      x.H[i * n + j] = sum;
+    for (int j = 0; j <= b; ++j) x.H[b * n + j] = j == b ? damping : zero;
+    for (int k = 0; k < rows; k += 6) {
+      T own[6];
+      for (int i = 0; i < 6; ++i) column[k + i] = own[i] = column[k + i] * free;
+      for (int j = 0; j <= b; ++j) x.H[b * n + j] += dot_of_rows(own, x.column + j * rows + k);
     }
+  }
   // L D L', in place: 1 / d on the diagonal
   for (int j = 0; j < n; ++j) {
     T* row = x.H + j * n;
