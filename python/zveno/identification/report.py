@@ -8,12 +8,12 @@ import os
 import time
 from collections.abc import Sequence
 from html import escape
-from string import Template
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from .._check import Array
+from .._page import document
 from ..sim.output import whole_file
 from .log import Finding
 
@@ -64,13 +64,10 @@ def page(fit: Fit | None, *, title: str = "", findings: Sequence[Finding] = (), 
         if physical is not None:
             parts.append("<h2>The model to write back</h2>" + _bodies(fit, physical))
         parts.append("<h2>How it was made</h2>" + _provenance(fit))
-    return _PAGE.substitute(
-        title=escape(heading),
-        body="\n".join(parts),
-        plots=_json(plots),
-        script=_SCRIPT,
-        made=escape(f"zveno {__version__}, {time.strftime('%Y-%m-%d %H:%M')}"),
-    )
+    made = escape(f"zveno {__version__}, {time.strftime('%Y-%m-%d %H:%M')}")
+    parts = [f"<h1>{escape(heading)}</h1>", *parts, f'<p class="small">{made}</p>']
+    parts.append(f"<script>const PLOTS = {_json(plots)};\n{_SCRIPT}</script>\n")
+    return document(escape(heading), "\n".join(parts), width="64rem", style=_STYLE)
 
 
 def insights(fit: Fit) -> list[str]:
@@ -509,26 +506,15 @@ document.querySelectorAll("#parameters th").forEach((th, column) => th.onclick =
 });
 """
 
-_PAGE: Final = Template("""\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title>
-<link rel="icon" href="data:,">
-<style>
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733; background: #fff; margin: 0 auto; max-width: 64rem;
-       padding: 2rem 1.5rem 4rem; }
-h1 { margin: 0 0 .5rem; } h2 { margin: 2.2rem 0 .5rem; border-top: 1px solid #d5dbe1; padding-top: 1.2rem; }
-p { margin: .4rem 0; } .small, .readout { font-size: 13px; color: #51606f; }
-.lead { font-size: 1.1rem; } .fault b, p.fault { color: #c2410c; } .doubt b { color: #b37400; } .note b { color:
-#51606f; } .ok { color: #3f9c5a; }
+_STYLE: Final = """\
+.small, .readout { font-size: 13px; color: #51606f; }
+.lead { font-size: 1.1rem; } .fault b, p.fault { color: #c2410c; } .doubt b { color: #b37400; }
+.note b { color: #51606f; } .ok { color: #3f9c5a; }
 .findings { list-style: none; padding: 0; } .findings li { padding: .2rem 0; }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; margin: .8rem 0; font-size: 14px; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .8rem .2rem 0; text-align: left; border-bottom: 1px solid #e5e9ed; white-space: nowrap; }
+table { font-size: 14px; }
+th, td { padding: .2rem .8rem .2rem 0; white-space: nowrap; }
+td:not(:first-child), th:not(:first-child) { text-align: left; padding-left: 0; }
 #parameters th { cursor: pointer; }
 #parameters td:last-child { white-space: normal; min-width: 18rem; }
 tr.well-known td:nth-child(7) { color: #2c7a44; } tr.poor td:nth-child(7) { color: #b37400; }
@@ -539,15 +525,4 @@ svg text { font: 11px system-ui, sans-serif; fill: #51606f; } svg.bars { max-wid
 button { border: 0; background: none; font: inherit; font-size: 14px; cursor: pointer; padding: 0; }
 .buttons button { border: 1px solid #d5dbe1; border-radius: 4px; padding: .1rem .6rem; margin-right: .4rem; }
 button.off { opacity: .35; }
-summary { cursor: pointer; color: #51606f; margin: .6rem 0; }
-</style>
-</head>
-<body>
-<h1>$title</h1>
-$body
-<p class="small">$made</p>
-<script>const PLOTS = $plots;
-$script</script>
-</body>
-</html>
-""")
+"""
