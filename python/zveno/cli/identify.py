@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import Chain, Error
-from ..identification.fit import METHODS, Fit, IdentificationWarning
+from ..identification.fit import METHODS, Fit, IdentificationWarning, percent
 from ..identification.fit import identify as run
 from ..identification.log import LogError
 from ..identification.report import write_report
@@ -112,7 +112,7 @@ def _show(fit: Fit) -> None:
     table = new_table("Joints", ["joint", "rms", "of the effort", "validation rms"])
     rows = zip(fit._given.joint_names, fit.rms, fit.relative_rms, fit.validation_rms, strict=True)
     for name, rms, relative, check in rows:
-        table.add_row(name, f"{rms:.4g}", f"{100 * relative:.2g} %", f"{check:.4g}")
+        table.add_row(name, f"{rms:.4g}", percent(relative), f"{check:.4g}")
     console.print(table)
     verdicts = [row.verdict for row in fit.parameters]
     counts = ", ".join(f"{verdicts.count(v)} {v}" for v in ("well known", "poor", "not identifiable"))

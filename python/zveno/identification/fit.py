@@ -45,6 +45,11 @@ _HUBER: Final = 1.345
 WELL, POOR, NOT = "well known", "poor", "not identifiable"
 
 
+def percent(x: float) -> str:
+    """A part in words."""
+    return f"{100 * x:.0f} %" if x >= 0.0995 else f"{100 * x:.2g} %"
+
+
 class IdentificationWarning(UserWarning):
     """Something in a log or a fit that a person should look at."""
 
@@ -355,7 +360,7 @@ class Fit:
         worst = np.nanmax(self.relative_rms) if np.isfinite(self.relative_rms).any() else math.nan
         lines = [
             f"{type(self).__name__} of {self._kind} '{self._given.name}': {self._model.count} base parameters, {known} "
-            f"well known; {self.samples:,} samples; residuals at most {100 * worst:.2g} % of the efforts"
+            f"well known; {self.samples:,} samples; residuals at most {percent(worst)} of the efforts"
         ]
         lines += [f"  {finding.level}: {finding}" for finding in self.findings if finding.level != "note"]
         return "\n".join(lines)

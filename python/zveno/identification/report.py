@@ -150,7 +150,9 @@ def _counts(fit: Fit) -> dict[str, int]:
 
 
 def _percent(x: float) -> str:
-    return f"{100 * x:.2g} %" if math.isfinite(x) else "an unknown part"
+    from .fit import percent
+
+    return percent(x) if math.isfinite(x) else "an unknown part"
 
 
 def _findings(findings: Sequence[Finding]) -> str:
@@ -412,7 +414,7 @@ function make(tag, attributes, parent, text) {
 }
 function ticks(low, high, count) {
   const raw = (high - low) / count, power = Math.pow(10, Math.floor(Math.log10(raw)));
-  const step = [1, 2, 5, 10].map(k => k * power).find(s => s >= raw);
+  const step = [5, 2, 1].map(k => k * power).find(s => s <= raw * (1 + 1e-9));
   const out = [];
   for (let x = Math.ceil(low / step) * step; x <= high + 1e-9 * step; x += step) out.push(+x.toPrecision(6));
   return out;
@@ -447,12 +449,12 @@ function draw(place, data) {
   if (data.from !== undefined && data.from !== null && data.from < view[1])
     make("rect", {x: Math.max(L, X(data.from)), y: T, width: W - R - Math.max(L, X(data.from)), height: H - T - B, fill:
     "#f2f5f8"}, svg);
-  ticks(low, high, 4).forEach(v => {
+  ticks(low, high, 3).forEach(v => {
     make("line", {x1: L, x2: W - R, y1: Y(v), y2: Y(v), stroke: "#e5e9ed"}, svg);
     make("text", {x: L - 6, y: Y(v) + 4, "text-anchor": "end"}, svg, v);
   });
   const free = W - R - 8 * data.xlabel.length;
-  ticks(view[0], view[1], 8).filter(v => X(v) < free)
+  ticks(view[0], view[1], 5).filter(v => X(v) < free)
     .forEach(v => make("text", {x: X(v), y: H - 10, "text-anchor": "middle"}, svg, v));
   make("text", {x: W - R, y: H - 10, "text-anchor": "end"}, svg, data.xlabel);
   shown.forEach(c => {
