@@ -11,8 +11,8 @@ import zveno as zv
 from engines import hexapods as engines
 from engines.states import random_states
 from test_identify import quiet, truth
-from zveno.identification import IdentificationWarning, LogError
-from zveno.identification.ring import Channels
+from zveno.identification import IdentificationWarning, LogError, is_physical
+from zveno.identification.ring import Channels, with_parameters
 
 
 def ring(kind):
@@ -92,7 +92,7 @@ def test_with_noise_deviations_are_honest_and_the_page_is_written(tmp_path):
     assert {key: set(value) for key, value in fit.friction().items()} == {f"leg{k}": {"Fv", "Fc"} for k in range(1, 7)}
     fit.report(tmp_path / "ring.html")
     page = (tmp_path / "ring.html").read_text()
-    assert "base M_z" in page and "m[ring]" in page and "leg6" in page and "write back" not in page
+    assert all(x in page for x in ("base M_z", "m[ring]", "leg6", "write back", "<td>leg3.outer</td>"))
 
 
 def test_poses_alone_are_filtered_and_differentiated():
@@ -152,10 +152,12 @@ def test_bad_logs_are_refused_or_named():
     texts = [str(x) for x in fit.findings]
     assert any("3 of 200 samples have missing" in x for x in texts)
     assert any("leg3: the effort is 0 all the time" in x for x in texts)
-    with pytest.raises(LogError, match="not written back"):
-        fit.physical()
-    with pytest.raises(ValueError, match="method is 'iv', expected"):
+    with pytest.raises(LogError, match="no chain; the model is in `hexapod`"):
+        _ = fit.chain
+    with pytest.raises(ValueError, match="no commanded poses r_ref and R_ref"):
         zv.identify(hexapod, log, method="iv")
+    with pytest.raises(ValueError, match="position_noise is None"):
+        zv.identify(hexapod, log, method="tls")
     with pytest.raises(TypeError, match="mapping of arrays"):
         zv.identify(hexapod, 3)
 
@@ -166,3 +168,47 @@ def test_a_ring_that_stands_still_is_refused_with_the_reason():
     log = {"t": np.arange(n) * 1e-2, "r": r, "R": R, "forces": np.zeros((n, 6))}
     with pytest.raises(zv.identification.LogError, match=r"no sample is left to fit: .* all the time.*findings more"):
         zv.identify(ring, log)
+
+
+def noisy_log(seed=3, size=0.01):
+    """Forces with noise, of a ring that is not quite the model."""
+    model = ring("UPS")
+    rng = np.random.default_rng(seed)
+    real = with_parameters(model, model.base_parameters().standard * rng.uniform(0.8, 1.25, 136).round(2))
+    assert is_physical(real.base_parameters().standard[:130].reshape(-1, 10)).all()
+    log = log_of(real)
+    del log["base_wrench"]
+    # of the point that is the centre of mass of the model
+    c = real.origin
+    turned = np.cross(log["u"][:, 3:], c)
+    log["r"] = log["r"] + log["R"] @ c
+    centripetal = np.cross(log["acceleration"][:, 3:], c) + np.cross(log["u"][:, 3:], turned)
+    for key, change in (("u", turned), ("acceleration", centripetal)):
+        log[key] = log[key].copy()
+        log[key][:, :3] += np.einsum("kij,kj->ki", log["R"], change)
+    log["forces"] = log["forces"] + size * log["forces"].std(axis=0) * rng.normal(size=log["forces"].shape)
+    return model, real, log
+
+
+def test_bodies_are_written_back_to_a_hexapod():
+    model, real, log = noisy_log()
+    fit = quiet(model, log, friction=None, validation=0.0, threads=1)
+    bodies = fit.physical()
+    theta = bodies.values[:130].reshape(-1, 10)
+    assert is_physical(theta).all() and bodies.ratio < 1.1
+    assert (fit.hexapod.platform.mass == pytest.approx(theta[0, 0])) and fit.hexapod.leg_names == model.leg_names
+    # in its own centre of mass the written model says what its parameters say
+    new, some = fit.hexapod, [log[key][:20] for key in ("r", "R", "u", "acceleration")]
+    r, R, u, a = some
+    c = -new.origin
+    turn, rate = np.cross(u[:, 3:], c), np.cross(a[:, 3:], c)
+    u2, a2 = u.copy(), a.copy()
+    u2[:, :3] += np.einsum("kij,kj->ki", R, turn)
+    a2[:, :3] += np.einsum("kij,kj->ki", R, rate + np.cross(u[:, 3:], turn))
+    expected = model.regressor(*some) @ bodies.values[:136]
+    assert np.allclose(new.inverse_dynamics(r + R @ c, R, u2, a2), expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    off = np.abs(expected - log["forces"][:20]).max()
+    given = np.abs(model.inverse_dynamics(*some) - log["forces"][:20]).max()
+    assert off < 0.2 * given
+    with pytest.raises(TypeError, match="this is a hexapod"):
+        _ = bodies.chain

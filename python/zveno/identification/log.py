@@ -146,41 +146,13 @@ def read_log(
     def fail(text: str) -> Any:
         raise LogError(f"log: {text}")
 
-    factors, spelled = _units(units, fail)
-    name = ""
-    if isinstance(source, Mapping):
-        table: Mapping[str, Any] = source
-    elif isinstance(source, str | os.PathLike):
-        name = os.fspath(source)
-        table = _read_file(name, fail)
-    elif hasattr(source, "columns") and hasattr(source, "to_numpy"):  # a DataFrame of pandas or polars
-        table = {str(key): np.asarray(source[key]) for key in source.columns}
-    else:
-        raise TypeError(f"log is {_show(source)}, expected a mapping of arrays, a table or a path")
+    factors = _units(units, fail)
+    name, table = read_table(source, fail)
     n = chain.n
-    arrays = _pick(table, chain, columns, fail, spelled, factors)
-    lengths = {key: len(value) for key, value in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        fail("arrays have different lengths: " + ", ".join(f"{k} {v:,}" for k, v in lengths.items()))
-    m = lengths["q"]
+    arrays = _pick(table, chain, columns, fail, factors)
+    m = same_length(arrays, fail)
     findings: list[Finding] = []
-    if "t" not in arrays:
-        if rate is None:
-            fail("there are no times; give t, or the rate in Hz")
-        arrays["t"] = np.arange(m) / as_amount(rate, fail, "rate", positive=True)
-    elif rate is not None and m > 1:
-        step = float(np.median(np.diff(arrays["t"][:: max(1, m // 10000)]))) / max(1, m // 10000)
-        if abs(step * rate - 1) > 0.02:
-            findings.append(
-                Finding(
-                    "fault",
-                    "t",
-                    f"the times say {1 / step:.5g} Hz, rate says {rate:.5g} Hz: the times are believed. Are they in "
-                    f"seconds?",
-                )
-            )
-    if m < 3:
-        fail(f"{m} samples, nothing can be seen in so few")
+    with_times(arrays, m, rate, findings, fail)
     return Log(
         arrays["t"],
         arrays["q"].reshape(m, n),
@@ -193,25 +165,71 @@ def read_log(
     )
 
 
-def _units(units: Mapping[str, str] | None, fail: Fail) -> tuple[dict[str, float], dict[str, str]]:
-    """Factors to SI for quantities whose unit was given, and the words."""
+def read_table(source: Any, fail: Fail) -> tuple[str, Mapping[str, Any]]:
+    """Name of the file, if it is one, and columns by name."""
+    if isinstance(source, Mapping):
+        return "", source
+    if isinstance(source, str | os.PathLike):
+        name = os.fspath(source)
+        return name, _read_file(name, fail)
+    if hasattr(source, "columns") and hasattr(source, "to_numpy"):  # a DataFrame of pandas or polars
+        return "", {str(key): np.asarray(source[key]) for key in source.columns}
+    raise TypeError(f"log is {_show(source)}, expected a mapping of arrays, a table or a path")
+
+
+def same_length(arrays: Mapping[str, Array], fail: Fail) -> int:
+    """Number of samples."""
+    lengths = {key: len(value) for key, value in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        fail("arrays have different lengths: " + ", ".join(f"{k} {v:,}" for k, v in lengths.items()))
+    m = next(iter(lengths.values()))
+    if m < 3:
+        fail(f"{m} samples, nothing can be seen in so few")
+    return m
+
+
+def with_times(arrays: dict[str, Array], m: int, rate: float | None, findings: list[Finding], fail: Fail) -> None:
+    """Times from the rate where there are none; otherwise the two are compared."""
+    if rate is not None:
+        rate = as_amount(rate, fail, "rate", positive=True)
+    if "t" not in arrays:
+        if rate is None:
+            fail("there are no times; give t, or the rate in Hz")
+        arrays["t"] = np.arange(m) / rate
+    elif rate is not None:
+        stride = max(1, m // 10000)
+        step = float(np.nanmedian(np.diff(arrays["t"][::stride]))) / stride
+        if abs(step * rate - 1) > 0.02:
+            said = f"{1 / step:.5g} Hz" if step else "nothing"
+            text = f"the times say {said}, rate says {rate:.5g} Hz: the times are believed. Are they in seconds?"
+            findings.append(Finding("fault", "t", text))
+
+
+def _units(units: Mapping[str, str] | None, fail: Fail) -> dict[str, float]:
+    """Factors to SI for quantities whose unit was given."""
+    found = factors_of(units, {"t": _TIMES, "tau": _EFFORTS} | dict.fromkeys(("q", "qd", "qdd", "q_ref"), _ANGLES), fail)
+    for key in ("qd", "qdd", "q_ref"):
+        if "q" in found:
+            found.setdefault(key, found["q"])
+    return found
+
+
+def factors_of(units: Any, known_units: Mapping[str, Mapping[str, float]], fail: Fail) -> dict[str, float]:
+    """Factors to SI of the quantities whose unit is given."""
     found: dict[str, float] = {}
     if units is None:
-        return found, {}
+        return found
     if not isinstance(units, Mapping):
-        fail(f"units is {_show(units)}, expected a mapping such as {{'q': 'deg'}}")
+        fail(f"units is {_show(units)}, expected a mapping such as {{'t': 'ms'}}")
     for key, unit in units.items():
-        known = _TIMES if key == "t" else _EFFORTS if key == "tau" else _ANGLES
-        if key not in ("t", *_QUANTITIES):
-            fail(f"units has {_show(key)}, expected t, {', '.join(_QUANTITIES)}")
+        if key not in known_units:
+            fail(f"units has {_show(key)}, expected {', '.join(known_units)}")
+        known = known_units[key]
         first = str(unit).partition("/")[0].replace(" ", "")
         if first not in known:
             fail(f"units has {key} in {_show(unit)}, expected {', '.join(known)}{did_you_mean(first, known)}")
         found[key] = known[first]
-    for key in ("qd", "qdd", "q_ref"):
-        if "q" in found:
-            found.setdefault(key, found["q"])
-    return found, {key: str(unit) for key, unit in units.items()}
+    return found
 
 
 # ---- files
@@ -349,7 +367,6 @@ def _pick(
     chain: Chain,
     columns: Mapping[str, Any] | None,
     fail: Fail,
-    spelled: Mapping[str, str],
     factors: Mapping[str, float],
 ) -> dict[str, Array]:
     n = chain.n
@@ -508,6 +525,7 @@ class Signals:
     size: int = 4096
     quiet: float | Array = 0.0  # rates below which a joint's effort does not count
     folded: tuple[Any, ...] | None = None
+    rates: Callable[[Array, Array], Array] = lambda q, qd: qd  # of the joints, by coordinates
 
     @property
     def count(self) -> int:
@@ -520,7 +538,7 @@ class Signals:
         """Samples that filters need on each side."""
         return sum(0 if x is None else len(x) // 2 for x in (self.kernels, self.kernel))
 
-    def chunks(self, noise: float = 0.0, seed: int = 0) -> Iterator[Chunk]:
+    def chunks(self, noise: float | Array = 0.0, seed: int = 0) -> Iterator[Chunk]:
         """All samples in order; with `noise`, of coordinates with so much more of it."""
         for span in self.spans:
             first, last = span.begin + self.half, span.end - self.half
@@ -532,7 +550,7 @@ class Signals:
                 for begin in range(low, high, self.size * self.stride):
                     yield self._chunk(begin, min(high, begin + self.size * self.stride), part, noise, seed)
 
-    def _chunk(self, begin: int, end: int, part: int, noise: float, seed: int) -> Chunk:
+    def _chunk(self, begin: int, end: int, part: int, noise: float | Array, seed: int) -> Chunk:
         log, stride = self.log, self.stride
         last = begin + (end - 1 - begin) // stride * stride  # of the samples that are kept
         inner = 0 if self.kernel is None else len(self.kernel) // 2
@@ -540,7 +558,7 @@ class Signals:
         near = slice(begin - inner, last + inner + 1)
         wide = slice(near.start - outer, near.stop + outer)
         q = np.array(log.q[wide])
-        if noise:
+        if np.any(noise):
             q = q + noise * np.random.default_rng((seed, begin)).normal(size=q.shape)
         reference: tuple[Array, Array, Array] | None = None
         if self.kernels is None:
@@ -565,7 +583,7 @@ class Signals:
         if use is not None and self.kernel is not None:
             use = chunk.reduce(np.where(use, 0.0, 1.0)) == 0
         if np.any(self.quiet):
-            slow = chunk.reduce(np.where(np.abs(qd) <= self.quiet, 1.0, 0.0))  # part of the window of the filter
+            slow = chunk.reduce(np.where(np.abs(self.rates(q, qd)) <= self.quiet, 1.0, 0.0))  # part of the window of the filter
             use = slow < 0.2 if use is None else use & (slow < 0.2)
         return chunk._replace(tau=chunk.reduce(np.array(log.tau[near])), use=use)
 
@@ -583,12 +601,12 @@ class Signals:
 class FoldedSignals(Signals):
     """One period, the mean of many, differentiated exactly: chunks of its samples."""
 
-    def chunks(self, noise: float = 0.0, seed: int = 0) -> Iterator[Chunk]:
+    def chunks(self, noise: float | Array = 0.0, seed: int = 0) -> Iterator[Chunk]:
         assert self.folded is not None
         t, q, qd, qdd, tau = self.folded
         for begin in range(0, len(t), self.size):
             at = slice(begin, begin + self.size)
-            use = np.abs(qd[at]) > self.quiet if np.any(self.quiet) else None
+            use = np.abs(self.rates(q[at], qd[at])) > self.quiet if np.any(self.quiet) else None
             yield Chunk(t[at], q[at], qd[at], qdd[at], tau[at], use, 0)  # not filtered
 
     @property

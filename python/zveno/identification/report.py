@@ -14,6 +14,7 @@ import numpy as np
 
 from .._check import Array
 from .._page import document
+from ..inertial import to_body
 from ..sim.output import whole_file
 from .log import Finding
 
@@ -61,8 +62,7 @@ def page(fit: Fit | None, *, title: str = "", findings: Sequence[Finding] = (), 
         parts.append("<h2>Base parameters</h2>" + _parameters(fit))
         parts.append("<h2>What to measure next</h2>" + _list(advice(fit)))
         parts.append("<h2>Residuals</h2>" + _residuals(fit, plots))
-        if physical is not None:
-            parts.append("<h2>The model to write back</h2>" + _bodies(fit, physical))
+        parts.append("<h2>The model to write back</h2>" + _bodies(fit, physical))
         parts.append("<h2>How it was made</h2>" + _provenance(fit))
     made = escape(f"zveno {__version__}, {time.strftime('%Y-%m-%d %H:%M')}")
     parts = [f"<h1>{escape(heading)}</h1>", *parts, f'<p class="small">{made}</p>']
@@ -84,21 +84,19 @@ def insights(fit: Fit) -> list[str]:
     ]
     both = np.isfinite(fit.validation_rms) & (fit.rms > 0)
     if both.any():
-        ratio = fit.validation_rms[both] / fit.rms[both]
+        ratios = fit.validation_rms[both] / fit.rms[both]
         texts.append(
-            f"Predicted without having been fitted, the end of the log has {ratio.min():.2f} to {ratio.max():.2f} "
+            f"Predicted without having been fitted, the end of the log has {ratios.min():.2f} to {ratios.max():.2f} "
             "times the residuals of the rest"
             + (
                 ": the model holds beyond the samples it was made of."
-                if ratio.max() < 1.5
+                if ratios.max() < 1.5
                 else ", more than it should."
             )
         )
-    if fit._bodies is not None:
-        texts.append(
-            f"Bodies that can exist explain the log nearly as well: residuals are {fit._bodies.ratio:.3f} times the "
-            "smallest possible."
-        )
+    ratio = fit._bodies.ratio
+    well = "nearly as well" if ratio < 1.1 else "worse"
+    texts.append(f"Bodies that can exist explain the log {well}: residuals are {ratio:.3f} times the smallest possible.")
     if (fit.inflation > 1.2).any():
         texts.append(
             "Residuals are correlated in time; deviations below are enlarged for it, up to "
@@ -223,7 +221,7 @@ def _joints(fit: Fit) -> str:
                 f"{fit.rms[j]:.4g}",
                 _percent(float(fit.relative_rms[j])),
                 f"{fit.validation_rms[j]:.4g}",
-                *([] if bodies is None else [f"{bodies.rms[j]:.4g}"]),
+                f"{bodies.rms[j]:.4g}",
                 f"{before[j]:.4g}",
                 f"{r.correlation[1, j]:.2f}",
                 f"{fit.whiteness[j]:.2g}",
@@ -234,7 +232,7 @@ def _joints(fit: Fit) -> str:
         "rms",
         "of the effort",
         "validation rms",
-        *([] if bodies is None else ["rms of bodies"]),
+        "rms of bodies",
         "rms of the model as given",
         "correlation of neighbours",
         "probability if white",
@@ -350,20 +348,17 @@ def _residuals(fit: Fit, plots: list[dict[str, Any]]) -> str:
 
 
 def _bodies(fit: Fit, physical: Any) -> str:
-    given, found = fit._given.links, physical.chain.links
-    rows = [
-        (
-            a.name,
-            f"{a.mass:.4g}",
-            f"{b.mass:.4g}",
-            " ".join(f"{x:.4g}" for x in b.com.tolist()),
-            " ".join(f"{x:.3g}" for x in np.linalg.eigvalsh(b.inertia).tolist()),
-        )
-        for a, b in zip(given, found, strict=True)
-        if a.mass or b.mass
-    ]
+    names = fit._model.bodies
+    given = fit._model.parameters_of(fit._mechanism)
+    found = physical.values[: 10 * len(names)].reshape(-1, 10)
+    rows = []
+    for name, before, after in zip(names, given, found, strict=True):
+        if before[0] or after[0]:
+            mass, com, inertia = to_body(after)
+            numbers = " ".join(f"{x:.4g}" for x in com), " ".join(f"{x:.3g}" for x in np.linalg.eigvalsh(inertia))
+            rows.append((name, f"{before[0]:.4g}", f"{mass:.4g}", *numbers))
     friction = fit.friction()
-    head = ("link", "mass given, kg", "mass found, kg", "centre of mass, m", "principal moments, kg m^2")
+    head = ("body", "mass given, kg", "mass found, kg", "centre of mass, m", "principal moments, kg m^2")
     text = (
         f"<p>All of these bodies can exist ({escape(physical.method)}, {physical.iterations} steps). What the log "
         "leaves open is taken from the model as given: single masses and inertias are not measured values, their base "
