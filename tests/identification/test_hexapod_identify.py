@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -12,7 +13,7 @@ from engines import hexapods as engines
 from engines.states import random_states
 from test_identify import quiet, truth
 from zveno.identification import IdentificationWarning, LogError, is_physical
-from zveno.identification.ring import Channels, with_parameters
+from zveno.identification.ring import Channels, read_ring_log, with_parameters
 
 
 def ring(kind):
@@ -174,8 +175,10 @@ def noisy_log(seed=3, size=0.01):
     """Forces with noise, of a ring that is not quite the model."""
     model = ring("UPS")
     rng = np.random.default_rng(seed)
-    real = with_parameters(model, model.base_parameters().standard * rng.uniform(0.8, 1.25, 136).round(2))
-    assert is_physical(real.base_parameters().standard[:130].reshape(-1, 10)).all()
+    factors = np.concatenate([np.repeat(rng.uniform(0.8, 1.25, 13), 10), rng.uniform(0.8, 1.25, 6)])
+    standard = model.base_parameters().standard * factors
+    standard[1:4] = standard[0] * np.array([0.004, -0.003, 0.002])
+    real = with_parameters(model, standard)
     log = log_of(real)
     del log["base_wrench"]
     # of the point that is the centre of mass of the model
@@ -212,3 +215,92 @@ def test_bodies_are_written_back_to_a_hexapod():
     assert off < 0.2 * given
     with pytest.raises(TypeError, match="this is a hexapod"):
         _ = bodies.chain
+
+
+def test_tables_of_columns_are_understood(tmp_path):
+    hexapod = ring("UPS")
+    log = log_of(hexapod, m=200)
+    turns = zv.orientation.to_rotation_vector(log["R"])
+    half = np.linalg.norm(turns, axis=1, keepdims=True) / 2
+    quaternion = np.hstack([np.cos(half), turns * np.sinc(half / np.pi) / 2])
+    forms = {
+        "a": ("t,x,y,z,qw,qx,qy,qz," + ",".join(f"f{k}" for k in range(6)), quaternion, 1.0, {}),
+        "b": (
+            "time;r_x;r_y;r_z;orientation.w;orientation.x;orientation.y;orientation.z;"
+            + ";".join(f"force_leg{k}" for k in range(1, 7)),
+            quaternion,
+            1.0,
+            {},
+        ),
+        "c": (
+            "ms,px,py,pz,a,b,c," + ",".join(f"drive{k}" for k in range(1, 7)),
+            np.degrees(turns),
+            1e3,
+            {
+                "columns": {"t": "ms", "r": "p{}", "rotation_vector": ["a", "b", "c"], "forces": "drive{}"},
+                "units": {"t": "ms", "r": "mm", "rotation_vector": "deg"},
+            },
+        ),
+        "d": (
+            "t,r0,r1,r2," + ",".join(f"R{i}{j}" for i in "123" for j in "123") + ",f1,f2,f3,f4,f5,f6",
+            log["R"].reshape(-1, 9),
+            1.0,
+            {},
+        ),
+    }
+    for name, (head, attitude, factor, options) in forms.items():
+        table = np.column_stack([factor * log["t"], factor * log["r"], attitude, log["forces"]])
+        separator = ";" if ";" in head else ","
+        np.savetxt(tmp_path / f"{name}.csv", table, fmt="%.17g", delimiter=separator, header=head, comments="")
+        found, channels = read_ring_log(tmp_path / f"{name}.csv", hexapod, **options)
+        r, R, _, _ = channels.state(found.q, 0 * found.q, 0 * found.q)
+        assert np.allclose(r, log["r"], atol=1e-12) and np.allclose(R, log["R"], atol=1e-9)
+        assert np.allclose(found.tau, log["forces"]) and np.allclose(found.t, log["t"])
+    for options, text in (
+        ({"columns": {"rr": "x"}}, "columns has 'rr'"),
+        ({"columns": {"r": ["px", "py"]}}, "2 names for r, expected 3"),
+        ({"columns": {"r": "z{}"}}, "nothing fits 'z{}'"),
+        ({"columns": {"forces": ["drive9"] * 6}}, "no column 'drive9'"),
+        ({"units": {"r": "inch"}}, "units has r in 'inch'"),
+        ({}, "there is no r among"),
+    ):
+        with pytest.raises(LogError, match=re.escape(text)):
+            read_ring_log(tmp_path / "c.csv", hexapod, **options)
+
+
+@pytest.mark.parametrize("method", ["iv", "tls"])
+def test_deviations_are_honest_where_poses_are_noisy(method):
+    hexapod = ring("UPS")
+    log = log_of(hexapod, m=900, step=0.004)
+    rng = np.random.default_rng(0)
+    deviation = np.repeat([2e-5, 4e-5], 3)
+    noise = deviation * rng.normal(size=(len(log["t"]), 6))
+    noisy = {
+        "t": log["t"],
+        "r": log["r"] + noise[:, :3],
+        "R": log["R"] @ zv.orientation.from_rotation_vector(noise[:, 3:]),
+        "forces": log["forces"] + 0.5 * rng.normal(size=log["forces"].shape),
+        "r_ref": log["r"],
+        "R_ref": log["R"],
+    }
+    options = {"friction": None, "cutoff": 10.0, "validation": 0.0, "threads": 1}
+    fit = quiet(hexapod, noisy, method=method, position_noise=deviation, **options)
+    z = (fit.values - truth(fit)) / np.sqrt(np.diag(fit.covariance))
+    assert 0.7 < np.std(z) < 1.4
+
+
+def test_the_command_identifies_hexapods(tmp_path):
+    from typer.testing import CliRunner
+    from zveno.cli import app
+
+    hexapod = ring("UPS")
+    hexapod.save(tmp_path / "ring.json")
+    log = log_of(hexapod)
+    np.savez(tmp_path / "log.npz", **log)
+    out = tmp_path / "out"
+    command = ["identify", str(tmp_path / "ring.json"), str(tmp_path / "log.npz"), "-o", str(out)]
+    done = CliRunner().invoke(app, [*command, "--friction", "viscous", "--columns", "u=u,forces=forces"])
+    assert done.exit_code == 0, done.output
+    assert sorted(p.name for p in out.iterdir()) == ["model.json", "parameters.csv", "report.html"]
+    written = zv.files.load(out / "model.json")
+    assert written.platform.mass == pytest.approx(hexapod.platform.mass, rel=0.05)

@@ -207,7 +207,9 @@ def with_times(arrays: dict[str, Array], m: int, rate: float | None, findings: l
 
 def _units(units: Mapping[str, str] | None, fail: Fail) -> dict[str, float]:
     """Factors to SI for quantities whose unit was given."""
-    found = factors_of(units, {"t": _TIMES, "tau": _EFFORTS} | dict.fromkeys(("q", "qd", "qdd", "q_ref"), _ANGLES), fail)
+    found = factors_of(
+        units, {"t": _TIMES, "tau": _EFFORTS} | dict.fromkeys(("q", "qd", "qdd", "q_ref"), _ANGLES), fail
+    )
     for key in ("qd", "qdd", "q_ref"):
         if "q" in found:
             found.setdefault(key, found["q"])
@@ -583,7 +585,9 @@ class Signals:
         if use is not None and self.kernel is not None:
             use = chunk.reduce(np.where(use, 0.0, 1.0)) == 0
         if np.any(self.quiet):
-            slow = chunk.reduce(np.where(np.abs(self.rates(q, qd)) <= self.quiet, 1.0, 0.0))  # part of the window of the filter
+            slow = chunk.reduce(
+                np.where(np.abs(self.rates(q, qd)) <= self.quiet, 1.0, 0.0)
+            )  # part of the window of the filter
             use = slow < 0.2 if use is None else use & (slow < 0.2)
         return chunk._replace(tau=chunk.reduce(np.array(log.tau[near])), use=use)
 

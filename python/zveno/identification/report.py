@@ -96,7 +96,9 @@ def insights(fit: Fit) -> list[str]:
         )
     ratio = fit._bodies.ratio
     well = "nearly as well" if ratio < 1.1 else "worse"
-    texts.append(f"Bodies that can exist explain the log {well}: residuals are {ratio:.3f} times the smallest possible.")
+    texts.append(
+        f"Bodies that can exist explain the log {well}: residuals are {ratio:.3f} times the smallest possible."
+    )
     if (fit.inflation > 1.2).any():
         texts.append(
             "Residuals are correlated in time; deviations below are enlarged for it, up to "

@@ -362,9 +362,9 @@ def _arrays(table: Mapping[str, Any], hexapod: Hexapod, columns: Any, fail: Fail
             if len(names) not in (1, size):
                 fail(f"columns has {len(names)} names for {key}, expected {size}")
             value = table[names[0]] if len(names) == 1 else np.stack([_numbers(table[x], x, fail) for x in names], 1)
-        elif table.get(key) is not None and (not shape or np.ndim(table[key]) > 1 or isinstance(table[key], Mapping)):
-            value = table[key]
-        elif key in table and hasattr(table[key], "as_matrix"):
+        elif (
+            table.get(key) is not None and (not shape or np.ndim(table[key]) > 1 or isinstance(table[key], Mapping))
+        ) or (key in table and hasattr(table[key], "as_matrix")):
             value = table[key]
         elif names := _found(key, legs, list(table)):
             value = np.stack([_numbers(table[x], x, fail) for x in names], axis=1) if shape else table[names[0]]
@@ -421,7 +421,11 @@ def _found(key: str, legs: Sequence[str], names: list[str]) -> list[str]:
     for some in tried:
         columns = []
         for ending in some:
-            apart = "[ _.:/]*".join(map(re.escape, (ending[:-1], ending[-1:]))) if ending[-1:] in "xyz" else re.escape(ending)
+            apart = (
+                "[ _.:/]*".join(map(re.escape, (ending[:-1], ending[-1:])))
+                if ending[-1:] in "xyz"
+                else re.escape(ending)
+            )
             one = re.compile(rf"(?:.*[./])?(?:{'|'.join(words)}){tail}[ _.:/\[(]*{apart}[\])]*{tail and tail + '?'}")
             fitting = [name for name, word in plain.items() if one.fullmatch(word)]
             columns += fitting[:1]
@@ -432,24 +436,24 @@ def _found(key: str, legs: Sequence[str], names: list[str]) -> list[str]:
 
 def with_parameters(hexapod: Hexapod, values: Array) -> Hexapod:
     """The hexapod with other parameters, in the order of the columns of `Hexapod.regressor`."""
-    bodies = values[: len(values) - 6].reshape(-1, 10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # the same doubts as about the model that was given
+        return _with_parameters(hexapod, values[:-6].reshape(-1, 10), np.maximum(values[-6:], 0.0).tolist())
+
+
+def _with_parameters(hexapod: Hexapod, bodies: Array, drives: list[float]) -> Hexapod:
     legs, at = [], 1
-    for k, leg in enumerate(hexapod.legs):
-        drive = max(0.0, float(values[len(values) - 6 + k]))
+    for leg, drive in zip(hexapod.legs, drives, strict=True):
         if leg.chain is None:
-            inner, outer = (_body(row) for row in bodies[at : at + 2])
-            legs.append(leg._with(inner=inner, outer=outer, reflected=drive))
+            legs.append(leg._with(inner=_body(bodies[at]), outer=_body(bodies[at + 1]), reflected=drive))
             at += 2
             continue
-        links = [
-            link._with(rotor_inertia=drive) if link.joint_name == leg.actuated else link for link in leg.chain.links
-        ]
+        moved = {leg.actuated: {"rotor_inertia": drive}}
+        links = [link._with(**moved.get(link.joint_name, {})) for link in leg.chain.links]
         chain = leg.chain._with(links=links).with_inertial_parameters(bodies[at : at + len(links)])
         legs.append(leg._with(chain=chain))
         at += len(links)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)  # the same doubts as about the model that was given
-        return hexapod._with(platform=_body(bodies[0]), legs=legs)
+    return hexapod._with(platform=_body(bodies[0]), legs=legs)
 
 
 def _body(parameters: Array) -> Body:

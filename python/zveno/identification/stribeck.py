@@ -29,7 +29,11 @@ _STEPS: Final = 20  # of Gauss and Newton, at most
 
 
 def with_rates(
-    made: Callable[[Any, Sequence[Term]], LinearModel], chain: Any, terms: Sequence[Term], signals: Signals, threads: int
+    made: Callable[[Any, Sequence[Term]], LinearModel],
+    chain: Any,
+    terms: Sequence[Term],
+    signals: Signals,
+    threads: int,
 ) -> tuple[Term, ...]:
     """The terms with the rates that fit best, and with a term for their uncertainty; `made` is the kind of model."""
     wanted = next(term for term in terms if isinstance(term, Stribeck) and term.rate is None)
