@@ -190,11 +190,11 @@ def noisy_log(seed=3, size=0.01):
         log[key] = log[key].copy()
         log[key][:, :3] += np.einsum("kij,kj->ki", log["R"], change)
     log["forces"] = log["forces"] + size * log["forces"].std(axis=0) * rng.normal(size=log["forces"].shape)
-    return model, real, log
+    return model, log
 
 
 def test_bodies_are_written_back_to_a_hexapod():
-    model, real, log = noisy_log()
+    model, log = noisy_log()
     fit = quiet(model, log, friction=None, validation=0.0, threads=1)
     bodies = fit.physical()
     theta = bodies.values[:130].reshape(-1, 10)

@@ -176,6 +176,25 @@ def test_rates_of_stribeck_friction_are_found_with_their_intervals():
         zv.excitation(arm, friction="stribeck")
 
 
+def test_intervals_of_stribeck_rates_end_where_the_squares_have_grown_enough():
+    """With the rate at the end of its interval, as known, the squares are those of 1.96 deviations more."""
+    arm = zv.robots.two_link()
+    t, q, qd, qdd = motion(2, 500)
+    rubbing = 0.7 * qd + np.sign(qd) * (0.9 + 0.5 * np.exp(-((qd / [0.3, 0.5]) ** 2)))
+    tau = arm.inverse_dynamics(q, qd, qdd) + rubbing + 0.4 * np.random.default_rng(1).normal(size=q.shape)
+    log = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": tau}
+    fit = quiet(arm, log, friction="viscous,coulomb,stribeck", validation=0.0, threads=1)
+    rates = {row.name: row for row in fit.parameters if row.name.startswith("vs")}
+    assert rates["vs2"].high - rates["vs2"].value > 1.2 * (rates["vs2"].value - rates["vs2"].low)
+    for j, row in enumerate(rates.values()):
+        for end in (row.low, row.high):
+            rate = [x.value for x in rates.values()]
+            rate[j] = end
+            other = quiet(arm, log, friction=["viscous", "coulomb", Stribeck(rate=tuple(rate))], validation=0.0)
+            squares = [(len(t) * x.rms**2 / fit.noise**2).sum() for x in (fit, other)]
+            assert np.sqrt(squares[1] - squares[0]) == pytest.approx(1.96, rel=0.12)
+
+
 def test_drives_that_cannot_be_told_from_links_are_not():
     arm = zv.robots.puma560()
     log = log_of(arm)

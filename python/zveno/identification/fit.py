@@ -33,7 +33,7 @@ from .model import LinearModel, combination_text
 from .physical import PhysicalFit, fit_physical
 from .residuals import Residuals, look_at_residuals
 from .solve import Chunk, Factors, Solution, factorise, predicted, solve, student
-from .terms import Coulomb, DriveInertia, Offset, Stribeck, Viscous, as_terms
+from .terms import Coulomb, DriveInertia, Offset, Stribeck, StribeckRate, Viscous, as_terms
 
 if TYPE_CHECKING:
     from ..model import Chain, Hexapod
@@ -205,20 +205,29 @@ class Fit:
             seen = math.isfinite(value) and math.isfinite(d)
             verdict = NOT if not seen or d > 0.5 * scale[i] else POOR if d > 0.05 * scale[i] else WELL
             half = factor * d
+            low, high = (value - half, value + half) if seen else (-math.inf, math.inf)
+            if seen and isinstance(term := self._term(i), StribeckRate):
+                joint = model.extra[model.pivots[i] - model.links][1]
+                low, high = term.interval(joint, factor * math.sqrt(self.inflation[joint])) or (low, high)
             rows.append(
                 Parameter(
                     model.base_names[i],
                     model.combinations[i],
                     value,
                     d,
-                    value - half if seen else -math.inf,
-                    value + half if seen else math.inf,
+                    low,
+                    high,
                     model.base_units[i],
                     verdict,
                     float(given[i]),
                 )
             )
         return Parameters(rows)
+
+    def _term(self, parameter: int) -> Any:
+        """Term of joints that a base parameter belongs to, or None."""
+        column = int(self._model.pivots[parameter]) - self._model.links
+        return self._model.extra[column][0] if column >= 0 else None
 
     def _sizes(self) -> Array:
         """Sizes (r,) that the links of the model, or the efforts of the joints, would give to base parameters."""

@@ -362,9 +362,7 @@ def _arrays(table: Mapping[str, Any], hexapod: Hexapod, columns: Any, fail: Fail
             if len(names) not in (1, size):
                 fail(f"columns has {len(names)} names for {key}, expected {size}")
             value = table[names[0]] if len(names) == 1 else np.stack([_numbers(table[x], x, fail) for x in names], 1)
-        elif (
-            table.get(key) is not None and (not shape or np.ndim(table[key]) > 1 or isinstance(table[key], Mapping))
-        ) or (key in table and hasattr(table[key], "as_matrix")):
+        elif table.get(key) is not None and (not shape or _is_whole(table[key])):
             value = table[key]
         elif names := _found(key, legs, list(table)):
             value = np.stack([_numbers(table[x], x, fail) for x in names], axis=1) if shape else table[names[0]]
@@ -379,6 +377,11 @@ def _arrays(table: Mapping[str, Any], hexapod: Hexapod, columns: Any, fail: Fail
             fail(f"{key} has shape {array.shape}, expected (m{''.join(f', {x}' for x in shape)})")
         found[key] = array
     return found
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether it is all of a quantity, and not one column of it."""
+    return np.ndim(value) > 1 or isinstance(value, Mapping) or hasattr(value, "as_matrix")
 
 
 def _numbers(value: Any, name: str, fail: Fail) -> Array:

@@ -6,6 +6,7 @@ rates of every joint into the triangular factor; any choice among them is then s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -26,6 +27,7 @@ _RATES: Final = 10  # tried at once
 _RANGE: Final = (0.01, 0.6)  # of the highest rate of a joint
 _PASSES: Final = 3
 _STEPS: Final = 20  # of Gauss and Newton, at most
+_ASIDE: Final = np.array([-1.0, -0.7, -0.5, -0.35, 0.35, 0.5, 0.7, 1.0])  # where intervals are looked for
 
 
 def with_rates(
@@ -53,7 +55,7 @@ def with_rates(
         around = [grid[np.clip(best + k, 0, _RATES - 1), np.arange(n)] for k in (-1, 0, 1)]
         rates = around[1]
         grid = np.geomspace(around[0], around[2], _RATES)
-    size = np.zeros(n)
+    size, sure = np.zeros(n), {}
     for k in range(_STEPS):
         known: list[Term] = [*others, replace(wanted, rate=tuple(rates.tolist()))]
         if k:
@@ -76,7 +78,47 @@ def with_rates(
                 break
     index = list(terms).index(wanted)
     new = replace(wanted, rate=tuple(rates.tolist()))
-    return (*terms[:index], new, _unknown(wanted, rates, size), *terms[index + 1 :])
+    unknown = _unknown(wanted, rates, size)
+    wide = np.array([sure.get((StribeckRate, j), 0.0) for j in range(n)]) / rates
+    tried = [replace(wanted, rate=tuple(row)) for row in (rates * np.exp(_ASIDE[:, None] * _reach(wide))).tolist()]
+    model = made(chain, [*others, new, unknown, *tried])
+    train, _ = factorise(model, signals.chunks(), threads=threads)
+    unknown = replace(unknown, profile=_profile(model, train, solution.noise, new, unknown, tried))
+    return (*terms[:index], new, unknown, *terms[index + 1 :])
+
+
+def _reach(relative: Array) -> Array:
+    """How far logarithms of rates are looked at, for deviations relative to the rates."""
+    return np.asarray(np.clip(4 * np.nan_to_num(relative, posinf=1.0), 1e-3, 2.0))
+
+
+def _profile(
+    model: LinearModel, train: Factors, noise: Array, best: Stribeck, unknown: StribeckRate, tried: Sequence[Stribeck]
+) -> tuple[tuple[tuple[float, float], ...], ...]:
+    """Square roots of what is lost with each of the rates tried, all other unknowns at their best: (rate, +-root)."""
+    width = model.count - len(model._added)
+    columns = {(term, j): width + k for k, (term, j) in enumerate(model._added)}
+    fixed = [k for k in range(model.count) if k < width or model._added[k - width][0] not in tried]
+    R = train.stacked(model, noise)
+
+    def left(at: list[int], right: Array) -> float:
+        return float(triangular(np.column_stack([R[:, at], right]))[-1, -1]) ** 2
+
+    least = left(fixed, R[:, -1])
+    found = []
+    for j, rate in enumerate(unknown.rate):
+        rows = [(rate, 0.0)]
+        at = columns.get((best, j)), columns.get((unknown, j))
+        if at[0] is not None and at[1] is not None:
+            others = [k for k in fixed if k not in at]
+            right = R[:, -1] - rate * R[:, at[1]]  # efforts are those of the unknown from its reference on
+            for term in tried:
+                if (term, j) in columns:
+                    value = np.broadcast_to(np.asarray(term.rate, dtype=float), (model.drives,))[j].item()
+                    lost = max(0.0, left([*others, columns[term, j]], right) - least)
+                    rows.append((value, math.copysign(math.sqrt(lost), value - rate)))
+        found.append(tuple(sorted(rows)))
+    return tuple(found)
 
 
 def _unknown(term: Stribeck, rates: Array, size: Array) -> StribeckRate:
