@@ -8,7 +8,8 @@ First the times of bench/base_parameters_table.py: base parameters and regressor
 nothing of the log in it but what is being worked on; several numbers of samples show that it does not grow. The last
 table repeats measurements with new noise: z-scores of all parameters, and how many 95 % intervals hold the true
 value, of a PUMA 560 with noisy efforts and of a two-link arm with noisy coordinates too, by instruments and by total
-least squares, and of one with Stribeck friction whose rates are searched for. On a shared machine times are of the moment.
+least squares, and of one with Stribeck friction whose rates are searched for. On a shared machine times are of the
+moment.
 """
 
 from __future__ import annotations

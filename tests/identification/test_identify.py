@@ -185,7 +185,6 @@ def test_intervals_of_stribeck_rates_end_where_the_squares_have_grown_enough():
     log = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": tau}
     fit = quiet(arm, log, friction="viscous,coulomb,stribeck", validation=0.0, threads=1)
     rates = {row.name: row for row in fit.parameters if row.name.startswith("vs")}
-    assert rates["vs2"].high - rates["vs2"].value > 1.2 * (rates["vs2"].value - rates["vs2"].low)
     for j, row in enumerate(rates.values()):
         for end in (row.low, row.high):
             rate = [x.value for x in rates.values()]

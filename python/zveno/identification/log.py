@@ -276,12 +276,7 @@ def _read_text(path: str, fail: Fail) -> Mapping[str, Any]:
     """Columns of text with a line of names."""
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            head = ""
-            for _ in range(100):  # remarks before the names
-                head = file.readline()
-                if head.strip() and not head.lstrip().startswith(("//", "%")):
-                    break
-            head = head.strip().lstrip("#").strip()
+            head, first = _head(file)
             if "\0" in head or not head:
                 fail(f"{path} is no table: its first line is {_show(head[:40])}")
             separator = max(",;\t", key=head.count) if any(c in head for c in ",;\t") else " "
@@ -295,7 +290,7 @@ def _read_text(path: str, fail: Fail) -> Mapping[str, Any]:
                 fail(f"{path} has two columns named {_show(twice)}")
 
             def pieces() -> Iterator[Array]:
-                line = 2
+                line = first
                 while lines := file.readlines(_ROWS * 20 * len(names)):
                     yield _numbers(lines, names, separator, line, path, fail)
                     line += len(lines)
@@ -303,6 +298,29 @@ def _read_text(path: str, fail: Fail) -> Mapping[str, Any]:
             return _table(names, pieces(), 3 * os.path.getsize(path))
     except UnicodeDecodeError as error:
         fail(f"{path} is no text: {error.reason} at byte {error.start}")
+
+
+def _head(file: Any) -> tuple[str, int]:
+    """The line of names, and the number of the line after it; remarks before it are passed over.
+
+    Names may stand behind a #, right before the first line of numbers.
+    """
+    remark, number = "", 0
+    for _ in range(100):
+        place, line = file.tell(), file.readline()
+        number += 1
+        text = line.strip()
+        if not line:
+            break
+        if text.startswith("#"):
+            remark, after = text, number + 1
+        elif text and not text.startswith(("//", "%")):
+            words = re.split(r"[,;\s]+", text.strip(",; "))
+            if not remark or not all(_is_number(word.strip('"')) for word in words):
+                return text, number + 1
+            file.seek(place)
+            break
+    return remark.lstrip("#").strip(), after if remark else number
 
 
 def _numbers(lines: list[str], names: list[str], separator: str, first: int, path: str, fail: Fail) -> Array:
@@ -325,7 +343,8 @@ def _numbers(lines: list[str], names: list[str], separator: str, first: int, pat
             continue
         words = line.split() if separator == " " else line.split(separator)
         if len(words) != count:
-            fail(f"{path}, line {first + k}: {len(words)} columns, expected {count}")
+            hint = ": decimal commas need another separator, as ;" if separator == "," and len(words) > count else ""
+            fail(f"{path}, line {first + k}: {len(words)} columns, expected {count}{hint}")
         for i, word in enumerate(words):
             word = word.strip().strip('"')
             if word and word.lower() not in ("nan", "na", "null", "none", "-"):
@@ -709,8 +728,10 @@ def prepare(
     half = sum(0 if x is None else len(x) // 2 for x in (kernels, kernel))
     long = [span for span in spans if span.end - span.begin > 2 * half]
     if not long:
+        most = max(s.end - s.begin for s in spans)
+        why = next((f" ({f})" for f in findings if f.where in ("t", "samples") and f.level != "note"), "")
         fail(
-            f"the longest stretch without a gap has {max(s.end - s.begin for s in spans):,} samples, the filter at "
+            f"the longest stretch without a gap has {most:,} samples{why}, the filter at "
             f"{cutoff:.3g} Hz needs {2 * half + 1:,}; a longer log, or a higher cutoff"
         )
     share = as_number(validation, fail, "validation")
