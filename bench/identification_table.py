@@ -152,16 +152,20 @@ def stribeck(repetitions: int, noise: float) -> None:
 
 
 def report(name: str, arm: zv.Chain, logs: Iterable[dict[str, np.ndarray]], known: Any = None, **options: Any) -> None:
-    z, inside = [], []
+    z, inside, lost = [], [], 0
     for log in logs:
         fit = zv.identify(arm, log, validation=0.0, threads=1, **options)
+        if known and sum(row.name in known for row in fit.parameters) < len(known):
+            lost += 1  # friction that does not fall: it has no rate
+            continue
         true = fit._model.Y @ fit._model.full_values()
         true = [(known or {}).get(row.name, x) for row, x in zip(fit.parameters, true, strict=True)]
         z.append((fit.values - true) / np.sqrt(np.diag(fit.covariance)))
         inside.append([row.low <= x <= row.high for row, x in zip(fit.parameters, true, strict=True)])
     scores = np.array(z)
     each = np.mean(inside, axis=0)
-    print(f"{name}: {scores.shape[0]} repetitions, {scores.shape[1]} parameters")
+    left_out = f" ({lost} without a rate)" if lost else ""
+    print(f"{name}: {scores.shape[0]} repetitions{left_out}, {scores.shape[1]} parameters")
     print(f"  z-scores: mean {scores.mean():.3f}, deviation {scores.std():.3f}")
     low, high = each.min(), each.max()
     rates = [f"{row.name} {part:.3f}" for row, part in zip(fit.parameters, each, strict=True) if row.name[:2] == "vs"]

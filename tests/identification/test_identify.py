@@ -366,5 +366,14 @@ def test_logs_without_hope_are_refused(arm, log):
     still = {key: log[key] for key in ("t", "q", "tau")} | {"q_ref": 0 * log["q"]}
     with pytest.raises(LogError, match="q_ref does not show every base parameter"):
         zv.identify(arm, still, method="iv")
+    short = {key: log[key][:300] for key in ("t", "q", "tau")} | {"q_ref": log["q"][:300]}
+    two = {key: value[:, :2] if value.ndim > 1 else value for key, value in short.items()}
+    with pytest.raises(LogError, match="32 independent samples in a row"):
+        zv.identify(zv.robots.two_link(), two, method="iv", friction=None, cutoff=3.0)
+    with pytest.raises(LogError, match="no whole period"):
+        zv.identify(arm, log, period=1e9)
+    assert any("does not repeat itself" in str(x) for x in quiet(arm, log, friction=None, period=5.0).findings)
+    with pytest.raises(ValueError, match="'tls', which takes no period"):
+        zv.identify(arm, log, method="tls", period=5.0, position_noise=1e-3)
     with pytest.raises(TypeError, match="expected a Chain or a Hexapod"):
         zv.identify(3, log)

@@ -211,6 +211,18 @@ def test_units_and_mappings_and_other_files(table, tmp_path):
     frame.to_parquet(tmp_path / "d.parquet")
     assert np.array_equal(read_log(tmp_path / "d.parquet", arm).q, log["q"])
     assert np.array_equal(read_log(frame, arm).q, log["q"])
+    # columns of words are no matter, missing numbers are NaN, moments become seconds
+    other = frame.astype({"q1": "Float64"}).assign(note="x", t=pandas.to_datetime(frame["t"] + 1.7e9, unit="s"))
+    other.loc[7, "q1"] = pandas.NA
+    other.to_parquet(tmp_path / "e.parquet")
+    for source in (tmp_path / "e.parquet", other.assign(q1=log["q"][:, 0])):
+        found = read_log(source, arm)
+        assert np.allclose(np.diff(found.t), np.diff(log["t"]), atol=1e-6)
+    assert np.flatnonzero(np.isnan(read_log(tmp_path / "e.parquet", arm).q[:, 0])).tolist() == [7]
+    for name in ("bad.npy", "bad.npz", "bad.parquet"):
+        (tmp_path / name).write_bytes(b"nothing")
+        with pytest.raises(zv.identification.LogError, match="cannot be read as"):
+            read_log(tmp_path / name, arm)
 
 
 def test_large_tables_go_to_a_file_and_mean_the_same(table, tmp_path, monkeypatch):

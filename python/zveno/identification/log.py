@@ -36,6 +36,7 @@ _TIMES: Final = {"s": 1.0, "sec": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _ANGLES: Final = {"rad": 1.0, "deg": math.pi / 180, "m": 1.0, "mm": 1e-3}
 _EFFORTS: Final = {"Nm": 1.0, "N": 1.0, "mNm": 1e-3, "kNm": 1e3, "kN": 1e3}
 _IN_MEMORY: Final = 256 << 20  # bytes of a table, above which it goes to a temporary file
+_COLUMNS: Final = ("int", "uint", "float", "double", "half", "bool", "decimal", "timestamp", "duration")  # of Parquet
 _ROWS: Final = 65536  # of a file read at once
 _NUMBER: Final = 1e100  # whatever is larger is none: squares would overflow
 
@@ -248,7 +249,10 @@ def _read_file(path: str, fail: Fail) -> Mapping[str, Any]:
         except Exception as error:
             fail(f"{path} cannot be read as .npz ({error})")
     if kind == ".npy":
-        data = np.load(path, allow_pickle=False, mmap_mode="r")
+        try:
+            data = np.load(path, allow_pickle=False, mmap_mode="r")
+        except Exception as error:
+            fail(f"{path} cannot be read as .npy ({error})")
         if data.dtype.names is None:
             fail(f"{path} has no named columns; use .npz with t, q and tau, or a structured array")
         return {key: data[key] for key in data.dtype.names}
@@ -256,20 +260,24 @@ def _read_file(path: str, fail: Fail) -> Mapping[str, Any]:
         parquet = optional("pyarrow.parquet", "read_log", "pyarrow")
         try:
             file = parquet.ParquetFile(path)
-            names = list(file.schema_arrow.names)
+            kinds = {field.name: str(field.type) for field in file.schema_arrow}
+            names = [name for name, kind in kinds.items() if kind.startswith(_COLUMNS)]
             batches = (
-                np.column_stack(
-                    [
-                        np.asarray(batch.column(k).to_numpy(zero_copy_only=False), dtype=np.float64)
-                        for k in range(len(names))
-                    ]
-                )
-                for batch in file.iter_batches(batch_size=_ROWS)
+                np.column_stack([_seconds(batch.column(name).to_numpy(zero_copy_only=False)) for name in names])
+                for batch in file.iter_batches(batch_size=_ROWS, columns=names)
             )
             return _table(names, batches, file.metadata.num_rows * len(names) * 8)
         except Exception as error:
             fail(f"{path} cannot be read as Parquet ({error})")
     return _read_text(path, fail)
+
+
+def _seconds(values: Any) -> Array:
+    """Numbers as they are, moments and durations in seconds."""
+    if values.dtype.kind not in "Mm":
+        return np.asarray(values, dtype=np.float64)
+    ticks = values.astype(f"{values.dtype.kind}8[ns]").view(np.int64)
+    return np.where(np.isnat(values), np.nan, ticks / 1e9)
 
 
 def _read_text(path: str, fail: Fail) -> Mapping[str, Any]:
@@ -403,6 +411,8 @@ def _pick(
                 value = np.asarray(table[name])
             except Exception as error:
                 fail(f"{name} is no array of numbers ({error})")
+            if value.dtype.kind in "Mm" and key == "t":
+                value = _seconds(value)
             if value.dtype.kind not in "iufb":
                 fail(f"{name} holds {_show(value.ravel()[:1].tolist())}, expected numbers")
             factor = factors.get(key, _bracket(name, key))
@@ -999,8 +1009,10 @@ def _fold(
     P = round(length)
     if P < 8 or abs(length - P) > 1e-3 * P**0.5:
         fail(f"period is {period:g} s, {length:.6g} samples; expected a whole number of at least 8")
+    if P > max(span.end - span.begin for span in spans):
+        fail(f"no whole period of {period:g} s without a gap")
     sums = [np.zeros((P, x.shape[1])) for x in (log.q, log.tau)]
-    squares = np.zeros_like(sums[1])
+    squares = np.zeros_like(sums[0])
     count = 0
     origin = spans[0].begin
     for span in spans:
@@ -1009,11 +1021,20 @@ def _fold(
             q, tau = np.asarray(log.q[begin : begin + P]), np.asarray(log.tau[begin : begin + P])
             sums[0] += q
             sums[1] += tau
-            squares += tau * tau
+            squares += q * q
             count += 1
     if not count:
         fail(f"no whole period of {period:g} s without a gap")
     q, tau = sums[0] / count, sums[1] / count
+    apart = np.sqrt(np.maximum(squares / count - q * q, 0.0).mean(axis=0))
+    moved = np.ptp(np.asarray(log.q[_sampled(log, spans)]), axis=0)
+    if (apart > 0.05 * moved).any():
+        j = int((apart / np.maximum(moved, 1e-300)).argmax())
+        name = (log.coordinates or chain.joint_names)[j]
+        text = (
+            f"periods of {period:g} s differ by {apart[j]:.3g} of {moved[j]:.3g}: the motion does not repeat itself so"
+        )
+        findings.append(Finding("fault", name, text))
     top = P // 2 - 1 if cutoff is None else max(1, int(cutoff * P * step))
     c = np.fft.rfft(q, axis=0)
     if cutoff is None:

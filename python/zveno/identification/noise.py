@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 
 from .._check import Array
+from .log import LogError
 from .solve import Chunk, in_order, joint_rows
 from .solve import predicted as efforts_of
 
@@ -216,6 +217,11 @@ def score_covariance(
         spectra.add(e, follows)
         products += some
         count += len(e)
+    if not spectra.segments:
+        raise LogError(
+            f"identify: methods for noisy coordinates need {length} independent samples in a row, the log has "
+            f"{signals.count:,}; a longer log, or a higher cutoff"
+        )
     expected = np.einsum("jcd,lcd->jl", products / max(1, count), G[:, n:, n:])
     G[:, :n, :n], scale = noise_of_efforts(spectra, signals, expected)
     G[:, n:, n:] *= scale
