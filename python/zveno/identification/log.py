@@ -1009,7 +1009,7 @@ def _fold(
     P = round(length)
     if P < 8 or abs(length - P) > 1e-3 * P**0.5:
         fail(f"period is {period:g} s, {length:.6g} samples; expected a whole number of at least 8")
-    if P > max(span.end - span.begin for span in spans):
+    if max(span.end - span.begin for span in spans) < P:
         fail(f"no whole period of {period:g} s without a gap")
     sums = [np.zeros((P, x.shape[1])) for x in (log.q, log.tau)]
     squares = np.zeros_like(sums[0])
