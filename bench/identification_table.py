@@ -8,7 +8,8 @@ First the times of bench/base_parameters_table.py: base parameters and regressor
 nothing of the log in it but what is being worked on; several numbers of samples show that it does not grow. The last
 table repeats measurements with new noise: z-scores of all parameters, and how many 95 % intervals hold the true
 value, of a PUMA 560 with noisy efforts and of a two-link arm with noisy coordinates too, by instruments and by total
-least squares. On a shared machine times are of the moment.
+least squares, and of one with Stribeck friction whose rates are searched for. On a shared machine times are of the
+moment.
 """
 
 from __future__ import annotations
@@ -132,20 +133,46 @@ def noisy_coordinates(repetitions: int, method: str) -> None:
     report(f"two links, {method}", arm, logs, friction=None, method=method, cutoff=8.0, position_noise=deviation)
 
 
-def report(name: str, arm: zv.Chain, logs: Iterable[dict[str, np.ndarray]], **options: Any) -> None:
-    z, inside = [], []
+def stribeck(repetitions: int, noise: float) -> None:
+    """Friction that falls at low rates; where noise is large the rates at which it does have lopsided intervals."""
+    arm = zv.robots.two_link()
+    t = np.arange(500) * 0.02
+    q, qd, qdd = motion(arm.n, t)
+    rates = np.array([0.3, 0.5])
+    values = {"Fv": (0.7, 0.7), "Fc": (0.9, 0.9), "Fs": (0.5, 0.5), "vs": rates}
+    rubbing = 0.7 * qd + np.sign(qd) * (0.9 + 0.5 * np.exp(-((qd / rates) ** 2)))
+    exact = arm.inverse_dynamics(q, qd, qdd) + rubbing
+    rng = np.random.default_rng(1)
+    logs = (
+        {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": exact + noise * rng.normal(size=q.shape)}
+        for _ in range(repetitions)
+    )
+    known = {f"{key}{j + 1}": x for key, some in values.items() for j, x in enumerate(some)}
+    report(f"two links, Stribeck, noise {noise:g} N m", arm, logs, known, friction="viscous,coulomb,stribeck")
+
+
+def report(name: str, arm: zv.Chain, logs: Iterable[dict[str, np.ndarray]], known: Any = None, **options: Any) -> None:
+    z, inside, lost = [], [], 0
     for log in logs:
         fit = zv.identify(arm, log, validation=0.0, threads=1, **options)
+        if known and sum(row.name in known for row in fit.parameters) < len(known):
+            lost += 1  # friction that does not fall: it has no rate
+            continue
         true = fit._model.Y @ fit._model.full_values()
+        true = [(known or {}).get(row.name, x) for row, x in zip(fit.parameters, true, strict=True)]
         z.append((fit.values - true) / np.sqrt(np.diag(fit.covariance)))
         inside.append([row.low <= x <= row.high for row, x in zip(fit.parameters, true, strict=True)])
     scores = np.array(z)
     each = np.mean(inside, axis=0)
-    print(f"{name}: {scores.shape[0]} repetitions, {scores.shape[1]} parameters")
+    left_out = f" ({lost} without a rate)" if lost else ""
+    print(f"{name}: {scores.shape[0]} repetitions{left_out}, {scores.shape[1]} parameters")
     print(f"  z-scores: mean {scores.mean():.3f}, deviation {scores.std():.3f}")
     low, high = each.min(), each.max()
+    rates = [f"{row.name} {part:.3f}" for row, part in zip(fit.parameters, each, strict=True) if row.name[:2] == "vs"]
     print(
-        f"  intervals of 95 % hold {100 * np.mean(inside):.2f} %; single parameters {low:.3f} to {high:.3f}", flush=True
+        f"  intervals of 95 % hold {100 * np.mean(inside):.2f} %; single parameters {low:.3f} to {high:.3f}",
+        *rates,
+        flush=True,
     )
 
 
@@ -168,6 +195,8 @@ def main() -> None:
         coverage(given.repetitions)
         for method in ("iv", "tls"):
             noisy_coordinates(given.repetitions, method)
+        for noise in (0.02, 0.4):
+            stribeck(given.repetitions, noise)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -11,8 +12,8 @@ import zveno as zv
 from engines import hexapods as engines
 from engines.states import random_states
 from test_identify import quiet, truth
-from zveno.identification import IdentificationWarning, LogError
-from zveno.identification.ring import Channels
+from zveno.identification import IdentificationWarning, LogError, is_physical
+from zveno.identification.ring import Channels, read_ring_log, with_parameters
 
 
 def ring(kind):
@@ -92,7 +93,7 @@ def test_with_noise_deviations_are_honest_and_the_page_is_written(tmp_path):
     assert {key: set(value) for key, value in fit.friction().items()} == {f"leg{k}": {"Fv", "Fc"} for k in range(1, 7)}
     fit.report(tmp_path / "ring.html")
     page = (tmp_path / "ring.html").read_text()
-    assert "base M_z" in page and "m[ring]" in page and "leg6" in page and "write back" not in page
+    assert all(x in page for x in ("base M_z", "m[ring]", "leg6", "write back", "<td>leg3.outer</td>"))
 
 
 def test_poses_alone_are_filtered_and_differentiated():
@@ -152,10 +153,12 @@ def test_bad_logs_are_refused_or_named():
     texts = [str(x) for x in fit.findings]
     assert any("3 of 200 samples have missing" in x for x in texts)
     assert any("leg3: the effort is 0 all the time" in x for x in texts)
-    with pytest.raises(LogError, match="not written back"):
-        fit.physical()
-    with pytest.raises(ValueError, match="method is 'iv', expected"):
+    with pytest.raises(LogError, match="no chain; the model is in `hexapod`"):
+        _ = fit.chain
+    with pytest.raises(ValueError, match="no commanded poses r_ref and R_ref"):
         zv.identify(hexapod, log, method="iv")
+    with pytest.raises(ValueError, match="position_noise is None"):
+        zv.identify(hexapod, log, method="tls")
     with pytest.raises(TypeError, match="mapping of arrays"):
         zv.identify(hexapod, 3)
 
@@ -166,3 +169,138 @@ def test_a_ring_that_stands_still_is_refused_with_the_reason():
     log = {"t": np.arange(n) * 1e-2, "r": r, "R": R, "forces": np.zeros((n, 6))}
     with pytest.raises(zv.identification.LogError, match=r"no sample is left to fit: .* all the time.*findings more"):
         zv.identify(ring, log)
+
+
+def noisy_log(seed=3, size=0.01):
+    """Forces with noise, of a ring that is not quite the model."""
+    model = ring("UPS")
+    rng = np.random.default_rng(seed)
+    factors = np.concatenate([np.repeat(rng.uniform(0.8, 1.25, 13), 10), rng.uniform(0.8, 1.25, 6)])
+    standard = model.base_parameters().standard * factors
+    standard[1:4] = standard[0] * np.array([0.004, -0.003, 0.002])
+    real = with_parameters(model, standard)
+    log = log_of(real)
+    del log["base_wrench"]
+    # of the point that is the centre of mass of the model
+    c = real.origin
+    turned = np.cross(log["u"][:, 3:], c)
+    log["r"] = log["r"] + log["R"] @ c
+    centripetal = np.cross(log["acceleration"][:, 3:], c) + np.cross(log["u"][:, 3:], turned)
+    for key, change in (("u", turned), ("acceleration", centripetal)):
+        log[key] = log[key].copy()
+        log[key][:, :3] += np.einsum("kij,kj->ki", log["R"], change)
+    log["forces"] = log["forces"] + size * log["forces"].std(axis=0) * rng.normal(size=log["forces"].shape)
+    return model, log
+
+
+def test_bodies_are_written_back_to_a_hexapod():
+    model, log = noisy_log()
+    fit = quiet(model, log, friction=None, validation=0.0, threads=1)
+    bodies = fit.physical()
+    theta = bodies.values[:130].reshape(-1, 10)
+    assert is_physical(theta).all() and bodies.ratio < 1.1
+    assert (fit.hexapod.platform.mass == pytest.approx(theta[0, 0])) and fit.hexapod.leg_names == model.leg_names
+    # in its own centre of mass the written model says what its parameters say
+    new, some = fit.hexapod, [log[key][:20] for key in ("r", "R", "u", "acceleration")]
+    r, R, u, a = some
+    c = -new.origin
+    turn, rate = np.cross(u[:, 3:], c), np.cross(a[:, 3:], c)
+    u2, a2 = u.copy(), a.copy()
+    u2[:, :3] += np.einsum("kij,kj->ki", R, turn)
+    a2[:, :3] += np.einsum("kij,kj->ki", R, rate + np.cross(u[:, 3:], turn))
+    expected = model.regressor(*some) @ bodies.values[:136]
+    assert np.allclose(new.inverse_dynamics(r + R @ c, R, u2, a2), expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    off = np.abs(expected - log["forces"][:20]).max()
+    given = np.abs(model.inverse_dynamics(*some) - log["forces"][:20]).max()
+    assert off < 0.2 * given
+    with pytest.raises(TypeError, match="this is a hexapod"):
+        _ = bodies.chain
+
+
+def test_tables_of_columns_are_understood(tmp_path):
+    hexapod = ring("UPS")
+    log = log_of(hexapod, m=200)
+    turns = zv.orientation.to_rotation_vector(log["R"])
+    half = np.linalg.norm(turns, axis=1, keepdims=True) / 2
+    quaternion = np.hstack([np.cos(half), turns * np.sinc(half / np.pi) / 2])
+    forms = {
+        "a": ("t,x,y,z,qw,qx,qy,qz," + ",".join(f"f{k}" for k in range(6)), quaternion, 1.0, {}),
+        "b": (
+            "time;r_x;r_y;r_z;orientation.w;orientation.x;orientation.y;orientation.z;"
+            + ";".join(f"force_leg{k}" for k in range(1, 7)),
+            quaternion,
+            1.0,
+            {},
+        ),
+        "c": (
+            "ms,px,py,pz,a,b,c," + ",".join(f"drive{k}" for k in range(1, 7)),
+            np.degrees(turns),
+            1e3,
+            {
+                "columns": {"t": "ms", "r": "p{}", "rotation_vector": ["a", "b", "c"], "forces": "drive{}"},
+                "units": {"t": "ms", "r": "mm", "rotation_vector": "deg"},
+            },
+        ),
+        "d": (
+            "t,r0,r1,r2," + ",".join(f"R{i}{j}" for i in "123" for j in "123") + ",f1,f2,f3,f4,f5,f6",
+            log["R"].reshape(-1, 9),
+            1.0,
+            {},
+        ),
+    }
+    for name, (head, attitude, factor, options) in forms.items():
+        table = np.column_stack([factor * log["t"], factor * log["r"], attitude, log["forces"]])
+        separator = ";" if ";" in head else ","
+        np.savetxt(tmp_path / f"{name}.csv", table, fmt="%.17g", delimiter=separator, header=head, comments="")
+        found, channels = read_ring_log(tmp_path / f"{name}.csv", hexapod, **options)
+        r, R, _, _ = channels.state(found.q, 0 * found.q, 0 * found.q)
+        assert np.allclose(r, log["r"], atol=1e-12) and np.allclose(R, log["R"], atol=1e-9)
+        assert np.allclose(found.tau, log["forces"]) and np.allclose(found.t, log["t"])
+    for options, text in (
+        ({"columns": {"rr": "x"}}, "columns has 'rr'"),
+        ({"columns": {"r": ["px", "py"]}}, "2 names for r, expected 3"),
+        ({"columns": {"r": "z{}"}}, "nothing fits 'z{}'"),
+        ({"columns": {"forces": ["drive9"] * 6}}, "no column 'drive9'"),
+        ({"units": {"r": "inch"}}, "units has r in 'inch'"),
+        ({}, "there is no r among"),
+    ):
+        with pytest.raises(LogError, match=re.escape(text)):
+            read_ring_log(tmp_path / "c.csv", hexapod, **options)
+
+
+@pytest.mark.parametrize("method", ["iv", "tls"])
+def test_deviations_are_honest_where_poses_are_noisy(method):
+    hexapod = ring("UPS")
+    log = log_of(hexapod, m=900, step=0.004)
+    rng = np.random.default_rng(0)
+    deviation = np.repeat([2e-5, 4e-5], 3)
+    noise = deviation * rng.normal(size=(len(log["t"]), 6))
+    noisy = {
+        "t": log["t"],
+        "r": log["r"] + noise[:, :3],
+        "R": log["R"] @ zv.orientation.from_rotation_vector(noise[:, 3:]),
+        "forces": log["forces"] + 0.5 * rng.normal(size=log["forces"].shape),
+        "r_ref": log["r"],
+        "R_ref": log["R"],
+    }
+    options = {"friction": None, "cutoff": 10.0, "validation": 0.0, "threads": 1}
+    fit = quiet(hexapod, noisy, method=method, position_noise=deviation, **options)
+    z = (fit.values - truth(fit)) / np.sqrt(np.diag(fit.covariance))
+    assert 0.7 < np.std(z) < 1.4
+
+
+def test_the_command_identifies_hexapods(tmp_path):
+    from typer.testing import CliRunner
+    from zveno.cli import app
+
+    hexapod = ring("UPS")
+    hexapod.save(tmp_path / "ring.json")
+    log = log_of(hexapod)
+    np.savez(tmp_path / "log.npz", **log)
+    out = tmp_path / "out"
+    command = ["identify", str(tmp_path / "ring.json"), str(tmp_path / "log.npz"), "-o", str(out)]
+    done = CliRunner().invoke(app, [*command, "--friction", "viscous", "--columns", "u=u,forces=forces"])
+    assert done.exit_code == 0, done.output
+    assert sorted(p.name for p in out.iterdir()) == ["model.json", "parameters.csv", "report.html"]
+    written = zv.files.load(out / "model.json")
+    assert written.platform.mass == pytest.approx(hexapod.platform.mass, rel=0.05)

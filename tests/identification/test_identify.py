@@ -176,6 +176,24 @@ def test_rates_of_stribeck_friction_are_found_with_their_intervals():
         zv.excitation(arm, friction="stribeck")
 
 
+def test_intervals_of_stribeck_rates_end_where_the_squares_have_grown_enough():
+    """With the rate at the end of its interval, as known, the squares are those of 1.96 deviations more."""
+    arm = zv.robots.two_link()
+    t, q, qd, qdd = motion(2, 500)
+    rubbing = 0.7 * qd + np.sign(qd) * (0.9 + 0.5 * np.exp(-((qd / [0.3, 0.5]) ** 2)))
+    tau = arm.inverse_dynamics(q, qd, qdd) + rubbing + 0.4 * np.random.default_rng(1).normal(size=q.shape)
+    log = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": tau}
+    fit = quiet(arm, log, friction="viscous,coulomb,stribeck", validation=0.0, threads=1)
+    rates = {row.name: row for row in fit.parameters if row.name.startswith("vs")}
+    for j, row in enumerate(rates.values()):
+        for end in (row.low, row.high):
+            rate = [x.value for x in rates.values()]
+            rate[j] = end
+            other = quiet(arm, log, friction=["viscous", "coulomb", Stribeck(rate=tuple(rate))], validation=0.0)
+            squares = [(len(t) * x.rms**2 / fit.noise**2).sum() for x in (fit, other)]
+            assert np.sqrt(squares[1] - squares[0]) == pytest.approx(1.96, rel=0.12)
+
+
 def test_drives_that_cannot_be_told_from_links_are_not():
     arm = zv.robots.puma560()
     log = log_of(arm)
@@ -348,5 +366,14 @@ def test_logs_without_hope_are_refused(arm, log):
     still = {key: log[key] for key in ("t", "q", "tau")} | {"q_ref": 0 * log["q"]}
     with pytest.raises(LogError, match="q_ref does not show every base parameter"):
         zv.identify(arm, still, method="iv")
+    short = {key: log[key][:300] for key in ("t", "q", "tau")} | {"q_ref": log["q"][:300]}
+    two = {key: value[:, :2] if value.ndim > 1 else value for key, value in short.items()}
+    with pytest.raises(LogError, match="32 independent samples in a row"):
+        zv.identify(zv.robots.two_link(), two, method="iv", friction=None, cutoff=3.0)
+    with pytest.raises(LogError, match="no whole period"):
+        zv.identify(arm, log, period=1e9)
+    assert any("does not repeat itself" in str(x) for x in quiet(arm, log, friction=None, period=5.0).findings)
+    with pytest.raises(ValueError, match="'tls', which takes no period"):
+        zv.identify(arm, log, method="tls", period=5.0, position_noise=1e-3)
     with pytest.raises(TypeError, match="expected a Chain or a Hexapod"):
         zv.identify(3, log)

@@ -175,6 +175,22 @@ def test_names_that_people_use_are_understood(names, separator, table, tmp_path)
     )
 
 
+@pytest.mark.parametrize("remarks", ["# t,q1,q2,tau1,tau2", "# by hand\nt,q1,q2,tau1,tau2", "# a\n# t,q1,q2,tau1,tau2"])
+def test_names_may_stand_behind_remarks(remarks, table, tmp_path):
+    arm, log = table
+    rows = "\n".join(",".join(map(repr, row)) for row in np.column_stack([log["t"], log["q"], log["tau"]]).tolist())
+    (tmp_path / "log.csv").write_bytes(b"\xef\xbb\xbf" + f"{remarks}\n{rows}\n".encode())
+    found = read_log(tmp_path / "log.csv", arm)
+    assert np.array_equal(found.q, log["q"]) and np.array_equal(found.tau, log["tau"])
+
+
+def test_clocks_out_of_order_are_named(table):
+    arm, log = table
+    mixed = np.random.default_rng(0).permutation(len(log["t"]))
+    with pytest.raises(zv.identification.LogError, match=r"samples \(t: the clock jumps .* times back"):
+        zv.identify(arm, {key: log[key][mixed] for key in ("t", "q", "tau")})
+
+
 def test_units_and_mappings_and_other_files(table, tmp_path):
     arm, log = table
     _csv(tmp_path / "a.csv", ["ms", "a", "b", "x", "y"], (1e3 * log["t"], np.degrees(log["q"]), log["tau"]))
@@ -195,6 +211,18 @@ def test_units_and_mappings_and_other_files(table, tmp_path):
     frame.to_parquet(tmp_path / "d.parquet")
     assert np.array_equal(read_log(tmp_path / "d.parquet", arm).q, log["q"])
     assert np.array_equal(read_log(frame, arm).q, log["q"])
+    # columns of words are no matter, missing numbers are NaN, moments become seconds
+    other = frame.astype({"q1": "Float64"}).assign(note="x", t=pandas.to_datetime(frame["t"] + 1.7e9, unit="s"))
+    other.loc[7, "q1"] = pandas.NA
+    other.to_parquet(tmp_path / "e.parquet")
+    for source in (tmp_path / "e.parquet", other.assign(q1=log["q"][:, 0])):
+        found = read_log(source, arm)
+        assert np.allclose(np.diff(found.t), np.diff(log["t"]), atol=1e-6)
+    assert np.flatnonzero(np.isnan(read_log(tmp_path / "e.parquet", arm).q[:, 0])).tolist() == [7]
+    for name in ("bad.npy", "bad.npz", "bad.parquet"):
+        (tmp_path / name).write_bytes(b"nothing")
+        with pytest.raises(zv.identification.LogError, match="cannot be read as"):
+            read_log(tmp_path / name, arm)
 
 
 def test_large_tables_go_to_a_file_and_mean_the_same(table, tmp_path, monkeypatch):
@@ -220,6 +248,8 @@ def test_large_tables_go_to_a_file_and_mean_the_same(table, tmp_path, monkeypatc
         ("t,q1,q2,tau1,tau2\n0,1,2,x,3\n", "line 2, column tau1: 'x' is no number"),
         ("t,a,b\n0,1,2\n", "no columns for the joint coordinates"),
         ("t,t\n0,1\n", "two columns named 't'"),
+        ("# by hand\nt,q1,q2,tau1,tau2\n0,1,2,3\n", "line 3: 4 columns, expected 5"),
+        ("t,q1,q2,tau1,tau2\n" + 9 * "0,0,1,0,2,0,3,0,4,0\n", "10 columns, expected 5: decimal commas"),
     ],
 )
 def test_files_that_are_no_logs_are_refused_and_a_page_says_why(text, message, table, tmp_path):

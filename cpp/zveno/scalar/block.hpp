@@ -93,4 +93,18 @@ struct Wide<double> {
   }
 };
 
+// N neighbours in a row, however many fit a register: of doubles as one pack, of any other scalar one after the other.
+template <int N, class T>
+struct Few {
+  static constexpr int kStep = 1;
+  static ZVENO_INLINE const T& load(const T* x) { return *x; }
+  static ZVENO_INLINE void store(T* x, const T& value) { *x = value; }
+};
+template <int N>
+struct Few<N, double> {
+  static constexpr int kStep = N;
+  static ZVENO_INLINE Pack<N> load(const double* x) { return Pack<N>::load(x); }
+  static ZVENO_INLINE void store(double* x, const Pack<N>& value) { value.store(x); }
+};
+
 }  // namespace zveno

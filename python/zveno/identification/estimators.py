@@ -98,7 +98,7 @@ def total(
     signals: Signals,
     train: Factors,
     start: Solution,
-    position_noise: float,
+    position_noise: Array,
     threads: int,
     load: Load,
 ) -> Solution:
@@ -124,7 +124,7 @@ def total(
         if w[0] <= 1e-9:
             raise LogError(
                 "identify: method='tls': the columns are hardly larger than their noise; a position_noise of "
-                f"{position_noise:g} is too much for this log, or the cutoff is too high"
+                f"{position_noise.max():g} is too much for this log, or the cutoff is too high"
             )
         inverse = (V / w) @ V.T / np.outer(scale, scale)
         p = inverse @ G[:r, r]
@@ -156,7 +156,7 @@ def total(
 
 
 def _moments(
-    model: LinearModel, signals: Signals, position_noise: float, draws: int, threads: int, load: Load
+    model: LinearModel, signals: Signals, position_noise: Array, draws: int, threads: int, load: Load
 ) -> list[list[Array]]:
     """Sums D'D of each joint over the samples that are fitted, for each draw of noise."""
     several = zip(signals.chunks(), *(signals.chunks(position_noise, 1 + k) for k in range(draws)), strict=True)

@@ -33,7 +33,7 @@ from .model import LinearModel, combination_text
 from .physical import PhysicalFit, fit_physical
 from .residuals import Residuals, look_at_residuals
 from .solve import Chunk, Factors, Solution, factorise, predicted, solve, student
-from .terms import Coulomb, DriveInertia, Offset, Stribeck, Viscous, as_terms
+from .terms import Coulomb, DriveInertia, Offset, Stribeck, StribeckRate, Viscous, as_terms
 
 if TYPE_CHECKING:
     from ..model import Chain, Hexapod
@@ -43,6 +43,11 @@ __all__ = ["Fit", "IdentificationWarning", "Parameter", "Parameters", "identify"
 METHODS: Final = ("wls", "ols", "huber", "iv", "tls")
 _HUBER: Final = 1.345
 WELL, POOR, NOT = "well known", "poor", "not identifiable"
+
+
+def percent(x: float) -> str:
+    """A part in words."""
+    return f"{100 * x:.0f} %" if x >= 0.0995 else f"{100 * x:.2g} %"
 
 
 class IdentificationWarning(UserWarning):
@@ -200,20 +205,29 @@ class Fit:
             seen = math.isfinite(value) and math.isfinite(d)
             verdict = NOT if not seen or d > 0.5 * scale[i] else POOR if d > 0.05 * scale[i] else WELL
             half = factor * d
+            low, high = (value - half, value + half) if seen else (-math.inf, math.inf)
+            if seen and isinstance(term := self._term(i), StribeckRate):
+                joint = model.extra[model.pivots[i] - model.links][1]
+                low, high = term.interval(joint, factor * math.sqrt(self.inflation[joint])) or (low, high)
             rows.append(
                 Parameter(
                     model.base_names[i],
                     model.combinations[i],
                     value,
                     d,
-                    value - half if seen else -math.inf,
-                    value + half if seen else math.inf,
+                    low,
+                    high,
                     model.base_units[i],
                     verdict,
                     float(given[i]),
                 )
             )
         return Parameters(rows)
+
+    def _term(self, parameter: int) -> Any:
+        """Term of joints that a base parameter belongs to, or None."""
+        column = int(self._model.pivots[parameter]) - self._model.links
+        return self._model.extra[column][0] if column >= 0 else None
 
     def _sizes(self) -> Array:
         """Sizes (r,) that the links of the model, or the efforts of the joints, would give to base parameters."""
@@ -230,6 +244,11 @@ class Fit:
             known = isinstance(term, Viscous | DriveInertia | Coulomb | Stribeck | Offset)
             extra.append(0.02 * peak["tau"][j] / unit if known and unit > 0 else 0.0)
         return np.asarray(np.abs(model.Y) @ np.concatenate([sizes, extra]))
+
+    @property
+    def _mechanism(self) -> Any:
+        """The model that was given."""
+        return self._given
 
     @property
     def base(self) -> tuple[Any, Array]:
@@ -274,7 +293,7 @@ class Fit:
         method : {'log-cholesky', 'sdp'}
             Gauss-Newton steps in coordinates in which every point is a body, or a semidefinite program (needs
             clarabel and scipy).
-        prior : (N, 10) array or Chain, optional
+        prior : (N, 10) array or another model, optional
             Parameters to be pulled to, by default those of the model that was given.
         weight : float
             How much the prior is believed: at 1 a body that is off by a factor of e costs as much as a residual of
@@ -299,9 +318,9 @@ class Fit:
         fail = failing("Fit.physical")
         as_choice(method, fail, "method", ("log-cholesky", "sdp"))
         weight = as_amount(weight, fail, "weight", positive=True)
-        theta = self._given.inertial_parameters
-        if isinstance(prior, _core.Chain):
-            prior = prior.inertial_parameters
+        theta = self._model.parameters_of(self._mechanism)
+        if isinstance(prior, type(self._mechanism)):
+            prior = self._model.parameters_of(prior)
         if prior is not None:
             theta = as_array(prior, fail, "prior", theta.shape)
         found: list[Finding] = []
@@ -355,7 +374,7 @@ class Fit:
         worst = np.nanmax(self.relative_rms) if np.isfinite(self.relative_rms).any() else math.nan
         lines = [
             f"{type(self).__name__} of {self._kind} '{self._given.name}': {self._model.count} base parameters, {known} "
-            f"well known; {self.samples:,} samples; residuals at most {100 * worst:.2g} % of the efforts"
+            f"well known; {self.samples:,} samples; residuals at most {percent(worst)} of the efforts"
         ]
         lines += [f"  {finding.level}: {finding}" for finding in self.findings if finding.level != "note"]
         return "\n".join(lines)
@@ -374,7 +393,7 @@ def identify(
     columns: Mapping[str, Any] | None = None,
     units: Mapping[str, str] | None = None,
     rate: float | None = None,
-    position_noise: float | None = None,
+    position_noise: ArrayLike | None = None,
     threads: int = 0,
     progress: bool | None = None,
 ) -> Fit:
@@ -389,10 +408,11 @@ def identify(
     arm : Chain or Hexapod
         Geometry, and the inertial parameters as they are known: the prior of the full model.
     log : mapping of arrays, Log, table or path
-        Times, coordinates and efforts, and rates and accelerations where they are known; see `read_log`. Of a hexapod a
-        mapping of arrays, or an .npz file of them: times ``t`` (m,), poses ``r`` (m, 3) and ``R`` (m, 3, 3) of the
-        ring, ``forces`` (m, 6) of the drives, and where they are known ``u`` (m, 6) and ``acceleration`` (m, 6) of the
-        ring as in `Hexapod.inverse_dynamics` and ``base_wrench`` (m, 6), force and moment on the base.
+        Times, coordinates and efforts, and rates and accelerations where they are known; see `read_log`. Of a hexapod
+        times ``t`` (m,), poses ``r`` (m, 3) and ``R`` (m, 3, 3) of the ring, ``forces`` (m, 6) of the drives, and where
+        they are known ``u`` (m, 6) and ``acceleration`` (m, 6) of the ring as in `Hexapod.inverse_dynamics`,
+        ``base_wrench`` (m, 6), force and moment on the base, and the commanded poses ``r_ref``, ``R_ref``. Instead of
+        ``R`` there may be a ``quaternion`` (m, 4), scalar first, or a ``rotation_vector`` (m, 3), rad.
     friction : words or terms, optional
         ``viscous``, ``coulomb``, ``stribeck``, ``load``, ``offset``, ``drive_inertia``, or objects of
         `zveno.identification`. What is not asked for is taken from the chain. The rates of ``stribeck`` are searched
@@ -409,12 +429,13 @@ def identify(
     validation : float
         Part of the log, its end, that is not fitted but predicted.
     quiet : float or (n,) array, rad/s or m/s, optional
-        Efforts of a joint slower than this are left out, because dry friction is undetermined there. By default 2 % of
-        its highest rate if there is dry friction and rates are differences of coordinates.
+        Efforts of a joint, or of a drive, slower than this are left out, because dry friction is undetermined there. By
+        default 2 % of its highest rate if there is dry friction and rates are differences of coordinates.
     columns, units, rate
-        Of a table; see `read_log`.
-    position_noise : float, rad or m, optional
-        Standard deviation of the noise of coordinates, for ``tls``.
+        Of a table; see `read_log`. Of a hexapod the names are those above: ``{"r": ["x", "y", "z"], "quaternion":
+        "q{}", "forces": "f{}"}``, and ``{"r": "mm", "rotation_vector": "deg", "forces": "kN"}`` are units.
+    position_noise : float or (n,) array, rad or m, optional
+        Standard deviation of the noise of coordinates, for ``tls``: of joints, or of place and attitude of a ring (6,).
     threads : int
         0: as many as this process may use. Results do not depend on it.
     progress : bool, optional
@@ -423,7 +444,6 @@ def identify(
     Returns
     -------
     fit : Fit, or RingFit of a hexapod
-        The latter by 'wls', 'ols' or 'huber'.
 
     Warns
     -----
@@ -452,38 +472,40 @@ def identify(
     ring = isinstance(arm, _core.Hexapod)
     if not ring and not isinstance(arm, _core.Chain):
         raise TypeError(f"identify: arm is {_show(arm)}, expected a Chain or a Hexapod")
-    as_choice(method, fail, "method", METHODS[:3] if ring else METHODS)
+    as_choice(method, fail, "method", METHODS)
     threads = as_integer("identify", "threads", threads, 0, 256) or _processors()
-    if method == "tls":
-        position_noise = as_amount(position_noise, fail, "position_noise", positive=True)
     made: type[Fit] = Fit
+    linear: type[LinearModel] = LinearModel
     given: Any = arm
     channels = given
     if ring:
         from . import ring as of_rings
 
-        for value, name in ((columns, "columns"), (units, "units"), (quiet, "quiet")):
-            if value is not None:
-                fail(f"{name} is for logs of chains, not of hexapods")
-        data, channels = of_rings.read_ring_log(log, given, rate)
-        made = of_rings.RingFit
+        data, channels = of_rings.read_ring_log(log, given, rate, columns=columns, units=units)
+        made, linear = of_rings.RingFit, of_rings.RingModel
     else:
         data = read_log(log, given, columns=columns, units=units, rate=rate)
         data = replace(data, findings=list(data.findings))
-    terms = as_terms(friction, fail, channels.joint_names[: 6 if ring else None], search=not ring)
+    terms = as_terms(friction, fail, channels.joint_names[: 6 if ring else None], search=True)
     if method == "iv" and data.q_ref is None:
-        fail("method is 'iv', but the log has no commanded coordinates q_ref")
+        what = "poses r_ref and R_ref" if ring else "coordinates q_ref"
+        fail(f"method is 'iv', but the log has no commanded {what}")
+    if method in ("iv", "tls") and period is not None:
+        fail(f"method is '{method}', which takes no period; 'wls' averages noise of coordinates over periods")
+    spread = _noise_of(position_noise, fail, data.q.shape[1]) if method == "tls" else None
     words = ("identifying", "samples", "identify: progress=True")
     with progress_bar(progress, max(1, 3 * len(data)), words) as bar:
         signals = prepare(data, channels, cutoff=cutoff, period=period, validation=validation)
-        signals.quiet = 0.0 if ring else _quiet(quiet, signals, terms, fail)
+        if ring:
+            signals.rates = channels.rates
+        signals.quiet = _quiet(quiet, signals, terms, fail)
         if any(isinstance(term, Stribeck) and term.rate is None for term in terms):
             from .stribeck import with_rates
 
-            terms = with_rates(channels, terms, signals, threads)
-        model = of_rings.RingModel(channels, terms) if ring else LinearModel(channels, terms)
+            terms = with_rates(linear, channels, terms, signals, threads)
+        model = linear(channels, terms)
         ticks = _Ticks(bar, signals, len(data))
-        fit = _run(made, model, signals, method, threads, position_noise, ticks)
+        fit = _run(made, model, signals, method, threads, spread, ticks)
     fit.options |= {
         "method": method,
         "friction": [getattr(t, "name", type(t).__name__) for t in terms],
@@ -516,19 +538,33 @@ class _Ticks:
         self._base = min(self._base + self._samples, 2 * self._samples)
 
 
+def _noise_of(value: Any, fail: Any, width: int) -> Array:
+    """Standard deviations (width,) of coordinates."""
+    if np.ndim(value) == 0:
+        return np.full(width, as_amount(value, fail, "position_noise", positive=True))
+    numbers = as_array(value, fail, "position_noise", (width,))
+    if not ((numbers >= 0).all() and (numbers > 0).any()):
+        fail(f"position_noise is {_show(value)}, expected positive numbers")
+    return numbers
+
+
 def _quiet(quiet: Any, signals: Signals, terms: Sequence[Any], fail: Any) -> Any:
+    drives = signals.chain.n if signals.log.coordinates == () else 6
+    whole = np.full(signals.chain.n, -1.0)  # a wrench has no rate, and counts
     if quiet is None:
         if signals.kernels is None or not any(term.discontinuous for term in terms):
             return 0.0
         peak = np.zeros(signals.chain.n)
         for k, chunk in enumerate(signals.chunks()):
-            peak = np.maximum(peak, np.abs(chunk.qd).max(axis=0))
+            peak = np.maximum(peak, np.abs(signals.rates(chunk.q, chunk.qd)).max(axis=0))
             if k >= 20:
                 break
-        return 0.02 * peak
-    if np.ndim(quiet) == 0:
-        return as_amount(as_number(quiet, fail, "quiet"), fail, "quiet")
-    return as_array(quiet, fail, "quiet", (signals.chain.n,))
+        whole[:drives] = 0.02 * peak[:drives]
+    elif np.ndim(quiet) == 0:
+        whole[:drives] = as_amount(as_number(quiet, fail, "quiet"), fail, "quiet")
+    else:
+        whole[:drives] = as_array(quiet, fail, "quiet", (drives,))
+    return whole if (whole > 0).any() else 0.0
 
 
 def _run(
@@ -537,7 +573,7 @@ def _run(
     signals: Signals,
     method: str,
     threads: int,
-    position_noise: float | None,
+    position_noise: Array | None,
     ticks: _Ticks,
 ) -> Fit:
     findings, arm = signals.log.findings, model.chain

@@ -36,6 +36,7 @@ _TIMES: Final = {"s": 1.0, "sec": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _ANGLES: Final = {"rad": 1.0, "deg": math.pi / 180, "m": 1.0, "mm": 1e-3}
 _EFFORTS: Final = {"Nm": 1.0, "N": 1.0, "mNm": 1e-3, "kNm": 1e3, "kN": 1e3}
 _IN_MEMORY: Final = 256 << 20  # bytes of a table, above which it goes to a temporary file
+_COLUMNS: Final = ("int", "uint", "float", "double", "half", "bool", "decimal", "timestamp", "duration")  # of Parquet
 _ROWS: Final = 65536  # of a file read at once
 _NUMBER: Final = 1e100  # whatever is larger is none: squares would overflow
 
@@ -146,41 +147,13 @@ def read_log(
     def fail(text: str) -> Any:
         raise LogError(f"log: {text}")
 
-    factors, spelled = _units(units, fail)
-    name = ""
-    if isinstance(source, Mapping):
-        table: Mapping[str, Any] = source
-    elif isinstance(source, str | os.PathLike):
-        name = os.fspath(source)
-        table = _read_file(name, fail)
-    elif hasattr(source, "columns") and hasattr(source, "to_numpy"):  # a DataFrame of pandas or polars
-        table = {str(key): np.asarray(source[key]) for key in source.columns}
-    else:
-        raise TypeError(f"log is {_show(source)}, expected a mapping of arrays, a table or a path")
+    factors = _units(units, fail)
+    name, table = read_table(source, fail)
     n = chain.n
-    arrays = _pick(table, chain, columns, fail, spelled, factors)
-    lengths = {key: len(value) for key, value in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        fail("arrays have different lengths: " + ", ".join(f"{k} {v:,}" for k, v in lengths.items()))
-    m = lengths["q"]
+    arrays = _pick(table, chain, columns, fail, factors)
+    m = same_length(arrays, fail)
     findings: list[Finding] = []
-    if "t" not in arrays:
-        if rate is None:
-            fail("there are no times; give t, or the rate in Hz")
-        arrays["t"] = np.arange(m) / as_amount(rate, fail, "rate", positive=True)
-    elif rate is not None and m > 1:
-        step = float(np.median(np.diff(arrays["t"][:: max(1, m // 10000)]))) / max(1, m // 10000)
-        if abs(step * rate - 1) > 0.02:
-            findings.append(
-                Finding(
-                    "fault",
-                    "t",
-                    f"the times say {1 / step:.5g} Hz, rate says {rate:.5g} Hz: the times are believed. Are they in "
-                    f"seconds?",
-                )
-            )
-    if m < 3:
-        fail(f"{m} samples, nothing can be seen in so few")
+    with_times(arrays, m, rate, findings, fail)
     return Log(
         arrays["t"],
         arrays["q"].reshape(m, n),
@@ -193,25 +166,73 @@ def read_log(
     )
 
 
-def _units(units: Mapping[str, str] | None, fail: Fail) -> tuple[dict[str, float], dict[str, str]]:
-    """Factors to SI for quantities whose unit was given, and the words."""
+def read_table(source: Any, fail: Fail) -> tuple[str, Mapping[str, Any]]:
+    """Name of the file, if it is one, and columns by name."""
+    if isinstance(source, Mapping):
+        return "", source
+    if isinstance(source, str | os.PathLike):
+        name = os.fspath(source)
+        return name, _read_file(name, fail)
+    if hasattr(source, "columns") and hasattr(source, "to_numpy"):  # a DataFrame of pandas or polars
+        return "", {str(key): np.asarray(source[key]) for key in source.columns}
+    raise TypeError(f"log is {_show(source)}, expected a mapping of arrays, a table or a path")
+
+
+def same_length(arrays: Mapping[str, Array], fail: Fail) -> int:
+    """Number of samples."""
+    lengths = {key: len(value) for key, value in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        fail("arrays have different lengths: " + ", ".join(f"{k} {v:,}" for k, v in lengths.items()))
+    m = next(iter(lengths.values()))
+    if m < 3:
+        fail(f"{m} samples, nothing can be seen in so few")
+    return m
+
+
+def with_times(arrays: dict[str, Array], m: int, rate: float | None, findings: list[Finding], fail: Fail) -> None:
+    """Times from the rate where there are none; otherwise the two are compared."""
+    if rate is not None:
+        rate = as_amount(rate, fail, "rate", positive=True)
+    if "t" not in arrays:
+        if rate is None:
+            fail("there are no times; give t, or the rate in Hz")
+        arrays["t"] = np.arange(m) / rate
+    elif rate is not None:
+        stride = max(1, m // 10000)
+        step = float(np.nanmedian(np.diff(arrays["t"][::stride]))) / stride
+        if abs(step * rate - 1) > 0.02:
+            said = f"{1 / step:.5g} Hz" if step else "nothing"
+            text = f"the times say {said}, rate says {rate:.5g} Hz: the times are believed. Are they in seconds?"
+            findings.append(Finding("fault", "t", text))
+
+
+def _units(units: Mapping[str, str] | None, fail: Fail) -> dict[str, float]:
+    """Factors to SI for quantities whose unit was given."""
+    found = factors_of(
+        units, {"t": _TIMES, "tau": _EFFORTS} | dict.fromkeys(("q", "qd", "qdd", "q_ref"), _ANGLES), fail
+    )
+    for key in ("qd", "qdd", "q_ref"):
+        if "q" in found:
+            found.setdefault(key, found["q"])
+    return found
+
+
+def factors_of(units: Any, known_units: Mapping[str, Mapping[str, float]], fail: Fail) -> dict[str, float]:
+    """Factors to SI of the quantities whose unit is given."""
     found: dict[str, float] = {}
     if units is None:
-        return found, {}
+        return found
     if not isinstance(units, Mapping):
-        fail(f"units is {_show(units)}, expected a mapping such as {{'q': 'deg'}}")
+        fail(f"units is {_show(units)}, expected a mapping such as {{'t': 'ms'}}")
     for key, unit in units.items():
-        known = _TIMES if key == "t" else _EFFORTS if key == "tau" else _ANGLES
-        if key not in ("t", *_QUANTITIES):
-            fail(f"units has {_show(key)}, expected t, {', '.join(_QUANTITIES)}")
+        if key not in known_units:
+            fail(f"units has {_show(key)}, expected {', '.join(known_units)}")
+        known = known_units[key]
         first = str(unit).partition("/")[0].replace(" ", "")
         if first not in known:
             fail(f"units has {key} in {_show(unit)}, expected {', '.join(known)}{did_you_mean(first, known)}")
         found[key] = known[first]
-    for key in ("qd", "qdd", "q_ref"):
-        if "q" in found:
-            found.setdefault(key, found["q"])
-    return found, {key: str(unit) for key, unit in units.items()}
+    return found
 
 
 # ---- files
@@ -228,7 +249,10 @@ def _read_file(path: str, fail: Fail) -> Mapping[str, Any]:
         except Exception as error:
             fail(f"{path} cannot be read as .npz ({error})")
     if kind == ".npy":
-        data = np.load(path, allow_pickle=False, mmap_mode="r")
+        try:
+            data = np.load(path, allow_pickle=False, mmap_mode="r")
+        except Exception as error:
+            fail(f"{path} cannot be read as .npy ({error})")
         if data.dtype.names is None:
             fail(f"{path} has no named columns; use .npz with t, q and tau, or a structured array")
         return {key: data[key] for key in data.dtype.names}
@@ -236,15 +260,11 @@ def _read_file(path: str, fail: Fail) -> Mapping[str, Any]:
         parquet = optional("pyarrow.parquet", "read_log", "pyarrow")
         try:
             file = parquet.ParquetFile(path)
-            names = list(file.schema_arrow.names)
+            kinds = {field.name: str(field.type) for field in file.schema_arrow}
+            names = [name for name, kind in kinds.items() if kind.startswith(_COLUMNS)]
             batches = (
-                np.column_stack(
-                    [
-                        np.asarray(batch.column(k).to_numpy(zero_copy_only=False), dtype=np.float64)
-                        for k in range(len(names))
-                    ]
-                )
-                for batch in file.iter_batches(batch_size=_ROWS)
+                np.column_stack([_seconds(batch.column(name).to_numpy(zero_copy_only=False)) for name in names])
+                for batch in file.iter_batches(batch_size=_ROWS, columns=names)
             )
             return _table(names, batches, file.metadata.num_rows * len(names) * 8)
         except Exception as error:
@@ -252,16 +272,19 @@ def _read_file(path: str, fail: Fail) -> Mapping[str, Any]:
     return _read_text(path, fail)
 
 
+def _seconds(values: Any) -> Array:
+    """Numbers as they are, moments and durations in seconds."""
+    if values.dtype.kind not in "Mm":
+        return np.asarray(values, dtype=np.float64)
+    ticks = values.astype(f"{values.dtype.kind}8[ns]").view(np.int64)
+    return np.where(np.isnat(values), np.nan, ticks / 1e9)
+
+
 def _read_text(path: str, fail: Fail) -> Mapping[str, Any]:
     """Columns of text with a line of names."""
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            head = ""
-            for _ in range(100):  # remarks before the names
-                head = file.readline()
-                if head.strip() and not head.lstrip().startswith(("//", "%")):
-                    break
-            head = head.strip().lstrip("#").strip()
+            head, first = _head(file)
             if "\0" in head or not head:
                 fail(f"{path} is no table: its first line is {_show(head[:40])}")
             separator = max(",;\t", key=head.count) if any(c in head for c in ",;\t") else " "
@@ -275,7 +298,7 @@ def _read_text(path: str, fail: Fail) -> Mapping[str, Any]:
                 fail(f"{path} has two columns named {_show(twice)}")
 
             def pieces() -> Iterator[Array]:
-                line = 2
+                line = first
                 while lines := file.readlines(_ROWS * 20 * len(names)):
                     yield _numbers(lines, names, separator, line, path, fail)
                     line += len(lines)
@@ -283,6 +306,29 @@ def _read_text(path: str, fail: Fail) -> Mapping[str, Any]:
             return _table(names, pieces(), 3 * os.path.getsize(path))
     except UnicodeDecodeError as error:
         fail(f"{path} is no text: {error.reason} at byte {error.start}")
+
+
+def _head(file: Any) -> tuple[str, int]:
+    """The line of names, and the number of the line after it; remarks before it are passed over.
+
+    Names may stand behind a #, right before the first line of numbers.
+    """
+    remark, number = "", 0
+    for _ in range(100):
+        place, line = file.tell(), file.readline()
+        number += 1
+        text = line.strip()
+        if not line:
+            break
+        if text.startswith("#"):
+            remark, after = text, number + 1
+        elif text and not text.startswith(("//", "%")):
+            words = re.split(r"[,;\s]+", text.strip(",; "))
+            if not remark or not all(_is_number(word.strip('"')) for word in words):
+                return text, number + 1
+            file.seek(place)
+            break
+    return remark.lstrip("#").strip(), after if remark else number
 
 
 def _numbers(lines: list[str], names: list[str], separator: str, first: int, path: str, fail: Fail) -> Array:
@@ -305,7 +351,8 @@ def _numbers(lines: list[str], names: list[str], separator: str, first: int, pat
             continue
         words = line.split() if separator == " " else line.split(separator)
         if len(words) != count:
-            fail(f"{path}, line {first + k}: {len(words)} columns, expected {count}")
+            hint = ": decimal commas need another separator, as ;" if separator == "," and len(words) > count else ""
+            fail(f"{path}, line {first + k}: {len(words)} columns, expected {count}{hint}")
         for i, word in enumerate(words):
             word = word.strip().strip('"')
             if word and word.lower() not in ("nan", "na", "null", "none", "-"):
@@ -349,7 +396,6 @@ def _pick(
     chain: Chain,
     columns: Mapping[str, Any] | None,
     fail: Fail,
-    spelled: Mapping[str, str],
     factors: Mapping[str, float],
 ) -> dict[str, Array]:
     n = chain.n
@@ -365,6 +411,8 @@ def _pick(
                 value = np.asarray(table[name])
             except Exception as error:
                 fail(f"{name} is no array of numbers ({error})")
+            if value.dtype.kind in "Mm" and key == "t":
+                value = _seconds(value)
             if value.dtype.kind not in "iufb":
                 fail(f"{name} holds {_show(value.ravel()[:1].tolist())}, expected numbers")
             factor = factors.get(key, _bracket(name, key))
@@ -508,6 +556,7 @@ class Signals:
     size: int = 4096
     quiet: float | Array = 0.0  # rates below which a joint's effort does not count
     folded: tuple[Any, ...] | None = None
+    rates: Callable[[Array, Array], Array] = lambda q, qd: qd  # of the joints, by coordinates
 
     @property
     def count(self) -> int:
@@ -520,7 +569,7 @@ class Signals:
         """Samples that filters need on each side."""
         return sum(0 if x is None else len(x) // 2 for x in (self.kernels, self.kernel))
 
-    def chunks(self, noise: float = 0.0, seed: int = 0) -> Iterator[Chunk]:
+    def chunks(self, noise: float | Array = 0.0, seed: int = 0) -> Iterator[Chunk]:
         """All samples in order; with `noise`, of coordinates with so much more of it."""
         for span in self.spans:
             first, last = span.begin + self.half, span.end - self.half
@@ -532,7 +581,7 @@ class Signals:
                 for begin in range(low, high, self.size * self.stride):
                     yield self._chunk(begin, min(high, begin + self.size * self.stride), part, noise, seed)
 
-    def _chunk(self, begin: int, end: int, part: int, noise: float, seed: int) -> Chunk:
+    def _chunk(self, begin: int, end: int, part: int, noise: float | Array, seed: int) -> Chunk:
         log, stride = self.log, self.stride
         last = begin + (end - 1 - begin) // stride * stride  # of the samples that are kept
         inner = 0 if self.kernel is None else len(self.kernel) // 2
@@ -540,7 +589,7 @@ class Signals:
         near = slice(begin - inner, last + inner + 1)
         wide = slice(near.start - outer, near.stop + outer)
         q = np.array(log.q[wide])
-        if noise:
+        if np.any(noise):
             q = q + noise * np.random.default_rng((seed, begin)).normal(size=q.shape)
         reference: tuple[Array, Array, Array] | None = None
         if self.kernels is None:
@@ -565,7 +614,9 @@ class Signals:
         if use is not None and self.kernel is not None:
             use = chunk.reduce(np.where(use, 0.0, 1.0)) == 0
         if np.any(self.quiet):
-            slow = chunk.reduce(np.where(np.abs(qd) <= self.quiet, 1.0, 0.0))  # part of the window of the filter
+            slow = chunk.reduce(
+                np.where(np.abs(self.rates(q, qd)) <= self.quiet, 1.0, 0.0)
+            )  # part of the window of the filter
             use = slow < 0.2 if use is None else use & (slow < 0.2)
         return chunk._replace(tau=chunk.reduce(np.array(log.tau[near])), use=use)
 
@@ -583,12 +634,12 @@ class Signals:
 class FoldedSignals(Signals):
     """One period, the mean of many, differentiated exactly: chunks of its samples."""
 
-    def chunks(self, noise: float = 0.0, seed: int = 0) -> Iterator[Chunk]:
+    def chunks(self, noise: float | Array = 0.0, seed: int = 0) -> Iterator[Chunk]:
         assert self.folded is not None
         t, q, qd, qdd, tau = self.folded
         for begin in range(0, len(t), self.size):
             at = slice(begin, begin + self.size)
-            use = np.abs(qd[at]) > self.quiet if np.any(self.quiet) else None
+            use = np.abs(self.rates(q[at], qd[at])) > self.quiet if np.any(self.quiet) else None
             yield Chunk(t[at], q[at], qd[at], qdd[at], tau[at], use, 0)  # not filtered
 
     @property
@@ -687,8 +738,10 @@ def prepare(
     half = sum(0 if x is None else len(x) // 2 for x in (kernels, kernel))
     long = [span for span in spans if span.end - span.begin > 2 * half]
     if not long:
+        most = max(s.end - s.begin for s in spans)
+        why = next((f" ({f})" for f in findings if f.where in ("t", "samples") and f.level != "note"), "")
         fail(
-            f"the longest stretch without a gap has {max(s.end - s.begin for s in spans):,} samples, the filter at "
+            f"the longest stretch without a gap has {most:,} samples{why}, the filter at "
             f"{cutoff:.3g} Hz needs {2 * half + 1:,}; a longer log, or a higher cutoff"
         )
     share = as_number(validation, fail, "validation")
@@ -956,8 +1009,10 @@ def _fold(
     P = round(length)
     if P < 8 or abs(length - P) > 1e-3 * P**0.5:
         fail(f"period is {period:g} s, {length:.6g} samples; expected a whole number of at least 8")
+    if max(span.end - span.begin for span in spans) < P:
+        fail(f"no whole period of {period:g} s without a gap")
     sums = [np.zeros((P, x.shape[1])) for x in (log.q, log.tau)]
-    squares = np.zeros_like(sums[1])
+    squares = np.zeros_like(sums[0])
     count = 0
     origin = spans[0].begin
     for span in spans:
@@ -966,11 +1021,20 @@ def _fold(
             q, tau = np.asarray(log.q[begin : begin + P]), np.asarray(log.tau[begin : begin + P])
             sums[0] += q
             sums[1] += tau
-            squares += tau * tau
+            squares += q * q
             count += 1
     if not count:
         fail(f"no whole period of {period:g} s without a gap")
     q, tau = sums[0] / count, sums[1] / count
+    apart = np.sqrt(np.maximum(squares / count - q * q, 0.0).mean(axis=0))
+    moved = np.ptp(np.asarray(log.q[_sampled(log, spans)]), axis=0)
+    if (apart > 0.05 * moved).any():
+        j = int((apart / np.maximum(moved, 1e-300)).argmax())
+        name = (log.coordinates or chain.joint_names)[j]
+        text = (
+            f"periods of {period:g} s differ by {apart[j]:.3g} of {moved[j]:.3g}: the motion does not repeat itself so"
+        )
+        findings.append(Finding("fault", name, text))
     top = P // 2 - 1 if cutoff is None else max(1, int(cutoff * P * step))
     c = np.fft.rfft(q, axis=0)
     if cutoff is None:

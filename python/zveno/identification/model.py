@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._check import Array
+from ..errors import ModelWarning
 from .terms import Coulomb, DriveInertia, Offset, Term, Viscous
 
 if TYPE_CHECKING:
@@ -88,6 +90,51 @@ class LinearModel:
         self.combinations = tuple(sentences.get(self.names[k], self.names[k]) for k in self.pivots.tolist())
         self.base_names = tuple(self.names[k] for k in self.pivots.tolist())
         self.base_units = tuple(self.units[k] for k in self.pivots.tolist())
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies whose ten parameters are the first columns."""
+        return self.chain.link_names
+
+    @property
+    def reach(self) -> float:
+        """How large a body is, about, m."""
+        links = self.chain.links
+        return max(1e-3, float(sum(np.linalg.norm(link.position) for link in links)) / max(1, len(links)))
+
+    @property
+    def drives(self) -> int:
+        """Joints with friction."""
+        return self.chain.n
+
+    def rates(self, q: Array, qd: Array) -> Array:
+        """Rates (m, n) of what the efforts belong to."""
+        return qd
+
+    def parameters_of(self, mechanism: Any) -> Array:
+        """Parameters (N, 10) of the bodies in a model of the same structure."""
+        return np.asarray(mechanism.inertial_parameters)
+
+    def signed(self) -> set[int]:
+        """Columns whose values are never negative, besides bodies."""
+        return {
+            self.links + k
+            for k, (term, _) in enumerate(self.extra)
+            if isinstance(term, Viscous | Coulomb | DriveInertia)
+        }
+
+    def written(self, values: Array) -> Any:
+        """The chain with these values of all columns; what a chain cannot hold is left out."""
+        chain = self.chain
+        changes: dict[str, dict[str, float]] = {}
+        for k, (term, j) in enumerate(self.extra, self.links):
+            key = {DriveInertia: "rotor_inertia", Viscous: "friction"}.get(type(term))
+            if key is not None:
+                changes.setdefault(chain.joint_names[j], {})[key] = max(0.0, float(values[k]))
+        links = [link._with(**changes.get(link.joint_name, {})) for link in chain.links]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)  # the same doubts as about the model that was given
+            return chain._with(links=links).with_inertial_parameters(values[: self.links].reshape(-1, 10))
 
     def states(self, count: int) -> tuple[Array, Array, Array]:
         """Random ones."""

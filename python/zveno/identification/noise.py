@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 
 from .._check import Array
+from .log import LogError
 from .solve import Chunk, in_order, joint_rows
 from .solve import predicted as efforts_of
 
@@ -119,13 +120,13 @@ def sources(signals: Signals) -> list[Source]:
 
 
 def variance(signals: Signals, key: str) -> Array:
-    """Variance (n,) of the noise of a logged quantity, white: what the filter takes away of it."""
+    """Variance of the noise of each column of a logged quantity, white: what the filter takes away of it."""
     filters = signals.kernel if signals.kernels is None else signals.kernels[:, 0]
     assert filters is not None
     inverse = -filters
     inverse[len(filters) // 2] += 1.0
     values = getattr(signals.log, key)
-    total, rows = np.zeros(signals.chain.n), 0
+    total, rows = np.zeros(values.shape[1]), 0
     for span in signals.spans:
         raw = np.asarray(values[span.begin : min(span.end, span.begin + _LOOK)])
         size = 1 << (len(raw) + len(inverse) - 2).bit_length()
@@ -137,18 +138,18 @@ def variance(signals: Signals, key: str) -> Array:
 
 
 def derivatives(model: LinearModel, p: Array, chunk: Chunk) -> list[Array]:
-    """Of the efforts at the rows of a chunk by q, qd and qdd, (m, n, n) each; dry friction has none."""
+    """Of n efforts at the rows of a chunk by d coordinates, rates, accelerations, (m, n, d); dry friction has none."""
     smooth = np.array(p)
     for k, column in enumerate(model.pivots.tolist()):
         if column >= model.links and model.extra[column - model.links][0].discontinuous:
             smooth[k] = 0.0
     first = 0 if chunk.kernel is None else len(chunk.kernel) // 2
     state = [x[first :: chunk.stride][: len(chunk.t)] for x in (chunk.q, chunk.qd, chunk.qdd)]
-    nothing = np.zeros_like(state[0])
+    nothing = np.zeros((len(state[0]), model.chain.n))
     found = []
     for which, step in enumerate((1e-5, 0.5, 0.5)):  # quadratic in rates, linear in accelerations
         columns = []
-        for j in range(model.chain.n):
+        for j in range(chunk.q.shape[1]):
             sides = []
             for sign in (1.0, -1.0):
                 q, qd, qdd = (x + sign * step * np.eye(len(x.T))[j] if k == which else x for k, x in enumerate(state))
@@ -178,7 +179,7 @@ def score_covariance(
     efforts, which passes filters that are known: almost all of its power may lie far above the motion, and only the
     rest counts.
     """
-    r, n = model.count, model.chain.n
+    r, n, d = model.count, model.chain.n, signals.log.q.shape[1]
     step, stride = signals.step * signals.stride, signals.stride
 
     def fitted() -> Iterator[Chunk]:
@@ -188,13 +189,15 @@ def score_covariance(
     ways = [(derivative, h) for source in from_log for derivative, h in source.ways]
     levels = [variance(signals, source.key) for source in from_log]
     # channels: the efforts, then each coordinate once for every way that its noise comes in
-    G = np.zeros((2 * _LAGS + 1, n * (1 + len(ways)), n * (1 + len(ways))))
-    at = 1
+    width = n + d * len(ways)
+    G = np.zeros((2 * _LAGS + 1, width, width))
+    at = 0
     for source, level in zip(from_log, levels, strict=True):
         for a, (_, left) in enumerate(source.ways):
             for b, (_, right) in enumerate(source.ways):
-                for j in range(n):
-                    G[:, (at + a) * n + j, (at + b) * n + j] = level[j] * _cross_lags(left, right, stride)
+                for j in range(d):
+                    place = n + (at + a) * d + j, n + (at + b) * d + j
+                    G[:, place[0], place[1]] = level[j] * _cross_lags(left, right, stride)
         at += len(source.ways)
 
     def residuals(chunk: Chunk) -> tuple[Array, tuple[Array, Array]]:
@@ -209,30 +212,35 @@ def score_covariance(
     while length > 32 and 3 * length > signals.count:
         length //= 2
     spectra = Periodogram(n, length)
-    products, count = np.zeros((n, n * len(ways), n * len(ways))), 0
+    products, count = np.zeros((n, width - n, width - n)), 0
     for _, (e, some), follows in contiguous(in_order(residuals, fitted(), threads), step):
         spectra.add(e, follows)
         products += some
         count += len(e)
+    if not spectra.segments:
+        raise LogError(
+            f"identify: methods for noisy coordinates need {length} independent samples in a row, the log has "
+            f"{signals.count:,}; a longer log, or a higher cutoff"
+        )
     expected = np.einsum("jcd,lcd->jl", products / max(1, count), G[:, n:, n:])
     G[:, :n, :n], scale = noise_of_efforts(spectra, signals, expected)
     G[:, n:, n:] *= scale
 
     def rows(chunk: Chunk) -> tuple[Array, Array]:
         blocks, _ = joint_rows(model, _commanded(chunk) if instruments else chunk, load)
-        z = np.zeros((len(chunk.t), n * (1 + len(ways)), r))
+        z = np.zeros((len(chunk.t), width, r))
         for j, (block, active) in enumerate(zip(blocks, model.active, strict=True)):
             use: Any = 1.0 if chunk.use is None else chunk.use[:, j, None]
             z[:, j, active] = block * use / noise[j]
         if ways:
             T = derivatives(model, p, chunk)
             efforts = z[:, :n] / noise[:, None]
-            for k, (which, _) in enumerate(ways, 1):
-                z[:, k * n : (k + 1) * n] = np.swapaxes(T[which], 1, 2) @ efforts
+            for k, (which, _) in enumerate(ways):
+                z[:, n + k * d : n + (k + 1) * d] = np.swapaxes(T[which], 1, 2) @ efforts
         return chunk.t, z
 
     total = np.zeros((r, r))
-    tail = np.zeros((0, n * (1 + len(ways)), r))
+    tail = np.zeros((0, width, r))
     for _, z, follows in contiguous(in_order(rows, fitted(), threads), step):
         before = tail if follows else tail[:0]
         both = np.concatenate([before, z])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,9 @@ from .._extras import optional
 from ..inertial import from_pseudo_inertia, to_pseudo_inertia
 from .log import Finding
 from .solve import triangular
-from .terms import Coulomb, DriveInertia, Viscous
 
 if TYPE_CHECKING:
-    from ..model import Chain
+    from ..model import Chain, Hexapod
     from .model import LinearModel
     from .solve import Factors
 
@@ -52,10 +52,12 @@ class PhysicalFit:
 
     Attributes
     ----------
-    chain : Chain
-        With these inertial parameters, and with viscous friction and inertias of drives where they were fitted.
+    model : Chain or Hexapod
+        With these inertial parameters, with inertias of drives and, of a chain, with viscous friction where they were
+        fitted. `chain` is the same of a chain, `hexapod` of a hexapod.
     values : (c,) array
-        All columns of the linear model: ten parameters for each link, then the terms of the joints.
+        All columns of the linear model: ten parameters for each body, inertias of the drives of a hexapod, then the
+        terms of the joints.
     rms : (n,) array, N m or N
         Residuals of the samples that were fitted.
     validation_rms : (n,) array
@@ -68,7 +70,7 @@ class PhysicalFit:
     iterations : int
     """
 
-    chain: Chain
+    model: Chain | Hexapod
     values: Array
     rms: Array
     validation_rms: Array
@@ -76,6 +78,20 @@ class PhysicalFit:
     smallest_eigenvalue: float
     method: str
     iterations: int
+
+    @property
+    def chain(self) -> Chain:
+        """The model of a chain."""
+        if not isinstance(self.model, _core.Chain):
+            raise TypeError("PhysicalFit.chain: this is a hexapod; it is in `hexapod`")
+        return self.model
+
+    @property
+    def hexapod(self) -> Hexapod:
+        """The model of a hexapod."""
+        if not isinstance(self.model, _core.Hexapod):
+            raise TypeError("PhysicalFit.hexapod: this is a chain; it is in `chain`")
+        return self.model
 
 
 def upper_factor(H: Array) -> Array:
@@ -123,14 +139,13 @@ def body_of(x: Array) -> tuple[Array, Array]:
 
 
 def usable_prior(
-    chain: Chain, theta: Array, moving: Array, findings: list[Finding], *, told: bool = True
+    names: Sequence[str], reach: float, theta: Array, moving: Array, findings: list[Finding]
 ) -> tuple[Array, Array]:
     """Pseudo-inertias (N, 4, 4) to be pulled to, and which links are estimated.
 
     What no body has is replaced by the nearest that one could have; links without mass stay without unless all are.
     """
     H = to_pseudo_inertia(theta)
-    reach = max(1e-3, float(sum(np.linalg.norm(link.position) for link in chain.links)) / max(1, len(chain.links)))
     empty = np.abs(theta).max(axis=1) == 0
     estimated = moving & ~empty
     if not estimated.any():
@@ -141,7 +156,7 @@ def usable_prior(
             H[k] = np.diag([*3 * [(0.3 * reach) ** 2], 1.0])
         return H, moving.copy()
     for k in np.flatnonzero(estimated).tolist():
-        name = chain.links[k].name
+        name = names[k]
         m = H[k, 3, 3]
         if not m > 0:
             findings.append(
@@ -154,7 +169,7 @@ def usable_prior(
         w, V = np.linalg.eigh(S)
         least = max(1e-3 * w.max(initial=0.0), m * (0.01 * reach) ** 2)
         if w.min() < least:
-            if w.min() < -1e-9 * max(abs(w).max(), 1e-300) and told:
+            if w.min() < -1e-9 * max(abs(w).max(), 1e-300):
                 findings.append(
                     Finding(
                         "fault",
@@ -180,22 +195,22 @@ def fit_physical(
     findings: list[Finding],
 ) -> PhysicalFit:
     """Minimise half the weighted squares plus `weight` times the divergence from the prior, over bodies that exist."""
-    chain = model.chain
-    count = len(chain.links)
+    count = len(model.bodies)
+    width = 10 * count
     rows = np.maximum(factors.rows.astype(float), 1.0)
     signal = np.sqrt(factors.signal() / rows)
     sigma = np.maximum(noise, 1e-4 * np.maximum(signal, 1e-3 * signal.max(initial=1e-300)))
     R = factors.stacked(model, sigma)
     A, z = R[:, : model.count] @ model.Y, R[:, model.count]
-    moving = np.abs(model.Y[:, : model.links]).reshape(model.count, count, 10).max(axis=(0, 2)) > 0
-    H0, estimated = usable_prior(chain, prior, moving, findings)
+    moving = np.abs(model.Y[:, :width]).reshape(model.count, count, 10).max(axis=(0, 2)) > 0
+    H0, estimated = usable_prior(model.bodies, model.reach, prior, moving, findings)
     links = np.flatnonzero(estimated).tolist()
     start = model.full_values()
-    start[: model.links] = prior.ravel()
+    start[:width] = prior.ravel()
     for k in links:
         start[10 * k : 10 * k + 10] = from_pseudo_inertia(H0[k])
-    free = [k for k in model.pivots.tolist() if k >= model.links]  # terms of joints that the data can tell
-    signed = {k for k in free if isinstance(model.extra[k - model.links][0], Viscous | Coulomb | DriveInertia)}
+    free = [k for k in model.pivots.tolist() if k >= width]  # of drives and joints, that the data can tell
+    signed = model.signed() & set(free)
     start[free] = 0.0
     if method == "sdp":
         values, iterations = _semidefinite(A, z, start, links, free, signed, H0, weight)
@@ -212,40 +227,21 @@ def fit_physical(
     lost = float(np.linalg.norm(A @ values - z) ** 2)
     least = float(np.linalg.norm(R[:, : model.count] @ best - z) ** 2)
     total = float(rows.sum())
-    fitted = _written(model, values)
-    H = to_pseudo_inertia(fitted.inertial_parameters)[links]
+    H = to_pseudo_inertia(values[:width].reshape(-1, 10))[links]
     w = np.linalg.eigvalsh(H)
     checks = validation.rows > 0
     return PhysicalFit(
-        fitted,
+        model.written(values),
         values,
         np.sqrt(factors.squares(model, base) / rows),
         np.where(checks, np.sqrt(validation.squares(model, base) / np.maximum(validation.rows, 1)), np.nan)
         if checks.any()
-        else np.full(chain.n, np.nan),
+        else np.full(model.chain.n, np.nan),
         math.sqrt((lost + 1e-30 * total) / (least + 1e-30 * total)) if least > 1e-12 * total else 1.0,
         float((w[:, 0] / w[:, -1]).min()) if len(links) else math.nan,
         method,
         iterations,
     )
-
-
-def _written(model: LinearModel, values: Array) -> Chain:
-    """The chain with these values; what a chain cannot hold is left out."""
-    chain = model.chain
-    changes: dict[str, dict[str, float]] = {}
-    for k, (term, j) in enumerate(model.extra, model.links):
-        key = {DriveInertia: "rotor_inertia", Viscous: "friction"}.get(type(term))
-        if key is not None:
-            changes.setdefault(chain.joint_names[j], {})[key] = max(0.0, float(values[k]))
-    links = [link._with(**changes.get(link.joint_name, {})) for link in chain.links]
-    import warnings
-
-    from ..errors import ModelWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)  # the same doubts as about the model that was given
-        return chain._with(links=links).with_inertial_parameters(values[: model.links].reshape(-1, 10))
 
 
 def _log_cholesky(

@@ -8,12 +8,13 @@ import os
 import time
 from collections.abc import Sequence
 from html import escape
-from string import Template
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from .._check import Array
+from .._page import document
+from ..inertial import to_body
 from ..sim.output import whole_file
 from .log import Finding
 
@@ -61,16 +62,12 @@ def page(fit: Fit | None, *, title: str = "", findings: Sequence[Finding] = (), 
         parts.append("<h2>Base parameters</h2>" + _parameters(fit))
         parts.append("<h2>What to measure next</h2>" + _list(advice(fit)))
         parts.append("<h2>Residuals</h2>" + _residuals(fit, plots))
-        if physical is not None:
-            parts.append("<h2>The model to write back</h2>" + _bodies(fit, physical))
+        parts.append("<h2>The model to write back</h2>" + _bodies(fit, physical))
         parts.append("<h2>How it was made</h2>" + _provenance(fit))
-    return _PAGE.substitute(
-        title=escape(heading),
-        body="\n".join(parts),
-        plots=_json(plots),
-        script=_SCRIPT,
-        made=escape(f"zveno {__version__}, {time.strftime('%Y-%m-%d %H:%M')}"),
-    )
+    made = escape(f"zveno {__version__}, {time.strftime('%Y-%m-%d %H:%M')}")
+    parts = [f"<h1>{escape(heading)}</h1>", *parts, f'<p class="small">{made}</p>']
+    parts.append(f"<script>const PLOTS = {_json(plots)};\n{_SCRIPT}</script>\n")
+    return document(escape(heading), "\n".join(parts), width="64rem", style=_STYLE)
 
 
 def insights(fit: Fit) -> list[str]:
@@ -87,21 +84,21 @@ def insights(fit: Fit) -> list[str]:
     ]
     both = np.isfinite(fit.validation_rms) & (fit.rms > 0)
     if both.any():
-        ratio = fit.validation_rms[both] / fit.rms[both]
+        ratios = fit.validation_rms[both] / fit.rms[both]
         texts.append(
-            f"Predicted without having been fitted, the end of the log has {ratio.min():.2f} to {ratio.max():.2f} "
+            f"Predicted without having been fitted, the end of the log has {ratios.min():.2f} to {ratios.max():.2f} "
             "times the residuals of the rest"
             + (
                 ": the model holds beyond the samples it was made of."
-                if ratio.max() < 1.5
+                if ratios.max() < 1.5
                 else ", more than it should."
             )
         )
-    if fit._bodies is not None:
-        texts.append(
-            f"Bodies that can exist explain the log nearly as well: residuals are {fit._bodies.ratio:.3f} times the "
-            "smallest possible."
-        )
+    ratio = fit._bodies.ratio
+    well = "nearly as well" if ratio < 1.1 else "worse"
+    texts.append(
+        f"Bodies that can exist explain the log {well}: residuals are {ratio:.3f} times the smallest possible."
+    )
     if (fit.inflation > 1.2).any():
         texts.append(
             "Residuals are correlated in time; deviations below are enlarged for it, up to "
@@ -153,7 +150,9 @@ def _counts(fit: Fit) -> dict[str, int]:
 
 
 def _percent(x: float) -> str:
-    return f"{100 * x:.2g} %" if math.isfinite(x) else "an unknown part"
+    from .fit import percent
+
+    return percent(x) if math.isfinite(x) else "an unknown part"
 
 
 def _findings(findings: Sequence[Finding]) -> str:
@@ -224,7 +223,7 @@ def _joints(fit: Fit) -> str:
                 f"{fit.rms[j]:.4g}",
                 _percent(float(fit.relative_rms[j])),
                 f"{fit.validation_rms[j]:.4g}",
-                *([] if bodies is None else [f"{bodies.rms[j]:.4g}"]),
+                f"{bodies.rms[j]:.4g}",
                 f"{before[j]:.4g}",
                 f"{r.correlation[1, j]:.2f}",
                 f"{fit.whiteness[j]:.2g}",
@@ -235,7 +234,7 @@ def _joints(fit: Fit) -> str:
         "rms",
         "of the effort",
         "validation rms",
-        *([] if bodies is None else ["rms of bodies"]),
+        "rms of bodies",
         "rms of the model as given",
         "correlation of neighbours",
         "probability if white",
@@ -351,20 +350,17 @@ def _residuals(fit: Fit, plots: list[dict[str, Any]]) -> str:
 
 
 def _bodies(fit: Fit, physical: Any) -> str:
-    given, found = fit._given.links, physical.chain.links
-    rows = [
-        (
-            a.name,
-            f"{a.mass:.4g}",
-            f"{b.mass:.4g}",
-            " ".join(f"{x:.4g}" for x in b.com.tolist()),
-            " ".join(f"{x:.3g}" for x in np.linalg.eigvalsh(b.inertia).tolist()),
-        )
-        for a, b in zip(given, found, strict=True)
-        if a.mass or b.mass
-    ]
+    names = fit._model.bodies
+    given = fit._model.parameters_of(fit._mechanism)
+    found = physical.values[: 10 * len(names)].reshape(-1, 10)
+    rows = []
+    for name, before, after in zip(names, given, found, strict=True):
+        if before[0] or after[0]:
+            mass, com, inertia = to_body(after)
+            numbers = " ".join(f"{x:.4g}" for x in com), " ".join(f"{x:.3g}" for x in np.linalg.eigvalsh(inertia))
+            rows.append((name, f"{before[0]:.4g}", f"{mass:.4g}", *numbers))
     friction = fit.friction()
-    head = ("link", "mass given, kg", "mass found, kg", "centre of mass, m", "principal moments, kg m^2")
+    head = ("body", "mass given, kg", "mass found, kg", "centre of mass, m", "principal moments, kg m^2")
     text = (
         f"<p>All of these bodies can exist ({escape(physical.method)}, {physical.iterations} steps). What the log "
         "leaves open is taken from the model as given: single masses and inertias are not measured values, their base "
@@ -415,7 +411,7 @@ function make(tag, attributes, parent, text) {
 }
 function ticks(low, high, count) {
   const raw = (high - low) / count, power = Math.pow(10, Math.floor(Math.log10(raw)));
-  const step = [1, 2, 5, 10].map(k => k * power).find(s => s >= raw);
+  const step = [5, 2, 1].map(k => k * power).find(s => s <= raw * (1 + 1e-9));
   const out = [];
   for (let x = Math.ceil(low / step) * step; x <= high + 1e-9 * step; x += step) out.push(+x.toPrecision(6));
   return out;
@@ -450,12 +446,12 @@ function draw(place, data) {
   if (data.from !== undefined && data.from !== null && data.from < view[1])
     make("rect", {x: Math.max(L, X(data.from)), y: T, width: W - R - Math.max(L, X(data.from)), height: H - T - B, fill:
     "#f2f5f8"}, svg);
-  ticks(low, high, 4).forEach(v => {
+  ticks(low, high, 3).forEach(v => {
     make("line", {x1: L, x2: W - R, y1: Y(v), y2: Y(v), stroke: "#e5e9ed"}, svg);
     make("text", {x: L - 6, y: Y(v) + 4, "text-anchor": "end"}, svg, v);
   });
   const free = W - R - 8 * data.xlabel.length;
-  ticks(view[0], view[1], 8).filter(v => X(v) < free)
+  ticks(view[0], view[1], 5).filter(v => X(v) < free)
     .forEach(v => make("text", {x: X(v), y: H - 10, "text-anchor": "middle"}, svg, v));
   make("text", {x: W - R, y: H - 10, "text-anchor": "end"}, svg, data.xlabel);
   shown.forEach(c => {
@@ -509,26 +505,15 @@ document.querySelectorAll("#parameters th").forEach((th, column) => th.onclick =
 });
 """
 
-_PAGE: Final = Template("""\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title>
-<link rel="icon" href="data:,">
-<style>
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733; background: #fff; margin: 0 auto; max-width: 64rem;
-       padding: 2rem 1.5rem 4rem; }
-h1 { margin: 0 0 .5rem; } h2 { margin: 2.2rem 0 .5rem; border-top: 1px solid #d5dbe1; padding-top: 1.2rem; }
-p { margin: .4rem 0; } .small, .readout { font-size: 13px; color: #51606f; }
-.lead { font-size: 1.1rem; } .fault b, p.fault { color: #c2410c; } .doubt b { color: #b37400; } .note b { color:
-#51606f; } .ok { color: #3f9c5a; }
+_STYLE: Final = """\
+.small, .readout { font-size: 13px; color: #51606f; }
+.lead { font-size: 1.1rem; } .fault b, p.fault { color: #c2410c; } .doubt b { color: #b37400; }
+.note b { color: #51606f; } .ok { color: #3f9c5a; }
 .findings { list-style: none; padding: 0; } .findings li { padding: .2rem 0; }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; margin: .8rem 0; font-size: 14px; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .8rem .2rem 0; text-align: left; border-bottom: 1px solid #e5e9ed; white-space: nowrap; }
+table { font-size: 14px; }
+th, td { padding: .2rem .8rem .2rem 0; white-space: nowrap; }
+td:not(:first-child), th:not(:first-child) { text-align: left; padding-left: 0; }
 #parameters th { cursor: pointer; }
 #parameters td:last-child { white-space: normal; min-width: 18rem; }
 tr.well-known td:nth-child(7) { color: #2c7a44; } tr.poor td:nth-child(7) { color: #b37400; }
@@ -539,15 +524,4 @@ svg text { font: 11px system-ui, sans-serif; fill: #51606f; } svg.bars { max-wid
 button { border: 0; background: none; font: inherit; font-size: 14px; cursor: pointer; padding: 0; }
 .buttons button { border: 1px solid #d5dbe1; border-radius: 4px; padding: .1rem .6rem; margin-right: .4rem; }
 button.off { opacity: .35; }
-summary { cursor: pointer; color: #51606f; margin: .6rem 0; }
-</style>
-</head>
-<body>
-<h1>$title</h1>
-$body
-<p class="small">$made</p>
-<script>const PLOTS = $plots;
-$script</script>
-</body>
-</html>
-""")
+"""

@@ -7,29 +7,76 @@ and differentiated as those of joints are. With J(x) the body Jacobian of the ex
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._check import Array, _show, as_amount, as_array, failing
-from .._rotation import as_matrix, from_rotation_vector, nearest_rotation, to_rotation_vector
+from .._check import Array, Fail, _show, as_array, as_list, did_you_mean, failing
+from .._rotation import as_matrix, from_quaternion, from_rotation_vector, nearest_rotation, to_rotation_vector
+from ..errors import ModelWarning
+from ..inertial import to_body
+from ..model.body import Body
 from .base_parameters import Column
 from .fit import Fit
-from .hexapod import _skew, equations
-from .log import Log, LogError, _read_file
+from .hexapod import _Parts, _skew, equations
+from .log import (
+    _EFFORTS,
+    _TIMES,
+    Finding,
+    Log,
+    LogError,
+    _plain,
+    factors_of,
+    read_table,
+    same_length,
+    with_times,
+)
+from .log import _WORDS as _CHAIN_WORDS
 from .model import LinearModel
 from .terms import Term
 
 if TYPE_CHECKING:
     from ..model import Hexapod
-    from .physical import PhysicalFit
 
 __all__ = ["RingFit", "RingModel", "read_ring_log"]
 
-_KEYS: Final = {"t": (), "r": (3,), "R": (3, 3), "forces": (6,), "u": (6,), "acceleration": (6,), "base_wrench": (6,)}
+_KEYS: Final = {
+    "t": (),
+    "r": (3,),
+    "R": (3, 3),
+    "forces": (6,),
+    "u": (6,),
+    "acceleration": (6,),
+    "base_wrench": (6,),
+    "r_ref": (3,),
+    "R_ref": (3, 3),
+}
+_TURNS: Final = {"quaternion": (4,), "rotation_vector": (3,)}  # instead of R, and with _ref instead of R_ref
+_SHAPES: Final = _KEYS | _TURNS | {f"{key}_ref": shape for key, shape in _TURNS.items()}
+_LENGTHS: Final = {"m": 1.0, "mm": 1e-3}
+_UNITS: Final = {
+    "t": _TIMES,
+    "r": _LENGTHS,
+    "rotation_vector": {"rad": 1.0, "deg": math.pi / 180},
+    "forces": _EFFORTS,
+    "base_wrench": _EFFORTS,
+}
+# words that columns of a table begin with, and how they end
+_XYZ: Final = ("x", "y", "z")
+_WORDS: Final = {
+    "r": (("r", "pos", "position", "place", ""), _XYZ),
+    "R": (("r", "rot", "rotation", "rotation_matrix"), tuple(f"{i}{j}" for i in "123" for j in "123")),
+    "quaternion": (("quaternion", "quat", "orientation", "q"), ("w", *_XYZ)),
+    "rotation_vector": (("rotation_vector", "rotvec", "turn"), _XYZ),
+    "forces": (("force", "forces", "f", "effort", "efforts", "tau"), ()),
+    "u": (("u", "twist", "velocity"), ("vx", "vy", "vz", "wx", "wy", "wz")),
+    "acceleration": (("acceleration", "acc"), ("ax", "ay", "az", "alphax", "alphay", "alphaz")),
+    "base_wrench": (("base_wrench", "wrench", "base"), ("fx", "fy", "fz", "mx", "my", "mz")),
+}
 _COORDINATES: Final = ("r_x", "r_y", "r_z", "turn about x", "turn about y", "turn about z")
 _WRENCH: Final = ("base F_x", "base F_y", "base F_z", "base M_x", "base M_y", "base M_z")
 
@@ -112,6 +159,13 @@ class Channels:
         found = equations(self.hexapod, *self.state(q, qd, qdd))
         return np.concatenate(found[: 1 + self.wrench], axis=-2), found.drives
 
+    def rates(self, q: Array, qd: Array) -> Array:
+        """Rates (m, n) of the drives, and zeros of a wrench."""
+        r, R, u, _ = self.state(q, qd, np.zeros_like(qd))
+        found = np.zeros((len(q), self.n))
+        found[:, :6] = _times(self.hexapod.jacobian(r, R), u)
+        return found
+
     def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
         """What the model as it was given says."""
         return np.asarray(self.rows(q, qd, qdd)[0] @ self.base.standard)
@@ -152,7 +206,8 @@ class RingModel(LinearModel):
         Y, drives = self.chain.rows(q, qd, qdd)
         found = np.zeros((*Y.shape[:-1], len(self.names)))
         found[..., : self.links] = Y
-        values = self._term_values(self.extra, drives[0], drives[1], drives[2], load)
+        carried = None if load is None else load[:, :6]
+        values = self._term_values(self.extra, drives[0], drives[1], drives[2], carried)
         for k, (term, j) in enumerate(self.extra, self.links):
             found[:, j, k] = values[term][:, j]
         return found
@@ -167,71 +222,258 @@ class RingModel(LinearModel):
     def efforts(self, base: Array, q: Array, qd: Array, qdd: Array, load: Array | None = None) -> Array:
         return np.asarray(self.base_columns(q, qd, qdd, load) @ base)
 
-    def known(self, q: Array, qd: Array, qdd: Array) -> float:
-        return 0.0
+    def known(self, q: Array, qd: Array, qdd: Array) -> Array | float:
+        known = [(term, term.reference) for term in self.terms if term.reference is not None]
+        if not known:
+            return 0.0
+        x, xd, xdd = self.chain.rows(q, qd, qdd)[1]
+        tau = np.zeros((len(q), self.chain.n))
+        for term, reference in known:
+            tau[:, :6] -= reference * term.values(x, xd, xdd, None)
+        return tau
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(column.of for column in self.chain.base.columns[: self._width]))
+
+    @property
+    def _width(self) -> int:
+        return self.links - 6  # behind the bodies are the drives
+
+    @property
+    def reach(self) -> float:
+        return float(np.mean([np.linalg.norm(leg.ring) for leg in self.chain.hexapod.legs]))
+
+    @property
+    def drives(self) -> int:
+        return 6
+
+    def rates(self, q: Array, qd: Array) -> Array:
+        return np.asarray(self.chain.rates(q, qd))
+
+    def parameters_of(self, mechanism: Hexapod) -> Array:
+        return np.array(_Parts.of(mechanism).values[: self._width]).reshape(-1, 10)
+
+    def signed(self) -> set[int]:
+        return super().signed() | set(range(self._width, self.links))
+
+    def written(self, values: Array) -> Hexapod:
+        """The hexapod with these values; its centre of mass is where they have it, see `Hexapod.origin`."""
+        return with_parameters(self.chain.hexapod, values[: self.links])
 
     def full_values(self, chain: Any = None) -> Array:
         return np.concatenate([self.chain.base.standard, np.zeros(len(self.extra))])
 
 
-def read_ring_log(source: Any, hexapod: Hexapod, rate: float | None = None) -> tuple[Log, Channels]:
-    """Samples of a hexapod: a mapping of arrays or an .npz file with `t`, `r`, `R`, `forces` and what else is known."""
+def read_ring_log(
+    source: Any,
+    hexapod: Hexapod,
+    rate: float | None = None,
+    *,
+    columns: Mapping[str, Any] | None = None,
+    units: Mapping[str, str] | None = None,
+) -> tuple[Log, Channels]:
+    """Samples of a hexapod: `t`, `r`, `R`, `forces` and what else is known, as arrays or as columns of a table."""
 
     def fail(text: str) -> NoReturn:
         raise LogError(f"log: {text}")
 
-    name = ""
-    if isinstance(source, str):
-        name, source = source, _read_file(source, fail)
-    if not isinstance(source, Mapping):
-        raise TypeError(f"log is {_show(source)}, expected a mapping of arrays or the path of an .npz file")
-    missing = [key for key in ("r", "R", "forces") if key not in source]
+    factors = factors_of(units, _UNITS, fail)
+    name, table = read_table(source, fail)
+    arrays = _arrays(table, hexapod, columns, fail)
+    missing = [key for key in ("r", "R", "forces") if key not in arrays and not (key == "R" and _turn(arrays, ""))]
     if missing:
-        fail(f"there is no {missing[0]} among: {', '.join(map(str, source))}; expected {', '.join(_KEYS)}")
-    arrays: dict[str, Array] = {}
-    for key, shape in _KEYS.items():
-        if source.get(key) is None:
-            continue
-        value = source[key]
-        if key == "R" and (hasattr(value, "as_matrix") or isinstance(value, Mapping)):
-            value = as_matrix(value, fail, "R", lead=True)
-        try:
-            arrays[key] = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            fail(f"{key} holds no numbers ({error})")
-        if arrays[key].ndim != 1 + len(shape) or arrays[key].shape[1:] != shape:
-            fail(f"{key} has shape {arrays[key].shape}, expected (m{''.join(f', {x}' for x in shape)})")
-    lengths = {key: len(value) for key, value in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        fail("arrays have different lengths: " + ", ".join(f"{k} {v:,}" for k, v in lengths.items()))
-    m = lengths["r"]
-    if m < 3:
-        fail(f"{m} samples, nothing can be seen in so few")
-    if "t" not in arrays:
-        if rate is None:
-            fail("there are no times; give t, or the rate in Hz")
-        arrays["t"] = np.arange(m) / as_amount(rate, fail, "rate", positive=True)
-    R = arrays["R"]
-    whole: Any = np.isfinite(R).all(axis=(1, 2))
-    if not whole.any():
-        fail(f"0 of {m:,} samples of R are complete")
-    off = np.abs(np.swapaxes(R[whole], 1, 2) @ R[whole] - np.identity(3)).max()
-    if off > 1e-3 or (np.linalg.det(R[whole]) < 0).any():
-        fail(f"R is no rotation matrix: R'R differs from 1 by {off:.2g}")
+        shown = ", ".join(list(map(str, table))[:12]) + (", ..." if len(table) > 12 else "")
+        words = {"R": "R, quaternion or rotation_vector"}.get(missing[0], missing[0])
+        fail(f"there is no {words} among: {shown}; expected {', '.join(_KEYS)}, or name them with columns=")
+    for key, factor in factors.items():
+        if key in arrays:
+            arrays[key] = arrays[key] * factor
+    for key in ("u", "acceleration"):  # in the units of the pose
+        if key in arrays:
+            turns = factors.get("rotation_vector", 1.0)
+            arrays[key] = arrays[key] * np.repeat([factors.get("r", 1.0), turns], 3)
+    if "r_ref" in arrays:
+        arrays["r_ref"] = arrays["r_ref"] * factors.get("r", 1.0)
+    m = same_length(arrays, fail)
+    findings: list[Finding] = []
+    with_times(arrays, m, rate, findings, fail)
+    R, whole = _rotations(arrays, "", factors, fail)
     channels = Channels(hexapod, nearest_rotation(R[whole].mean(axis=0)), "base_wrench" in arrays)
-    safe = np.where(whole[:, None, None], R, channels.attitude)
-    q, qd, qdd = channels.coordinates(arrays["r"], safe, arrays.get("u"), arrays.get("acceleration"))
+    q, qd, qdd = channels.coordinates(arrays["r"], R, arrays.get("u"), arrays.get("acceleration"))
     assert q is not None
     q[~whole] = np.nan
+    q_ref = None
+    if "r_ref" in arrays and (_turn(arrays, "_ref") or "R_ref" in arrays):
+        commanded, known = _rotations(arrays, "_ref", factors, fail)
+        q_ref = channels.coordinates(arrays["r_ref"], commanded, None, None)[0]
+        assert q_ref is not None
+        q_ref[~known] = np.nan
     tau = np.concatenate([arrays[key] for key in ("forces", "base_wrench") if key in arrays], axis=1)
-    return Log(arrays["t"], q, tau, qd, qdd, None, name, coordinates=_COORDINATES), channels
+    return Log(arrays["t"], q, tau, qd, qdd, q_ref, name, findings, _COORDINATES), channels
+
+
+def _turn(arrays: Mapping[str, Array], tail: str) -> str:
+    """Which other form of an attitude there is."""
+    return next((key for key in _TURNS if key + tail in arrays), "")
+
+
+def _rotations(arrays: Mapping[str, Array], tail: str, factors: Mapping[str, float], fail: Fail) -> tuple[Array, Any]:
+    """Matrices (m, 3, 3), and which of them are complete: the others are the identity."""
+    form = _turn(arrays, tail)
+    given = arrays[f"R{tail}"] if f"R{tail}" in arrays else arrays[form + tail]
+    m = len(given)
+    whole = np.isfinite(given).reshape(m, -1).all(axis=1)
+    if not whole.any():
+        fail(f"0 of {m:,} samples of R{tail} are complete")
+    R = np.array(np.broadcast_to(np.identity(3), (m, 3, 3)))
+    if f"R{tail}" in arrays:
+        some = given[whole]
+        off = np.abs(np.swapaxes(some, 1, 2) @ some - np.identity(3)).max()
+        if off > 1e-3 or (np.linalg.det(some) < 0).any():
+            fail(f"R{tail} is no rotation matrix: R'R differs from 1 by {off:.2g}")
+        R[whole] = some
+    elif form == "quaternion":
+        size = np.linalg.norm(given[whole], axis=1, keepdims=True)
+        if np.abs(size - 1).max() > 1e-3:
+            fail(f"quaternion{tail} has lengths from {size.min():.4g} to {size.max():.4g}, expected 1")
+        R[whole] = from_quaternion(given[whole] / size)
+    else:
+        factor = factors.get("rotation_vector", 1.0) if tail else 1.0  # that of the pose is applied already
+        R[whole] = from_rotation_vector(factor * given[whole])
+    return R, whole
+
+
+def _arrays(table: Mapping[str, Any], hexapod: Hexapod, columns: Any, fail: Fail) -> dict[str, Array]:
+    """Quantities (m, ...) by name: arrays as they are, or columns of a table put together."""
+    legs = tuple(str(leg.name) for leg in hexapod.legs)
+    named = {} if columns is None else columns
+    if not isinstance(named, Mapping):
+        fail(f"columns is {_show(columns)}, expected a mapping such as {{'r': ['x', 'y', 'z']}}")
+    for key in named:
+        if key not in _SHAPES:
+            fail(f"columns has {_show(key)}, expected {', '.join(_SHAPES)}{did_you_mean(str(key), _SHAPES)}")
+    found: dict[str, Array] = {}
+    for key, shape in _SHAPES.items():
+        size = math.prod(shape)
+        value: Any = None
+        if key in named:
+            names = _named(named[key], key, legs, list(table), fail)
+            if len(names) not in (1, size):
+                fail(f"columns has {len(names)} names for {key}, expected {size}")
+            value = table[names[0]] if len(names) == 1 else np.stack([_numbers(table[x], x, fail) for x in names], 1)
+        elif table.get(key) is not None and (not shape or _is_whole(table[key])):
+            value = table[key]
+        elif names := _found(key, legs, list(table)):
+            value = np.stack([_numbers(table[x], x, fail) for x in names], axis=1) if shape else table[names[0]]
+        if value is None:
+            continue
+        if key in ("R", "R_ref") and (hasattr(value, "as_matrix") or isinstance(value, Mapping)):
+            value = as_matrix(value, fail, key, lead=True)
+        array = _numbers(value, key, fail)
+        if len(shape) == 2 and array.ndim == 2 and array.shape[1] == size:
+            array = array.reshape(-1, *shape)
+        if array.ndim != 1 + len(shape) or array.shape[1:] != shape:
+            fail(f"{key} has shape {array.shape}, expected (m{''.join(f', {x}' for x in shape)})")
+        found[key] = array
+    return found
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether it is all of a quantity, and not one column of it."""
+    return np.ndim(value) > 1 or isinstance(value, Mapping) or hasattr(value, "as_matrix")
+
+
+def _numbers(value: Any, name: str, fail: Fail) -> Array:
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        fail(f"{name} holds no numbers ({error})")
+
+
+def _named(value: Any, key: str, legs: Sequence[str], names: list[str], fail: Fail) -> list[str]:
+    """Columns that were named; braces stand for the leg, for the axis, or for a number."""
+    if isinstance(value, str) and "{}" in value:
+        size = math.prod(_SHAPES[key])
+        endings = [legs] if key == "forces" else [_WORDS[key.removesuffix("_ref")][1]] if key != "t" else []
+        choices = [[value.format(x) for x in some] for some in (*endings, range(size), range(1, size + 1))]
+        fitting = [some for some in choices if all(x in names for x in some)]
+        if not fitting:
+            fail(f"columns: nothing fits {_show(value)}, neither {choices[0][0]} nor {choices[-1][0]}")
+        return fitting[0]
+    listed = [value] if isinstance(value, str) else as_list(value)
+    if not listed:
+        fail(f"columns has {_show(value)} for {key}, expected names of columns")
+    for name in listed:
+        if name not in names:
+            fail(f"columns: there is no column {_show(name)}{did_you_mean(str(name), names)}")
+    return listed
+
+
+def _found(key: str, legs: Sequence[str], names: list[str]) -> list[str]:
+    """Columns with names that people use: 'r_x', 'quat.w', 'R11', 'force[3]', 'f_leg2', 'base_fx'; or none."""
+    plain = {name: _plain(name) for name in names}
+    if key == "t":
+        return [name for name, word in plain.items() if word in _CHAIN_WORDS["t"]][:1]
+    words, endings = _WORDS[key.removesuffix("_ref")]
+    tail = "(?:_?(?:ref|cmd|des))" if key.endswith("_ref") else ""
+    size = math.prod(_SHAPES[key])
+    tried: list[tuple[str, ...]] = [endings] if endings else [tuple(leg.lower() for leg in legs)]
+    if "R" not in key:
+        tried += [tuple(map(str, range(size))), tuple(map(str, range(1, size + 1)))]
+    for some in tried:
+        columns = []
+        for ending in some:
+            apart = (
+                "[ _.:/]*".join(map(re.escape, (ending[:-1], ending[-1:])))
+                if ending[-1:] in "xyz"
+                else re.escape(ending)
+            )
+            one = re.compile(rf"(?:.*[./])?(?:{'|'.join(words)}){tail}[ _.:/\[(]*{apart}[\])]*{tail and tail + '?'}")
+            fitting = [name for name, word in plain.items() if one.fullmatch(word)]
+            columns += fitting[:1]
+        if len(columns) == len(some):
+            return columns
+    return []
+
+
+def with_parameters(hexapod: Hexapod, values: Array) -> Hexapod:
+    """The hexapod with other parameters, in the order of the columns of `Hexapod.regressor`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # the same doubts as about the model that was given
+        return _with_parameters(hexapod, values[:-6].reshape(-1, 10), np.maximum(values[-6:], 0.0).tolist())
+
+
+def _with_parameters(hexapod: Hexapod, bodies: Array, drives: list[float]) -> Hexapod:
+    legs, at = [], 1
+    for leg, drive in zip(hexapod.legs, drives, strict=True):
+        if leg.chain is None:
+            legs.append(leg._with(inner=_body(bodies[at]), outer=_body(bodies[at + 1]), reflected=drive))
+            at += 2
+            continue
+        moved = {leg.actuated: {"rotor_inertia": drive}}
+        links = [link._with(**moved.get(link.joint_name, {})) for link in leg.chain.links]
+        chain = leg.chain._with(links=links).with_inertial_parameters(bodies[at : at + len(links)])
+        legs.append(leg._with(chain=chain))
+        at += len(links)
+    return hexapod._with(platform=_body(bodies[0]), legs=legs)
+
+
+def _body(parameters: Array) -> Body:
+    mass, com, inertia = to_body(parameters)
+    return Body(mass, inertia, com)
 
 
 class RingFit(Fit):
     """What `identify` has found about a hexapod: base parameters of ring, legs and drives.
 
     Attributes are those of `Fit`; joints are the six drives, and with a measured wrench on the base the six numbers of
-    it. There is no `chain`: the data fix base parameters only.
+    it. Instead of `chain` there is
+
+    hexapod : Hexapod
+        The model with bodies that can exist; see `physical`. Its centre of mass may be elsewhere in the ring than that
+        of the model that was given: `Hexapod.from_origin` and `to_origin` convert poses if both were made with the
+        origin of a drawing.
     """
 
     _kind = "hexapod"
@@ -270,17 +512,18 @@ class RingFit(Fit):
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
         flat = [np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]) for x in arrays]
         q, qd, qdd = model.chain.coordinates(flat[0], flat[1].reshape(-1, 3, 3), *flat[2:])
-        tau = model.efforts(self._solution.any, q, qd, qdd)
+        load = self._rigid(q, qd, qdd) if model.needs_load else None
+        tau = model.efforts(self._solution.any, q, qd, qdd, load) + model.known(q, qd, qdd)
         return np.asarray(tau.reshape(*lead, model.chain.n))
 
-    @cached_property
-    def _bodies(self) -> PhysicalFit | None:  # type: ignore[override]
-        return None
+    @property
+    def _mechanism(self) -> Hexapod:
+        return cast("Any", self._given).hexapod  # type: ignore[no-any-return]
 
-    def physical(self, **options: Any) -> NoReturn:
-        """Not for hexapods: raises."""
-        raise LogError("RingFit.physical: base parameters of a hexapod are not written back to bodies")
+    @property
+    def hexapod(self) -> Hexapod:
+        return self._bodies.hexapod
 
     @property
     def chain(self) -> NoReturn:
-        raise LogError("RingFit.chain: a hexapod is no chain; its base parameters are in `parameters`")
+        raise LogError("RingFit.chain: a hexapod is no chain; the model is in `hexapod`")

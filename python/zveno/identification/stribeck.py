@@ -6,9 +6,10 @@ rates of every joint into the triangular factor; any choice among them is then s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from .solve import Factors, factorise, solve, triangular
 from .terms import LoadFriction, Stribeck, StribeckRate, Term
 
 if TYPE_CHECKING:
-    from ..model import Chain
     from .log import Signals
 
 __all__ = ["with_rates"]
@@ -26,46 +26,99 @@ __all__ = ["with_rates"]
 _RATES: Final = 10  # tried at once
 _RANGE: Final = (0.01, 0.6)  # of the highest rate of a joint
 _PASSES: Final = 3
-_STEPS: Final = 6  # of Gauss and Newton
+_STEPS: Final = 20  # of Gauss and Newton, at most
+_ASIDE: Final = np.array([-1.0, -0.7, -0.5, -0.35, 0.35, 0.5, 0.7, 1.0])  # where intervals are looked for
 
 
-def with_rates(chain: Chain, terms: Sequence[Term], signals: Signals, threads: int) -> tuple[Term, ...]:
-    """The terms with the rates that fit best, and with a term for their uncertainty."""
+def with_rates(
+    made: Callable[[Any, Sequence[Term]], LinearModel],
+    chain: Any,
+    terms: Sequence[Term],
+    signals: Signals,
+    threads: int,
+) -> tuple[Term, ...]:
+    """The terms with the rates that fit best, and with a term for their uncertainty; `made` is the kind of model."""
     wanted = next(term for term in terms if isinstance(term, Stribeck) and term.rate is None)
     others = [term for term in terms if term is not wanted and not isinstance(term, LoadFriction)]
-    peak = np.zeros(chain.n)
+    simple = made(chain, others)
+    n = simple.drives
+    peak = np.zeros(n)
     for chunk in signals.chunks():
-        np.maximum(peak, np.abs(chunk.qd).max(axis=0, initial=0.0), out=peak)
+        np.maximum(peak, np.abs(simple.rates(chunk.q, chunk.qd)[:, :n]).max(axis=0, initial=0.0), out=peak)
     peak = np.where(peak > 0, peak, 1.0)
     grid = np.geomspace(*_RANGE, _RATES)[:, None] * peak  # (tried, n)
     for _ in range(_PASSES):
         tried = [replace(wanted, rate=tuple(row)) for row in grid.tolist()]
-        model = LinearModel(chain, [*others, *tried])
+        model = made(chain, [*others, *tried])
         train, _ = factorise(model, signals.chunks(), threads=threads)
         best = _choose(model, train, tried)
-        around = [grid[np.clip(best + k, 0, _RATES - 1), np.arange(chain.n)] for k in (-1, 0, 1)]
+        around = [grid[np.clip(best + k, 0, _RATES - 1), np.arange(n)] for k in (-1, 0, 1)]
         rates = around[1]
         grid = np.geomspace(around[0], around[2], _RATES)
-    size = np.zeros(chain.n)
+    size, sure = np.zeros(n), {}
     for k in range(_STEPS):
         known: list[Term] = [*others, replace(wanted, rate=tuple(rates.tolist()))]
         if k:
             known.append(_unknown(wanted, rates, size))
-        model = LinearModel(chain, known)
+        model = made(chain, known)
         train, _ = factorise(model, signals.chunks(), threads=threads)
         solution = solve(model, train)
         found = {
             (type(term), j): v for (term, j), v in zip(model._added, solution.values[-len(model._added) :], strict=True)
         }
-        size = np.array([found.get((Stribeck, j), np.nan) for j in range(chain.n)])
-        step = np.array([found.get((StribeckRate, j), np.nan) for j in range(chain.n)]) - rates
+        size = np.array([found.get((Stribeck, j), np.nan) for j in range(n)])
+        step = np.array([found.get((StribeckRate, j), np.nan) for j in range(n)]) - rates
         step, size = np.nan_to_num(step), np.maximum(np.nan_to_num(size), 0.0)
         rates = rates + np.clip(step, -0.3 * rates, 0.3 * rates)
-        if k and np.abs(step / rates).max() < 1e-6:
-            break
+        if k:
+            spread = np.sqrt(np.diag(solution.covariance)[-len(model._added) :])
+            sure = {key: d for key, d in zip(found, spread.tolist(), strict=True)}
+            fine = [1e-3 * sure.get((StribeckRate, j), 0.0) for j in range(n)]
+            if (np.abs(step) < np.maximum(fine, 1e-6 * rates)).all():
+                break
     index = list(terms).index(wanted)
     new = replace(wanted, rate=tuple(rates.tolist()))
-    return (*terms[:index], new, _unknown(wanted, rates, size), *terms[index + 1 :])
+    unknown = _unknown(wanted, rates, size)
+    wide = np.array([sure.get((StribeckRate, j), 0.0) for j in range(n)]) / rates
+    tried = [replace(wanted, rate=tuple(row)) for row in (rates * np.exp(_ASIDE[:, None] * _reach(wide))).tolist()]
+    model = made(chain, [*others, new, unknown, *tried])
+    train, _ = factorise(model, signals.chunks(), threads=threads)
+    unknown = replace(unknown, profile=_profile(model, train, solution.noise, new, unknown, tried))
+    return (*terms[:index], new, unknown, *terms[index + 1 :])
+
+
+def _reach(relative: Array) -> Array:
+    """How far logarithms of rates are looked at, for deviations relative to the rates."""
+    return np.asarray(np.clip(4 * np.nan_to_num(relative, posinf=1.0), 1e-3, 2.0))
+
+
+def _profile(
+    model: LinearModel, train: Factors, noise: Array, best: Stribeck, unknown: StribeckRate, tried: Sequence[Stribeck]
+) -> tuple[tuple[tuple[float, float], ...], ...]:
+    """Square roots of what is lost with each of the rates tried, all other unknowns at their best: (rate, +-root)."""
+    width = model.count - len(model._added)
+    columns = {(term, j): width + k for k, (term, j) in enumerate(model._added)}
+    fixed = [k for k in range(model.count) if k < width or model._added[k - width][0] not in tried]
+    R = train.stacked(model, noise)
+
+    def left(at: list[int], right: Array) -> float:
+        return float(triangular(np.column_stack([R[:, at], right]))[-1, -1]) ** 2
+
+    least = left(fixed, R[:, -1])
+    found = []
+    for j, rate in enumerate(unknown.rate):
+        rows = [(rate, 0.0)]
+        at = columns.get((best, j)), columns.get((unknown, j))
+        if at[0] is not None and at[1] is not None:
+            others = [k for k in fixed if k not in at]
+            right = R[:, -1] - rate * R[:, at[1]]  # efforts are those of the unknown from its reference on
+            for term in tried:
+                if (term, j) in columns:
+                    value = np.broadcast_to(np.asarray(term.rate, dtype=float), (model.drives,))[j].item()
+                    lost = max(0.0, left([*others, columns[term, j]], right) - least)
+                    rows.append((value, math.copysign(math.sqrt(lost), value - rate)))
+        found.append(tuple(sorted(rows)))
+    return tuple(found)
 
 
 def _unknown(term: Stribeck, rates: Array, size: Array) -> StribeckRate:
@@ -74,7 +127,7 @@ def _unknown(term: Stribeck, rates: Array, size: Array) -> StribeckRate:
 
 def _choose(model: LinearModel, train: Factors, tried: Sequence[Stribeck]) -> Array:
     """Which of the rates tried (n,) fit best: one joint after the other, until nothing changes."""
-    n = model.chain.n
+    n = model.drives
     width = model.count - len(model._added)
     columns = {(term, j): width + k for k, (term, j) in enumerate(model._added)}
     fixed = [k for k in range(model.count) if k < width or model._added[k - width][0] not in tried]

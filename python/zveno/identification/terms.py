@@ -106,6 +106,16 @@ class StribeckRate(DryTerm):
 
     rate: tuple[float, ...] = ()
     size: tuple[float, ...] = ()
+    profile: tuple[tuple[tuple[float, float], ...], ...] = ()  # of each joint: rates, and how many deviations off
+
+    def interval(self, joint: int, deviations: float) -> tuple[float, float] | None:
+        """Rates for which the squares grow by no more than those of so many deviations, where that was looked at."""
+        if len(self.profile) <= joint or len(self.profile[joint]) < 3:
+            return None
+        rates, off = np.array(self.profile[joint]).T
+        off = np.maximum.accumulate(off)
+        low = float(np.interp(-deviations, off, rates)) if off[0] <= -deviations else 0.0
+        return low, float(np.interp(deviations, off, rates)) if off[-1] >= deviations else np.inf
 
     def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
         rate = np.asarray(self.rate)

@@ -11,6 +11,7 @@
 #include <zveno/kernel/chain/momentum.hpp>
 #include <zveno/kernel/chain/rnea.hpp>
 #include <zveno/model/chain.hpp>
+#include <zveno/scalar/block.hpp>
 
 namespace zveno {
 
@@ -55,18 +56,29 @@ template <class T>
 struct LinkColumns {
   T f[3][4], n[3][kInertial];
 
-  // of a motion [v; w] at the base origin
+  // of a motion [v; w] at the base origin, or of a translation; copied: a row that is stored might be the motion
   ZVENO_INLINE void along(const Screw<T>& motion, T* y) const {
-    const Vec3<T>&v = motion.v, &w = motion.w;
-    T row[kInertial];  // no store in between: the compiler would load the motion again
-    for (int c = 0; c < kInertial; ++c) row[c] = w.x() * n[0][c] + w.y() * n[1][c] + w.z() * n[2][c];
-    for (int c = 0; c < 4; ++c) row[c] += v.x() * f[0][c] + v.y() * f[1][c] + v.z() * f[2][c];
-    for (int c = 0; c < kInertial; ++c) y[c] = row[c];
+    const Vec3<T> v = motion.v, w = motion.w;
+    write<4>(0, y, [&](int c, auto some) ZVENO_INLINED { return product(some, w, n, c) + product(some, v, f, c); });
+    write<4>(4, y, [&](int c, auto some) ZVENO_INLINED { return product(some, w, n, c); });
+    write<2>(8, y, [&](int c, auto some) ZVENO_INLINED { return product(some, w, n, c); });
   }
-  // of a translation
-  ZVENO_INLINE void along(const Vec3<T>& v, T* y) const {
-    for (int c = 0; c < 4; ++c) y[c] = v.x() * f[0][c] + v.y() * f[1][c] + v.z() * f[2][c];
+  ZVENO_INLINE void along(const Vec3<T>& motion, T* y) const {
+    const Vec3<T> v = motion;
+    write<4>(0, y, [&](int c, auto some) ZVENO_INLINED { return product(some, v, f, c); });
     for (int c = 4; c < kInertial; ++c) y[c] = T(0.0);
+  }
+
+ private:
+  // columns first ... first + N - 1 of a row
+  template <int N, class F>
+  static ZVENO_INLINE void write(int first, T* y, const F& columns) {
+    using Some = Few<N, T>;
+    for (int c = first; c < first + N; c += Some::kStep) Some::store(y + c, columns(c, Some{}));
+  }
+  template <class Some, int kWidth>
+  static ZVENO_INLINE auto product(Some, const Vec3<T>& a, const T (&rows)[3][kWidth], int c) {
+    return a.x() * Some::load(rows[0] + c) + a.y() * Some::load(rows[1] + c) + a.z() * Some::load(rows[2] + c);
   }
 };
 
