@@ -117,6 +117,8 @@ def law_to_dict(law: Any) -> dict[str, Any]:
     found: dict[str, Any] = {"kind": type(law).__name__}
     for field in dataclasses.fields(law):
         value = plain(getattr(law, field.name))
+        if isinstance(law, _laws.Formula) and field.name == "parameters":
+            value = dict(law.parameters) or None
         if value is not None:
             found[field.name] = value
     return found
@@ -140,7 +142,7 @@ def law_from_dict(data: Any) -> Any:
             continue
         if key not in known:
             fail(f"unknown key {_show(key)} of {name}{did_you_mean(key, known)}")
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and not (cls is _laws.Formula and key == "parameters"):
             value = law_from_dict(value)
         elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
             value = tuple(law_from_dict(item) for item in value)
