@@ -94,6 +94,7 @@ def test_parameters_and_steps_of_a_text():
         ("x > 0", {}, "expected numbers"),
         ("min(x)", {}, "missing 1 required"),
         ("x", {"t": 1.0}, "parameters has the name 't'"),
+        ("-k * x", {"k": 1.0, "c": 2.0}, "parameters has 'c', which the text '-k \\* x' does not name"),
         ("k", {"k": "a"}, r"parameters\['k'\] is 'a'"),
         ("k", {"k": math.nan}, r"parameters\['k'\] is nan"),
         ("+".join(f"{i}.5*x" for i in range(200)), {}, "expected at most 253 together"),

@@ -396,8 +396,8 @@ bool Docking::evaluate(double t, const double* y, Stage& e) {
 }
 
 void Docking::touch(double t, Stage& e) const {
-  const double across = std::hypot(e.turn[3], e.turn[6]);  // x_A x x_B
-  if (given.contact) {                                     // measured: on the first ring
+  const double across = std::sqrt(e.turn[3] * e.turn[3] + e.turn[6] * e.turn[6]);  // x_A x x_B
+  if (given.contact) {                                                             // measured: on the first ring
     e.contact = {};
     for (int i = 0; i < 3; ++i) e.contact.force[i] = -given.contact[i], e.contact.moment[i] = -given.contact[3 + i];
     e.contact.normal_power = dot(vec(e.contact.force), vec(e.v)) + dot(vec(e.contact.moment), vec(e.w));

@@ -17,6 +17,7 @@ Examples
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -759,6 +760,10 @@ class Formula(Law):
                 fail(f"text is {_show(self.text)}, expected a text or a function f(t, x, v)")
             object.__setattr__(self, "text", _formula.write(self.text))
         self._program()
+        words = set(re.findall(r"[^\W\d]\w*", self.text))
+        for name in numbers:
+            if name not in words:
+                fail(f"parameters has {name!r}, which the text {_show(self.text)} does not name")
 
     def _program(self) -> _formula.Program:
         try:
