@@ -148,6 +148,42 @@ void write_columns(const dk::Result& r, double* to) {
     *to++ = x;
 }
 
+// a run that is made without the interpreter, and hears Ctrl-C
+class Patient : public dk::Control {
+ public:
+  explicit Patient(Watch& watch) : watch_(watch) {}
+  void ask(double, const double*, const double* const (&)[2], const double* const (&)[2], double (&)[2][kLegs],
+           double (&)[2][6]) override {}
+  bool stopped() override { return watch_.stops(); }
+
+ private:
+  Watch& watch_;
+};
+
+// a run that asks a function of Python, whose lock it has
+class Asking : public dk::Control {
+ public:
+  explicit Asking(const py::object& f) : f_(f) {}
+  void ask(double t, const double* row, const double* const (&position)[2], const double* const (&rate)[2],
+           double (&force)[2][kLegs], double (&wrench)[2][6]) override {
+    const auto six = [](const double* x) -> py::object {
+      return x ? py::object(array_of(x, {kLegs})) : py::object(py::none());
+    };
+    const Doubles got =
+        f_(t, array_of(row, {dk::history_width()}), six(position[0]), six(rate[0]), six(position[1]), six(rate[1]))
+            .cast<Doubles>();
+    if (got.size() != 2 * kLegs + 12) throw py::value_error("docking: a control gives 24 numbers");
+    std::copy_n(got.data(), 2 * kLegs, force[0]), std::copy_n(got.data() + 2 * kLegs, 12, wrench[0]);
+  }
+  bool stopped() override {
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    return false;
+  }
+
+ private:
+  py::object f_;
+};
+
 class Runner {
  public:
   Runner(const py::dict& d, py::object kept) : kept_(std::move(kept)), setup_(setup_of(d)) {
@@ -160,7 +196,10 @@ class Runner {
     return d->start_gap(conditions_of(c.data()));
   }
 
-  py::dict run(const Doubles& c, const dk::Options& o, std::ptrdiff_t room, const std::optional<Doubles>& factors) {
+  // control: None, or called with the time, what is told of the state, and coordinates and rates of the drives of both
+  // vehicles, for 24 numbers: forces of the legs of both, wrenches on both; hold: so often, 0: at every evaluation
+  py::dict run(const Doubles& c, const dk::Options& o, std::ptrdiff_t room, const std::optional<Doubles>& factors,
+               const py::object& control, double hold) {
     if (c.size() != dk::Conditions::kNumbers) throw py::value_error("docking: conditions have 12 numbers");
     if (factors && factors->size() != dk::Factors::kNumbers) throw py::value_error("docking: factors have 8 numbers");
     if (room < 0) throw py::value_error("docking: room is negative");
@@ -171,11 +210,31 @@ class Runner {
     std::ptrdiff_t rows = 0;
     Loan d(*this);
     double* data = history.mutable_data();
-    {
-      py::gil_scoped_release unlocked;
-      d->run(conditions, changed, o, r, data, room, &rows);
-    }
     py::dict out;
+    out["error"] = py::none();
+    struct Reset {
+      dk::Docking& d;
+      ~Reset() { d.given = {}; }
+    } reset{*d.operator->()};
+    const auto go = [&](dk::Control& control) {
+      d->given.control = &control;
+      d->run(conditions, changed, o, r, data, room, &rows);
+    };
+    try {
+      if (control.is_none()) {
+        Unlocked unlocked;
+        Patient patient(unlocked.watch);
+        go(patient);
+        if (unlocked.watch.stopped()) unlocked.raise();
+      } else {
+        d->given.asks = true, d->given.hold = hold;
+        Asking asking(control);
+        go(asking);
+      }
+    } catch (py::error_already_set& e) {
+      out["error"] = e.value();
+      if (e.trace()) out["error"].attr("__traceback__") = e.trace();
+    }
     out["status"] = static_cast<int>(r.status);
     const std::pair<const char*, double> numbers[] = {{"t_contact", r.t_contact},
                                                       {"t_capture", r.t_capture},
@@ -384,7 +443,8 @@ void register_docking(py::module_& m) {
       .def(py::init<const py::dict&, py::object>(), py::arg("setup"), py::arg("kept"))
       .def("start_gap", &Runner::start_gap, py::arg("conditions"), "Gap at which a docking begins.")
       .def("run", &Runner::run, py::arg("conditions"), py::arg("options"), py::arg("room"), py::arg("factors") = py::none(),
-           "One docking with at most `room` rows of its history.")
+           py::arg("control") = py::none(), py::arg("hold") = 0.0,
+           "One docking with at most `room` rows of its history; `error` of it: what has ended it before its time.")
       .def("batch", &Runner::batch, py::arg("conditions"), py::arg("factors"), py::arg("options"), py::arg("threads"),
            py::arg("lanes") = true, "Many dockings: their summaries in rows; lanes: side by side, same results.")
       .def("evaluate", &Runner::evaluate, py::arg("conditions"), py::arg("r"), py::arg("q"), py::arg("u"),

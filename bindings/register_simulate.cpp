@@ -81,6 +81,18 @@ Term term_of(const py::tuple& t) {
       throw py::value_error("JointLaw: a table needs as many values as times, at least one");
     return Servo{{x(1), x(2), x(3)}, Table{std::move(samples)}};
   }
+  if (kind == "formula") {  // reference, constants, operations of five numbers each
+    fields(3);
+    const std::vector<double> constants = numbers(t[2]), flat = numbers(t[3]);
+    if (flat.size() % 5 != 0) throw py::value_error("JointLaw: operations of a formula have five numbers");
+    std::vector<FormulaProgram::Step> steps;
+    for (std::size_t i = 0; i < flat.size(); i += 5) {
+      const auto y = [&](std::size_t k) { return static_cast<int>(flat[i + k]); };
+      if (y(0) < 0 || y(0) >= FormulaProgram::kOps) throw py::value_error("JointLaw: unknown operation of a formula");
+      steps.push_back({static_cast<FormulaProgram::Op>(y(0)), y(1), y(2), y(3), y(4)});
+    }
+    return Formula{x(1), std::make_shared<const FormulaProgram>(constants, std::move(steps))};
+  }
   throw py::value_error("JointLaw: unknown term '" + kind + "'");
 }
 

@@ -1226,7 +1226,13 @@ class DockingRunner:
     def __init__(self, setup: dict[str, Any], kept: Any) -> None: ...
     def start_gap(self, conditions: Any) -> float: ...
     def run(
-        self, conditions: Any, options: DockingOptions, room: int, factors: _Array | None = None
+        self,
+        conditions: Any,
+        options: DockingOptions,
+        room: int,
+        factors: _Array | None = None,
+        control: Any = None,
+        hold: float = 0.0,
     ) -> dict[str, Any]: ...
     def batch(
         self, conditions: _Array, factors: _Array | None, options: DockingOptions, threads: int, lanes: bool = True

@@ -214,6 +214,11 @@ def test_commands_from_a_scenario_to_the_report(tmp_path, monkeypatch):
     code, said = call("--demo", "--case", "aligned", "--dt", "auto", "--t-end", 2.2, "--save", scenario)
     assert code == 0
     assert "capture 1.900000 s" in said
+    code, said = call(scenario, "--dt", "auto", "--t-end", 2.2, "--json")
+    assert code == 0
+    assert {"time": 1.9, "name": "latch", "which": 2} in [
+        e | {"time": round(e["time"], 6)} for e in json.loads(said)["events"]
+    ]
     code, said = call("campaign", scenario, "-n", 4, "--store", out, "--after", 0.1, "--json")
     assert code == 0
     data = json.loads(said)

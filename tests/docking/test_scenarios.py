@@ -234,3 +234,17 @@ def test_docking_without_latches_is_not_captured():
     )
     d = docking.simulate(s, 2.0, dt=2e-3)
     assert d.status == "not_captured" and not math.isnan(d.t_contact)
+
+
+def test_infinite_numbers_that_are_no_defaults_survive_files(tmp_path):
+    phases = docking.Phases(
+        attenuation_time=math.inf, common=zv.laws.Stops(1e5, 2e3, lower=-0.1, upper=math.inf), move_time=math.inf
+    )
+    s = docking.demo("UPS").replace(phases=phases, latches=docking.Latches(break_force=math.inf))
+    for name in ("s.toml", "s.json"):
+        s.save(tmp_path / name)
+        again = docking.Scenario.load(tmp_path / name)
+        assert again == s and again.phases.attenuation_time == math.inf and again.hash == s.hash
+    assert "break_force" not in s.to_dict()["latches"]  # its default
+    (tmp_path / "t.toml").write_text((tmp_path / "s.toml").read_text().replace('"inf"', "inf"))
+    assert docking.Scenario.load(tmp_path / "t.toml") == s

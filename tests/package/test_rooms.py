@@ -176,7 +176,7 @@ def test_importing_the_package_enters_no_room_at_the_top():
         ("zveno.model", "Chain Link"),
         ("zveno.hexapod", "Body Hexapod Leg"),
         ("zveno.simulation", "Simulation StopEvent simulate"),
-        ("zveno.laws", "DryFriction EddyBrake Law LuGre Ramp Servo SlipClutch SpringDamper Stops Sum Table"),
+        ("zveno.laws", "DryFriction EddyBrake Formula Law LuGre Ramp Servo SlipClutch SpringDamper Stops Sum Table"),
         ("zveno.graph", "Argument Graph Operation OPS ARITY"),
         ("zveno.compiled", "CompiledFunction Savings TracedFunction"),
         ("zveno.opcount", "OpCount fit_polynomial format_polynomial operations"),

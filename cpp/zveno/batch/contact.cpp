@@ -336,6 +336,24 @@ class LaneContact : public ContactPair {
 
    private:
     ZVENO_INLINE void put(unsigned bits, int i, const Vector& x) {
+#if ZVENO_GNU && defined(__AVX512F__)
+      const auto squeeze = [&](const Packed& from, double* to) {
+        _mm512_storeu_pd(to + count_, _mm512_maskz_compress_pd(static_cast<__mmask8>(bits), (__m512d)from.v));
+      };
+      squeeze(x.x, at_[0]), squeeze(x.y, at_[1]), squeeze(x.z, at_[2]);
+      squeeze(Packed::load(nodes_.length.data() + i), length_);
+      for (unsigned left = bits, n = static_cast<unsigned>(count_); left; left &= left - 1)
+        place_[n++] = first_ + i + __builtin_ctz(left);
+      count_ += __builtin_popcount(bits);
+      if (count_ < kLanes) return;
+      const int more = count_ - kLanes;
+      count_ = kLanes;
+      flush();
+      for (int j = 0; j < 3; ++j) Packed::load(at_[j] + kLanes).store(at_[j]);
+      Packed::load(length_ + kLanes).store(length_);
+      std::copy_n(place_ + kLanes, more, place_);
+      count_ = more;
+#else
       double at[3][kLanes];
       x.x.store(at[0]), x.y.store(at[1]), x.z.store(at[2]);
       for (int l = 0; bits; ++l, bits >>= 1) {
@@ -344,6 +362,7 @@ class LaneContact : public ContactPair {
         length_[count_] = nodes_.length[static_cast<std::size_t>(i + l)], place_[count_] = first_ + i + l;
         if (++count_ == kLanes) flush();
       }
+#endif
     }
     ZVENO_APART void flush() {
       const Node of{{stiffness_,
@@ -370,8 +389,8 @@ class LaneContact : public ContactPair {
     const Meet& meet_;
     const F& f_;
     Collector& sum_;
-    alignas(64) double at_[3][kLanes], length_[kLanes];
-    int place_[kLanes], count_ = 0, turn_ = 0;
+    alignas(64) double at_[3][2 * kLanes], length_[2 * kLanes];
+    int place_[2 * kLanes], count_ = 0, turn_ = 0;
   };
 
   // edges and sides of Q on the petals of P

@@ -101,9 +101,11 @@ class LanesFreeMotion : public FreeMotion {
     scatter(share_, kShare, kLanes, [&](int l) { return rows_[pack.legs[l]]; });
   }
   void add_up(int from, int count, double* out) const {
-    for (int i = 0; i < count; ++i) out[i] = rows_[0][from + i];
-    for (int k = 1; k < kLegs; ++k)
-      for (int i = 0; i < count; ++i) out[i] += rows_[k][from + i];
+    for (int i = 0; i < count; i += kLanes) {  // sums stay in registers
+      Packed sum = Packed::load(rows_[0] + from + i);
+      for (int k = 1; k < kLegs; ++k) sum += Packed::load(rows_[k] + from + i);
+      sum.store(out + i);
+    }
   }
 
   bool is_custom(int k) const { return hexapod_.leg(k).type == LegType::custom; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <zveno/scalar/angle.hpp>
 #include <zveno/scalar/scalars.hpp>
 
 namespace zveno {
@@ -33,17 +34,22 @@ struct LuGreLanes {
   LuGreOf<Packed> of;
   int place;  // among the states of a joint
 };
+struct FormulaLanes {
+  Packed reference;
+  const FormulaProgram* program;
+};
 struct SlipClutchLanes {
   Packed limit;
   int terms;
 };
 using Lane = std::variant<SpringDamperOf<Packed>, DryFrictionOf<Packed>, StopsOf<Packed>, BumpersOf<Packed>,
-                          EddyBrakeOf<Packed>, ServoLanes, LuGreLanes, SlipClutchLanes>;
+                          EddyBrakeOf<Packed>, ServoLanes, LuGreLanes, FormulaLanes, SlipClutchLanes>;
 
 // the same program, but for its numbers
 bool alike(const JointLaw& a, const JointLaw& b) {
   const auto same = [](const Term& x, const Term& y) {
     if (x.index() != y.index()) return false;
+    if (const auto* formula = std::get_if<Formula>(&x)) return *formula->program == *std::get<Formula>(y).program;
     const auto* clutch = std::get_if<SlipClutch>(&x);
     return !clutch || clutch->terms == std::get<SlipClutch>(y).terms;
   };
@@ -128,6 +134,10 @@ class LaneLaws : public JointLaws {
             return lanes;
           } else if constexpr (std::is_same_v<Law, LuGre>) {
             return LuGreLanes{side_by_side<LuGreOf>(own), place++};
+          } else if constexpr (std::is_same_v<Law, Formula>) {
+            double reference[kLanes];
+            for (int l = 0; l < kLanes; ++l) reference[l] = own(l).reference;
+            return FormulaLanes{Packed::load(reference), one.program.get()};
           } else if constexpr (std::is_same_v<Law, SlipClutch>) {
             double limit[kLanes];
             for (int l = 0; l < kLanes; ++l) limit[l] = own(l).limit;
@@ -173,6 +183,33 @@ class LaneLaws : public JointLaws {
     const Packed force = law.of(c.v, c.group.read_state(c.z, law.place), rate);
     c.group.write_state(rate, law.place, c.z_rate);
     return force;
+  }
+  static Packed force(const Call& c, const FormulaLanes& law) {
+    using Op = FormulaProgram::Op;
+    Packed r[FormulaProgram::kMostRegisters], other, *to = r + FormulaProgram::kInputs;
+    r[0] = c.t, r[1] = c.x - law.reference, r[2] = c.v;
+    for (const double x : law.program->constants) *to++ = x;
+    for (const FormulaProgram::Step& s : law.program->steps) {
+      const Packed &a = r[s.a], &b = r[s.b];
+      switch (s.op) {
+        case Op::add: *to = a + b; break;
+        case Op::sub: *to = a - b; break;
+        case Op::mul: *to = a * b; break;
+        case Op::div: *to = a / b; break;
+        case Op::neg: *to = -a; break;
+        case Op::sqrt: *to = root(a); break;
+        case Op::abs: *to = size_of(a); break;
+        case Op::exp: *to = expm1_of(a) + Packed(1.0); break;
+        case Op::tanh: *to = tanh_of(a); break;
+        case Op::sin: sincos<1>(&a, to, &other); break;
+        case Op::cos: sincos<1>(&a, &other, to); break;
+        case Op::min: *to = chosen(above(a, b), b, a); break;
+        case Op::max: *to = chosen(above(a, b), a, b); break;
+        case Op::choose: *to = chosen(above(a, b), r[s.c], r[s.d]); break;
+      }
+      ++to;
+    }
+    return to[-1];
   }
   static Packed force(const Call& c, const ServoLanes& law) {
     double value[kLanes], rate[kLanes];

@@ -174,13 +174,47 @@ struct LuGreOf {
 };
 using LuGre = LuGreOf<double>;
 
+// A formula of the user: straight-line arithmetic in registers. First stand t, x - reference and v, then constants, then
+// what each operation gives; the last one is the force.
+struct FormulaProgram {
+  enum class Op : int { add, sub, mul, div, neg, sqrt, abs, exp, tanh, sin, cos, min, max, choose };
+  static constexpr int kOps = 14, kInputs = 3, kMostRegisters = 256;
+  struct Step {
+    Op op;
+    int a, b, c, d;  // choose: c where a > b, else d
+    friend bool operator==(const Step& x, const Step& y) {
+      return x.op == y.op && x.a == y.a && x.b == y.b && x.c == y.c && x.d == y.d;
+    }
+  };
+  std::vector<double> constants;
+  std::vector<Step> steps;
+
+  FormulaProgram(std::vector<double> numbers, std::vector<Step> operations)
+      : constants(std::move(numbers)), steps(std::move(operations)) {
+    const int first = kInputs + static_cast<int>(constants.size()), count = static_cast<int>(steps.size());
+    if (count == 0) throw std::invalid_argument("laws: a formula without operations");
+    if (first + count > kMostRegisters)
+      throw std::invalid_argument("laws: a formula of more than 253 numbers and operations");
+    for (int i = 0; i < count; ++i)
+      for (const int r : {steps[i].a, steps[i].b, steps[i].c, steps[i].d})
+        if (r < 0 || r >= first + i) throw std::invalid_argument("laws: a formula uses what it has not computed");
+  }
+  friend bool operator==(const FormulaProgram& x, const FormulaProgram& y) {
+    return x.constants == y.constants && x.steps == y.steps;
+  }
+};
+struct Formula {
+  double reference;
+  std::shared_ptr<const FormulaProgram> program;
+};
+
 // limits the sum of the `terms` terms that follow it
 struct SlipClutch {
   double limit;
   int terms;
 };
 
-using Term = std::variant<SpringDamper, DryFriction, Stops, Bumpers, EddyBrake, Servo, LuGre, SlipClutch>;
+using Term = std::variant<SpringDamper, DryFriction, Stops, Bumpers, EddyBrake, Servo, LuGre, Formula, SlipClutch>;
 
 // Sum of terms. A term with an internal state (LuGre) has its place in z, in the order of the program.
 class JointLaw {

@@ -309,7 +309,10 @@ bool Docking::begin(const Conditions& c) {
   }
   for (auto& m : hold_moment_) m = {};
   for (auto& e : external_) std::fill_n(e, 6, 0.0);
+  std::fill_n(asked_force_[0], 2 * kLegs, 0.0), std::fill_n(asked_wrench_[0], 12, 0.0);
   evaluations_ = deepest_ = 0;
+  energy_0_ = kNan;
+  std::fill_n(momentum_0_, 6, kNan), std::fill_n(momentum_b_, 6, kNan);
   std::fill(bristles_.begin(), bristles_.end(), 0.0);
   if (law_.rebound > 0) std::fill_n(law_.damping, kFeatures, 0.0);
   bristle_time_ = 0;
@@ -358,11 +361,17 @@ bool Docking::evaluate(double t, const double* y, Stage& e) {
   }
   relate(e);
   touch(t, e);
+  if (given.asks && !(given.hold > 0)) ask(t, y, e);
   double* rate = e.rate.data();
   double leg_power = 0, external_power = 0;
   for (int k = 0; k < 2; ++k) {
     Vehicle& v = *vehicle_[k];
     const double *s = y + k * kVehicle, *ext = external_[k];
+    double sum[6];
+    if (given.asks) {
+      for (int i = 0; i < 6; ++i) sum[i] = external_[k][i] + asked_wrench_[k][i];
+      ext = sum;
+    }
     const LoadInN<double> load = load_on(k, e.load, e);
     external_power += move_vehicle(s, v.rigid.com, load, ext, k, e, rate);
     if (!v.motion) continue;
@@ -387,8 +396,8 @@ bool Docking::evaluate(double t, const double* y, Stage& e) {
 }
 
 void Docking::touch(double t, Stage& e) const {
-  const double across = std::hypot(e.turn[3], e.turn[6]);  // x_A x x_B
-  if (given.contact) {                                     // measured: on the first ring
+  const double across = std::sqrt(e.turn[3] * e.turn[3] + e.turn[6] * e.turn[6]);  // x_A x x_B
+  if (given.contact) {                                                             // measured: on the first ring
     e.contact = {};
     for (int i = 0; i < 3; ++i) e.contact.force[i] = -given.contact[i], e.contact.moment[i] = -given.contact[3 + i];
     e.contact.normal_power = dot(vec(e.contact.force), vec(e.v)) + dot(vec(e.contact.moment), vec(e.w));
@@ -433,8 +442,27 @@ void Docking::drive(double t, int k, const double* position, const double* speed
       const double wanted = v.move->stiffness * (to.value - x[i]) + v.move->damping * (to.rate - speed[i]);
       force[i] += std::clamp(wanted, -v.move->limit, v.move->limit);
     }
+    if (given.asks) force[i] += asked_force_[k][i];
     force[i] *= leg_force_;
   }
+}
+
+// forces of the control at a state whose motion is known
+void Docking::ask(double t, const double* y, Stage& e) {
+  double row[history_width()], at[2][kLegs], force[2][kLegs] = {}, wrench[2][6] = {};
+  const double *position[2] = {}, *rate[2] = {};
+  for (int k = 0; k < 2; ++k) {
+    const Vehicle& v = *vehicle_[k];
+    if (!v.motion) continue;
+    for (int i = 0; i < kLegs; ++i) {
+      at[k][i] = v.angle[i] ? unwrapped(v.motion->position[i], v.nominal[i]) : v.motion->position[i];
+      e.stroke[k][i] = at[k][i] - v.nominal[i], e.speed[k][i] = v.motion->rate[i];
+    }
+    position[k] = at[k], rate[k] = v.motion->rate;
+  }
+  write(t, y, e, row, false);
+  given.control->ask(t, row, position, rate, force, wrench);
+  std::copy_n(force[0], 2 * kLegs, asked_force_[0]), std::copy_n(wrench[0], 12, asked_wrench_[0]);
 }
 
 // of the state that was evaluated last
@@ -477,7 +505,8 @@ void Docking::cut() {
 
 void Docking::base_load(int k, const Stage& e, double* out) const {
   const Vehicle& v = *vehicle_[k];
-  const double* ext = external_[k];
+  double ext[6];
+  for (int i = 0; i < 6; ++i) ext[i] = given.asks ? external_[k][i] + asked_wrench_[k][i] : external_[k][i];
   if (!v.motion) {
     const V F = turned(e.RN[0], vec(e.load)), M = turned(e.RN[0], vec(e.load + 3));  // on B about o_A
     const V f = k ? F : -F, m = k ? M + cross(vec(e.o[0]) - vec(e.o[1]), F) : -M;
@@ -631,8 +660,27 @@ void Docking::sample_holds(const double* y, const Stage& e) {
 
 void Docking::run(const Conditions& conditions, const Factors& factors, const Options& o, Result& result, double* history,
                   std::ptrdiff_t room, std::ptrdiff_t* rows) {
-  start(conditions, factors, o, result, history, room, rows);
-  while (next()) make();
+  try {
+    start(conditions, factors, o, result, history, room, rows);
+    for (long long n = 1; next(); ++n) {
+      if (given.control && n % kPatience == 0 && given.control->stopped()) return stop();
+      make();
+    }
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+// ends a run before its time: what there is up to now is its result
+void Docking::stop() {
+  given.hold = kInfinite;  // forces that were asked for last stay
+  run_.left = 0;
+  if (!evaluate(run_.t, y_, *now_)) return conclude(Status::stopped);
+  if (run_.written == 0 || run_.history[(run_.written - 1) * history_width()] != run_.t) record(true);
+  finish(run_.t, y_, *now_, *run_.result);
+  run_.result->status = Status::stopped;
+  run_.over = true;
 }
 
 void Docking::start(const Conditions& given, const Factors& factors, const Options& o, Result& result, double* history,
@@ -802,6 +850,10 @@ void Docking::attempt() {
     apply_edges(t);
     if (!evaluate(t, y_, *now_)) return conclude(failed());
   }
+  if (given.asks && given.hold > 0) {
+    ask(t, y_, *now_);
+    if (!evaluate(t, y_, *now_)) return conclude(failed());
+  }
   sample(t, *now_);
   record(false);
   run_.steps = 1, run_.splits = 0;
@@ -820,13 +872,15 @@ bool Docking::plan_to(double target) {
 bool Docking::arrive() {
   if (!given.phase && look_for_phase(run_.t, *now_) && !again()) return false;
   if (run_.t != run_.grid) return true;
+  const auto ends = [&](double period) {
+    return run_.steps % (std::max(1LL, std::llround(period / run_.options.dt)) * run_.parts) == 0;
+  };
   bool due = false;
-  for (const HoldSetup& hold : setup_.holds)
-    due |= run_.steps % (std::max(1LL, std::llround(hold.period / run_.options.dt)) * run_.parts) == 0;
-  if (due) {
-    sample_holds(y_, *now_);
-    if (!again()) return false;
-  }
+  for (const HoldSetup& hold : setup_.holds) due |= ends(hold.period);
+  const bool asks = given.asks && given.hold > 0 && ends(given.hold);
+  if (due) sample_holds(y_, *now_);
+  if (asks) ask(run_.t, y_, *now_);
+  if ((due || asks) && !again()) return false;
   const long long every = static_cast<long long>(run_.options.every) * run_.parts;
   if (every > 0 && run_.steps % every == 0 && run_.t < run_.t_stop) record(false);
   return true;
@@ -1042,9 +1096,13 @@ void Docking::finish(double t, const double* y, const Stage& e, Result& r) {
   std::copy_n(full, 9, r.locked + 10);
 }
 
-void Docking::write(double t, const double* y, const Stage& e, double* row) {
+// not whole: without what follows from the forces of the legs
+void Docking::write(double t, const double* y, const Stage& e, double* row, bool whole) {
   const auto give = [&](const double* x, int n) { row = std::copy_n(x, n, row); };
-  double x[6];
+  const auto give_if_whole = [&](const double* x, int n) {
+    row = whole ? std::copy_n(x, n, row) : std::fill_n(row, n, kNan);
+  };
+  double x[6] = {};
   give(&t, 1);
   for (int k = 0; k < 2; ++k) {
     const double* s = y + k * kVehicle;
@@ -1056,22 +1114,26 @@ void Docking::write(double t, const double* y, const Stage& e, double* row) {
   const double none[kLegs] = {};
   for (int k = 0; k < 2; ++k) {
     const bool legs = vehicle_[k]->motion != nullptr;
-    give(legs ? e.stroke[k] : none, kLegs), give(legs ? e.speed[k] : none, kLegs), give(legs ? e.tau[k] : none, kLegs);
+    give(legs ? e.stroke[k] : none, kLegs), give(legs ? e.speed[k] : none, kLegs);
+    give_if_whole(legs ? e.tau[k] : none, kLegs);
   }
   for (int i = 0; i < 6; ++i) x[i] = -e.load[i];
   give(x, 6);
   for (int i = 0; i < 3; ++i) x[i] = -e.contact.force[i], x[3 + i] = -e.contact.moment[i];
   give(x, 6);
-  for (int k = 0; k < 2; ++k) base_load(k, e, x), give(x, 6);
+  for (int k = 0; k < 2; ++k) {
+    if (whole) base_load(k, e, x);
+    give_if_whole(x, 6);
+  }
   misalignment_of(e, x);
   give(x, 6);
   put(vec(e.v) + cross(vec(e.w), vec(e.at)), x), std::copy_n(e.w, 3, x + 3);
   give(x, 6);
   give(&e.contact.penetration, 1);
-  const double energy = kinetic(e);
+  const double energy = whole ? kinetic(e) : kNan;
   double error = energy - energy_0_;
   for (int i = 0; i < 5; ++i) error -= y[kWork + i];
-  give(&energy, 1), give(y + kWork, 5), give(&error, 1);
+  give_if_whole(&energy, 1), give_if_whole(y + kWork, 5), give_if_whole(&error, 1);
   for (int i = 0; i < 6; ++i) x[i] = y[kP + i] + y[kVehicle + kP + i];
   give(x, 6);
   x[0] = static_cast<int>(phase_), x[1] = closed_, x[2] = 0;

@@ -97,7 +97,8 @@ enum class Status : int {
   not_finite,
   chattering,
   energy,
-  touching
+  touching,
+  stopped
 };
 
 enum class EventKind : int { contact, latch, capture, lost, released, phase, timeout, thrust_on, thrust_off };
@@ -187,6 +188,17 @@ constexpr int history_width() {
   return n;
 }
 
+// Forces of legs and vehicles that a user works out while a run is made. It may throw, which ends the run.
+class Control {
+ public:
+  virtual ~Control() = default;
+  // Adds to what is there. row: as of the history, but leg forces, loads of the bases, energies and works are nan;
+  // position, rate: of the actuated joints, nullptr: a rigid port; force, wrench: on legs and vehicles, as of thrusters
+  virtual void ask(double t, const double* row, const double* const (&position)[2], const double* const (&rate)[2],
+                   double (&force)[2][kLegs], double (&wrench)[2][6]) = 0;
+  virtual bool stopped() = 0;  // the run is not wanted any more
+};
+
 class Docking : private Forces {
  public:
   explicit Docking(Setup setup);
@@ -218,6 +230,9 @@ class Docking : private Forces {
     double wrench[2][6] = {};         // on both vehicles, as of thrusters
     const double* contact = nullptr;  // on the first ring at the origin of its frame, its axes; null: that of the model
     bool steps = false, phase = false;
+    Control* control = nullptr;  // of the next run()
+    bool asks = false;           // it has something to say; false: it may only stop
+    double hold = 0;             // asked so often, and held; 0: at every evaluation
   };
   Given given;
 
@@ -253,6 +268,7 @@ class Docking : private Forces {
   bool begin(const Conditions& c);
   void attempt();
   void after();
+  void stop();
   void conclude(Status s);
   void end(Status s);
   bool plan_to(double target);
@@ -286,7 +302,8 @@ class Docking : private Forces {
   void apply_edges(double t);
   void sample_holds(const double* y, const Stage& e);
   void base_load(int k, const Stage& e, double* out) const;
-  void write(double t, const double* y, const Stage& e, double* row);
+  void write(double t, const double* y, const Stage& e, double* row, bool whole = true);
+  void ask(double t, const double* y, Stage& e);
   void finish(double t, const double* y, const Stage& e, Result& r);
   void note(double t, EventKind kind, int index);
   void misalignment_of(const Stage& e, double* out) const;
@@ -334,6 +351,7 @@ class Docking : private Forces {
   std::vector<char> thrust_state_;
   std::vector<std::array<double, 3>> hold_moment_;
   double external_[2][6];
+  double asked_force_[2][kLegs] = {}, asked_wrench_[2][6] = {};  // by the control of a run
   double evaluations_ = 0, deepest_ = 0, energy_0_ = 0, momentum_0_[6], momentum_b_[6];
   double hold_attitude_[2][4];
   Failure failure_;

@@ -242,7 +242,7 @@ def _described(found: Docking) -> dict[str, Any]:
         "energy_error": _finite(float(found.energy_error)),
         "momentum_error": _finite(float(found.momentum_error)),
         "angular_momentum_error": _finite(float(found.angular_momentum_error)),
-        "events": [{"time": event.time, "name": event.name, "index": event.index} for event in found.events],
+        "events": [{"time": event.time, "name": event.name, "which": event.which} for event in found.events],
     }
 
 

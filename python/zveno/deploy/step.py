@@ -27,6 +27,7 @@ from ..sim.laws import Law
 from .c_math import MATH
 from .description import Channel, Description, RigOptions, describe
 from .library import Stepper
+from .terms import known_terms
 from .tunable import Parameter, Tunables
 
 __all__ = ["StepCode", "export_step", "step_code"]
@@ -155,7 +156,7 @@ class _Laws:
         self.states = 0
         for joint, law in enumerate(laws):
             self._seen: dict[str, int] = {}
-            terms = [] if law is None else law._terms()
+            terms = [] if law is None else known_terms(law)
             if servo:  # its references are inputs
                 gains = servo["stiffness"], servo["damping"], servo.get("limit", math.inf)
                 terms = [*terms, ("servo_given", *gains, f"in[{at + joint}]")]

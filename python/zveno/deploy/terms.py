@@ -12,12 +12,20 @@ from .._check import _show
 from ..sim import laws as law_types
 from ..sim.laws import Law
 
-__all__ = ["law_of_terms", "plain_terms"]
+__all__ = ["known_terms", "law_of_terms", "plain_terms"]
 
 
 def plain_terms(law: Law) -> list[list[Any]]:
     """Terms of a law as JSON has them."""
-    return [_plain(term) for term in law._terms()]
+    return [_plain(term) for term in known_terms(law)]
+
+
+def known_terms(law: Law) -> list[tuple[Any, ...]]:
+    """Terms of a law that C knows."""
+    terms = law._terms()
+    if any(term[0] == "formula" for term in terms):
+        raise ValueError("laws: a Formula runs in Python's simulations only; C knows the other laws of zveno.laws")
+    return terms
 
 
 def _plain(term: Sequence[Any]) -> list[Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..sim.laws import Law
+from .terms import known_terms
 
 __all__ = ["Parameter", "Tunables"]
 
@@ -64,7 +65,7 @@ class Tunables:
         turns: Sequence[bool],
         at: int,
     ) -> None:
-        found = [self._numbers([] if law is None else law._terms(), servo) for law in laws]
+        found = [self._numbers([] if law is None else known_terms(law), servo) for law in laws]
         self._places: dict[tuple[int, str], str] = {}
         self.parameters: list[Parameter] = []
         alike = all(numbers.keys() == found[0].keys() for numbers in found)

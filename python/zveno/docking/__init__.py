@@ -10,6 +10,7 @@ Examples
 
 from . import statistics
 from .campaign import Campaign, Envelope, Indices, RunOf, campaign
+from .control import State
 from .result import STATUS, Docking, Event, History, LockedPair, Peaks, Work
 from .sampling import Box, Cases, Normal, Uniform
 from .scenario import (
@@ -50,6 +51,7 @@ __all__ = [
     "Phases",
     "RunOf",
     "Scenario",
+    "State",
     "Thrust",
     "Uniform",
     "Vehicle",

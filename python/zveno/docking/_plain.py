@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, Final, NoReturn, Self
 
 import numpy as np
 
@@ -22,10 +22,10 @@ class Plain:
     _parts: ClassVar[Mapping[str, Any]] = {}  # what builds a field from its dictionary
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary that JSON and TOML can hold; None, infinite and empty are left out."""
+        """Return a dictionary that JSON and TOML can hold; None, infinite defaults and empty are left out."""
         found = {}
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
-            value = plain(getattr(self, field.name))
+            value = _of_field(self, field)
             if value is not None and value != []:
                 found[field.name] = value
         return found
@@ -44,7 +44,9 @@ class Plain:
             needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
             if needed and key not in data:
                 raise ModelError(f"{who}: '{key}' is missing")
-        return cls(**{key: cls._parts[key](value) if key in cls._parts else value for key, value in data.items()})
+        return cls(
+            **{key: cls._parts[key](value) if key in cls._parts else _number(value) for key, value in data.items()}
+        )
 
     def replace(self, **changes: Any) -> Self:
         """The same object with other values, which are checked."""
@@ -87,6 +89,23 @@ class Plain:
         self._set(key, tuple(as_array(getattr(self, key), self._fail, key, (size,)).tolist()))
 
 
+# JSON has no word for it, and TOML another one
+_INFINITE: Final = {"inf": math.inf, "-inf": -math.inf}
+
+
+def _of_field(owner: Any, field: Any) -> Any:
+    """The plain value of a field; an infinite one by its name, unless that is what is meant without it."""
+    value = getattr(owner, field.name)
+    if isinstance(value, float) and math.isinf(value) and value != field.default:
+        return "inf" if value > 0 else "-inf"
+    return plain(value)
+
+
+def _number(value: Any) -> Any:
+    """What `_of_field` has named."""
+    return _INFINITE.get(value, value) if isinstance(value, str) else value
+
+
 def plain(value: Any) -> Any:
     """A value as JSON and TOML have it; None and infinite: left out."""
     if isinstance(value, np.ndarray):
@@ -113,10 +132,12 @@ def without_none(value: Any) -> Any:
 
 
 def law_to_dict(law: Any) -> dict[str, Any]:
-    """A law by its class name and fields; fields that are None or infinite are left out."""
+    """A law by its class name and fields; fields that are None, or infinite by default, are left out."""
     found: dict[str, Any] = {"kind": type(law).__name__}
     for field in dataclasses.fields(law):
-        value = plain(getattr(law, field.name))
+        value = _of_field(law, field)
+        if isinstance(law, _laws.Formula) and field.name == "parameters":
+            value = dict(law.parameters) or None
         if value is not None:
             found[field.name] = value
     return found
@@ -140,11 +161,11 @@ def law_from_dict(data: Any) -> Any:
             continue
         if key not in known:
             fail(f"unknown key {_show(key)} of {name}{did_you_mean(key, known)}")
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and not (cls is _laws.Formula and key == "parameters"):
             value = law_from_dict(value)
         elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
             value = tuple(law_from_dict(item) for item in value)
-        values[key] = value
+        values[key] = _number(value)
     try:
         return cls(**values)
     except TypeError as error:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeVar, cast
 
 import numpy as np
 
@@ -168,6 +168,27 @@ class Indices:
 # ---- running
 
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _without_functions(function: _Function) -> _Function:
+    """Refuse what only a single docking takes."""
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        for name in ("laws", "tau", "thrust", "hold"):
+            if name in options:
+                raise TypeError(
+                    f"{function.__name__}: {name} is an argument of docking.simulate: functions of Python would hold "
+                    "up every run, and no worker or store knows them. Put laws of your own into the scenario, as "
+                    "Phases(ready=laws.Formula(...)), thrusters and attitude control as Thrust and AttitudeHold"
+                )
+        return function(*args, **options)
+
+    return cast(_Function, call)
+
+
+@_without_functions
 def campaign(
     scenario: Scenario,
     n: int | None = None,
@@ -801,15 +822,14 @@ class Campaign:
         >>> bool(c.rerun(1).t_capture == c.table["t_capture"][1])
         True
         """
-        from .result import STATUS
-        from .simulate import FACTORS, _docking, _options, _runner
+        from .simulate import FACTORS, _finished, _options, _runner
 
         made, settings = self.scenario_of(i), self._job.settings
         found = self._drawn(i)
         factors = np.array([found.get(name, 1.0) for name in FACTORS])
         options, room = _options("rerun", made, settings["t_end"], settings["after"], settings["dt"], record)
         result = _runner(made).run(made.conditions._row(), options, room, factors)
-        return _docking(made, result, STATUS[result["status"]])
+        return _finished(made, result)
 
     def scenario_of(self, i: int) -> Scenario:
         """The scenario of run i, with its conditions, and with the parameters that are places in a scenario.

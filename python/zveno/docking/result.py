@@ -29,6 +29,7 @@ STATUS: Final = (
     "chattering",
     "energy",
     "touching",
+    "stopped",
 )
 STATUS_TEXT: Final = {
     "captured": "captured",
@@ -40,6 +41,7 @@ STATUS_TEXT: Final = {
     "chattering": "more than 16 events in one step",
     "energy": "the energy account does not close, even with the shortest step",
     "touching": "the rings touch at the start",
+    "stopped": "ended before its time, by Ctrl-C or by an error of a function of the user",
 }
 
 

@@ -545,6 +545,8 @@ def _move_from(data: Any) -> Any:
 
 
 def _maybe_law(data: Any) -> Any:
+    if isinstance(data, list | tuple):
+        return tuple(law_from_dict(item) for item in data)
     return None if data is None else law_from_dict(data)
 
 
@@ -554,10 +556,10 @@ class Phases(Plain):
 
     Parameters
     ----------
-    ready, attenuation : Law, optional
+    ready, attenuation : Law or six of them, optional
         Of every leg before and after capture, besides `common`. None: the demo values for the kind of leg, springs and
-        dampers of 400, 80 and 700, 2500 (slides) or 15, 3 and 26, 95 (cranks).
-    common : Law, optional
+        dampers of 400, 80 and 700, 2500 (slides) or 15, 3 and 26, 95 (cranks). `laws.Formula` is a law of your own.
+    common : Law or six of them, optional
         Acts in every phase. None: friction of 5 N, 2 mm/s (0.2 N m, 0.01 rad/s) and `laws.Bumpers` at the legs' limits.
     alignment, retraction : Move, optional
         None: the demo values, 3000, 4000 at 8 mm/s to 0 and -0.11 m (110, 150 at 0.04 rad/s to 0 and -0.60 rad).
@@ -577,9 +579,9 @@ class Phases(Plain):
     0.5
     """
 
-    ready: Law | None = None
-    attenuation: Law | None = None
-    common: Law | None = None
+    ready: Law | tuple[Law, ...] | None = None
+    attenuation: Law | tuple[Law, ...] | None = None
+    common: Law | tuple[Law, ...] | None = None
     alignment: Move | None = None
     retraction: Move | None = None
     sequence: tuple[str, ...] = PHASES
@@ -598,8 +600,14 @@ class Phases(Plain):
 
     def __post_init__(self) -> None:
         for key in ("ready", "attenuation", "common"):
-            if getattr(self, key) is not None and not isinstance(getattr(self, key), Law):
-                self._fail(f"{key} is {_show(getattr(self, key))}, expected a Law or None")
+            value = getattr(self, key)
+            if value is None or isinstance(value, Law):
+                continue
+            six = as_list(value)
+            if six is None or len(six) != 6 or not all(isinstance(law, Law) for law in six):
+                function = ": functions of Python are arguments of docking.simulate" if callable(value) else ""
+                self._fail(f"{key} is {_show(value)}, expected a Law, six of them, or None{function}")
+            self._set(key, tuple(six))
         for key in ("alignment", "retraction"):
             if getattr(self, key) is not None and not isinstance(getattr(self, key), Move):
                 self._fail(f"{key} is {_show(getattr(self, key))}, expected a Move or None")
@@ -613,9 +621,12 @@ class Phases(Plain):
     def laws(self, ring: Hexapod, leg: int) -> tuple[Law, Law, Law]:
         """Laws of a leg that hold in phases ready, attenuation, and beside the moves; references are resolved."""
         rotary = ring.legs[leg].unit == "rad"
-        ready = self.ready or (SpringDamper(15.0, 3.0) if rotary else SpringDamper(400.0, 80.0))
-        attenuation = self.attenuation or (SpringDamper(26.0, 95.0) if rotary else SpringDamper(700.0, 2500.0))
-        common = self.common
+        given = [
+            value[leg] if isinstance(value, tuple) else value for value in (self.ready, self.attenuation, self.common)
+        ]
+        ready = given[0] or (SpringDamper(15.0, 3.0) if rotary else SpringDamper(400.0, 80.0))
+        attenuation = given[1] or (SpringDamper(26.0, 95.0) if rotary else SpringDamper(700.0, 2500.0))
+        common = given[2]
         if common is None:
             common = DryFriction(0.2, 0.01) if rotary else DryFriction(5.0, 2e-3)
             if math.isfinite(ring.legs[leg].lower) or math.isfinite(ring.legs[leg].upper):

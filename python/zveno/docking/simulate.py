@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _core
-from .._check import Array, _show, as_array, as_integer, as_number, common_lead, did_you_mean, failing
+from .._check import Array, Fail, _show, as_array, as_integer, as_number, common_lead, did_you_mean, failing
 from .._rotation import to_quaternions
 from ..errors import ModelError, StepError
 from ..model import Hexapod
 from ..sim.laws import Law, program
+from ..sim.simulation import Laws
+from .control import Control, StateFunction
 from .result import STATUS, Docking, Event, History, LockedPair, Peaks, Work
 from .scenario import PHASES, Conditions, Contact, Interface, Scenario, Vehicle
 
@@ -152,13 +154,22 @@ def _inverse_mass(vehicle: Vehicle) -> float:
     return 1 / float(vehicle.ring.mass_matrix(*vehicle.ring.nominal)[0, 0])
 
 
-def _vehicle(scenario: Scenario, vehicle: Vehicle, law: Callable[[Law], Any]) -> dict[str, Any]:
+Extra: TypeAlias = tuple[tuple[Law | None, ...] | None, ...]  # laws of the legs of both vehicles besides their phases
+
+
+def _vehicle(
+    scenario: Scenario, vehicle: Vehicle, law: Callable[[Law], Any], extra: tuple[Law | None, ...] | None = None
+) -> dict[str, Any]:
     found: dict[str, Any] = {"body": vehicle.body, "interface": vehicle.interface._core()}
     ring = vehicle.ring
     if ring is None:
         return found
     r, R = ring.nominal
     laws = [scenario.phases.laws(ring, leg) for leg in range(6)]
+    if extra is not None:
+        laws = [
+            (a + more, b + more, c + more) if more else (a, b, c) for (a, b, c), more in zip(laws, extra, strict=True)
+        ]
     moves = scenario.phases.moves(ring)
     found |= {"ring": ring, "offset": vehicle.ring_offset, "r": r, "q": to_quaternions(R)}
     for k, name in enumerate(("ready", "attenuation", "common")):
@@ -169,7 +180,7 @@ def _vehicle(scenario: Scenario, vehicle: Vehicle, law: Callable[[Law], Any]) ->
     return found
 
 
-def setup_of(scenario: Scenario, law: Callable[[Law], Any] = program) -> dict[str, Any]:
+def setup_of(scenario: Scenario, law: Callable[[Law], Any] = program, extra: Extra = (None, None)) -> dict[str, Any]:
     """What the core is told of a scenario; conditions are not part of it. law: makes what a law of a leg is there."""
     latches, phases = scenario.latches, scenario.phases
     count = scenario.chaser.interface.petals
@@ -185,8 +196,8 @@ def setup_of(scenario: Scenario, law: Callable[[Law], Any] = program) -> dict[st
             )
     starts = {"contact": 1, "capture": 2}
     return {
-        "a": _vehicle(scenario, scenario.chaser, law),
-        "b": _vehicle(scenario, scenario.station, law),
+        "a": _vehicle(scenario, scenario.chaser, law, extra[0]),
+        "b": _vehicle(scenario, scenario.station, law, extra[1]),
         "contact_on": scenario.contact.enabled,
         "contact": _law(scenario.contact, 1 / (_inverse_mass(scenario.chaser) + _inverse_mass(scenario.station))),
         "range": scenario.contact.range,
@@ -213,14 +224,14 @@ def setup_of(scenario: Scenario, law: Callable[[Law], Any] = program) -> dict[st
 
 
 @lru_cache(maxsize=32)
-def runner(scenario: Scenario) -> _core.DockingRunner:
+def runner(scenario: Scenario, extra: Extra = (None, None)) -> _core.DockingRunner:
     """The compiled form of a scenario; conditions are not part of it."""
-    return _core.DockingRunner(setup_of(scenario), (scenario.chaser.ring, scenario.station.ring))
+    return _core.DockingRunner(setup_of(scenario, extra=extra), (scenario.chaser.ring, scenario.station.ring))
 
 
-def _runner(scenario: Scenario) -> _core.DockingRunner:
+def _runner(scenario: Scenario, extra: Extra = (None, None)) -> _core.DockingRunner:
     """Of a scenario, whatever its conditions."""
-    return runner(scenario.replace(conditions=Conditions()))
+    return runner(scenario.replace(conditions=Conditions()), extra)
 
 
 # ---- the step
@@ -306,6 +317,12 @@ def _step(function: str, scenario: Scenario, dt: float | str) -> float:
     return step
 
 
+def _require_multiple(fail: Fail, name: str, period: float, step: float) -> None:
+    times = period / step
+    if abs(times - round(times)) > 1e-6 * times or round(times) < 1:
+        fail(f"{name} is {period:g}, expected a multiple of the step {step:g}")
+
+
 def _options(
     function: str, scenario: Scenario, t_end: float, after: float | None, dt: float | str, record: float | None
 ) -> tuple[_core.DockingOptions, int]:
@@ -327,9 +344,7 @@ def _options(
             fail(f"record is {between:g}, expected a number > 0")
         every = max(1, round(between / step))
     for hold in scenario.attitude_hold:
-        times = hold.period / step
-        if abs(times - round(times)) > 1e-6 * times or round(times) < 1:
-            fail(f"attitude_hold.period is {hold.period:g}, expected a multiple of the step {step:g}")
+        _require_multiple(fail, "attitude_hold.period", hold.period, step)
     options = _core.DockingOptions(
         t_end=end, after=later, dt=step, tolerance=_TOLERANCE, halvings=_HALVINGS, every=every
     )
@@ -352,6 +367,10 @@ def simulate(
     *,
     after: float | None = None,
     record: float = 0.01,
+    laws: Laws | Mapping[str, Laws] = None,
+    tau: StateFunction | Mapping[str, StateFunction] | None = None,
+    thrust: StateFunction | Mapping[str, StateFunction] | None = None,
+    hold: float | None = None,
 ) -> Docking:
     """Simulate a docking of two vehicles: contact, capture, what the mechanism does then.
 
@@ -371,6 +390,18 @@ def simulate(
         The run ends so long after capture.
     record : float, s
         Between rows of the history; a multiple of dt.
+    laws : Law, six Law or None, or callable
+        Forces of the drives of the first ring besides those of its phases, as of `Hexapod.simulate`: one law for all
+        legs, one for each, or ``f(t, p, v) -> (6,)`` with the coordinates p (6,) and rates v (6,) of the actuated
+        joints, N or N m. ``{"a": ..., "b": ...}``: of both rings.
+    tau : callable
+        ``f(t, state) -> (6,)``: the same with all that is known of the docking, a `State`. ``{"a": ..., "b": ...}``.
+    thrust : callable
+        ``f(t, state) -> (6,)``: force and moment on the first vehicle besides its thrusters and its attitude hold, at
+        the centre of mass of its body, base axes, N and N m. ``{"a": ..., "b": ...}``: on both.
+    hold : float, s
+        Functions are called once in each period of this length, a whole number of steps, and what they gave is held;
+        default: they are called at every evaluation.
 
     Returns
     -------
@@ -384,23 +415,58 @@ def simulate(
     ModelError
         Rings that touch at the start, or that cannot mate.
 
+    Notes
+    -----
+    Errors that functions raise pass through, with a note that names the function and the time; what is not six finite
+    numbers is an error, too. They and the KeyboardInterrupt of Ctrl-C have the docking up to then as their attribute
+    ``simulation``, with the status "stopped". A run that is repeated with half the step begins anew at t = 0: functions
+    that remember should forget there.
+
     Examples
     --------
     >>> from zveno import docking
     >>> d = docking.simulate(docking.demo("UPS", "aligned"), dt=2e-3, after=1.0)
     >>> d.status, round(d.t_capture, 6), round(d.peak.axial, 1)
     ('captured', 1.9, 545.7)
+
+    Thrust that keeps the rings together from contact on:
+
+    >>> def push(t, state):
+    ...     return [200.0 if state.penetration > 0 or state.latches_closed else 0.0, 0, 0, 0, 0, 0]
+    >>> d = docking.simulate(docking.demo("UPS"), dt=2e-3, after=1.0, thrust=push, hold=0.1)
+    >>> d.status, bool(d.t_capture < 2.86)
+    ('captured', True)
     """
     _scenario("simulate", scenario)
     options, room = _options("simulate", scenario, t_end, after, dt, record)
-    found = _runner(scenario).run(scenario.conditions._row(), options, room)
-    status = STATUS[found["status"]]
-    if status == "touching":
+    fail = failing("simulate")
+    control = Control("simulate", scenario, laws, tau, thrust)
+    period = 0.0
+    if hold is not None:
+        period = as_number(hold, fail, "hold")
+        if not period > 0:
+            fail(f"hold is {period:g}, expected a number > 0")
+        if not control.asks:
+            fail("hold is given, but no function to hold the values of")
+        _require_multiple(fail, "hold", period, _step("simulate", scenario, dt))
+    of = _runner(scenario, (control.laws[0], control.laws[1]))
+    found = of.run(scenario.conditions._row(), options, room, None, control if control.asks else None, period)
+    if STATUS[found["status"]] == "touching":
         raise ModelError(
             f"simulate: the rings touch at the start: conditions.gap is {found['gap']:g} m, expected more than "
             f"{round(start_gap(scenario) - 5e-3, 9) + 0.0:.6g} m, or None for the rule of the start"
         )
-    return _docking(scenario, found, status)
+    return _finished(scenario, found)
+
+
+def _finished(scenario: Scenario, found: dict[str, Any]) -> Docking:
+    """The docking of a run, or the error that has ended it."""
+    error: BaseException | None = found.pop("error")
+    made = _docking(scenario, found, STATUS[found["status"]])
+    if error is not None:
+        error.simulation = made  # type: ignore[attr-defined]
+        raise error
+    return made
 
 
 def _docking(scenario: Scenario, found: dict[str, Any], status: str) -> Docking:

@@ -17,8 +17,9 @@ Examples
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, NoReturn, overload
@@ -27,7 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import _show, as_array, as_list, as_number, refuse_masked
+from .._check import _is_name, _show, as_array, as_list, as_number, refuse_masked
+from . import formula as _formula
 
 if TYPE_CHECKING:
     from ..model import Chain, Hexapod
@@ -36,6 +38,7 @@ __all__ = [
     "Bumpers",
     "DryFriction",
     "EddyBrake",
+    "Formula",
     "Law",
     "LuGre",
     "Ramp",
@@ -173,7 +176,9 @@ class Law(ABC):
                 f"{name} = {values[int(np.isfinite(force).argmin())]:g}"
                 for name, values in zip("txv", states, strict=True)
             )
-            raise FloatingPointError(f"{type(self).__name__}: the force at {at} is not finite: numbers are too large")
+            formula = any(term[0] == "formula" for term in self._terms())
+            why = "numbers are too large" + (", or a formula has no value there" if formula else "")
+            raise FloatingPointError(f"{type(self).__name__}: the force at {at} is not finite: {why}")
         return force.reshape(shape) if shape else float(force[0])
 
     def of(self, hexapod: Hexapod, leg: int | str) -> Law:
@@ -696,6 +701,85 @@ class Servo(Law):
 
     def _slopes(self) -> list[Slope]:
         return [Slope("Servo", self.stiffness, self.damping, bounded=math.isfinite(self.limit))]
+
+
+@dataclass(frozen=True)
+class Formula(Law):
+    """A law of your own: a formula of t, x and v, compiled once and run without Python.
+
+    Parameters
+    ----------
+    text : str or callable
+        ``"-400 * x - 80 * v"``, or a function ``f(t, x, v)`` that is called once with symbols and turned into such a
+        text. Known are + - * /, ``x ** n`` with a whole n or 0.5, sqrt, abs, exp, tanh, sin, cos, min, max, clip,
+        ``where(v > 0, a, b)`` or ``a if v > 0 else b``, pi, and in a text also intermediate results: ``u = v / 0.01;
+        -5 * tanh(u)``. A function uses NumPy's, and ``np.where`` where it decides.
+    parameters : dict of str to float, optional
+        Numbers that the text names.
+    reference : float, optional, m or rad
+        x is counted from here. None: the coordinate of the leg in the hexapod's nominal pose, zero in a chain.
+
+    Notes
+    -----
+    It is plain data, and has no steepest slope: where the step of a simulation is judged by its laws, a formula is
+    left out, and the energy balance tells. Files for the C library and generated steps do not have it.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> law = zv.laws.Formula("-k * x - 5 * tanh(v / 0.002)", {"k": 400.0})
+    >>> law(0.0, 0.01, [0.0, 1.0])
+    array([-4., -9.])
+    >>> law = zv.laws.Formula(lambda t, x, v: np.where(x > 0.1, -1e5 * (x - 0.1), 0.0))
+    >>> law.text
+    'where(x > 0.1, (-100000.0) * (x - 0.1), 0.0)'
+    """
+
+    text: str | Callable[[Any, Any, Any], Any]
+    parameters: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
+    reference: float | None = None
+
+    def __post_init__(self) -> None:
+        fail = _fail_of(self)
+        given = self.parameters
+        if not isinstance(given, Mapping):
+            try:
+                given = dict(given)
+            except (TypeError, ValueError):
+                fail(f"parameters is {_show(self.parameters)}, expected a dictionary of numbers by name")
+        known = {*_formula.INPUTS, *_formula.FUNCTIONS, "pi"}
+        for name in given:
+            if not (_is_name(name) and name.isidentifier()) or name in known:
+                fail(f"parameters has the name {_show(name)}, expected one that means nothing else")
+        numbers = {name: as_number(x, fail, f"parameters[{name!r}]") for name, x in given.items()}
+        object.__setattr__(self, "parameters", tuple(sorted(numbers.items())))
+        if self.reference is not None:
+            _check(self, numbers="reference")
+        if not isinstance(self.text, str):
+            if not callable(self.text) or isinstance(self.text, Law):
+                fail(f"text is {_show(self.text)}, expected a text or a function f(t, x, v)")
+            object.__setattr__(self, "text", _formula.write(self.text))
+        self._program()
+        words = set(re.findall(r"[^\W\d]\w*", self.text))
+        for name in numbers:
+            if name not in words:
+                fail(f"parameters has {name!r}, which the text {_show(self.text)} does not name")
+
+    def _program(self) -> _formula.Program:
+        try:
+            return _formula.program_of(_formula.read(str(self.text), dict(self.parameters)))
+        except (ValueError, TypeError, ZeroDivisionError, OverflowError) as error:
+            _fail_of(self)(f"{_show(self.text)} {error}")
+
+    def _resolved(self, place: Place) -> Law:
+        return self if self.reference is not None else replace(self, reference=place.nominal())
+
+    def _terms(self) -> list[_Term]:
+        constants, steps = self._program()
+        return [("formula", self.reference or 0.0, np.array(constants), np.array(steps, np.float64).ravel())]
+
+    def _slopes(self) -> list[Slope]:
+        return []
 
 
 @dataclass(frozen=True)
