@@ -222,8 +222,11 @@ def main() -> None:
     )
     parser.add_argument("--only", default="", help="models whose names begin so: ring, chain")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--fifo", action="store_true", help="all programs under SCHED_FIFO, as on a rig")
     parser.add_argument("--prepare", action="store_true", help="build the programs, measure nothing")
     options = parser.parse_args()
+    if options.fifo:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))  # inherited by the programs
     before = options.json and options.json.exists()
     kept = json.loads(options.json.read_text()) if before else {"machine": machine(), "windows": {}}
     window = max(1000, options.steps // options.windows)
