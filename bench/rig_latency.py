@@ -1,13 +1,17 @@
 """Time single steps of rigs, 1 ms by Runge-Kutta of order 4, from C: library, generated code, FMU; other engines.
 
-python bench/rig_latency.py [--steps N] [--windows N] [--build FOLDER] [--json PATH]
+python bench/rig_latency.py [--steps N] [--windows N] [--build FOLDER] [--json PATH] [--only MODEL]
 
 Every way is a program of its own that keeps the time of every step. The steps are made in windows, in which all ways
 take turns: a disturbance of the machine meets them all. p50 is the smallest median of a window, p99 and p99.9 are
-medians over the windows, "quiet" is the p99.9 of the quietest window, max is that of all steps.
+medians over the windows, "quiet" is the p99.9 of the quietest window, max is that of all steps. Programs stay in
+FOLDER; those of Pinocchio take minutes to compile. Windows are added to those that the file PATH has already: a long
+measurement can be made in parts.
+
 "nothing" spins as long as a step of the C library takes, or as long as one of MuJoCo: its p99.9 is what the machine
 adds to any program, interrupts and other work, and no engine can be better than that.
 
+Generated C is compiled for this processor, as Pinocchio is; the FMU as `export_fmu` leaves it, for any x86-64.
 FMU: set inputs, a step, get all outputs; through FMPy the same from Python. MuJoCo: `mj_step` from C with the same
 integrator and step, on the same chain, and on the same ring with its soft constraints. Pinocchio: four times its
 forward dynamics, compiled for this processor or, with --pinocchio shipped, by its own library, and the sums of
@@ -25,6 +29,7 @@ import subprocess
 import tempfile
 import time
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import engine_path  # noqa: F401
@@ -39,6 +44,7 @@ from zveno.deploy.library import c_library
 
 SOURCE = Path(__file__).parent / "cpp" / "rig_latency.c"
 PERIOD = 1e-3
+NATIVE = ("-march=native", "-mno-fma", "-mno-avx512vl") if os.uname().machine == "x86_64" else ()  # the same bits
 COLUMNS = ("p50", "p99", "p99.9", "quiet", "max", "page faults", "switches")
 
 
@@ -94,13 +100,16 @@ def pinocchio(folder: Path, build: Path, form: str, model: zv.Chain | zv.Hexapod
 
 
 def programs(folder: Path, build: Path, form: str, model: zv.Chain | zv.Hexapod, ref: object) -> dict[str, list[str]]:
-    """Command lines by way."""
-    folder.mkdir()
+    """Command lines by way; what has been built before is used again."""
+    known = folder / "ways.json"
+    if known.exists():
+        return json.loads(known.read_text())
+    folder.mkdir(parents=True, exist_ok=True)
     paths = c_library()
     zv.save_rig(model, folder / "rig.json", period=PERIOD)
     library = compiled(folder, "library", "-DUSE_LIBRARY", *paths.cflags.split(), *paths.libs.split())
     zv.export_step(model, folder, name="model", period=PERIOD)
-    step = compiled(folder, "step", "-DUSE_STEP", f"-I{folder}", str(folder / "model.c"))
+    step = compiled(folder, "step", "-DUSE_STEP", f"-I{folder}", *NATIVE, str(folder / "model.c"))
     zv.export_fmu(model, folder / "unit.fmu", step=PERIOD)
     with zipfile.ZipFile(folder / "unit.fmu") as archive:
         archive.extractall(folder / "unit")
@@ -142,6 +151,7 @@ def programs(folder: Path, build: Path, form: str, model: zv.Chain | zv.Hexapod,
     ]
     ways["Pinocchio, C++"] = pinocchio(folder, build, form, model, ref)
     ways["nothing"] = [str(compiled(folder, "nothing", "-DUSE_NOTHING")), "STEPS", "SPIN"]
+    known.write_text(json.dumps(ways))
     return ways
 
 
@@ -177,8 +187,7 @@ def through_fmpy(folder: Path, steps: int) -> list[float]:
         now += PERIOD
     slave.terminate()
     slave.freeInstance()
-    p50, p99, p999, longest = np.quantile(times, [0.5, 0.99, 0.999, 1.0]).tolist()
-    return [p50, p99, p999, p999, longest, 0.0, 0.0]
+    return [*np.quantile(times, [0.5, 0.99, 0.999, 1.0]).tolist(), 0.0, 0.0]
 
 
 def run(label: str, command: list[str], steps: int) -> list[float]:
@@ -188,6 +197,13 @@ def run(label: str, command: list[str], steps: int) -> list[float]:
     if done.returncode or not done.stdout.startswith("0 "):
         raise RuntimeError(f"{label}: {done.stdout}{done.stderr}")
     return [float(word) for word in done.stdout.split()[1:]]
+
+
+def machine() -> dict[str, str]:
+    """What the figures belong to."""
+    cpu = re.search("model name.*?: (.*)", Path("/proc/cpuinfo").read_text())
+    versions = {name: metadata.version(name) for name in ("zveno", "mujoco", "pin")}
+    return {"processor": cpu[1] if cpu else "", "system": " ".join(os.uname()[::2]), **versions}
 
 
 def summary(windows: list[list[float]]) -> list[float]:
@@ -206,36 +222,43 @@ def main() -> None:
     )
     parser.add_argument("--only", default="", help="models whose names begin so: ring, chain")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--fifo", action="store_true", help="all programs under SCHED_FIFO, as on a rig")
+    parser.add_argument("--prepare", action="store_true", help="build the programs, measure nothing")
     options = parser.parse_args()
-    rows = []
+    if options.fifo:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))  # inherited by the programs
+    before = options.json and options.json.exists()
+    kept = json.loads(options.json.read_text()) if before else {"machine": machine(), "windows": {}}
     window = max(1000, options.steps // options.windows)
     print(f"{options.windows} windows of {window} steps of 1 ms, ns; load {os.getloadavg()[0]:.1f}\n")
     print(f"{'':10} {'':16} " + " ".join(f"{name:>11}" for name in COLUMNS))
     with tempfile.TemporaryDirectory() as root:
         chosen = {name: model for name, model in models().items() if name.startswith(options.only)}
         for name, (model, ref) in chosen.items():
-            folder = Path(root) / name.replace(" ", "")
-            ways = programs(folder, options.build or Path(root) / "build", options.pinocchio, model, ref)
+            build = options.build or Path(root) / "build"
+            folder = (options.build or Path(root)) / name.replace(" ", "")
+            ways = programs(folder, build, options.pinocchio, model, ref)
+            if options.prepare:
+                continue
             spin = ways.pop("nothing")
-            found: dict[str, list[list[float]]] = {}
+            found: dict[str, list[list[float]]] = kept["windows"].setdefault(name, {})
             for _ in range(options.windows):
                 for way, command in ways.items():
                     found.setdefault(way, []).append(run(f"{name}, {way}", command, window))
+                found.setdefault("FMU, FMPy", []).append(through_fmpy(folder, max(1000, window // 20)))
                 for way in ("C library", "MuJoCo, C"):
                     command = [*spin[:-1], str(found[way][0][0])]
                     found.setdefault(f"nothing, {way.split()[0]}", []).append(run(f"{name}, nothing", command, window))
+                if options.json:
+                    options.json.write_text(json.dumps(kept, indent=1))
             table = {way: summary(windows) for way, windows in found.items()}
-            table["FMU, FMPy"] = through_fmpy(folder, min(options.steps, 20_000))
             for way, numbers in table.items():
                 print(f"{name:10} {way:16} " + " ".join(f"{x:11,.0f}" for x in numbers), flush=True)
-                rows.append({"model": name, "way": way, **dict(zip(COLUMNS, numbers, strict=True))})
-            best = table["C library"]
-            for way in ("MuJoCo, C", "Pinocchio, C++"):
-                ratios = ", ".join(f"{COLUMNS[k]} {table[way][k] / best[k]:.1f}" for k in (0, 2, 3))
-                print(f"{name:10} C library against {way}: {ratios}")
+            for own in ("C library", "generated C", "FMU, C"):
+                for way in ("MuJoCo, C", "Pinocchio, C++"):
+                    ratios = ", ".join(f"{COLUMNS[k]} {table[way][k] / table[own][k]:.1f}" for k in (0, 2, 3))
+                    print(f"{name:10} {own} against {way}: {ratios}")
             print()
-    if options.json:
-        options.json.write_text(json.dumps({"steps": options.steps, "load": os.getloadavg(), "rows": rows}, indent=1))
 
 
 if __name__ == "__main__":

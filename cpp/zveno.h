@@ -1,11 +1,11 @@
 /* zveno for C: step a chain, a linkage, a hexapod or two vehicles that dock next to real hardware, or evaluate functions.
  *
- * A rig is made from text that Python has written (zveno.save_rig, or save() of a chain or a hexapod). Creating it
- * allocates everything, loads the kernels for this processor and makes trial steps; after that no function of this header
- * allocates, locks, throws, writes or reads a file, looks at the locale or keeps global state. Worst case: no loop depends
- * on the data, except that angles of chains beyond 1e5 rad go to the C library's sine, and that custom legs of hexapods are
- * closed by at most 60 steps of Newton's method, that a step of a linkage is brought back onto its constraints by at most
- * three, and that a step of a docking in which latches close or thrusters switch is made in at most 16 parts.
+ * A rig is made from text that Python has written (zveno.save_rig, or save() of a chain or a hexapod), or from URDF.
+ * Creating it allocates everything, loads the kernels for this processor and makes trial steps; after that no function of
+ * this header allocates, locks, throws, writes or reads a file, looks at the locale or keeps global state. Worst case: no
+ * loop depends on the data, except that angles of chains beyond 1e5 rad go to the C library's sine, and that custom legs of
+ * hexapods are closed by at most 60 steps of Newton's method, that a step of a linkage is brought back onto its constraints
+ * by at most three, and that a step of a docking in which latches close or thrusters switch is made in at most 16 parts.
  *
  * Threads: handles are independent. One handle may be used by one thread at a time; functions that take a const handle may
  * be called by several, as long as none of them changes it. Working memory belongs to threads: a thread other than the one
@@ -50,8 +50,8 @@ typedef enum zv_code {
   ZV_OK = 0,
   ZV_INPUT_HELD = 1,      /* an input was not finite, jumped or was no command: made with the last good ones */
   ZV_ERROR_ARGUMENT = -1, /* null or misaligned pointer, unknown name, wrong size */
-  ZV_ERROR_TEXT = -2,     /* not JSON, or cut short */
-  ZV_ERROR_MODEL = -3,    /* JSON, but not a model that can be computed with */
+  ZV_ERROR_TEXT = -2,     /* neither JSON nor XML, or cut short */
+  ZV_ERROR_MODEL = -3,    /* that, but not a model that can be computed with */
   ZV_ERROR_MEMORY = -4,
   ZV_ERROR_KERNELS = -5,     /* shared objects with the kernels were not found beside this library */
   ZV_ERROR_FILE = -6,        /* cannot be read */
@@ -128,11 +128,12 @@ ZV_API const char* zv_strerror(int code);
 
 /* ---- rigs ----------------------------------------------------------------------------------------------------------- */
 
-/* From `size` bytes of JSON: {"format": "zveno.rig"}, "zveno.chain" or "zveno.hexapod". message, if not null, gets a
- * sentence of at most message_size - 1 characters; null is returned on error. */
-ZV_API zv_rig* zv_rig_create(const char* json, size_t size, char* message, size_t message_size);
+/* From `size` bytes of JSON: {"format": "zveno.rig"}, "zveno.chain" or "zveno.hexapod"; or of URDF, which is the chain of
+ * Chain.from_urdf in Python, without laws. message, if not null, gets a sentence of at most message_size - 1 characters;
+ * null is returned on error. */
+ZV_API zv_rig* zv_rig_create(const char* text, size_t size, char* message, size_t message_size);
 /* The same with options (may be null) and the code (may be null). */
-ZV_API zv_rig* zv_rig_create_with(const char* json, size_t size, const zv_options* options, int* code, char* message,
+ZV_API zv_rig* zv_rig_create_with(const char* text, size_t size, const zv_options* options, int* code, char* message,
                                   size_t message_size);
 /* From a file. */
 ZV_API zv_rig* zv_rig_open(const char* path, const zv_options* options, int* code, char* message, size_t message_size);

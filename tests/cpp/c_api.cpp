@@ -108,6 +108,84 @@ LAW(texts_that_are_cut_or_changed_give_a_code_and_a_sentence) {
   }
 }
 
+LAW(urdf_that_is_cut_or_changed_gives_a_code_and_a_sentence) {
+  std::mt19937 rng(3);
+  const char* const words[] = {"<",
+                               ">",
+                               "\"",
+                               "&",
+                               "&amp;",
+                               "&#0;",
+                               "&#x110000;",
+                               "<!--",
+                               "-->",
+                               "]]>",
+                               "<![CDATA[",
+                               "<?xml",
+                               "<!DOCTYPE",
+                               "1e999",
+                               "-1",
+                               "nan",
+                               "\xff",
+                               "\xef\xbb\xbf",
+                               "/>",
+                               "<a>",
+                               "</a>",
+                               "fixed",
+                               "<link name='a'/>",
+                               "5e-324",
+                               "0 0 0",
+                               " ",
+                               "<joint/>"};
+  std::string whole = text_of("tree.urdf");
+  whole.erase(whole.find_last_of('>') + 1);
+  CHECK(make(whole) != nullptr);
+  for (std::size_t length = 0; length < whole.size(); length += whole.size() / 200 + 1) {
+    int code = 1;
+    std::string said;
+    CHECK(!make(whole.substr(0, length), nullptr, &code, &said));
+    CHECK_EQUAL(code, int(ZV_ERROR_TEXT));
+    CHECK(!said.empty() && said != "unchanged");
+  }
+  int made = 0;
+  for (int i = 0; i < 4 * ZVENO_FUZZ; ++i) {
+    std::string text = whole;
+    for (int k = 0; k < 1 + i % 3; ++k) {
+      const std::size_t at = rng() % text.size();
+      const char* word = words[rng() % (sizeof words / sizeof *words)];
+      switch (rng() % 5) {
+        case 0: text[at] = static_cast<char>(rng()); break;
+        case 1: text.erase(at, 1 + rng() % 8); break;
+        case 2: text.insert(at, word); break;
+        case 3: text.insert(at, text.substr(rng() % text.size(), rng() % 200)); break;
+        default: {  // a value for another
+          const std::size_t begin = text.find('"', at), end = begin == text.npos ? begin : text.find('"', begin + 1);
+          if (end != text.npos) text.replace(begin + 1, end - begin - 1, word);
+        }
+      }
+    }
+    int code = 1;
+    std::string said;
+    const Rig rig = make(text, nullptr, &code, &said);
+    CHECK(rig ? code == ZV_OK : code < 0 && !said.empty());
+    if (!rig) continue;
+    ++made;
+    Arrays a(info_of(rig.get()));
+    CHECK(zv_rig_step(rig.get(), a.in.data(), a.out.data()) <= ZV_INPUT_HELD);
+  }
+  CHECK(made > 0);
+  // deep, long and wide
+  int code = 1;
+  std::string deep = "<robot>";
+  for (int i = 0; i < 100000; ++i) deep += "<a>";
+  CHECK(!make(deep, nullptr, &code));
+  CHECK_EQUAL(code, int(ZV_ERROR_TEXT));
+  std::string wide = "<robot";
+  for (int i = 0; i < 100000; ++i) wide += " a" + std::to_string(i) + "=''";
+  CHECK(!make(wide + "/>", nullptr, &code));
+  CHECK_EQUAL(code, int(ZV_ERROR_TEXT));
+}
+
 LAW(wrong_arguments_are_refused) {
   const Rig rig = make(ring());
   zv_info info{};

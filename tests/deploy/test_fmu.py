@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -252,6 +253,60 @@ def test_a_folder_that_is_not_there_is_named_and_nothing_is_left(tmp_path):
     with pytest.raises(FileNotFoundError, match=re.escape(f"export_fmu: path is '{where}', but there is no folder")):
         zv.export_fmu(zv.robots.two_link(), where, platforms="source")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_is_named_and_nothing_is_left(tmp_path):
+    arm, folder, old = zv.robots.two_link(), tmp_path / "folder.fmu", tmp_path / "old.fmu"
+    folder.mkdir()
+    with pytest.raises(IsADirectoryError, match=r"^export_fmu: '.* is a directory$"):
+        zv.export_fmu(arm, folder, platforms="source")
+    (tmp_path / "full.fmu").symlink_to("/dev/full")
+    with pytest.raises(ValueError, match="is a device or a pipe, expected a file"):
+        zv.export_fmu(arm, tmp_path / "full.fmu", platforms="source")
+    old.write_bytes(b"old")
+    code = (  # files of this process may have 4 kB
+        "import resource, sys, zveno as zv\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "zv.export_fmu(zv.robots.two_link(), sys.argv[1], platforms='source')"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(old)], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == f"OSError: [Errno 27] File too large: '{old}'"
+    assert old.read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.fmu", "full.fmu", "old.fmu"]
+
+
+def test_inputs_of_version_2_may_be_straight_lines(tmp_path):
+    from fmpy.fmi2 import FMU2Slave
+
+    arm, slope = zv.robots.two_link(), [30.0, -20.0]
+    path = zv.export_fmu(arm, tmp_path / "arm.fmu", fmi=2, step=4e-3, substeps=4)
+    assert validate_fmu(str(path)) == []
+    unit = fmpy.read_model_description(str(path))
+    assert unit.coSimulation.canInterpolateInputs
+    named = {v.name: int(v.valueReference) for v in unit.modelVariables}
+    fmpy.extract(str(path), unzipdir=str(tmp_path / "out"))
+    fmu = FMU2Slave(
+        guid=unit.guid,
+        unzipDirectory=str(tmp_path / "out"),
+        modelIdentifier=unit.coSimulation.modelIdentifier,
+        instanceName="x",
+    )
+    fmu.instantiate()
+    fmu.setupExperiment()
+    fmu.enterInitializationMode()
+    fmu.exitInitializationMode()
+    inputs = [named[f"tau[{k + 1}]"] for k in range(2)]
+    fmu.setReal(inputs, [1.0, 2.0])
+    fmu.setRealInputDerivatives(inputs, [1, 1], slope)
+    fmu.doStep(0.0, 4e-3)
+    fmu.doStep(4e-3, 4e-3)  # the lines have ended: the last values are held
+    stepper = zv.Stepper(arm, period=1e-3)
+    for k in range(8):
+        out = stepper.step(tau=np.array([1.0, 2.0]) + np.array(slope) * (1e-3 * min(k, 3)))
+    assert fmu.getReal([named[f"q[{k + 1}]"] for k in range(2)]) == out["q"].tolist()
+    fmu.terminate()
+    fmu.freeInstance()
 
 
 def test_the_same_model_gives_the_same_bytes(tmp_path):

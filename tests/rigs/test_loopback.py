@@ -173,3 +173,19 @@ def test_fuzzed_packets_do_not_get_through(folder):
     done = subprocess.run([folder / "fuzz", "60000", "5"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("60000 packets")
+
+
+def test_a_line_that_never_falls_silent_does_not_keep_the_engine(folder):
+    one, two = ports()
+    command = [folder / "engine", folder / "ring.json", "--listen", one, "--send", two, "--steps", "20"]
+    own = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 30
+    with socket.socket(type=socket.SOCK_DGRAM) as line:
+        while own.poll() is None and time.monotonic() < deadline:
+            line.sendto(b"nothing that is known here", ("127.0.0.1", int(one)))
+            time.sleep(1e-3)
+    own.kill()
+    counts = json.loads(own.communicate()[0])
+    assert own.returncode == 0
+    assert counts["steps"] == 20
+    assert counts["corrupt"] > 0

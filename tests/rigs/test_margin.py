@@ -418,3 +418,25 @@ def test_wrong_objects_are_refused():
         rigs.simulate(rigs.Rig(1, 1), plant=3)
     with pytest.raises(TypeError, match="masked"):
         rigs.delay_margin(np.ma.masked_array([1.0, 2.0], [0, 1]), 1)
+
+
+def test_numbers_at_the_edges_of_doubles_are_computed_with_or_named():
+    for key in ("mass", "stiffness", "damping"):
+        given = {"mass": 100.0, "stiffness": 1e4, "damping": 100.0} | {key: 1e-308}
+        with pytest.raises(ValueError, match=f"delay_margin: {key} is 1e-308, too small to compute with"):
+            zv.rigs.delay_margin(**given)
+        with pytest.raises(ValueError, match=f"sampled_margin: {key} is 1e-308, too small to compute with"):
+            zv.rigs.sampled_margin(period=1e-3, **given)
+    with pytest.raises(ValueError, match="Rig: lag is 1e-308, too small to compute with"):
+        zv.rigs.Rig(mass=100, stiffness=1e4, damping=60, delay=8e-3, lag=1e-308)
+    none = zv.rigs.rightmost_root(100, 1e4, 100, delay=0.0)
+    assert zv.rigs.rightmost_root(100, 1e4, 100, delay=1e-308) == none
+    for damping in (1e-90, 1e-30, 1e-9, 1e-5):  # weak damping: (R5a)
+        margin = zv.rigs.delay_margin(mass=100, stiffness=1e4, damping=damping)
+        assert margin.delay == pytest.approx(damping / 1e4, rel=1e-6)
+        assert margin.delay * (1 - 1e-6) < margin.restitution_delay <= margin.delay
+
+
+def test_a_loop_without_delay_is_told_without_a_ratio():
+    rig = zv.rigs.Rig(mass=100, stiffness=1e4, damping=60)
+    assert str(rig.verdict()).startswith("Stable: the loop has no delay and bears 5.99 ms. A bounce returns 0.912")

@@ -13,6 +13,7 @@
 #include <zveno/rig/load_kernels.hpp>
 #include <zveno/rig/machine.hpp>
 #include <zveno/rig/sensor.hpp>
+#include <zveno/rig/text.hpp>
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -66,7 +67,7 @@ int guarded(char* message, std::size_t size, const F& f) {
   } catch (const Refused& e) {
     put_text(e.text.c_str(), message, size);
     return e.code;
-  } catch (const json::TextError& e) {
+  } catch (const TextError& e) {
     put_text(e.what(), message, size);
     return ZV_ERROR_TEXT;
   } catch (const ModelError& e) {
@@ -308,7 +309,7 @@ zv_options options_of(const zv_options* given) {
 }
 
 std::unique_ptr<zv_rig> made(const char* text, std::size_t size, const zv_options* given) {
-  if (!text) throw Refused{ZV_ERROR_ARGUMENT, "json is null"};
+  if (!text) throw Refused{ZV_ERROR_ARGUMENT, "text is null"};
   const zv_options options = options_of(given);
   auto rig = std::make_unique<zv_rig>();
   std::string error;
@@ -380,7 +381,7 @@ std::string contents(const char* path) {
   char part[65536];
   while (const std::size_t count = std::fread(part, 1, sizeof part, file.get())) {
     text.append(part, count);
-    if (text.size() > json::kMostBytes) break;
+    if (text.size() > kMostBytes) break;
   }
   if (std::ferror(file.get())) throw Refused{ZV_ERROR_FILE, std::string("cannot read '") + path + "'"};
   return text;
@@ -711,7 +712,7 @@ const char* zv_strerror(int code) {
     case ZV_OK: return "done";
     case ZV_INPUT_HELD: return "an input was refused, the step was made with the last good ones";
     case ZV_ERROR_ARGUMENT: return "an argument is null, misaligned, unknown or of a wrong size";
-    case ZV_ERROR_TEXT: return "the text is not JSON, or cut short";
+    case ZV_ERROR_TEXT: return "the text is neither JSON nor XML, or cut short";
     case ZV_ERROR_MODEL: return "the text describes no mechanism that can be computed with";
     case ZV_ERROR_MEMORY: return "not enough memory";
     case ZV_ERROR_KERNELS: return "no kernels for this processor were found beside the library";
@@ -728,13 +729,13 @@ const char* zv_strerror(int code) {
   }
 }
 
-zv_rig* zv_rig_create(const char* json, size_t size, char* message, size_t message_size) {
-  return created(json, size, nullptr, nullptr, message, message_size);
+zv_rig* zv_rig_create(const char* text, size_t size, char* message, size_t message_size) {
+  return created(text, size, nullptr, nullptr, message, message_size);
 }
 
-zv_rig* zv_rig_create_with(const char* json, size_t size, const zv_options* options, int* code, char* message,
+zv_rig* zv_rig_create_with(const char* text, size_t size, const zv_options* options, int* code, char* message,
                            size_t message_size) {
-  return created(json, size, options, code, message, message_size);
+  return created(text, size, options, code, message, message_size);
 }
 
 zv_rig* zv_rig_open(const char* path, const zv_options* options, int* code, char* message, size_t message_size) {

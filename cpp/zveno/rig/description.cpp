@@ -8,6 +8,7 @@
 
 #include <zveno/math/quaternion.hpp>
 #include <zveno/rig/json.hpp>
+#include <zveno/rig/urdf.hpp>
 
 namespace zveno {
 namespace {
@@ -674,15 +675,16 @@ const char* kind_of(const Description& d) {
 }
 
 Description read_description(std::string_view text) {
-  const Value value = json::parse(text);
-  if (value.kind != Kind::object) fail("rig", "is " + json::shown(value) + ", expected an object");
+  std::string_view urdf = looks_like_xml(text) ? text : std::string_view();
+  const Value value = urdf.empty() ? json::parse(text) : Value{};
+  if (urdf.empty() && value.kind != Kind::object) fail("rig", "is " + json::shown(value) + ", expected an object");
   const Value* format = value.find("format");
   const std::string kind = format && format->kind == Kind::text ? format->text : "";
   Value bare;
   const Value *model = &value, *rig = &value;
   if (kind == "zveno.linkage" || kind == "zveno.docking")
     fail("rig", "a file of a " + kind.substr(6) + " alone does not say how to compute with it: save_rig of Python does");
-  if (kind == "zveno.chain" || kind == "zveno.hexapod") {  // a model alone: everything else as by default
+  if (kind == "zveno.chain" || kind == "zveno.hexapod" || !urdf.empty()) {  // a model alone: all else as by default
     bare.kind = Kind::object;
     rig = &bare;
   } else if (kind != "zveno.rig") {
@@ -694,11 +696,14 @@ Description read_description(std::string_view text) {
   if (rig != &bare) {
     o.require("zveno.rig");
     model = &o.at("model", "a mechanism");
+    if (model->kind == Kind::text && looks_like_xml(model->text)) urdf = model->text;
   }
   const Value* its = model->kind == Kind::object ? model->find("format") : nullptr;
   Description d;
   std::vector<double> nominal;
-  if (its && its->kind == Kind::text && its->text == "zveno.chain")
+  if (!urdf.empty())
+    d.chain = chain_of_urdf(urdf);
+  else if (its && its->kind == Kind::text && its->text == "zveno.chain")
     d.chain = chain_of(*model);
   else if (its && its->kind == Kind::text && its->text == "zveno.hexapod")
     d.hexapod = hexapod_of(*model, nominal);

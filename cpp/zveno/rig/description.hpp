@@ -59,7 +59,7 @@ struct Description {
 const std::string& name_of(const Description& d);
 const char* kind_of(const Description& d);
 
-// Throws json::TextError, ModelError.
+// From JSON, or from URDF with everything as by default. Throws TextError, ModelError.
 Description read_description(std::string_view text);
 
 }  // namespace zveno

@@ -1,11 +1,6 @@
 #include <zveno/rig/json.hpp>
 
-#include <charconv>
-#include <cstdint>
 #include <cstdio>
-#include <cstring>
-#include <locale>
-#include <sstream>
 #include <unordered_set>
 
 namespace zveno::json {
@@ -110,14 +105,6 @@ class Reader {
     return code;
   }
 
-  static void put(std::string& out, unsigned c) {
-    const auto byte = [&](unsigned b) { out += static_cast<char>(b); };
-    if (c < 0x80) return byte(c);
-    if (c < 0x800) return byte(0xc0 | c >> 6), byte(0x80 | (c & 0x3f));
-    if (c < 0x10000) return byte(0xe0 | c >> 12), byte(0x80 | (c >> 6 & 0x3f)), byte(0x80 | (c & 0x3f));
-    byte(0xf0 | c >> 18), byte(0x80 | (c >> 12 & 0x3f)), byte(0x80 | (c >> 6 & 0x3f)), byte(0x80 | (c & 0x3f));
-  }
-
   std::string string() {
     std::string out;
     expect('"');
@@ -158,25 +145,15 @@ class Reader {
       c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
     }
     if (c == 0) fail("a zero in a string");  // names go to C
-    put(out, c);
+    put_character(out, c);
   }
 
-  // one character of UTF-8
   void character(std::string& out) {
-    const auto lead = static_cast<unsigned char>(text_[at_]);
-    const int more = lead < 0x80 ? 0 : lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
-    unsigned c = more == 0 ? lead : lead & (0x3fu >> more);
-    if (more && (lead < 0xc2 || lead > 0xf4)) fail("not UTF-8");
-    for (int i = 1; i <= more; ++i) {
-      if (at_ + static_cast<std::size_t>(i) >= text_.size()) fail("not UTF-8");
-      const auto next = static_cast<unsigned char>(text_[at_ + static_cast<std::size_t>(i)]);
-      if (next >> 6 != 2) fail("not UTF-8");
-      c = c << 6 | (next & 0x3fu);
-    }
-    if ((more == 2 && c < 0x800) || (more == 3 && (c < 0x10000 || c > 0x10ffff)) || (c >= 0xd800 && c < 0xe000))
-      fail("not UTF-8");
-    out.append(text_.substr(at_, static_cast<std::size_t>(more) + 1));
-    at_ += static_cast<std::size_t>(more) + 1;
+    unsigned c;
+    const std::size_t bytes = read_character(text_, at_, c);
+    if (bytes == 0) fail("not UTF-8");
+    out.append(text_.substr(at_, bytes));
+    at_ += bytes;
   }
 
   static bool digit(char c) { return c >= '0' && c <= '9'; }
@@ -199,15 +176,7 @@ class Reader {
       digits();
     }
     double x = 0;
-    const std::string_view part = text_.substr(begin, at_ - begin);
-#if defined(__cpp_lib_to_chars)
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), x);
-    if (error != std::errc() || end != part.data() + part.size()) at_ = begin, fail("a number that is too large or small");
-#else
-    std::istringstream stream{std::string(part)};
-    stream.imbue(std::locale::classic());
-    if (!(stream >> x)) at_ = begin, fail("a number that is too large or small");
-#endif
+    if (!read_number(text_.substr(begin, at_ - begin), x)) at_ = begin, fail("a number that is too large or small");
     return x + 0.0;  // no negative zeros
   }
 

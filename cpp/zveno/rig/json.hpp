@@ -1,20 +1,14 @@
 // JSON text to values, strictly: UTF-8 text, no comments, no NaN, no key twice. Text is untrusted.
 #pragma once
 
-#include <cstddef>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-namespace zveno::json {
+#include <zveno/rig/text.hpp>
 
-// where the text is wrong
-class TextError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+namespace zveno::json {
 
 struct Value {
   enum class Kind { null, boolean, number, text, list, object };
@@ -33,7 +27,6 @@ struct Value {
   }
 };
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 constexpr int kDeepest = 32;
 
 // throws TextError

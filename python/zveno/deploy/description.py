@@ -341,9 +341,10 @@ def read_rig(data: Mapping[str, Any]) -> Description:
     kinds: dict[Any, Any] = {kind._format: kind.from_dict for kind in (Chain, Hexapod, Linkage)}
     kinds["zveno.docking"] = _scenario_of
     its = data["model"].get("format") if isinstance(data["model"], Mapping) else None
-    if not isinstance(its, str) or its not in kinds:
-        fail(f"format of the model is {_show(its)}, expected {' or '.join(map(repr, kinds))}")
-    model = kinds[its](data["model"])
+    urdf = isinstance(data["model"], str) and data["model"].lstrip("\ufeff \t\r\n").startswith("<")
+    if not urdf and (not isinstance(its, str) or its not in kinds):
+        fail(f"format of the model is {_show(its)}, expected {' or '.join(map(repr, kinds))}, or URDF text")
+    model = Chain.from_urdf(data["model"]) if urdf else kinds[its](data["model"])
     apart = ("format", "version", "model", "note", "loops")
     options: dict[str, Any] = {key: data[key] for key in data if key not in apart}
     start = options.pop("start", None) or {}

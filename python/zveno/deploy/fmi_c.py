@@ -5,8 +5,9 @@ The interface is declared here, by the text of the standards (FMI 2.0 and 3.0, M
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 __all__ = ["GENERATED", "LIBRARY", "VERSIONS", "fmi_source"]
 
@@ -72,6 +73,7 @@ typedef struct model_data {
   char token[72];
   double in[INPUTS];
   double out[OUTPUTS];
+  double slope[INPUTS]; /* of inputs over the next step, 1/s */
   double start[START];
   double time;      /* of a state in model exchange, and of the start */
   ${step}_state state;
@@ -208,13 +210,21 @@ static int advance(model_data *d, double now, double size, char *text, size_t ro
     result = 1;
   } else {
     const int64_t last = (int64_t)count;
+    double first[INPUTS];
+    (void)memcpy(first, d->in, sizeof first);
     for (int64_t k = 0; (k < last) && (result == 0); ++k) {
+      for (int j = 0; j < INPUTS; ++j) {
+        if (d->slope[j] != 0.0) {
+          d->in[j] = first[j] + d->slope[j] * (STEP_SIZE * (double)k);
+        }
+      }
       d->status = ${step}(${handle}&d->state, d->in, d->out);
       if (d->status != 0) {
         (void)snprintf(text, room, "%s at time %.17g", reason(d->status), d->state.origin + STEP_SIZE * d->state.steps);
         result = 2;
       }
     }
+    (void)memset(d->slope, 0, sizeof d->slope);
     d->fresh = (result == 0) ? 1 : 0;
   }
   return result;
@@ -623,20 +633,6 @@ SET(fmi2SetBoolean, fmi2Boolean, TRUTH)
 NONE(fmi2GetString, , fmi2String)
 NONE(fmi2SetString, const, fmi2String)
 
-EXPORT fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknown[], size_t unknowns,
-                                               const fmi2ValueReference known[], size_t knowns, const fmi2Real seed[],
-                                               fmi2Real out[])
-{
-  ENTER(ANY_MODE)
-  (void)unknown;
-  (void)unknowns;
-  (void)known;
-  (void)knowns;
-  (void)seed;
-  (void)out;
-  return refuse(i, fmi2Error, __func__, "not provided");
-}
-
 EXPORT fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info)
 {
   ENTER(EVENT)
@@ -647,26 +643,20 @@ EXPORT fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info)
 
 /* ---- co-simulation */
 
+/* of order 1: the inputs of the next step are straight lines, of which each internal step holds its first value */
 EXPORT fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t count,
                                               const fmi2Integer order[], const fmi2Real value[])
 {
-  ENTER(ANY_MODE)
-  (void)vr;
-  (void)count;
-  (void)order;
-  (void)value;
-  return refuse(i, fmi2Error, __func__, "not provided");
-}
-
-EXPORT fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t count,
-                                               const fmi2Integer order[], fmi2Real value[])
-{
-  ENTER(ANY_MODE)
-  (void)vr;
-  (void)count;
-  (void)order;
-  (void)value;
-  return refuse(i, fmi2Error, __func__, "not provided");
+  ENTER(INSTANTIATED | INITIALIZING | STEPPING)
+  NEED(i->data.exchange == 0, "this is no co-simulation")
+  NEED((count == 0) || ((vr != NULL) && (order != NULL) && (value != NULL)), "an array is null")
+  for (size_t k = 0; k < count; ++k) {
+    const variable *const v = found(vr[k], REAL);
+    NEED((v != NULL) && (v->store == INPUT), "a value reference is not that of a real input")
+    NEED((order[k] == 1) && (isfinite(value[k]) != 0), "an order is not 1, or a derivative not finite")
+    i->data.slope[v->first + (vr[k] - v->flat)] = value[k];
+  }
+  return fmi2OK;
 }
 
 EXPORT fmi2Status fmi2DoStep(fmi2Component c, fmi2Real now, fmi2Real size, fmi2Boolean never)
@@ -682,34 +672,12 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component c, fmi2Real now, fmi2Real size, fmi2B
   return fmi2OK;
 }
 
-EXPORT fmi2Status fmi2CancelStep(fmi2Component c)
-{
-  ENTER(ANY_MODE)
-  return refuse(i, fmi2Error, __func__, "steps are never pending");
-}
-
-EXPORT fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Status *value)
-{
-  ENTER(STEPPING | TERMINATED)
-  (void)kind;
-  (void)value;
-  return refuse(i, fmi2Discard, __func__, "steps are never pending");
-}
-
 EXPORT fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Real *value)
 {
   ENTER(STEPPING | TERMINATED)
   NEED((kind == fmi2LastSuccessfulTime) && (value != NULL), "unknown kind, or value is null")
   *value = i->data.state.origin + STEP_SIZE * i->data.state.steps;
   return fmi2OK;
-}
-
-EXPORT fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Integer *value)
-{
-  ENTER(STEPPING | TERMINATED)
-  (void)kind;
-  (void)value;
-  return refuse(i, fmi2Discard, __func__, "there is no such status");
 }
 
 EXPORT fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Boolean *value)
@@ -720,13 +688,8 @@ EXPORT fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kin
   return fmi2OK;
 }
 
-EXPORT fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind kind, fmi2String *value)
-{
-  ENTER(STEPPING | TERMINATED)
-  (void)kind;
-  (void)value;
-  return refuse(i, fmi2Discard, __func__, "steps are never pending");
-}
+/* ---- what is not offered */
+
 """
 
 
@@ -739,57 +702,82 @@ def _typed() -> str:
     return "\n".join(lines)
 
 
-def _refused() -> str:
-    """Functions of what is not offered: their parameters after the instance."""
-    vr = "const fmi3ValueReference a[], size_t b"
-    rows: Sequence[tuple[str, str, str]] = (
-        ("GetBinary", f"{vr}, size_t d[], fmi3Binary e[], size_t f", "abdef"),
-        ("SetBinary", f"{vr}, const size_t d[], const fmi3Binary e[], size_t f", "abdef"),
-        ("GetClock", f"{vr}, fmi3Clock d[]", "abd"),
-        ("SetClock", f"{vr}, const fmi3Clock d[]", "abd"),
-        ("GetNumberOfVariableDependencies", "fmi3ValueReference a, size_t *b", "ab"),
-        (
-            "GetVariableDependencies",
-            "fmi3ValueReference a, size_t b[], fmi3ValueReference d[], size_t e[], fmi3DependencyKind f[], size_t g",
-            "abdefg",
-        ),
-        *(
-            (
-                f"Get{kind}Derivative",
-                f"{vr}, const fmi3ValueReference d[], size_t e, const fmi3Float64 f[], size_t g, fmi3Float64 h[], "
-                "size_t j",
-                "abdefghj",
-            )
-            for kind in ("Directional", "Adjoint")
-        ),
-        ("EnterConfigurationMode", "", ""),
-        ("ExitConfigurationMode", "", ""),
-        ("GetIntervalDecimal", f"{vr}, fmi3Float64 d[], fmi3IntervalQualifier e[]", "abde"),
-        ("GetIntervalFraction", f"{vr}, fmi3UInt64 d[], fmi3UInt64 e[], fmi3IntervalQualifier f[]", "abdef"),
-        ("GetShiftDecimal", f"{vr}, fmi3Float64 d[]", "abd"),
-        ("GetShiftFraction", f"{vr}, fmi3UInt64 d[], fmi3UInt64 e[]", "abde"),
-        ("SetIntervalDecimal", f"{vr}, const fmi3Float64 d[]", "abd"),
-        ("SetIntervalFraction", f"{vr}, const fmi3UInt64 d[], const fmi3UInt64 e[]", "abde"),
-        ("SetShiftDecimal", f"{vr}, const fmi3Float64 d[]", "abd"),
-        ("SetShiftFraction", f"{vr}, const fmi3UInt64 d[], const fmi3UInt64 e[]", "abde"),
-        ("GetOutputDerivatives", f"{vr}, const fmi3Int32 d[], fmi3Float64 e[], size_t f", "abdef"),
-        ("ActivateModelPartition", "fmi3ValueReference a, fmi3Float64 b", "ab"),
-        ("EnterStepMode", "", ""),
-    )
+def _refused(fmi: int) -> str:
+    """Functions of what is not offered."""
     lines = []
-    for name, parameters, used in rows:
-        comma = ", " if parameters else ""
+    for name, parameters, *answer in _REFUSED[fmi]:
+        status, text = answer or ("Error", "not provided")
+        modes = "ANY_MODE" if status == "Error" else "STEPPING | TERMINATED"
+        instance = VERSIONS[fmi]["Instance"]
         lines += [
-            f"EXPORT fmi3Status fmi3{name}(fmi3Instance c{comma}{parameters})",
+            f"EXPORT fmi{fmi}Status fmi{fmi}{name}({', '.join([f'fmi{fmi}{instance} c', *parameters])})",
             "{",
-            "  ENTER(ANY_MODE)",
-            *(f"  (void){word};" for word in used),
-            '  return refuse(i, fmi3Error, __func__, "not provided");',
+            f"  ENTER({modes})",
+            *(f"  (void){re.split('[ *]', parameter)[-1].removesuffix('[]')};" for parameter in parameters),
+            f'  return refuse(i, fmi{fmi}{status}, __func__, "{text}");',
             "}",
             "",
         ]
     return "\n".join(lines)
 
+
+_VR2: Final = ("const fmi2ValueReference vr[]", "size_t count")
+_VR3: Final = ("const fmi3ValueReference vr[]", "size_t count")
+_KIND: Final = "const fmi2StatusKind kind"
+_NEVER: Final = ("Discard", "steps are never pending")
+_PARTIAL3: Final = (
+    "const fmi3ValueReference unknown[]", "size_t unknowns", "const fmi3ValueReference known[]", "size_t knowns",
+    "const fmi3Float64 seed[]", "size_t seeds", "fmi3Float64 out[]", "size_t outs",
+)  # fmt: skip
+# by version: name, parameters after the instance, and the status and its reason where they are not the usual ones
+_REFUSED: Final[dict[int, Sequence[tuple[Any, ...]]]] = {
+    2: (
+        (
+            "GetDirectionalDerivative",
+            (
+                "const fmi2ValueReference unknown[]", "size_t unknowns", "const fmi2ValueReference known[]",
+                "size_t knowns", "const fmi2Real seed[]", "fmi2Real out[]",
+            ),
+        ),
+        ("GetRealOutputDerivatives", (*_VR2, "const fmi2Integer order[]", "fmi2Real value[]")),
+        ("CancelStep", (), "Error", "steps are never pending"),
+        ("GetStatus", (_KIND, "fmi2Status *value"), *_NEVER),
+        ("GetIntegerStatus", (_KIND, "fmi2Integer *value"), "Discard", "there is no such status"),
+        ("GetStringStatus", (_KIND, "fmi2String *value"), *_NEVER),
+    ),
+    3: (
+        ("GetBinary", (*_VR3, "size_t sizes[]", "fmi3Binary values[]", "size_t room")),
+        ("SetBinary", (*_VR3, "const size_t sizes[]", "const fmi3Binary values[]", "size_t room")),
+        ("GetClock", (*_VR3, "fmi3Clock values[]")),
+        ("SetClock", (*_VR3, "const fmi3Clock values[]")),
+        ("GetNumberOfVariableDependencies", ("fmi3ValueReference vr", "size_t *count")),
+        (
+            "GetVariableDependencies",
+            (
+                "fmi3ValueReference vr", "size_t of[]", "fmi3ValueReference on[]", "size_t elements[]",
+                "fmi3DependencyKind kinds[]", "size_t count",
+            ),
+        ),
+        ("GetDirectionalDerivative", _PARTIAL3),
+        ("GetAdjointDerivative", _PARTIAL3),
+        ("EnterConfigurationMode", ()),
+        ("ExitConfigurationMode", ()),
+        ("GetIntervalDecimal", (*_VR3, "fmi3Float64 values[]", "fmi3IntervalQualifier qualifiers[]")),
+        (
+            "GetIntervalFraction",
+            (*_VR3, "fmi3UInt64 counters[]", "fmi3UInt64 resolutions[]", "fmi3IntervalQualifier qualifiers[]"),
+        ),
+        ("GetShiftDecimal", (*_VR3, "fmi3Float64 values[]")),
+        ("GetShiftFraction", (*_VR3, "fmi3UInt64 counters[]", "fmi3UInt64 resolutions[]")),
+        ("SetIntervalDecimal", (*_VR3, "const fmi3Float64 values[]")),
+        ("SetIntervalFraction", (*_VR3, "const fmi3UInt64 counters[]", "const fmi3UInt64 resolutions[]")),
+        ("SetShiftDecimal", (*_VR3, "const fmi3Float64 values[]")),
+        ("SetShiftFraction", (*_VR3, "const fmi3UInt64 counters[]", "const fmi3UInt64 resolutions[]")),
+        ("GetOutputDerivatives", (*_VR3, "const fmi3Int32 orders[]", "fmi3Float64 values[]", "size_t room")),
+        ("ActivateModelPartition", ("fmi3ValueReference clock", "fmi3Float64 time")),
+        ("EnterStepMode", ()),
+    ),
+}  # fmt: skip
 
 _TYPES3: Final = r"""
 typedef void *fmi3Instance;
@@ -1063,7 +1051,6 @@ EXPORT fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 now, fmi3Float64 size, 
 /* ---- what is not offered */
 
 """
-    + _refused()
 )
 
 # where the step is: in generated code, or in the library that the FMU carries
@@ -1142,4 +1129,4 @@ def fmi_source(fmi: int) -> str:
     """The text of a version, with names of the model still to be put in."""
     own = (_TYPES2, _FRONT2, _OWN2) if fmi == 2 else (_TYPES3, _FRONT3, _OWN3)
     types, front, rest = own
-    return COMMON + types + front + _ENTER + _SHARED + rest
+    return COMMON + types + front + _ENTER + _SHARED + rest + _refused(fmi)

@@ -183,9 +183,11 @@ def export_fmu(
 
     Notes
     -----
-    Co-simulation; chains whose laws have no internal states also model exchange. Inputs are held over a step. Results
-    have the bits of `Stepper` and of ``simulate``. States can be saved, restored and serialised. A step that cannot be
-    made is discarded: the state is that of the last one. Version 3 has arrays, version 2 scalars ``q[1]``, ....
+    Co-simulation; chains whose laws have no internal states also model exchange. Inputs are held over a step; in
+    version 2 they may be straight lines too (``fmi2SetRealInputDerivatives``, order 1), of which each internal step
+    holds its first value. Results have the bits of `Stepper` and of ``simulate``. States can be saved, restored and
+    serialised. A step that cannot be made is discarded: the state is that of the last one. Version 3 has arrays,
+    version 2 scalars ``q[1]``, ....
 
     Examples
     --------
@@ -597,8 +599,8 @@ class _Unit:
                 f"{sources}  </ModelExchange>\n"
             )
         kinds += (
-            f'  <CoSimulation modelIdentifier="{self.word}" {same} canHandleVariableCommunicationStepSize="true">\n'
-            f"{sources}  </CoSimulation>\n"
+            f'  <CoSimulation modelIdentifier="{self.word}" {same} canHandleVariableCommunicationStepSize="true" '
+            f'canInterpolateInputs="true">\n{sources}  </CoSimulation>\n'
         )
         lines = [
             '    <ScalarVariable name="time" valueReference="0" causality="independent" variability="continuous">'

@@ -162,7 +162,7 @@ class Stepper:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """From a file of `save_rig`, or of ``save`` of a chain or a hexapod.
+        """From a file of `save_rig`, of ``save`` of a chain or a hexapod, or from URDF, which C reads.
 
         Examples
         --------

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._check import LARGEST, _show, as_flag, did_you_mean, report
-from .._rotation import about_axis, rotated
+from .._rotation import about_axis, product
 from ..errors import ModelError
 from .chain import Chain
 from .link import Link
@@ -306,7 +306,7 @@ class _Reader:
         roll, pitch, yaw = self.numbers(origin, "rpy", owner, (0.0, 0.0, 0.0))
         position = np.array(self.numbers(origin, "xyz", owner, (0.0, 0.0, 0.0)))
         x, y, z = (about_axis(axis, self.snapped(angle)) for axis, angle in enumerate((roll, pitch, yaw)))
-        return position, z @ y @ x
+        return position, product(z, y, x)
 
     def snapped(self, angle: float) -> float:
         """The multiple of 90 degrees that `angle` is meant to be, or `angle`."""
@@ -327,7 +327,8 @@ class _Reader:
         if absent:
             self.repair(tensor, owner, f"<inertia> has no {', '.join(absent)}: 0 is taken")
         about_com = self.possible(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), mass, tensor, owner)
-        return mass, com, rotated(R, about_com)
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow is found by the check of the link
+            return mass, com, product(R, about_com, R.T)
 
     def possible(self, tensor: NDArray[np.float64], mass: float, element: _Element, owner: str) -> NDArray[np.float64]:
         """The nearest inertia without a negative eigenvalue: a body with one could have negative kinetic energy."""

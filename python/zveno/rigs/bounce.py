@@ -116,6 +116,8 @@ def restitution_delay(mass: float, stiffness: float, damping: float, longest: fl
     zeta = as_amount(damping, fail, "damping") / (2 * m * w0)
     if zeta == 0 or longest == 0:
         return 0.0
+    if zeta < 1e-6:  # rounding of e is larger than what it differs by: (R5a)
+        return longest * (1 - 2 / math.pi * zeta)
     low, high = 0.0, longest * w0
     while _ratio(zeta, high) < 1 and high < 5:
         low, high = high, 1.5 * high

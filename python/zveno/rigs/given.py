@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._check import LARGEST, Array, Fail, _show, common_lead, refuse_masked
+from .._check import LARGEST, SMALLEST, Array, Fail, _show, common_lead, refuse_masked
 
 __all__ = ["amounts", "lags_of", "robots_of", "square"]
 
@@ -25,6 +25,8 @@ def _finite(value: object, fail: Fail, what: str) -> Array:
     array = raw.astype(np.float64)
     if not np.isfinite(array).all() or (array.size and np.abs(array).max() > LARGEST):
         fail(f"{what} is {_show(array.tolist())}, expected finite numbers")
+    if ((array != 0) & (np.abs(array) <= SMALLEST)).any():
+        fail(f"{what} is {_show(array.tolist())}, too small to compute with")
     return array
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._check import Array, Fail, as_amount, as_choice, as_integer, common_lead, failing
+from .._check import SMALLEST, Array, Fail, as_amount, as_choice, as_integer, common_lead, failing
 from .bounce import restitution_delay
 from .compensation import (
     Compensation,
@@ -351,6 +351,7 @@ def rightmost_root(
     fail = failing("rightmost_root")
     count = as_integer("rightmost_root", "points", points, 2, 60)
     h = as_amount(delay, fail, "delay")
+    h = h if h > SMALLEST else 0.0
     if np.ndim(mass) < 2:
         mass, stiffness, damping, K0, D0 = (
             np.full((1, 1), as_amount(x, fail, name))

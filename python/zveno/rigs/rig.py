@@ -53,13 +53,14 @@ class Verdict:
         return math.inf if self.delay == 0 else self.limit / self.delay
 
     def __str__(self) -> str:
-        have = f"the loop has {_ms(self.delay)} of delay"
+        have = f"the loop has {_ms(self.delay)} of delay" if self.delay else "the loop has no delay"
         if math.isinf(self.limit):
             text = f"Stable: {have} and bears any."
         elif self.limit == 0:
             text = f"Unstable: {have} and bears none."
         elif self.stable:
-            text = f"Stable: {have} and bears {_ms(self.limit)}, {self.ratio:.3g} times as much."
+            text = f"Stable: {have} and bears {_ms(self.limit)}"
+            text += f", {self.ratio:.3g} times as much." if self.delay else "."
         else:
             text = (
                 f"Unstable: {have} and bears {_ms(self.limit)} only; "
