@@ -760,7 +760,7 @@ class Formula(Law):
                 fail(f"text is {_show(self.text)}, expected a text or a function f(t, x, v)")
             object.__setattr__(self, "text", _formula.write(self.text))
         self._program()
-        words = set(re.findall(r"[^\W\d]\w*", self.text))
+        words = set(re.findall(r"[^\W\d]\w*", str(self.text)))
         for name in numbers:
             if name not in words:
                 fail(f"parameters has {name!r}, which the text {_show(self.text)} does not name")
