@@ -33,6 +33,16 @@
 #define ZVENO_INLINED
 #endif
 
+// what a compiler cannot know and would warn about
+#if ZVENO_GNU
+#define ZVENO_ASSUME(condition)                \
+  do {                                         \
+    if (!(condition)) __builtin_unreachable(); \
+  } while (0)
+#else
+#define ZVENO_ASSUME(condition) ((void)0)
+#endif
+
 // a function that stays one
 #if ZVENO_GNU
 #define ZVENO_APART __attribute__((noinline))

@@ -497,6 +497,7 @@ class Pairs {
   // M of the neighbours from i0 on; own: elements on the diagonal
   ZVENO_INLINE void mass(int i0, const Neighbours<Wrench, T>* u, const W& own) const {
     const int count = std::min(kStep, n_ - i0);
+    ZVENO_ASSUME(count > 0);
     for (int j0 = i0; j0 >= 0; j0 -= kStep) {
       const Related related(*this, i0, j0, count);
       W row[kStep];
