@@ -204,11 +204,18 @@ def test_doctor_names_the_command_for_a_missing_extra(monkeypatch):
 
 @pytest.mark.parametrize(
     ("available", "lanes", "said"),
-    [(["baseline"], 2, True), (["avx2", "baseline"], 4, True), (["avx512", "baseline"], 8, False), (["baseline"], 8, False)],
+    [
+        (["baseline"], 2, True),
+        (["avx2", "baseline"], 4, True),
+        (["avx512", "baseline"], 8, False),
+        (["baseline"], 8, False),
+    ],
 )
 def test_doctor_says_when_the_processor_could_do_more_than_the_installation(available, lanes, said):
     found = versions.versions()
-    found["instructions"].update(available=available, selected=available[0], lanes=lanes, processor=["avx512", "avx2", "baseline"])
+    found["instructions"].update(
+        available=available, selected=available[0], lanes=lanes, processor=["avx512", "avx2", "baseline"]
+    )
     text = "\n".join(versions.report(found))
     assert ("no kernels for avx512" in text) == said == ("-Ccmake.define.ZVENO_ALL_ISAS=ON" in text)
     assert all(len(line) <= 80 for line in text.splitlines() if "kernels" in line or "ALL_ISAS" in line)
