@@ -78,7 +78,7 @@ def test_energy_of_a_spring_is_the_integral_of_its_effort(rng):
     assert np.abs(slopes).max() > 1
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(mechanisms(max_n=5, spring=True))
 def test_generated_code_has_the_springs_bit_for_bit(mechanism):
     chain, rng = mechanism
