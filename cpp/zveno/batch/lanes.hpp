@@ -116,7 +116,9 @@ inline bool zero_in_all_lanes(const Packed& x) {
 // sum + 0 x, where zero or NaN is asked for: by one operation if there is one
 ZVENO_INLINE Packed with_defect(const Packed& sum, const Packed& x) {
 #if defined(__AVX512F__)
-  return Packed((Packed::V)_mm512_fmadd_pd((__m512d)x.v, _mm512_setzero_pd(), (__m512d)sum.v));
+  // NaN for the classes quiet and signalling NaN and both infinities, else the sum as it is
+  const __m512i by_class = _mm512_set1_epi64(0x00330033);
+  return Packed((Packed::V)_mm512_fixupimm_pd((__m512d)sum.v, (__m512d)x.v, by_class, 0));
 #else
   return sum + x * Packed(0.0);
 #endif
