@@ -93,7 +93,7 @@ py::tuple close(const Linkage& linkage, const Numbers& guess, const Numbers& low
     throw py::value_error("close: sizes do not match");
   Numbers q(n), f(m);
   std::copy_n(guess.data(), n, q.mutable_data());
-  const std::unique_ptr<bool[]> fixed(new bool[static_cast<std::size_t>(n)]);
+  const std::unique_ptr<bool[]> fixed(new bool[held.size()]);
   for (int i = 0; i < n; ++i) fixed[i] = held[i];
   ClosingLimits limits{lower.data(), upper.data(), fixed.get(), {}};
   limits.given = [&](const double* at, double* to) {
