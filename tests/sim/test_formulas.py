@@ -87,7 +87,8 @@ def test_parameters_and_steps_of_a_text():
         ("__import__('os').remove('x')", {}, "formulas have no function"),
         ("x +", {}, "is no formula"),
         ("x = 3; x", {}, "assigns 'x', which has a meaning already"),
-        ("x ** v", {}, r"expected a whole number up to 64, or 0.5"),
+        ("x ** v", {}, r"'x \*\* v': the exponent is something that varies, expected a whole number up to 64, or 0.5"),
+        ("x ** 2.5", {}, r"the exponent is 2.5, expected a whole number"),
         ("y = 3", {}, "does not end with the force"),
         ("1 / 0", {}, "division by zero"),
         ("0 < x < 1", {}, "compares more than two numbers"),
@@ -110,6 +111,13 @@ def test_functions_that_decide_are_told_how():
     for function in (lambda t, x, v: 1.0 if v > 0 else 0.0, lambda t, x, v: math.tanh(v), lambda t, x, v: x**v):
         with pytest.raises(TypeError, match=r"np.where|whole number"):
             laws.Formula(function)
+    for exponent, message in (
+        (math.nan, "holds nan, expected"),
+        ("two", "holds 'two', expected"),
+        (65, "is 65, expected"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            laws.Formula(lambda t, x, v, n=exponent: x**n)
     with pytest.raises(TypeError, match="formulas have no function 'arctan'"):
         laws.Formula(lambda t, x, v: np.arctan(v))
     with pytest.raises(FloatingPointError, match="or a formula has no value there"):

@@ -214,8 +214,10 @@ class Tracer:
 
     def power(self, x: Any, n: Any) -> Any:
         """By multiplications, or a root."""
-        if isinstance(n, _Node) or (n != 0.5 and (n != int(n) or abs(n) > 64)):
-            raise TypeError(f"x ** {_show(n)} in a formula, expected a whole number up to 64, or 0.5")
+        number = 0.0 if isinstance(n, _Node) else self._number(n)
+        if isinstance(n, _Node) or (number != 0.5 and (number % 1 or abs(number) > 64)):
+            shown = "something that varies" if isinstance(n, _Node) else _show(n)
+            raise TypeError(f"the exponent is {shown}, expected a whole number up to 64, or 0.5")
         if n == 0.5:
             return self.apply("sqrt", x)
         left, base, product = abs(int(n)), x, 1.0

@@ -769,7 +769,7 @@ class Formula(Law):
         try:
             return _formula.program_of(_formula.read(str(self.text), dict(self.parameters)))
         except (ValueError, TypeError, ZeroDivisionError, OverflowError) as error:
-            _fail_of(self)(f"{_show(self.text)} {error}")
+            _fail_of(self)(f"{_show(self.text)}: {error}")
 
     def _resolved(self, place: Place) -> Law:
         return self if self.reference is not None else replace(self, reference=place.nominal())
