@@ -152,7 +152,7 @@ def stribeck(repetitions: int, noise: float) -> None:
 
 
 def report(name: str, arm: zv.Chain, logs: Iterable[dict[str, np.ndarray]], known: Any = None, **options: Any) -> None:
-    z, inside, lost = [], [], 0
+    z, inside, names, lost = [], [], (), 0
     for log in logs:
         fit = zv.identify(arm, log, validation=0.0, threads=1, **options)
         if known and sum(row.name in known for row in fit.parameters) < len(known):
@@ -160,15 +160,16 @@ def report(name: str, arm: zv.Chain, logs: Iterable[dict[str, np.ndarray]], know
             continue
         true = fit._model.Y @ fit._model.full_values()
         true = [(known or {}).get(row.name, x) for row, x in zip(fit.parameters, true, strict=True)]
-        z.append((fit.values - true) / np.sqrt(np.diag(fit.covariance)))
+        z.append((fit.values - true) / fit.parameters.to_dict()["deviation"])  # zero of what may have any value
         inside.append([row.low <= x <= row.high for row, x in zip(fit.parameters, true, strict=True)])
+        names = tuple(row.name for row in fit.parameters)
     scores = np.array(z)
     each = np.mean(inside, axis=0)
     left_out = f" ({lost} without a rate)" if lost else ""
     print(f"{name}: {scores.shape[0]} repetitions{left_out}, {scores.shape[1]} parameters")
     print(f"  z-scores: mean {scores.mean():.3f}, deviation {scores.std():.3f}")
     low, high = each.min(), each.max()
-    rates = [f"{row.name} {part:.3f}" for row, part in zip(fit.parameters, each, strict=True) if row.name[:2] == "vs"]
+    rates = [f"{name} {part:.3f}" for name, part in zip(names, each, strict=True) if name[:2] == "vs"]
     print(
         f"  intervals of 95 % hold {100 * np.mean(inside):.2f} %; single parameters {low:.3f} to {high:.3f}",
         *rates,

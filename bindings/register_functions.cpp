@@ -51,6 +51,15 @@ PyObject* evaluate_call(const FunctionRow& row, const Keywords& names, PyObject*
       if (a.slot[slot]) given[key] = py::handle(a.slot[slot]);
     return adopted_function(Adopted::sensitivities)(py::handle(self), given).release().ptr();
   }
+  py::object pose;
+  if constexpr (std::is_same_v<Model, Hexapod>)
+    if (a[Param::r] && !a[Param::R]) {  // a whole pose in place of both
+      pose = adopted_function(Adopted::pose_of)(name, py::handle(a[Param::r]));
+      if (!pose.is_none()) {
+        a.slot[index_of(Param::r)] = PyTuple_GET_ITEM(pose.ptr(), 0);
+        a.slot[index_of(Param::R)] = PyTuple_GET_ITEM(pose.ptr(), 1);
+      }
+    }
   auto job = Face<Model>::options(c, model, row, a);
   if (PyObject* outputs = a[Param::outputs]) job.outputs = outputs_of(c, row, outputs);
   Arrays arrays;

@@ -52,6 +52,10 @@ def choices(row):
 def parameter(row, item):
     """A parameter as the stub writes it."""
     name = item["name"]
+    if name == "r" and any(other["name"] == "R" for other in row["parameters"]):
+        return "r: _Pose"
+    if name == "R":
+        return "R: ArrayLike | None"
     if item["array"]:
         return f"{name}: ArrayLike" if item["required"] else f"{name}: ArrayLike | None = None"
     if name == "method":

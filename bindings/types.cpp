@@ -25,6 +25,7 @@ constexpr std::array<std::string_view, kCount> kNames = {
     "LinkageDynamics",
     "SecondDerivatives",
     "matrix_of",
+    "pose_of",
     "sensitivities",
 };
 std::array<PyObject*, kCount> objects{};  // owned

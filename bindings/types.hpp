@@ -27,6 +27,7 @@ enum class Adopted {
   SecondDerivatives,
   // functions
   matrix_of,
+  pose_of,
   sensitivities,
   count
 };

@@ -135,7 +135,7 @@ ZV_API zv_rig* zv_rig_create(const char* text, size_t size, char* message, size_
 /* The same with options (may be null) and the code (may be null). */
 ZV_API zv_rig* zv_rig_create_with(const char* text, size_t size, const zv_options* options, int* code, char* message,
                                   size_t message_size);
-/* From a file. */
+/* From a file of at most 64 MiB. Folders, devices and pipes are refused: nobody is waited for. */
 ZV_API zv_rig* zv_rig_open(const char* path, const zv_options* options, int* code, char* message, size_t message_size);
 /* null is allowed; functions made from the rig are freed before it */
 ZV_API void zv_rig_free(zv_rig* rig);

@@ -50,8 +50,8 @@ def run_counted(folder, script):
 
 
 def counted_calls(folder, script):
-    """{label: (allocations of a hundred calls, how many are allowed)} that a script finds."""
-    before = "import json\nimport numpy as np\nfrom allocations import per_hundred_calls, probe\nfound = {}\n"
+    """{label: (allocations of many calls, how many are allowed)} that a script finds."""
+    before = "import json\nimport numpy as np\nfrom allocations import made_by, probe\nfound = {}\n"
     after = "\nfound['probe'] = probe()\nprint(json.dumps(found))\n"
     return json.loads(run_counted(folder, before + script + after))
 
@@ -68,13 +68,13 @@ def allocations():
     return _counter()()
 
 
-def per_hundred_calls(call, args, options):
-    """Allocations of a hundred calls, in a counted process."""
+def made_by(calls, call, args, options):
+    """Allocations of so many calls, in a counted process."""
     for _ in range(10):
         call(*args, **options)
     gc.disable()
     before = allocations()
-    for _ in range(100):
+    for _ in range(calls):
         call(*args, **options)
     made = allocations() - before
     gc.enable()
@@ -83,4 +83,4 @@ def per_hundred_calls(call, args, options):
 
 def probe():
     """A call that allocates once, for the test of the counter itself."""
-    return per_hundred_calls(np.empty, (100_000,), {}), 100
+    return made_by(100, np.empty, (100_000,), {}), 100

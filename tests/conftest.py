@@ -1,7 +1,12 @@
 """Settings shared by all tests: reproducible hypothesis runs, and the chains used again and again."""
 
+import os
 import signal
 import sys
+
+# before NumPy is imported, here and by whatever is started from here: as many processes as cores run tests, and more
+# threads of the linear algebra than that only wait for each other, at full speed
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pytest
@@ -13,6 +18,19 @@ settings.load_profile("zveno")
 
 # the allocation counter is preloaded into a process, which is a Linux way of doing it
 collect_ignore_glob = [] if sys.platform == "linux" else ["*/test_*allocations.py"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """With -n, a process keeps the tests of a file as long as it has work: what they share is computed once."""
+    if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
+        config.option.dist = "worksteal"
+
+
+def pytest_configure():
+    """Hear Ctrl-C, as processes started from here then do: a shell's job in the background is born deaf to it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser):

@@ -11,6 +11,7 @@ for tool in qemu-x86_64 objdump; do
 done
 python=$("$python" -c 'import sys; print(sys.executable)') # the program itself: qemu does not run scripts
 package=$("$python" -c 'import os, zveno._core; print(os.path.dirname(zveno._core.__file__))')
+example=$(cd "$(dirname "$0")/.." && pwd)/examples/cpp/main.cpp
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -99,4 +100,8 @@ run() { # processor, kernels
 }
 run Nehalem baseline
 run Haswell avx2
+
+echo "-- the library for C++ on a processor without AVX: numbers, or the words that it was compiled for another"
+c++ -std=c++17 -I"$package/include" "$example" "$package/lib/libzveno.a" -lpthread -o example
+qemu-x86_64 -cpu Nehalem ./example >told 2>&1 || grep 'compiled for processors with' told || { cat told >&2; exit 1; }
 echo "portable"

@@ -1,5 +1,6 @@
 """What no function takes, and the check that it is refused in words."""
 
+import helpers
 import numpy as np
 import pytest
 import zveno as zv
@@ -50,8 +51,8 @@ def anything(*shapes):
         ),
         npst.arrays(float, st.sampled_from(shapes), elements=st.floats(width=64)),
         st.recursive(
-            leaves | st.text(max_size=4) | st.binary(),
-            lambda inner: st.lists(inner, max_size=7) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+            leaves | helpers.texts(max_size=4) | st.binary(),
+            lambda inner: st.lists(inner, max_size=7) | st.dictionaries(helpers.texts(max_size=2), inner, max_size=2),
             max_leaves=20,
         ),
     )

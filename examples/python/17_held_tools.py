@@ -45,7 +45,7 @@ def efforts(t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
 
 
 q = drawing.close(q0)
-drawn = drawing.simulate(3.2, 1e-3, q=q, tau=efforts, every=5)
+drawn = drawing.simulate(3.2, 5e-3, q=q, tau=efforts)
 pen = arm.pose(drawn.q, tip)[:, :3, 3]
 force = drawn.reactions().multiplier[:, 0]
 print(f"the pen stays on the board to {np.abs(pen[:, 0] - x0).max():.0e} m; it is pressed with {force[-1]:.1f} N")

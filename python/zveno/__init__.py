@@ -123,10 +123,10 @@ else:
                 found = getattr(found, name)
         else:
             from ._check import did_you_mean
+            from .model.other_names import of_module
 
-            raise AttributeError(
-                f"module {__name__!r} has no attribute {name!r}{did_you_mean(name, __all__)}", name=name
-            )
+            hint = of_module(name, (Chain, Hexapod)) or did_you_mean(name, __all__)
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name)
         globals()[name] = found
         return found
 

@@ -23,6 +23,7 @@ _Array: TypeAlias = NDArray[np.float64]
 _Result = TypeVar("_Result", default=Any)
 _External: TypeAlias = dict[str, Any] | None  # {link: ArrayLike}, but dict is invariant
 _Frame: TypeAlias = Literal["link", "world"]
+_Pose: TypeAlias = Any  # places; with R = None whole poses: 4x4 matrices, objects with as_matrix(), (r, R), mappings
 _MassMatrixMethod: TypeAlias = Literal[
     "crba",
     "crba-walk",
@@ -712,8 +713,8 @@ class Hexapod:
     def _symmetric(self) -> list[bool]: ...
     def closure(
         self,
-        r: ArrayLike,
-        R: ArrayLike,
+        r: _Pose,
+        R: ArrayLike | None,
         method: Literal["closed", "newton"] = "closed",
         start: ArrayLike | None = None,
         *,
@@ -724,8 +725,8 @@ class Hexapod:
     ) -> _Array: ...
     def joint_velocity(
         self,
-        r: ArrayLike,
-        R: ArrayLike,
+        r: _Pose,
+        R: ArrayLike | None,
         u: ArrayLike,
         *,
         on_error: _OnError = "raise",
@@ -735,8 +736,8 @@ class Hexapod:
     ) -> _Array: ...
     def jacobian(
         self,
-        r: ArrayLike,
-        R: ArrayLike,
+        r: _Pose,
+        R: ArrayLike | None,
         *,
         on_error: _OnError = "raise",
         status: NDArray[np.int16] | None = None,
@@ -746,8 +747,8 @@ class Hexapod:
     @overload
     def _measures(
         self,
-        r: ArrayLike,
-        R: ArrayLike,
+        r: _Pose,
+        R: ArrayLike | None,
         *,
         on_error: Literal["raise"] = "raise",
         status: NDArray[np.int16] | None = None,
@@ -757,8 +758,8 @@ class Hexapod:
     @overload
     def _measures(
         self,
-        r: ArrayLike,
-        R: ArrayLike,
+        r: _Pose,
+        R: ArrayLike | None,
         *,
         on_error: Literal["nan"],
         status: NDArray[np.int16] | None = None,
@@ -767,8 +768,8 @@ class Hexapod:
     ) -> tuple[_Array, NDArray[np.int16]]: ...
     def mass_matrix(
         self,
-        r: ArrayLike,
-        R: ArrayLike,
+        r: _Pose,
+        R: ArrayLike | None,
         *,
         on_error: _OnError = "raise",
         status: NDArray[np.int16] | None = None,
@@ -777,8 +778,8 @@ class Hexapod:
     ) -> _Array: ...
     def momentum(
         self,
-        r: ArrayLike,
-        R: ArrayLike,
+        r: _Pose,
+        R: ArrayLike | None,
         u: ArrayLike,
         *,
         on_error: _OnError = "raise",
@@ -789,8 +790,8 @@ class Hexapod:
     @overload
     def kinetic_energy(
         self,
-        r: ArrayLike,
-        R: ArrayLike,
+        r: _Pose,
+        R: ArrayLike | None,
         u: ArrayLike,
         *,
         on_error: _OnError = "raise",
@@ -801,8 +802,8 @@ class Hexapod:
     @overload
     def kinetic_energy(
         self,
-        r: ArrayLike,
-        R: ArrayLike,
+        r: _Pose,
+        R: ArrayLike | None,
         u: ArrayLike,
         *,
         on_error: _OnError = "raise",
@@ -813,8 +814,8 @@ class Hexapod:
     @overload
     def potential_energy(
         self,
-        r: ArrayLike,
-        R: ArrayLike,
+        r: _Pose,
+        R: ArrayLike | None,
         *,
         on_error: _OnError = "raise",
         status: NDArray[np.int16] | None = None,
@@ -824,8 +825,8 @@ class Hexapod:
     @overload
     def potential_energy(
         self,
-        r: ArrayLike,
-        R: ArrayLike,
+        r: _Pose,
+        R: ArrayLike | None,
         *,
         on_error: _OnError = "raise",
         status: NDArray[np.int16] | None = None,
@@ -834,8 +835,8 @@ class Hexapod:
     ) -> float | _Array: ...
     def inverse_dynamics(
         self,
-        r: ArrayLike,
-        R: ArrayLike,
+        r: _Pose,
+        R: ArrayLike | None,
         u: ArrayLike,
         acceleration: ArrayLike,
         wrench: ArrayLike | None = None,
@@ -849,8 +850,8 @@ class Hexapod:
     ) -> _Array: ...
     def forward_dynamics(
         self,
-        r: ArrayLike,
-        R: ArrayLike,
+        r: _Pose,
+        R: ArrayLike | None,
         u: ArrayLike,
         wrench: ArrayLike,
         tau: ArrayLike,
@@ -864,8 +865,8 @@ class Hexapod:
     ) -> HexapodDynamics: ...
     def forward_dynamics_free(
         self,
-        r: ArrayLike,
-        R: ArrayLike,
+        r: _Pose,
+        R: ArrayLike | None,
         u: ArrayLike,
         wrench: ArrayLike,
         tau: ArrayLike,

@@ -122,6 +122,25 @@ def matrix_of(function: str, value: object) -> Array:
     return as_matrix(value, fail, "R", lead=True)
 
 
+def pose_of(function: str, value: object) -> tuple[Array, Array] | None:
+    """Places (..., 3) and rotations (..., 3, 3) of whole poses that a compiled function was given as `r`, without `R`.
+
+    None if they are places only.
+    """
+
+    def fail(text: str) -> NoReturn:
+        raise ValueError(f"{function}: {text}")
+
+    if not isinstance(value, Mapping) and not hasattr(value, "as_matrix") and not hasattr(value, "R"):
+        try:
+            whole = np.shape(value)[-2:] == (4, 4)  # type: ignore[call-overload]
+        except (ValueError, TypeError):  # of different shapes: a pair (r, R), or nothing
+            whole = isinstance(value, tuple | list) and len(value) == 2
+        if not whole:
+            return None
+    return as_pose(value, fail, "r", lead=True, exact=False)
+
+
 def as_pose(value: object, fail: Fail, what: str, *, lead: bool = False, exact: bool = True) -> tuple[Array, Array]:
     """Place r (3,), m, and rotation R (3, 3) of a pose in any of its forms, or `fail`; with `lead` many of them.
 
@@ -137,7 +156,7 @@ def as_pose(value: object, fail: Fail, what: str, *, lead: bool = False, exact: 
         turn = value["R"] if "R" in keys else {"quaternion": value["quaternion"]}
     elif hasattr(value, "r") and hasattr(value, "R"):
         r, turn = value.r, value.R
-    elif isinstance(value, tuple | list) and len(value) == 2:
+    elif isinstance(value, tuple | list) and len(value) == 2 and shape_of(value) != (2, 4, 4):
         r, turn = value
     else:
         numbers = value.as_matrix() if hasattr(value, "as_matrix") else value

@@ -98,7 +98,7 @@ def point_on_surface(a: Any, b: Any, surface: Callable[..., Any], *, point_a: Ar
     >>> import numpy as np, zveno as zv
     >>> ball = lambda x, t: ((x @ x / 0.5 - 0.5) / 2, x / 0.5, np.eye(3) / 0.5)
     >>> zv.constraints.point_on_surface("base", "hand", ball)
-    Constraint('base-hand', point_on_surface, base -> hand, 1 equations)
+    Constraint('base-hand', point_on_surface, base -> hand, 1 equation)
     """
     if not callable(surface):
         raise ModelError(f"point_on_surface: surface is {_show(surface)}, expected (x, t) -> (g, gradient, Hessian)")
@@ -165,7 +165,7 @@ def coupling(joints: Mapping[str, float], offset: Timed = 0.0, *, name: str | No
     --------
     >>> import zveno as zv
     >>> zv.constraints.coupling({"motor": 1.0, "shaft": -3.0})
-    Constraint('motor-shaft', coupling, 1 motor + -3 shaft, 1 equations)
+    Constraint('motor-shaft', coupling, 1 motor + -3 shaft, 1 equation)
     """
     return coupling_of(joints, offset, name)
 

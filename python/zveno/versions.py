@@ -23,6 +23,11 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "plot": ("matplotlib",),
     "jit": ("llvmlite",),
     "data": ("pandas", "xarray", "openpyxl", "pyarrow"),
+    "scipy": ("scipy",),
+    "identify": ("clarabel", "scipy"),
+    "cluster": ("dask", "distributed"),
+    "fmi": ("fmpy",),
+    "fmi-cross": ("ziglang",),
     "bench": ("pin", "mujoco", "casadi", "example-robot-data", "cmeel-eigen", "cmake"),
 }
 PURPOSE: Final = {
@@ -30,6 +35,11 @@ PURPOSE: Final = {
     "plot": "figures",
     "jit": "compiled functions",
     "data": "tables for pandas, xarray, Excel, Parquet",
+    "scipy": "steps of adaptive length, modes",
+    "identify": "bodies that can exist, by a semidefinite program",
+    "cluster": "campaigns of dockings on many machines",
+    "fmi": "FMUs run and checked; to write them nothing is needed",
+    "fmi-cross": "FMUs for other platforms",
     "bench": "comparison with other engines",
 }
 WIDTH: Final = 80

@@ -62,25 +62,23 @@ def test_results_do_not_depend_on_threads_or_position(variant, arm, rng):
 
 
 @every_variant
-@pytest.mark.parametrize("lead", [(), (1,), (5,), (2, 3), (1, 1, 4), (0,), (2, 0, 3)], ids=str)
-def test_leading_shape_is_kept(variant, lead, arm, rng):
-    values = random_state(rng, arm, lead)
-    got = run(arm, variant, values)
-    assert all(x.shape == lead + item_shape(variant[0], arm) and x.dtype == np.float64 for x in got)
-    flat = run(arm, variant, [v.reshape(-1, arm.n) for v in values])
-    assert equal([x.reshape(y.shape) for x, y in zip(got, flat, strict=True)], flat)
+def test_leading_shape_is_kept(variant, arm, rng):
+    for lead in ((), (1,), (5,), (2, 3), (1, 1, 4), (0,), (2, 0, 3)):
+        values = random_state(rng, arm, lead)
+        got = run(arm, variant, values)
+        assert all(x.shape == lead + item_shape(variant[0], arm) and x.dtype == np.float64 for x in got)
+        flat = run(arm, variant, [v.reshape(-1, arm.n) for v in values])
+        assert equal([x.reshape(y.shape) for x, y in zip(got, flat, strict=True)], flat)
 
 
 @every_function
-@pytest.mark.parametrize(
-    "leads", [((), (4,), (4,)), ((4,), (), ()), ((3, 1), (4,), (1, 4)), ((1,), (5,), (1,)), ((0,), (1,), ())], ids=str
-)
-def test_leading_shapes_broadcast(name, leads, arm, rng):
-    values = [random_state(rng, arm, lead)[i] for i, lead in enumerate(leads)]
-    taken = len(ARRAYS[name])
-    shape = np.broadcast_shapes(*leads[:taken])
-    full = [np.broadcast_to(v, (*shape, arm.n)).copy() if i < taken else v for i, v in enumerate(values)]
-    assert equal(run(arm, (name, {}), values), run(arm, (name, {}), full))
+def test_leading_shapes_broadcast(name, arm, rng):
+    for leads in (((), (4,), (4,)), ((4,), (), ()), ((3, 1), (4,), (1, 4)), ((1,), (5,), (1,)), ((0,), (1,), ())):
+        values = [random_state(rng, arm, lead)[i] for i, lead in enumerate(leads)]
+        taken = len(ARRAYS[name])
+        shape = np.broadcast_shapes(*leads[:taken])
+        full = [np.broadcast_to(v, (*shape, arm.n)).copy() if i < taken else v for i, v in enumerate(values)]
+        assert equal(run(arm, (name, {}), values), run(arm, (name, {}), full)), leads
 
 
 @pytest.mark.parametrize("name", TAKES_EXTERNAL)
@@ -105,11 +103,11 @@ TYPES = LAYOUTS | {
 
 
 @every_function
-@pytest.mark.parametrize("layout", TYPES.values(), ids=TYPES)
-def test_any_layout_and_real_dtype_gives_the_same_numbers(name, layout, arm, rng):
-    # small integers are exact in every type
-    values = [rng.integers(0, 4, (6, arm.n)).astype(float) for _ in range(3)]
-    assert equal(run(arm, (name, {}), [layout(v) for v in values]), run(arm, (name, {}), values))
+def test_any_layout_and_real_dtype_gives_the_same_numbers(name, arm, rng):
+    for kind, layout in TYPES.items():
+        # small integers are exact in every type
+        values = [rng.integers(0, 4, (6, arm.n)).astype(float) for _ in range(3)]
+        assert equal(run(arm, (name, {}), [layout(v) for v in values]), run(arm, (name, {}), values)), kind
 
 
 @every_function
@@ -133,28 +131,28 @@ def empty_out(name, shape):
 
 
 @every_variant
-@pytest.mark.parametrize("lead", [(), (1,), (9,), (2, 3), (0,)], ids=str)
-def test_out_receives_the_result_and_is_returned(variant, lead, arm, rng):
+def test_out_receives_the_result_and_is_returned(variant, arm, rng):
     name, options = variant
-    values = random_state(rng, arm, lead)
-    out = empty_out(name, lead + item_shape(name, arm))
-    got = getattr(arm, name)(*arguments(name, values, arm.link_names[-1]), **options, out=out)
-    if name in SEVERAL:
-        assert all(mine is given for mine, given in zip(arrays_of(got), out, strict=True))
-    else:
-        assert got is out
-    assert equal(arrays_of(got), run(arm, variant, values))
+    for lead in ((), (1,), (9,), (2, 3), (0,)):
+        values = random_state(rng, arm, lead)
+        out = empty_out(name, lead + item_shape(name, arm))
+        got = getattr(arm, name)(*arguments(name, values, arm.link_names[-1]), **options, out=out)
+        if name in SEVERAL:
+            assert all(mine is given for mine, given in zip(arrays_of(got), out, strict=True))
+        else:
+            assert got is out
+        assert equal(arrays_of(got), run(arm, variant, values)), lead
 
 
 @every_function
-@pytest.mark.parametrize("make", REFUSED.values(), ids=REFUSED)
-def test_out_that_does_not_fit_is_refused(name, make, arm, rng):
+def test_out_that_does_not_fit_is_refused(name, arm, rng):
     shape = (3, *item_shape(name, arm))
     args = arguments(name, random_state(rng, arm, (3,)), arm.link_names[-1])
-    bad = make(shape)
-    out = (np.empty(shape), bad, *out_for(name, lambda: np.empty(shape))[2:]) if name in SEVERAL else bad
-    with pytest.raises((ValueError, TypeError), match=rf"{name}: out\b.*expected"):
-        getattr(arm, name)(*args, out=out)
+    for make in REFUSED.values():
+        bad = make(shape)
+        out = (np.empty(shape), bad, *out_for(name, lambda: np.empty(shape))[2:]) if name in SEVERAL else bad
+        with pytest.raises((ValueError, TypeError), match=rf"{name}: out\b.*expected"):
+            getattr(arm, name)(*args, out=out)
 
 
 @every_function

@@ -442,9 +442,9 @@ def test_sixteen_solutions_have_the_printed_digits():
 def test_eigenvalues_and_closed_forms_have_the_same_solutions(make):
     chain = make()
     link = arms.tip(chain)
-    T = chain.pose(arms.uniform(chain, 25, 3), link)
+    T = chain.pose(arms.uniform(chain, 100, 3), link)
     reach = _Known.of(chain).reach("ik_all", chain, ((link, (True,) * 6),))
-    every = SixRevolute(chain, link, reach).all(T, np.zeros((25, 6)), 1)
+    every = SixRevolute(chain, link, reach).all(T, np.zeros((100, 6)), 1)
     for i, found in enumerate(every):
         assert same_sets(np.array(found), chain.ik_all(T[i], link, limits=False).q, chain)
 

@@ -181,6 +181,9 @@ def test_poses_in_other_forms():
     x, y, z, w = rotation.as_quat()
     given = {"r": T[:3, 3], "quaternion": (w, x, y, z)}
     assert np.abs(chain.ik(given, q0=arms.Q_STAR).q - want).max() < 1e-12
+    for count in (1, 2, 3):  # two matrices are no pair of a place and a rotation
+        listed, stacked = (chain.ik(form, q0=arms.Q_STAR).q for form in ([T] * count, np.stack([T] * count)))
+        assert np.array_equal(listed, stacked)
 
 
 def test_rounded_rotations_are_taken():
@@ -517,7 +520,7 @@ def test_what_is_left_of_a_way_without_end_is_not_nothing():
         arms.ur5().ik(arms.shifted(1e300, 0, 0))
 
 
-def test_control_c_is_heard():
+def test_control_c_is_heard(interruptible):
     chain = arms.panda()
     T = np.tile(arms.shifted(9, 0, 0), (20000, 1, 1))  # out of reach: every start is tried
     main = threading.main_thread().ident

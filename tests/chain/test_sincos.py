@@ -5,6 +5,7 @@ from decimal import Context, Decimal, localcontext
 
 import numpy as np
 import pytest
+import zveno as zv
 from zveno._core import sincos
 
 LIMIT = 1e5  # beyond it the C library answers
@@ -113,3 +114,18 @@ def test_any_shape_is_taken_in_order():
     angles = np.arange(12.0).reshape(3, 4)[:, ::-1]
     assert np.array_equal(sincos(angles)[0], np.concatenate([sincos(row)[0] for row in angles]))
     assert [x.size for x in sincos(np.array([]))] == [0, 0]
+
+
+@pytest.mark.parametrize("q", [1e6, -1e6 - 0.1, 1e9, 123456789.0])
+def test_a_turned_frame_is_off_by_half_the_spacing_of_its_angle_and_the_docstring_says_so(q):
+    turn = 0.7
+    with localcontext(Context(prec=60)):
+        (s, c), (sin, cos) = exact(turn), exact(q)
+        want = np.array([[cos * c - sin * s, -sin * c - cos * s], [sin * c + cos * s, cos * c - sin * s]], float)
+    frame = [[math.cos(turn), -math.sin(turn), 0], [math.sin(turn), math.cos(turn), 0], [0, 0, 1]]
+    got = zv.Chain([zv.Link("a", rotation=frame, mass=1.0)]).pose([q], "a")
+    assert np.abs(got[:2, :2] - want).max() <= 0.5 * math.ulp(q) + 1e-15
+    text = " ".join(zv.Chain.pose.__doc__.split())
+    assert "off by up to half the spacing of numbers at q: 6e-11 rad at 1e6 rad, 6e-8 rad at 1e9 rad" in text
+    for angle in (1e6, 1e9):
+        assert f"{math.ulp(angle) / 2:.0e}".replace("e-0", "e-") in text

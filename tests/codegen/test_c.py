@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import zveno as zv
 from engines.random_mechanisms import random_chain
-from helpers import begun_graph
+from helpers import begun_graph, texts
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from zveno import _core
@@ -341,7 +341,7 @@ def test_long_names_are_cut_but_stay_different():
     assert identifier("q", ["q", "q_"]) == "q__"
 
 
-@given(st.text())
+@given(texts())
 def test_text_in_a_comment_stays_there(text):
     shown = plain(text)
     assert re.fullmatch(r"[ -~]*", shown)

@@ -126,25 +126,30 @@ rationals = st.sampled_from([Fraction(n, d) for n in (-5, -3, -2, -1, 1, 2, 3, 7
 @st.composite
 def programs(draw, ops=EVERYTHING, constants=DYADIC, exact=True, most=18):
     """Random expressions; exact: roots of squares only, division by inputs and powers of two, no large constants."""
+    numbers = iter(draw(st.binary(min_size=5 * most + 10, max_size=5 * most + 10)))  # quicker than a draw for each
+
+    def one_of(choices):
+        return choices[next(numbers) % len(choices)]
+
     steps = [("input", i) for i in range(INPUTS)]
-    steps += [("constant", x) for x in draw(st.lists(st.sampled_from(constants), max_size=3))]
+    steps += [("constant", one_of(constants)) for _ in range(one_of(range(4)))]
     fixed = {i: step[1] for i, step in enumerate(steps) if step[0] == "constant"}
     divisors = [i for i in range(len(steps)) if not exact or i not in fixed or is_power_of_two(fixed[i])]
-    for _ in range(draw(st.integers(1, most))):
-        op = draw(st.sampled_from(ops))
-        operands = draw(st.tuples(*[st.integers(0, len(steps) - 1)] * ARITY[CODE[op]]))
+    for _ in range(1 + one_of(range(most))):
+        op = one_of(ops)
+        operands = tuple(one_of(range(len(steps))) for _ in range(ARITY[CODE[op]]))
         if op == "sqrt":
             steps.append(("mul", operands[0], operands[0]))
             operands = (len(steps) - 1,)
         elif op == "div":
-            operands = (operands[0], draw(st.sampled_from(divisors)))
+            operands = (operands[0], one_of(divisors))
         if exact and all(i in fixed for i in operands):
             value = EXACT[op](*(fixed[i] for i in operands))
             if abs(value.numerator) > 8 or value.denominator not in (1, 2, 4, 8):
                 continue
             fixed[len(steps)] = value
         steps.append((op, *operands))
-    results = draw(st.lists(st.integers(0, len(steps) - 1), max_size=4))
+    results = [one_of(range(len(steps))) for _ in range(one_of(range(5)))]
     return Program(steps, [*results, len(steps) - 1])
 
 

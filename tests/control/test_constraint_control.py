@@ -31,7 +31,7 @@ def decay(f0, fd0, w, zeta, times):
 
 
 def run_error(linkage, arm, control, q, qd, duration=0.4):
-    run = arm.simulate(duration, 4e-4, q=q, qd=qd, tau=control.follow())
+    run = arm.simulate(duration, 2e-3, q=q, qd=qd, tau=control.follow())
     return run, linkage.residual(run.q, run.t), linkage.constraint_velocity(run.q[0], run.qd[0], 0.0)
 
 

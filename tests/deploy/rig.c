@@ -1,4 +1,5 @@
-/* A rig engineer's program: opens a rig, steps it in a thread of its own, counts allocations, prints the last outputs.
+/* A rig engineer's program: opens a rig, steps it in a thread of its own, prints the worst code, the number of allocations, by how
+ * many kB memory has grown, and the last outputs.
  * malloc and its kin are replaced, so that whatever the library asks for is seen. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <zveno.h>
 
@@ -25,8 +27,14 @@ void *aligned_alloc(size_t a, size_t n) { counted += counting; return __libc_mem
 
 static zv_rig *rig;
 static double *in, *out, *state;
-static long steps;
+static long steps, grown;
 static int worst;
+
+static long memory(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
 
 static void *loop(void *nothing) {
   zv_info info;
@@ -43,8 +51,10 @@ static void *loop(void *nothing) {
     code = zv_rig_step(rig, in, out);
     if (code != ZV_OK) worst = code;
     if (k == steps / 2) zv_rig_get_state(rig, state);
+    if (k == steps / 100) grown = -memory();
   }
   counting = 0;
+  grown += memory();
   return nothing;
 }
 
@@ -72,7 +82,7 @@ int main(int argc, char **argv) {
   state = calloc((size_t)info.state_size, sizeof *state);
   pthread_create(&thread, NULL, loop, NULL);
   pthread_join(thread, NULL);
-  printf("%d %ld\n", worst, counted);
+  printf("%d %ld %ld\n", worst, counted, grown);
   for (i = 0; i < info.output_size; ++i) {
     uint64_t bits;
     memcpy(&bits, &out[i], sizeof bits);

@@ -17,6 +17,8 @@ from helpers import TESTS
 from hexapod_models import pair
 from test_c_library import ALL_LAWS
 from zveno import docking
+from zveno.codegen.footprint import FLAGS
+from zveno.errors import UnreachableError
 
 HEADERS = Path(fmpy.__file__).parent / "c-code"
 STATES = zv.laws.SpringDamper(5.0, 0.2) + zv.laws.DryFriction(0.1, 0.1)  # no internal ones
@@ -138,6 +140,36 @@ def test_every_function_answers_right_and_wrong_calls(tmp_path, fmi, kind):
         arguments = [6, first, size, made, 6, n, int(kind == "arm"), status]
     done = subprocess.run([program, library, token, *map(str, arguments)], capture_output=True, text=True)
     assert done.stdout == "0 failures\n", done.stdout + done.stderr
+
+
+SANITIZE = ("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all")
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+@pytest.mark.parametrize("kind", ["arm", "ring", "docking"])
+def test_calls_in_any_order_end_well(tmp_path, monkeypatch, fmi, kind):
+    """Under sanitizers, with twins of every instance, which must answer alike."""
+    monkeypatch.setattr("zveno.deploy.fmu.FLAGS", [*FLAGS, "-g", *SANITIZE])
+    arm, ring = zv.robots.two_link(), zv.mechanisms.docking_ring("UPS")
+    model = {"arm": arm, "ring": ring, "docking": docking.demo("UPS", "aligned")}[kind]
+    options = {"arm": {"laws": STATES}, "ring": {"laws": ALL_LAWS}, "docking": {}}[kind]
+    path = zv.export_fmu(model, tmp_path / "unit.fmu", fmi=fmi, **options)
+    library = unpacked(path, tmp_path)
+    unit = fmpy.read_model_description(str(path))
+    program = tmp_path / "program"
+    source = TESTS / "deploy" / f"fmu_fuzz{fmi}.c"
+    command = ["cc", "-std=gnu99", "-O0", "-g", "-w", *SANITIZE, f"-I{HEADERS}", str(source)]
+    subprocess.run([*command, "-ldl", "-lm", "-o", str(program)], check=True)
+    calls = {"arm": 60000, "ring": 20000, "docking": 15000}[kind]
+    arguments = [len(unit.modelVariables), 2 * arm.n if kind == "arm" else 0, 7, calls]
+    done = subprocess.run([program, library, unit.guid, *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    found = re.fullmatch(r"0 failures, (\d+) instances, (\d+) done, (\d+) discarded, (\d+) refused\n", done.stdout)
+    instances, right, discarded, refused = (int(word) for word in found.groups())
+    assert instances > calls / 1000
+    assert right > calls / 5
+    assert discarded > 0
+    assert refused > calls / 5
 
 
 @pytest.mark.parametrize("fmi", [2, 3])
@@ -321,6 +353,13 @@ def test_the_same_model_gives_the_same_bytes(tmp_path):
     assert tokens[0] != tokens[1]
 
 
+@pytest.mark.parametrize("name", ["int", "a" * 5000, 'a\nb<&>"*/', "\u0437\u0432\u0435\u043d\u043e 1"])
+def test_any_name_makes_an_fmu_that_can_be_unpacked_and_loaded(tmp_path, name):
+    path = zv.export_fmu(zv.robots.two_link(), tmp_path / "x.fmu", name=name)
+    assert validate_fmu(str(path)) == []
+    assert len(fmpy.simulate_fmu(str(path), stop_time=0.01)) > 1
+
+
 def test_units_and_feed_through_are_declared(arm_fmu):
     fmi, arm, path, _ = arm_fmu
     unit = fmpy.read_model_description(str(path))
@@ -341,15 +380,25 @@ def test_wrong_uses_are_named(tmp_path):
     arm = zv.robots.two_link()
     for options, text in (
         ({"fmi": 1}, "fmi is 1, expected 2 or 3"),
-        ({"step": 0.0}, "period is 0, expected a number > 0"),
+        ({"step": 0.0}, "step is 0, expected a number > 0 and at most 1e+06, s"),
+        ({"step": 1e9}, "step is 1e+09, expected a number > 0 and at most 1e+06, s"),
         ({"period": 1e-3}, "period is given; step= is the communication step"),
         ({"platforms": "amiga"}, "platforms is 'amiga', expected 'native', 'source', 'all' or some of x86_64-linux"),
         ({"platforms": ["aarch64-linux"], "fmi": 2}, "platforms is ['aarch64-linux'], expected 'native'"),
         ({"name": ""}, "name is ''"),
+        ({"fmi": np.array([2, 3])}, "fmi is "),
+        ({"step": "1"}, "step is '1', expected a number"),
         ({"laws": lambda t, q, qd: q}, "laws is a function"),
     ):
         with pytest.raises(ValueError, match=re.escape(f"export_fmu: {text}")):
             zv.export_fmu(arm, tmp_path / "x.fmu", **options)
+    with pytest.raises(TypeError, match="export_fmu: 'substep' is no option of a rig; did you mean 'substeps'"):
+        zv.export_fmu(arm, tmp_path / "x.fmu", substep=2)
+    # a start from which nothing can be computed makes no FMU
+    with pytest.raises(FloatingPointError, match="export_fmu: start: the mechanism gives results that are not finite"):
+        zv.export_fmu(arm, tmp_path / "x.fmu", qd=[1e200, 1e200])
+    with pytest.raises(UnreachableError, match="export_fmu: start: leg 'leg1' cannot reach"):
+        zv.export_fmu(zv.mechanisms.docking_ring("RSU"), tmp_path / "x.fmu", r=[9, 0, 0], R=np.eye(3))
     with pytest.raises(ValueError, match=r"expected a name that ends in '\.fmu'"):
         zv.export_fmu(arm, tmp_path / "x.zip")
     assert list(tmp_path.iterdir()) == []

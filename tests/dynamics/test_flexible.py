@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from functools import cache
 from types import SimpleNamespace
 
 import matplotlib
@@ -188,14 +189,20 @@ def test_a_turning_base_and_a_turning_joint_stiffen_alike(plane):
     assert_close(turning, beam.derivatives(rest, rest, rest, base_motion=spin).dtau_dq, 6)
 
 
+@cache
+def frequencies_of_constants(length, *constants):
+    """The first three of a uniform beam, for both splits."""
+    return frequencies(3, length, *(lambda x, c=c: c for c in constants))
+
+
 @BOTH
 def test_short_thick_beam_has_timoshenko_frequencies(split):
     box, metal, L = zv.flexible.Box(0.12, 0.08), zv.flexible.steel, 0.5
     for plane, inertia, axis in (("y", box.Iy, "z"), ("z", box.Iz, "y")):
         kGA = box.kappa(metal.poisson, axis) * metal.shear * box.area
         constants = metal.young * inertia, metal.density * box.area, metal.density * inertia, kGA
-        exact = frequencies(3, L, *(lambda x, c=c: c for c in constants))
-        euler = frequencies(3, L, *(lambda x, c=c: c for c in constants[:2]))
+        exact = frequencies_of_constants(L, *constants)
+        euler = frequencies_of_constants(L, *constants[:2])
         options = {"section": box, "material": metal, "split": split, "bending": plane, "torsion": False}
         got = [
             2 * math.pi * zv.flexible.beam("b", L, elements=n, shear=True, **options).frequencies[:3] for n in (16, 32)
@@ -206,7 +213,7 @@ def test_short_thick_beam_has_timoshenko_frequencies(split):
         assert (euler / exact - 1 > [0.01, 0.08, 0.2]).all()  # what shear and rotary inertia take away
         # rotary inertia is there without shear too
         stiff = [2 * math.pi * zv.flexible.beam("b", L, elements=n, **options).frequencies[:3] for n in (16, 32)]
-        rayleigh = frequencies(3, L, *(lambda x, c=c: c for c in constants[:3]))
+        rayleigh = frequencies_of_constants(L, *constants[:3])
         assert np.abs((4 * stiff[1] - stiff[0]) / (3 * rayleigh) - 1).max() < 1e-4
 
 
@@ -216,25 +223,31 @@ TAPERS = {
 }
 
 
-@pytest.mark.parametrize("taper", TAPERS)
-@BOTH
-def test_tapered_beam_against_its_differential_equation(taper, split):
-    L, metal, section = 2.0, zv.flexible.aluminium, TAPERS[taper]
-    if taper == "pair":
+@cache
+def frequencies_of_taper(taper, L, metal):
+    """The first three of a tapered beam, for both splits."""
 
-        def at(s):
-            mix = (1 - s / L) * np.array([0.06, 0.003]) + s / L * np.array([0.03, 0.001])
-            return zv.flexible.Tube(*mix.tolist())
+    @cache
+    def at(s):
+        if taper != "pair":
+            return TAPERS[taper](s)
+        mix = (1 - s / L) * np.array([0.06, 0.003]) + s / L * np.array([0.03, 0.001])
+        return zv.flexible.Tube(*mix.tolist())
 
-    else:
-        at = section
-    exact = frequencies(
+    return frequencies(
         3,
         L,
         lambda s: metal.young * at(s).Iy,
         lambda s: metal.density * at(s).area,
         lambda s: metal.density * at(s).Iy,
     )
+
+
+@pytest.mark.parametrize("taper", TAPERS)
+@BOTH
+def test_tapered_beam_against_its_differential_equation(taper, split):
+    L, metal, section = 2.0, zv.flexible.aluminium, TAPERS[taper]
+    exact = frequencies_of_taper(taper, L, metal)
     options = {"section": section, "material": metal, "split": split, "bending": "y", "torsion": False}
     got = [2 * math.pi * zv.flexible.beam("b", L, elements=n, **options).frequencies[:3] for n in (16, 32)]
     assert np.abs(got[1] / exact - 1).max() < 0.005

@@ -58,6 +58,45 @@ def test_a_pose_goes_into_a_hexapod_in_any_form(form):
     np.testing.assert_allclose(scans[0].condition, scans[1].condition, rtol=1e-9)
 
 
+@every_form
+def test_compiled_functions_take_a_whole_pose_in_place_of_r_and_R(form):
+    hx = zv.mechanisms.docking_ring("RSU")
+    pose, R, u = forms(PLACE, TURN)[form], TURN.as_matrix(), np.linspace(-0.1, 0.2, 6)
+    np.testing.assert_allclose(hx.closure(pose), hx.closure(PLACE, R), rtol=0, atol=1e-14)
+    got, want = hx.forward_dynamics(pose, u=u, wrench=u, tau=u), hx.forward_dynamics(PLACE, R, u, u, u)
+    np.testing.assert_allclose(got.acceleration, want.acceleration, rtol=1e-11)
+    assert (hx.forward_dynamics(pose, None, u, u, u).acceleration == got.acceleration).all()
+
+
+def test_whole_poses_come_in_batches_and_have_the_bits_of_their_parts():
+    hx = zv.mechanisms.docking_ring("UPS")
+    r, turns = PLACE + 0.01 * np.arange(12).reshape(4, 3), Rotation.from_rotvec(0.02 * np.arange(12).reshape(4, 3))
+    T = np.array([homogeneous(*pair) for pair in zip(r, turns.as_matrix(), strict=True)])
+    want = hx.closure(r, T[:, :3, :3])
+    for poses in (T, T.tolist(), {"r": r, "R": T[:, :3, :3]}):
+        assert (hx.closure(poses) == want).all()
+    np.testing.assert_allclose(hx.closure(RigidTransform.from_components(r, turns)), want, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        (PLACE, TypeError, "R"),
+        (np.stack([PLACE, PLACE]), TypeError, "R"),
+        (np.diag([2.0, 2.0, 2.0, 1.0]), ValueError, "rotation"),
+        (2 * np.eye(4), ValueError, "last row of r"),
+        (np.full((4, 4), np.nan), ValueError, "finite"),
+        ({"r": PLACE, "R": TURN, "q": 1}, ValueError, "expected a pose"),
+        ((PLACE, np.eye(2)), ValueError, "R"),
+        ([PLACE, np.eye(3), 1], ValueError, "r"),
+        ("pose", ValueError, "r"),
+    ],
+)
+def test_what_is_no_whole_pose_is_refused(given, error, words):
+    with pytest.raises((error, TypeError), match=f"^closure: .*{words}"):
+        zv.mechanisms.docking_ring("UPS").closure(given)
+
+
 def test_results_are_poses():
     hx = zv.mechanisms.docking_ring("UPS")
     first = hx.forward_kinematics(np.full((2, 6), 0.01))

@@ -129,6 +129,9 @@ def test_the_arm_with_a_slide():
     assert bp.names == ("Ixx1", "Sx2", "Sz2", "m2") and bp.per_link == (1, 3)
     assert bp.combinations()[0] == "Ixx1 + Ixx2 + Izz1 + Izz2 + 0.2 Sx1 + 0.01 m1"
     np.testing.assert_allclose(bp.values, [0.3196, 0.05, -0.75, 2.5], atol=1e-14)
+    W = bp.regressor((0.6, 0.25), (1.2, -0.4), (0.7, 1.5))
+    np.testing.assert_allclose(W, [[0.7, -1.36, -0.33, -0.43325], [0, -0.7, -1.44, 0.782]], atol=1e-14)
+    np.testing.assert_allclose(W @ bp.values, [-0.679905, 3.0], atol=1e-14)
 
 
 def test_rows_of_the_puma():
@@ -393,6 +396,7 @@ BAD = {
     "frames": ({"frames": np.zeros((2, 4, 4))}, "frames"),
     "no pose": ({"frames": 2 * np.tile(np.eye(4), (3, 1, 1))}, "frames of link 'upper' is no pose"),
     "extra": ({"extra": "fricton"}, "extra has 'fricton'.*friction"),
+    "nested": ({"extra": [["friction"]]}, r"extra has \['friction'\]"),
     "joints": ({"extra": {"friction": ["elbow"]}}, "names the joint 'elbow'"),
     "coupled": ({"coupled": ["upper_joint"]}, "expected the names of two joints"),
     "measured": ({"measured": "torque"}, "measured is 'torque'"),

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import warnings
 
+import hexapod_models as models
 import numpy as np
 import pinocchio as pin
 import pytest
+import reference.hexapod as hd
 import zveno as zv
 from engines import hexapods as engines
 from engines.states import random_states
 from test_identify import quiet, truth
-from zveno.identification import IdentificationWarning, LogError, is_physical
+from zveno.identification import Coulomb, IdentificationWarning, LogError, Stribeck, is_physical
 from zveno.identification.ring import Channels, read_ring_log, with_parameters
 
 
@@ -140,6 +142,8 @@ def test_bad_logs_are_refused_or_named():
         ({"r": log["r"][:, :2]}, r"r has shape \(200, 2\), expected \(m, 3\)"),
         ({"forces": log["forces"][:-1]}, "different lengths"),
         ({"t": None}, "there are no times"),
+        ({"forces": log["forces"] * 1j}, "forces holds no numbers"),
+        ({"r": None, 3: log["r"]}, "the log has the name 3"),
     ):
         given = {key: value for key, value in (log | change).items() if value is not None}
         with pytest.raises(LogError, match=text):
@@ -161,6 +165,21 @@ def test_bad_logs_are_refused_or_named():
         zv.identify(hexapod, log, method="tls")
     with pytest.raises(TypeError, match="mapping of arrays"):
         zv.identify(hexapod, 3)
+    for options, text in (
+        ({"columns": {"r": "x{}{}"}}, "nothing fits 'x{}{}'"),
+        ({"columns": {"r": "{}{a}"}}, "nothing fits '{}{a}'"),
+        ({"friction": "drive_inertia"}, "are among its parameters, without asking"),
+        ({"friction": [Coulomb(joints=["leg9"])]}, "Coulomb.joints has 'leg9', no joint"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(text)):
+            zv.identify(hexapod, log, **options)
+    with pytest.raises(ValueError, match="leading shapes of the arguments do not broadcast"):
+        fit.predict(log["r"][:2], log["R"][:3], log["u"][:2], log["u"][:2])
+    with pytest.raises(TypeError, match="expected a Chain or the Fit of one"):
+        zv.identification.identify_payload(fit, log)
+    far = {key: log[key] for key in ("t", "R", "forces")} | {"r": 1e3 * log["r"]}
+    found = quiet(hexapod, far, friction=None)
+    assert any("is r in mm" in str(finding) for finding in found.findings)
 
 
 def test_a_ring_that_stands_still_is_refused_with_the_reason():
@@ -171,15 +190,16 @@ def test_a_ring_that_stands_still_is_refused_with_the_reason():
         zv.identify(ring, log)
 
 
-def noisy_log(seed=3, size=0.01):
+def noisy_log(kind="UPS", seed=3, size=0.01, swing=0.02):
     """Forces with noise, of a ring that is not quite the model."""
-    model = ring("UPS")
+    model = models.pair(kind)[1] if kind in models.CASES else ring(kind)
     rng = np.random.default_rng(seed)
-    factors = np.concatenate([np.repeat(rng.uniform(0.8, 1.25, 13), 10), rng.uniform(0.8, 1.25, 6)])
-    standard = model.base_parameters().standard * factors
+    standard = np.array(model.base_parameters().standard)
+    bodies = len(standard) // 10
+    standard *= np.concatenate([np.repeat(rng.uniform(0.8, 1.25, bodies), 10), rng.uniform(0.8, 1.25, 6)])
     standard[1:4] = standard[0] * np.array([0.004, -0.003, 0.002])
     real = with_parameters(model, standard)
-    log = log_of(real)
+    log = log_of(real, size=swing)
     del log["base_wrench"]
     # of the point that is the centre of mass of the model
     c = real.origin
@@ -193,12 +213,18 @@ def noisy_log(seed=3, size=0.01):
     return model, log
 
 
-def test_bodies_are_written_back_to_a_hexapod():
-    model, log = noisy_log()
+WRITTEN = {"UPS": 0.02, "RUS": 0.005, "RSU": 0.005, "UPS*": 0.01, "UUU": 0.004, "mixed-general": 0.004}
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_bodies_are_written_back_to_a_hexapod(kind):
+    model, log = noisy_log(kind, swing=WRITTEN[kind])
     fit = quiet(model, log, friction=None, validation=0.0, threads=1)
     bodies = fit.physical()
-    theta = bodies.values[:130].reshape(-1, 10)
-    assert is_physical(theta).all() and bodies.ratio < 1.1
+    width = len(model.base_parameters().columns)
+    theta = bodies.values[: width - 6].reshape(-1, 10)
+    massive = np.abs(theta).max(axis=1) > 0
+    assert is_physical(theta[massive]).all() and bodies.ratio < 1.1
     assert (fit.hexapod.platform.mass == pytest.approx(theta[0, 0])) and fit.hexapod.leg_names == model.leg_names
     # in its own centre of mass the written model says what its parameters say
     new, some = fit.hexapod, [log[key][:20] for key in ("r", "R", "u", "acceleration")]
@@ -208,13 +234,108 @@ def test_bodies_are_written_back_to_a_hexapod():
     u2, a2 = u.copy(), a.copy()
     u2[:, :3] += np.einsum("kij,kj->ki", R, turn)
     a2[:, :3] += np.einsum("kij,kj->ki", R, rate + np.cross(u[:, 3:], turn))
-    expected = model.regressor(*some) @ bodies.values[:136]
+    expected = model.regressor(*some) @ bodies.values[:width]
     assert np.allclose(new.inverse_dynamics(r + R @ c, R, u2, a2), expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    # and so do the equations of the paper for what was written
+    ref = hd.from_model(new)
+    for k in range(3):
+        state = hd.RefState(r[k] + R[k] @ c, R[k], u2[k], np.zeros(6), np.zeros((6, ref.nj)))
+        assert np.allclose(hd.inverse(ref, state, a2[k]), expected[k], rtol=0, atol=1e-8 * np.abs(expected).max())
     off = np.abs(expected - log["forces"][:20]).max()
     given = np.abs(model.inverse_dynamics(*some) - log["forces"][:20]).max()
     assert off < 0.2 * given
     with pytest.raises(TypeError, match="this is a hexapod"):
         _ = bodies.chain
+    assert zv.Hexapod.from_dict(new.to_dict()) == new
+
+
+def rough(**numbers):
+    """A ring on custom legs whose joints have friction, springs or rotors: `numbers` (3,) of each leg."""
+    smooth = ring("UPS")
+    legs = []
+    for leg in map(models.sliding_leg, smooth.legs):
+        links = [
+            zv.Link.from_dict(link.to_dict() | {word: x[j] for word, x in numbers.items() if x[j] is not None})
+            for j, link in enumerate(leg.chain.links)
+        ]
+        ends = {"ring": leg.ring, "point": leg.point, "start": leg.start, "actuated": leg.actuated}
+        legs.append(zv.Leg.custom(zv.Chain(links), leg.link, **ends))
+    return zv.Hexapod(smooth.platform, legs, nominal=smooth.nominal, gravity=smooth.gravity)
+
+
+ROUGH = {
+    "friction": {"friction": (1.0, 2.0, 30.0)},
+    "springs": {"stiffness": (5.0, 0.0, 400.0), "rest": (0.1, 0.0, 0.02)},
+    "rotors": {"rotor_inertia": (0.2, 0.3, None)},
+}
+
+
+@pytest.mark.parametrize("wrench", [False, True])
+@pytest.mark.parametrize("what", ROUGH)
+def test_what_custom_legs_have_in_their_joints_is_known(what, wrench):
+    """Without it, or taken for inertia, parameters would be wrong; friction of drives may be asked for."""
+    hexapod = rough(**ROUGH[what])
+    log = log_of(hexapod)
+    if not wrench:
+        del log["base_wrench"]
+    motions = [log[key] for key in ("r", "R", "u", "acceleration")]
+    if what != "rotors":  # the paper has no springs; it does have the efforts of joints
+        ref = hd.from_model(hexapod)
+        state = hd.RefState(*(x[7] for x in motions[:3]), np.zeros(6), np.zeros((6, ref.nj)))
+        p = hd.closure(ref, state.r, state.R)
+        _, pd = hd.rates(ref, state)
+        numbers = [np.array([getattr(leg.chain, w) for leg in hexapod.legs]) for w in ("stiffness", "rest", "friction")]
+        forces = hd.inverse(
+            ref, hd.replace(state, tau=-(numbers[0] * (p - numbers[1]) + numbers[2] * pd)), motions[3][7]
+        )
+        assert np.allclose(log["forces"][7], forces, rtol=0, atol=1e-9 * np.abs(forces).max())
+    for friction in (None, "viscous"):
+        fit = quiet(hexapod, log, friction=friction, validation=0.0, threads=1)
+        expected = truth(fit)
+        assert np.abs(fit.values - expected).max() < 1e-9 * np.abs(expected).max()
+        given = fit._given.coordinates(*motions)
+        assert np.allclose(fit._given.inverse_dynamics(*given)[:, :6], log["forces"], rtol=0, atol=1e-8)
+        assert np.allclose(fit.predict(*motions)[:, :6], log["forces"], rtol=0, atol=1e-7)
+        for old, new in zip(hexapod.legs, fit.hexapod.legs, strict=True):
+            assert np.allclose(new.chain.friction, old.chain.friction, rtol=0, atol=1e-3)
+            assert np.array_equal(new.chain.stiffness, old.chain.stiffness)
+            assert np.array_equal(new.chain.rotor_inertia[:2], old.chain.rotor_inertia[:2])
+
+
+def rubbing_log(kind, m, size):
+    """A log with Stribeck friction in the drives, and its numbers (4, 6): Fv, Fc, Fs, vs."""
+    hexapod = ring(kind)
+    log = log_of(hexapod, m=m, size=size)
+    del log["base_wrench"]
+    rates = np.einsum("kij,kj->ki", hexapod.jacobian(log["r"], log["R"]), log["u"])
+    peak, force = np.abs(rates).max(axis=0), log["forces"].std(axis=0)
+    numbers = np.array([0.05 * force / peak, 0.05 * force, 0.04 * force, np.linspace(0.08, 0.16, 6) * peak])
+    Fv, Fc, Fs, vs = numbers
+    log["forces"] = log["forces"] + Fv * rates + np.sign(rates) * (Fc + Fs * np.exp(-((rates / vs) ** 2)))
+    return hexapod, log, numbers
+
+
+@pytest.mark.parametrize(("kind", "size"), [("UPS", 0.02), ("RUS", 0.005)])
+def test_stribeck_friction_of_drives_is_found_with_its_rates(kind, size):
+    hexapod, log, numbers = rubbing_log(kind, 400, size)
+    fit = quiet(hexapod, log, friction="viscous,coulomb,stribeck", validation=0.0, threads=1)
+    found = np.array([list(values.values()) for values in fit.friction().values()]).T
+    assert list(next(iter(fit.friction().values()))) == ["Fv", "Fc", "Fs", "vs"]
+    assert np.allclose(found, numbers, rtol=1e-7)
+    some = [log[key][:9] for key in ("r", "R", "u", "acceleration")]
+    assert np.allclose(fit.predict(*some), log["forces"][:9], rtol=0, atol=1e-9 * np.abs(log["forces"]).max())
+    noise = 0.005 * log["forces"].std(axis=0) * np.random.default_rng(4).normal(size=log["forces"].shape)
+    noisy = log | {"forces": log["forces"] + noise}
+    fit = quiet(hexapod, noisy, friction="viscous,coulomb,stribeck", validation=0.0, threads=1)
+    expected = {f"{s}[leg{j + 1}]": numbers[i, j] for i, s in enumerate(("Fv", "Fc", "Fs", "vs")) for j in range(6)}
+    rows = [row for row in fit.parameters if row.name in expected]
+    assert len(rows) == 24
+    z = [(row.value - expected[row.name]) / row.deviation for row in rows]
+    assert 0.6 < np.std(z) < 1.5 and np.mean([row.low < expected[row.name] < row.high for row in rows]) > 0.8
+    # the rates as known give the same
+    known = ["viscous", "coulomb", Stribeck(rate=tuple(numbers[3]))]
+    again = quiet(hexapod, log, friction=known, validation=0.0, threads=1)
+    assert np.allclose([x["Fs"] for x in again.friction().values()], numbers[2], rtol=1e-9)
 
 
 def test_tables_of_columns_are_understood(tmp_path):

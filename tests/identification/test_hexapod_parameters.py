@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import reference.hexapod as hd
 import zveno as zv
+from scipy.spatial.transform import Rotation
 from zveno.codegen.function import _random_poses
 
 TYPES = ("UPS", "SPU", "UCU", "RUS", "RSU")
@@ -120,9 +121,33 @@ def test_noisy_forces_give_back_the_base_parameters(rng):
     np.testing.assert_allclose(exact, bp.values, rtol=0, atol=1e-9 * np.abs(bp.values).max())
 
 
+def test_rotations_come_in_any_form():
+    hexapod = zv.mechanisms.docking_ring("UPS")
+    turn, rest = Rotation.from_rotvec([0.05, -0.1, 0.08]), np.zeros(6)
+    r, T = hexapod.nominal[0], np.eye(4)
+    T[:3, :3] = turn.as_matrix()
+    want = hexapod.regressor(r, turn.as_matrix(), rest, rest)
+    for form in (turn, T, {"quaternion": turn.as_quat(scalar_first=True)}):
+        np.testing.assert_allclose(hexapod.regressor(r, form, rest, rest), want, rtol=0, atol=1e-12)
+    for wrong, told in (("up", "R is 'up', expected numbers"), (2 * np.eye(3), "R is not orthonormal")):
+        with pytest.raises(ValueError, match=f"^regressor: {told}"):
+            hexapod.regressor(r, wrong, rest, rest)
+
+
 def test_bad_arguments_are_named(rng):
     hx = ring("UPS")
     with pytest.raises(ValueError, match="measured is 'torque', expected 'forces'"):
         hx.base_parameters(measured="torque")
     with pytest.raises(ValueError, match="regressor: u has shape"):
         hx.regressor(*hx.nominal, np.zeros(5), np.zeros(6))
+    r, rest = hx.nominal[0], np.zeros(6)
+    for R, message in (
+        ("x", "regressor: R is 'x'"),
+        (np.eye(2), r"regressor: R has shape \(2, 2\)"),
+        (2 * np.eye(3), "regressor: R .*is not orthonormal"),
+        (np.tile(np.eye(3), (2, 1, 1)), "do not broadcast"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            hx.regressor(np.tile(r, (3, 1)), R, rest, rest)
+    with pytest.raises(ValueError, match="regressor: measured is"):
+        hx.regressor(*hx.nominal, rest, rest, measured=np.array(["forces", "x"]))

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
 import pytest
+import scipy.stats
 import zveno as zv
 from engines.pinocchio import Twin
-from zveno.identification import Coulomb, DriveInertia, IdentificationWarning, LoadFriction, LogError, Stribeck
+from zveno.identification import (
+    Coulomb,
+    DriveInertia,
+    ExtraTerm,
+    IdentificationWarning,
+    LoadFriction,
+    LogError,
+    Stribeck,
+    read_log,
+)
+from zveno.identification.solve import student
 
 
 def motion(n, m=400, step=0.02, seed=1, size=0.5):
@@ -172,6 +184,13 @@ def test_rates_of_stribeck_friction_are_found_with_their_intervals():
         rows = [row for row in fit.parameters if row.name[:2] in expected]
         z += [(row.value - expected[row.name[:2]][int(row.name[2]) - 1]) / row.deviation for row in rows]
     assert len(rows) == 8 and 0.6 < np.std(z) < 1.5
+    # rates that are known well have the intervals of what is linear
+    for noise in (1e-5, 1e-3, 1e-2):
+        noisy = log | {"tau": log["tau"] + noise * rng.normal(size=q.shape)}
+        fit = quiet(arm, noisy, friction="viscous,coulomb,stribeck", validation=0.0, threads=1)
+        linear = np.sqrt(np.diag(fit.covariance))
+        width = np.array([row.high - row.low for row in fit.parameters])
+        assert np.allclose(width, 2 * student(2 * len(t) - 14) * linear, rtol=0.02)
     with pytest.raises(ValueError, match=r"Stribeck\.rate is missing"):
         zv.excitation(arm, friction="stribeck")
 
@@ -192,6 +211,44 @@ def test_intervals_of_stribeck_rates_end_where_the_squares_have_grown_enough():
             other = quiet(arm, log, friction=["viscous", "coulomb", Stribeck(rate=tuple(rate))], validation=0.0)
             squares = [(len(t) * x.rms**2 / fit.noise**2).sum() for x in (fit, other)]
             assert np.sqrt(squares[1] - squares[0]) == pytest.approx(1.96, rel=0.12)
+
+
+def test_intervals_of_all_friction_know_that_a_rate_is_hardly_known():
+    """Noise nearly as large as friction: with any rate of joint 2 the fit is about as good, and Fc and Fv follow it."""
+    arm = zv.robots.two_link()
+    t = np.arange(500) * 0.02
+    rng = np.random.default_rng(0)
+    w, a, b = rng.uniform(0.5, 3, (3, 2)), 0.6 * rng.normal(size=(3, 2)), rng.uniform(0, 6, (3, 2))
+    x = t[:, None, None] * w + b
+    q, qd, qdd = (a * np.sin(x)).sum(1), (a * w * np.cos(x)).sum(1), -(a * w * w * np.sin(x)).sum(1)
+    rubbing = 0.7 * qd + np.sign(qd) * (0.9 + 0.5 * np.exp(-((qd / [0.3, 0.5]) ** 2)))
+    exact = arm.inverse_dynamics(q, qd, qdd) + rubbing
+    expected = {"Fv1": 0.7, "Fv2": 0.7, "Fc1": 0.9, "Fc2": 0.9, "Fs1": 0.5, "Fs2": 0.5, "vs1": 0.3, "vs2": 0.5}
+    rng = np.random.default_rng(1)
+    inside = []
+    for _ in range(30):
+        log = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": exact + 0.4 * rng.normal(size=q.shape)}
+        fit = quiet(arm, log, friction="viscous,coulomb,stribeck", validation=0.0, threads=1)
+        rows = {row.name: row for row in fit.parameters}
+        inside.append([rows[name].low <= value <= rows[name].high for name, value in expected.items()])
+        # whatever the rate, squares are not larger than without this friction
+        plain = quiet(arm, log, friction="viscous,coulomb", validation=0.0, threads=1)
+        assert (fit.rms**2 / fit.noise**2).sum() < 1.001 * (plain.rms**2 / fit.noise**2).sum()
+    assert np.mean(inside) > 0.92 and np.mean(inside, axis=0).min() > 0.8
+
+
+def test_quantiles_of_students_distribution_are_those_of_scipy():
+    for degrees in (1.0, 1.5, 2.0, 3.0, 5.3, 29.9, 30.0, 1e4):
+        assert student(degrees) == pytest.approx(scipy.stats.t.ppf(0.975, degrees), rel=1e-5)
+    assert student(0.5) == np.inf
+
+
+def test_as_many_equations_as_unknowns_say_nothing_about_noise(arm):
+    two = zv.robots.two_link()
+    fit = quiet(two, log_of(two, 0.1, m=5), friction="viscous,coulomb", validation=0.0)
+    assert fit.samples * 2 == len(fit.parameters) and any("too short" in str(x) for x in fit.findings)
+    assert {row.verdict for row in fit.parameters} == {"not identifiable"}
+    assert all(row.low == -np.inf and row.high == np.inf for row in fit.parameters)
 
 
 def test_drives_that_cannot_be_told_from_links_are_not():
@@ -336,6 +393,115 @@ def test_bad_data_are_named_and_the_report_is_written(name, arm, log, tmp_path):
     assert any(text in str(finding) for finding in fit.findings), fit.findings
     fit.report(tmp_path / "report.html")
     assert text.split(":")[-1].strip()[:20] in (tmp_path / "report.html").read_text().replace("&#x27;", "'")
+
+
+@pytest.mark.parametrize("what", ["saturated", "dead"])
+def test_efforts_that_do_not_count_do_not_in_a_mean_of_periods_either(what):
+    arm = zv.robots.two_link()
+    P, step = 200, 0.02
+    t = np.arange(4 * P) * step
+    w = 2 * np.pi / (P * step) * np.arange(1, 4)
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 3, 2)) / 3
+    x = np.multiply.outer(t, w)
+    q, qd = np.sin(x) @ a + np.cos(x) @ b, (np.cos(x) * w) @ a - (np.sin(x) * w) @ b
+    qdd = -(np.sin(x) * w * w) @ a - (np.cos(x) * w * w) @ b
+    tau = arm.inverse_dynamics(q, qd, qdd)
+    if what == "saturated":
+        tau = np.clip(tau, -12.0, 12.0)
+    else:
+        tau[:, 1] = 3.0
+    fit = quiet(arm, {"t": t, "q": q, "tau": tau}, friction=None, period=P * step)
+    text = "saturated, they are not fitted" if what == "saturated" else "its effort is not fitted"
+    assert any(text in str(finding) for finding in fit.findings)
+    assert np.abs(fit.values - truth(fit)).max() < 1e-8
+
+
+def nothing(q, qd, qdd):
+    return np.zeros_like(q)
+
+
+REFUSED = {
+    "no cutoff": ({"cutoff": 0.0}, "cutoff is 0, expected a number > 0"),
+    "cutoff below 0": ({"cutoff": -3}, "cutoff is -3"),
+    "cutoff no number": ({"cutoff": []}, r"cutoff is \[\]"),
+    "cutoff for years": ({"cutoff": 1e-9}, "400 samples, the filter at 1e-09 Hz needs"),
+    "cutoff of a period": ({"cutoff": "x", "period": 2.0}, "cutoff is 'x'"),
+    "validation of a period": ({"validation": 7, "period": 2.0}, "validation is 7"),
+    "quiet below 0": ({"quiet": [-1.0, 1.0]}, r"quiet is \[-1.0, 1.0\], expected numbers >= 0"),
+    "quiet for all": ({"quiet": 1e9}, r"no sample is left to fit: quiet: no joint is faster than 1e\+09"),
+    "joints as text": (
+        {"friction": [Coulomb(joints="upper_joint")]},
+        "Coulomb.joints is 'upper_joint', expected names",
+    ),
+    "joints no list": ({"friction": [Coulomb(joints=3)]}, "Coulomb.joints is 3, expected names"),
+    "a name that is taken": ({"friction": [ExtraTerm(name="Fv", function=nothing)]}, "ExtraTerm.name is 'Fv'"),
+    "a name of links": ({"friction": [ExtraTerm(name="Jxx", function=nothing)]}, "ExtraTerm.name is 'Jxx'"),
+    "no name": ({"friction": [ExtraTerm(name=3, function=nothing)]}, "ExtraTerm.name is 3"),
+    "no function": ({"friction": [ExtraTerm(name="u", function=None)]}, "ExtraTerm.function is None"),
+    "words": ({"friction": [ExtraTerm(name="u", function=lambda *_: "x")]}, "ExtraTerm 'u': the function gives 'x'"),
+    "no numbers": ({"friction": [ExtraTerm(name="u", function=lambda q, *_: q / 0.0)]}, "expected finite numbers"),
+    "columns a number": ({"columns": {"q": 5}}, "columns has 5 for q, expected names of columns"),
+    "columns None": ({"columns": {"q": None}}, "columns has None for q"),
+    "two columns of times": ({"columns": {"t": ["t", "q"]}}, r"columns has \['t', 'q'\] for t"),
+    "braces": ({"columns": {"q": "q{}{}"}}, "nothing fits 'q{}{}'"),
+    "other braces": ({"columns": {"q": "{}{x}"}}, "nothing fits '{}{x}'"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning", "ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_options_are_named(case):
+    arm = zv.robots.two_link()
+    log = log_of(arm, 0.02)
+    options, message = REFUSED[case]
+    with pytest.raises(ValueError, match=message):
+        zv.identify(arm, {key: log[key] for key in ("t", "q", "tau")}, threads=1, **options)
+
+
+def test_odd_forms_of_logs_are_taken_or_named():
+    arm = zv.robots.two_link()
+    log = log_of(arm, 0.02)
+    whole = quiet(arm, log, friction=None)
+    assert np.array_equal(quiet(arm, log | {"q_ref": None}, friction=None).values, whole.values)
+    hidden = np.ma.masked_array(log["tau"], np.arange(400)[:, None] % 50 == [7, 9])
+    hidden.data[hidden.mask] = 1e6
+    fit = quiet(arm, log | {"tau": hidden}, friction=None)
+    assert any("16 of 400 samples have missing" in str(x) for x in fit.findings)
+    assert np.abs(fit.values - truth(fit)).max() < 0.02
+    ready = read_log(log, arm)
+    for bad, message in (
+        (log | {5: 1}, "the log has the name 5"),
+        (replace(ready, q=ready.q[:, :1]), r"q has shape \(400, 1\), expected \(400, 2\)"),
+        (replace(ready, tau=ready.tau[:100]), r"tau has shape \(100, 2\)"),
+        (replace(ready, t=ready.t[:, None]), r"t has shape \(400, 1\)"),
+        (log | {"tau": 1e-200 * log["tau"]}, "no sample is left to fit"),
+        (log | {"t": np.nan * log["t"]}, "0 of 400 samples are complete"),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(LogError, match=message):
+                zv.identify(arm, bad, rate=50.0)
+    with pytest.raises(LogError, match=r"expected \(400, 6\): columns of shoulder_joint"):
+        zv.identify(zv.robots.ur3e(), ready)
+    some = quiet(arm, log, friction=[Coulomb(joints=["lower_joint"])])
+    assert {row.name for row in some.parameters} - {row.name for row in whole.parameters} == {"Fc2"}
+    noise = log | {"tau": np.random.default_rng(0).normal(size=log["tau"].shape)}
+    assert any("of the effort is noise" in str(x) and x.level == "doubt" for x in quiet(arm, noise).findings)
+
+
+def test_a_term_of_ones_own_is_a_column_whatever_it_does_to_its_arguments():
+    arm = zv.robots.two_link()
+    t, q, qd, qdd = motion(2)
+
+    def cubic(q, qd, qdd):
+        np.multiply(q, q * q, out=q)
+        return q
+
+    log = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": arm.inverse_dynamics(q, qd, qdd) + [2.0, 3.0] * q**3 + 0.3 * qd}
+    fit = quiet(arm, log, friction=[ExtraTerm(name="k", function=cubic, unit="N m"), "viscous"])
+    assert [x["k"] for x in fit.friction().values()] == pytest.approx([2.0, 3.0], abs=1e-8)
+    assert [x["Fv"] for x in fit.friction().values()] == pytest.approx([0.3, 0.3], abs=1e-8)
 
 
 def test_a_good_log_raises_no_suspicion(arm, log):

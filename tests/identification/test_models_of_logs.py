@@ -246,6 +246,7 @@ def test_large_tables_go_to_a_file_and_mean_the_same(table, tmp_path, monkeypatc
         ("1,2,3\n4,5,6\n", "no line of names"),
         ("t,q1,q2,tau1,tau2\n0,1,2\n", "line 2: 3 columns, expected 5"),
         ("t,q1,q2,tau1,tau2\n0,1,2,x,3\n", "line 2, column tau1: 'x' is no number"),
+        ("t,q1,q2,tau1,tau2\n0,1_0,2,3,4\n", "line 2, column q1: '1_0' is no number"),
         ("t,a,b\n0,1,2\n", "no columns for the joint coordinates"),
         ("t,t\n0,1\n", "two columns named 't'"),
         ("# by hand\nt,q1,q2,tau1,tau2\n0,1,2,3\n", "line 3: 4 columns, expected 5"),
@@ -319,6 +320,9 @@ def test_the_command_writes_report_parameters_and_model(tmp_path):
         app, ["identify", str(tmp_path / "arm.urdf"), str(tmp_path / "bad.csv"), "-o", str(tmp_path / "b")]
     )
     assert bad.exit_code == 1 and "one column" in (tmp_path / "b" / "report.html").read_text()
+    gone = run.invoke(app, ["identify", str(tmp_path / "arm.urdf"), "gone.csv", "-o", str(tmp_path / "c")])
+    assert gone.exit_code == 1 and gone.stderr == "zveno identify: there is no file 'gone.csv'\n"
+    assert not (tmp_path / "c").exists()
 
 
 # ---- payloads and gains
@@ -355,6 +359,27 @@ def test_no_payload_is_said_to_be_none():
     assert found.body.mass == 0.0
     with pytest.raises(ValueError, match="did you mean 'lower'"):
         identify_payload(arm, log, link="lowr")
+
+
+def test_what_a_motion_does_not_show_of_a_payload_has_no_value():
+    arm = zv.robots.ur5e()
+    t = np.arange(400) * 0.01
+    q = np.tile([0.0, -1.0, 1.0, 0.0, 0.5, 0.0], (400, 1))
+    rest = np.zeros_like(q)
+    loaded = arm.with_payload("wrist_3", 2.0, com=(0.0, 0.02, 0.1), inertia=0.01)
+    tau = loaded.inverse_dynamics(q, rest, rest) + 0.1 * np.random.default_rng(0).normal(size=q.shape)
+    log = {"t": t, "q": q, "qd": rest, "qdd": rest, "tau": tau}
+    with pytest.warns(UserWarning, match="what only its motion shows is missing"):
+        found = identify_payload(arm, log, friction=())
+    assert any("does not show Sy" in str(finding) for finding in found.findings)
+    # weight alone: the first moment along gravity and all of the inertia are not there
+    assert abs(found.mass - 2.0) < 5 * found.mass_deviation
+    assert np.isnan(found.com).tolist() == [False, True, False] and found.com_deviation[1] == np.inf
+    assert np.isnan(found.inertia).all() and found.body.mass == pytest.approx(2.0, rel=0.01)
+    two = zv.robots.two_link()
+    with pytest.warns(UserWarning, match="8 equations for 8 unknowns: the log is too short"):
+        few = identify_payload(two, {key: value[:4] for key, value in log_of(two, 0.1).items()})
+    assert few.mass_deviation == np.inf and {row.verdict for row in few.parameters} == {"not identifiable"}
 
 
 def test_gains_need_a_known_payload():
@@ -449,6 +474,19 @@ def test_excitation_that_cannot_begin_is_refused():
         zv.excitation(arm, clearance=lambda q: -np.ones(len(q)), iterations=1)
     with pytest.raises(ValueError, match="velocity is -1"):
         zv.excitation(arm, velocity=-1.0)
+    for options, message in (
+        ({"velocity": ["a"] * 6}, "velocity is .*expected a number > 0, or 6 of them"),
+        ({"torque": [[1.0], [2.0, 3.0]]}, "torque is .*expected a number > 0, or 6 of them"),
+        ({"velocity": np.inf}, "velocity is inf, expected finite numbers"),
+        ({"clearance": lambda q: "x"}, "clearance gives 'x' for 1 states"),
+        ({"clearance": lambda q: q[:, 0] * np.nan}, "clearance gives .*expected finite numbers"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            zv.excitation(arm, iterations=1, starts=1, **options)
+    motion_ = zv.excitation(zv.robots.two_link(), duration=2.0, iterations=0, starts=1, friction=None)
+    for times in ("x", np.nan):
+        with pytest.raises(ValueError, match="Excitation: t is"):
+            motion_(times)
 
 
 # ---- on a rig
@@ -481,6 +519,20 @@ def test_forgetting_follows_a_change():
     assert np.allclose(estimator.values(state), want, rtol=1e-3, atol=1e-3)
     with pytest.raises(ValueError, match=r"forgetting is 1\.5"):
         OnlineEstimator(arm, forgetting=1.5)
+
+
+def test_an_online_estimate_of_nothing_is_refused():
+    arm, still = zv.robots.two_link(), np.zeros(2)
+    estimator = OnlineEstimator(arm, friction=None, noise=0.1, forgetting=0.2)
+    state = estimator.start()
+    with pytest.raises(ValueError, match="do not update while nothing moves"):
+        for _ in range(2000):
+            state = estimator.update(state, still, still, still, still)
+    for ask in (estimator.values, estimator.deviations):
+        with pytest.raises(ValueError, match="state knows nothing about some parameters"):
+            ask(np.zeros(estimator.size))
+    one = OnlineEstimator(arm, friction=[zv.identification.Coulomb(joints=["lower_joint"])])
+    assert "Fc2" in one.names and "Fc1" not in one.names
 
 
 def test_the_online_estimator_is_c(tmp_path):

@@ -1,5 +1,7 @@
 """Residuals of constraints, their rates, Jacobians and biases, anywhere: off the manifold, with targets that move."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import zveno as zv
@@ -17,6 +19,7 @@ def moving_frame(rng):
     def frame(t):
         return ref.turn(a, 0.3 + 0.8 * t + 0.4 * t * t) @ ref.turn(b, np.sin(t)), p0 + p1 * t + p2 * t * t
 
+    @cache
     def motion(t):
         R, p = frame(t)
         R1, R2 = (ref.rate(lambda s: frame(t + s)[0], k) for k in (1, 2))
@@ -28,7 +31,7 @@ def moving_frame(rng):
 
 
 def timed(f):
-    return lambda t: (f(t), ref.rate(lambda s: f(t + s), 1), ref.rate(lambda s: f(t + s), 2))
+    return cache(lambda t: (f(t), ref.rate(lambda s: f(t + s), 1), ref.rate(lambda s: f(t + s), 2)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -53,7 +56,7 @@ def test_rates_of_every_joint_are_derivatives_of_its_residual(rng, kind, parent)
     f = ref.all_residuals(tree, [ref.Joint(kind, side_a, side_b, LENGTH, **data)])
     for _ in range(2):
         q, qd, t = rng.uniform(-1, 1, 10), rng.normal(size=10), rng.uniform(0, 1)
-        along = lambda s, q=q, qd=qd, t=t: f(q + qd * s, t + s)  # noqa: E731
+        along = cache(lambda s, q=q, qd=qd, t=t: f(q + qd * s, t + s))
         assert np.abs(linkage.residual(q, t) - f(q, t).real).max() < 1e-13
         assert np.abs(linkage.constraint_jacobian(q, t) - ref.jacobian(lambda x, t=t: f(x, t), q)).max() < 1e-13
         radius = 0.07 if kind == "screw" else 0.25  # the thread is steep

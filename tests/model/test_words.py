@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import pydoc
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 import zveno as zv
 from helpers import environment
-from zveno.model.other_names import OTHER_NAMES, word_of
+from zveno.model.other_names import MAKERS, OTHER_NAMES, word_of
 
 matplotlib.use("Agg")
 
@@ -37,6 +38,13 @@ ARM, RING = zv.robots.puma560(), zv.mechanisms.docking_ring("UPS")
         ("CalcMassMatrix", "mass_matrix"),
         ("mj_inverse", "inverse_dynamics"),
         ("buildReducedModel", "with_locked"),
+        ("computeABADerivatives", r"forward_derivatives\(q, qd, tau\)"),
+        ("ccrba", r"momentum_matrix\(q\)"),
+        ("mj_jacSite", r"jacobian\(q, link\)"),
+        ("ikine_GN", r"ik\(T\)"),
+        ("fdyn", r"simulate\(t_end, dt\)"),
+        ("CalcPoseInWorld", r"pose\(q, link\)"),
+        ("joint_limits", "lower, upper"),
     ],
 )
 def test_names_of_other_libraries_are_answered_with_ours(name, ours):
@@ -44,7 +52,9 @@ def test_names_of_other_libraries_are_answered_with_ours(name, ours):
         getattr(ARM, name)
 
 
-@pytest.mark.parametrize(("name", "ours"), [("rnea", "inverse_dynamics"), ("ik", "closure"), ("nq", "nj")])
+@pytest.mark.parametrize(
+    ("name", "ours"), [("rnea", "inverse_dynamics"), ("ik", "closure"), ("nq", "nj"), ("n", "nj"), ("links", "legs")]
+)
 def test_hexapods_answer_with_their_own_names(name, ours):
     with pytest.raises(AttributeError, match=f"'Hexapod' object has no attribute '{name}': it is called `{ours}"):
         getattr(RING, name)
@@ -56,6 +66,31 @@ def test_every_name_of_the_table_is_foreign_to_one_mechanism_and_known_to_one(na
     assert not (hasattr(zv.Chain, name) and hasattr(zv.Hexapod, name))
     for text in OTHER_NAMES[name]:
         assert any(hasattr(kind, word_of(text)) for kind in (zv.Chain, zv.Hexapod)), text
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("rnea", "it is a method here, `Chain.inverse_dynamics`"),
+        ("mj_step", "it is a method here, `Chain.simulate(t_end, dt)`"),
+        ("ik", "it is a method here, `Chain.ik`"),
+        ("singularity", "it is a method here, `Hexapod.singularity`"),
+        ("buildModelFromUrdf", "it is called `Chain.from_urdf(path)` here"),
+        ("MjModel", "it is called `Linkage.from_mjcf(path)` here"),
+    ],
+)
+def test_the_package_tells_where_functions_of_other_packages_are(name, told):
+    with pytest.raises(AttributeError) as caught:
+        getattr(zv, name)
+    assert str(caught.value) == f"module 'zveno' has no attribute '{name}': {told}"
+
+
+@pytest.mark.parametrize("text", sorted(set(MAKERS.values())))
+def test_makers_exist(text):
+    found = zv
+    for name in text.partition("(")[0].split("."):
+        found = getattr(found, name)
+    assert callable(found)
 
 
 def test_a_misspelled_attribute_is_answered_with_the_nearest():
@@ -177,6 +212,12 @@ def test_a_part_that_has_no_name_is_found_by_its_place():
 
 
 # ---- what is shown -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [zv.Chain, zv.Hexapod])
+def test_help_shows_the_arguments_of_python_not_those_of_the_core(kind):
+    text = pydoc.plain(pydoc.render_doc(kind))
+    assert "self: zveno._core" not in text and "__init__(self, " in text
 
 
 def test_modules_show_their_public_names_only():

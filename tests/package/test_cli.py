@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import preloaded
 import pytest
 from typer.testing import CliRunner
 from zveno import study
@@ -237,7 +238,7 @@ def test_info_of_a_broken_file_is_one_line_and_exit_code_1(tmp_path, content):
     path = tmp_path / "broken.urdf"
     if content is not None:
         path.write_text(content)
-    result = console_script("info", path)
+    result = preloaded.run("info", path, module="zveno")
     assert result.returncode == 1
     assert "broken.urdf" in one_line(result.stderr)
     assert result.stdout == ""

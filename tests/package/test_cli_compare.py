@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import sysconfig
 import time
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from zveno.bench.timing import Times, call, measure
 
-BENCH = Path(__file__).parents[2] / "bench"
+ROOT = Path(__file__).parents[2]
+BENCH = ROOT / "bench"
 
 
 @pytest.fixture(autouse=True)
@@ -129,6 +135,41 @@ def test_what_cpp_needs_is_asked_for_before_anything_is_measured(monkeypatch, tm
         compare.require_tools(compiled=False, cpp=True)
 
 
-def test_the_extra_that_is_named_brings_it():
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    assert any(need.startswith("cmeel-eigen") for need in project["optional-dependencies"]["bench"])
+def brought_by(extra):
+    """Distributions that `pip install "zveno[extra]"` brings into an empty environment."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    todo, seen = [Requirement(f"zveno[{extra}]")], set()
+    while todo:
+        need = todo.pop()
+        if (what := (canonicalize_name(need.name), frozenset(need.extras))) in seen:
+            continue
+        seen.add(what)
+        if need.name == "zveno":
+            todo += [Requirement(text) for name in need.extras for text in extras[name]]
+            continue
+        needs = map(Requirement, metadata.distribution(need.name).requires or [])
+        todo += [x for x in needs if not x.marker or any(x.marker.evaluate({"extra": e}) for e in ("", *need.extras))]
+    return {name for name, _ in seen} - {"zveno"}
+
+
+@pytest.mark.slow
+def test_the_extra_brings_what_the_set_up_of_cpp_needs(tmp_path):
+    """Configured and preprocessed with the headers and libraries of its distributions, and no others."""
+    prefix = tmp_path / "prefix"
+    for name in brought_by("bench"):
+        for file in metadata.distribution(name).files or ():
+            if file.parts[0] == "cmeel.prefix" and file.parts[1] in ("include", "lib"):
+                link = prefix.joinpath(*file.parts[1:3])
+                link.parent.mkdir(parents=True, exist_ok=True)
+                if not link.is_symlink():
+                    link.symlink_to(Path(str(metadata.distribution(name).locate_file("")), *file.parts[:3]))
+    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
+    for command in (
+        ["cmake", "-S", BENCH / "cpp", "-B", tmp_path / "build", "-G", "Ninja", f"-DPINOCCHIO_PREFIX={prefix}"],
+        ["c++", "-std=c++17", "-E", "-o", os.devnull]
+        + [f"-I{folder}" for folder in (ROOT / "cpp", prefix / "include", prefix / "include" / "eigen3")]
+        + [BENCH / "cpp" / "pinocchio_engine.cpp"],
+    ):
+        words = [str(word) for word in command]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, "PATH": path})
+        assert done.returncode == 0, done.stderr

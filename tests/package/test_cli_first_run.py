@@ -5,19 +5,23 @@ from __future__ import annotations
 import base64
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
 import sys
+import tomllib
 from html.parser import HTMLParser
+from pathlib import Path
 
+import preloaded
 import pytest
+import typer
 import zveno as zv
 from typer.testing import CliRunner
 from zveno import versions
 from zveno.cli import app
 
+ROOT = Path(__file__).parents[2]
 MODELS = ["two_link", "puma560", "docking_ring:UPS", "docking_ring:RSU"]
 
 
@@ -29,10 +33,10 @@ def run(tmp_path, monkeypatch):
     return lambda *arguments: CliRunner().invoke(app, [str(a) for a in arguments])
 
 
-def start(*arguments, stdout=subprocess.PIPE, **environment):
-    command = [sys.executable, "-m", "zveno", *map(str, arguments)]
-    env = {**os.environ, "COLUMNS": "80", **environment}
-    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, env=env, check=False)
+def start(*arguments, stdout=None, **environment):
+    return preloaded.run(
+        *arguments, module="zveno", stdout=stdout, environment={**os.environ, "COLUMNS": "80", **environment}
+    )
 
 
 def narrow(text):
@@ -42,32 +46,26 @@ def narrow(text):
 
 def on_a_terminal(*arguments, columns=80, **environment):
     """What a person sees: stdout and stderr of the command on a terminal."""
-    master, slave = pty.openpty()
     env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm-256color", **environment}
-    command = [sys.executable, "-m", "zveno", *map(str, arguments)]
-    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=env)
-    os.close(slave)
-    parts = []
-    while True:
-        try:
-            part = os.read(master, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        parts.append(part)
-    os.close(master)
-    return process.wait(), b"".join(parts).decode().replace("\r\n", "\n")
+    return preloaded.on_a_terminal(*arguments, module="zveno", environment=env)
 
 
 def test_without_arguments_it_says_what_one_can_do_next():
-    result = start()
-    assert result.returncode == 0
+    command = [sys.executable, "-m", "zveno"]
+    result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "COLUMNS": "80"}, check=True)
     for command in ("demo", "info", "export", "bench", "doctor", "--help"):
         assert f"zveno {command}" in narrow(result.stdout)
 
 
-@pytest.mark.parametrize("command", [(), ("demo",), ("info",), ("export",), ("bench",), ("doctor",)])
+def commands(group=None, before=()):
+    """All commands with those of their groups."""
+    group = group or typer.main.get_command(app)
+    for name, command in getattr(group, "commands", {}).items():
+        yield (*before, name)
+        yield from commands(command, (*before, name))
+
+
+@pytest.mark.parametrize("command", [(), *commands()], ids=" ".join)
 def test_help_fits_80_columns_and_tells_of_completion(run, command):
     text = narrow(run(*command, "--help").output)
     if not command:
@@ -193,6 +191,15 @@ def test_doctor_shows_versions_threads_extras_and_compiler(run, capsys):
     assert data["threads"]["used"] >= 1
 
 
+def test_doctor_knows_what_every_extra_of_a_user_brings():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    brought = {extra: tuple(re.split("[<>=]", need)[0] for need in needs) for extra, needs in extras.items()}
+    for extra in ("all", "test", "docs", "bench", "lint"):  # of extras, of developers
+        del brought[extra]
+    assert brought == {extra: parts for extra, parts in versions.EXTRAS.items() if extra != "bench"}
+    assert list(versions.versions()["extras"]) == list(versions.EXTRAS)
+
+
 def test_doctor_names_the_command_for_a_missing_extra(monkeypatch):
     known = versions._version
     monkeypatch.setattr(versions, "_version", lambda name: None if name == "llvmlite" else known(name))
@@ -223,7 +230,10 @@ def test_doctor_says_when_the_processor_could_do_more_than_the_installation(avai
 
 def test_doctor_works_without_the_extra_that_the_other_commands_need(tmp_path):
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['typer'] = None\n")
-    result = start("doctor", PYTHONPATH=os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "zveno", "doctor"]
+    env = {**os.environ, "PYTHONPATH": path}
+    result = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
     assert "instructions" in result.stdout
     assert 'pip install "zveno[cli]"' in result.stderr
 
@@ -259,6 +269,24 @@ def test_info_of_every_model_by_name_and_from_our_json(run, tmp_path, name):
         data.pop("warnings")  # built-in models are not suspected
     assert saved == built_in
     assert saved["name"] == model.name
+
+
+@pytest.mark.parametrize("name", ["four_bar", "delta_robot", "excavator"])
+def test_info_of_a_closed_mechanism_shows_constraints_and_the_open_chain(run, tmp_path, name):
+    linkage = getattr(zv.mechanisms, name)()
+    linkage.save(tmp_path / "model.json")
+    shown = narrow(run("info", "model.json").output)
+    data = json.loads(run("info", "model.json", "--json").output)
+    assert data["kind"] == "linkage" and data["n"] == linkage.n
+    assert sum(len(row["equations"]) for row in data["constraints"]) == linkage.m
+    for row in data["constraints"]:
+        assert row["kind"] in shown
+    refused = run("export", "model.json", "-f", "bias", "-o", "code")
+    assert refused.exit_code == 1 and "is a linkage, expected a chain or a hexapod" in refused.stderr
+
+
+def test_info_shows_no_rounding_of_zero(run):
+    assert "e-1" not in run("info", "docking_ring:UPS").output
 
 
 def test_info_of_a_ring_shows_legs_limits_and_the_nominal_pose(run):
@@ -316,12 +344,10 @@ def test_errors_on_a_terminal_are_broken_between_words():
     assert words <= set(re.findall(r"\w+", text))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "environment"), [(["--no-color"], {}), ([], {"NO_COLOR": "1"}), ([], {"TERM": "dumb"})]
-)
-def test_colour_can_be_switched_off(arguments, environment):
+def test_colour_can_be_switched_off():
     assert "\x1b[" in on_a_terminal("info", "two_link")[1]
-    assert "\x1b[" not in on_a_terminal("info", "two_link", *arguments, **environment)[1]
+    for arguments, environment in ((["--no-color"], {}), ([], {"NO_COLOR": "1"}), ([], {"TERM": "dumb"})):
+        assert "\x1b[" not in on_a_terminal("info", "two_link", *arguments, **environment)[1]
 
 
 def test_an_unknown_command_names_the_nearest():

@@ -10,6 +10,7 @@ import pinocchio as pin
 import pytest
 import zveno as zv
 from engines.mujoco import to_mujoco
+from zveno.model.other_names import OTHER_NAMES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "coming-from.md").read_text(encoding="utf-8")
 URDF = """
@@ -326,3 +327,13 @@ def test_mujoco_and_zveno_give_the_same(row, arm):
 def test_names_of_zveno_on_the_page_exist():
     for name in re.findall(r"`arm\.(\w+)", PAGE):
         assert hasattr(zv.Chain, name), name
+
+
+def test_functions_of_others_on_the_page_are_answered():
+    parts = {"AddModels", "Finalize", "Force"}  # of a description, which are plain arrays and one call here
+    tables = "".join(re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE))
+    names = set(re.findall(r"`(?:pin|rtb|robot|plant|frame)\.(\w+)[(`]|`(mj_\w+)", tables))
+    assert len(names) > 40
+    for name in {first or second for first, second in names} - parts:
+        with pytest.raises(AttributeError, match=r"it is (called|a method)"):
+            getattr(zv.Chain if name in OTHER_NAMES else zv, name)

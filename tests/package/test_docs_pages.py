@@ -138,5 +138,9 @@ def test_docstrings_cite_works_by_author():
 def test_install_page_lists_the_extras():
     page = (ROOT / "docs/start/install.md").read_text(encoding="utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = set(project["optional-dependencies"]) - {"lint"}
-    assert set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)) == extras
+    extras = project["optional-dependencies"]
+    rows = dict(re.findall(r"^\| `([\w-]+)` \| ([^|]+) \|", page, re.MULTILINE))
+    assert set(rows) == set(extras) - {"lint"}
+    for extra in set(rows) - {"all", "docs", "test", "bench"}:
+        for name in rows[extra].lower().split(", "):
+            assert any(need.startswith(name) for need in extras[extra]), f"{extra} does not bring {name}"

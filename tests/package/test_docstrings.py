@@ -51,9 +51,9 @@ DOCUMENTED = dict(documented())
 FLAGS = doctest.NORMALIZE_WHITESPACE
 
 
-@pytest.mark.parametrize("name", DOCUMENTED)
-def test_every_public_function_has_an_example(name):
-    assert ">>> " in DOCUMENTED[name]
+def test_every_public_function_has_an_example():
+    assert len(DOCUMENTED) > 150
+    assert not [name for name, doc in DOCUMENTED.items() if ">>> " not in doc]
 
 
 @pytest.mark.parametrize("owner", [_core.Chain, _core.Hexapod], ids=["Chain", "Hexapod"])

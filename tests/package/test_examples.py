@@ -7,6 +7,7 @@ import sysconfig
 from pathlib import Path
 
 import numpy as np
+import preloaded
 import pytest
 import zveno as zv
 
@@ -25,8 +26,17 @@ def run(*command, cwd):
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_python_example_runs_without_a_warning(script, tmp_path):
-    assert run(sys.executable, "-W", "error", script, cwd=tmp_path)
+def test_python_example_runs_without_a_warning_and_leaves_no_file(script, tmp_path):
+    done = preloaded.run(script, strict=True, folder=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_python_examples_draw_simulate_and_read_a_spreadsheet():
+    code = [script.read_text(encoding="utf-8") for script in SCRIPTS]
+    for word in (".plot(", ".simulate(", "csv.reader("):
+        assert any(word in text for text in code), word
 
 
 @pytest.mark.types

@@ -104,12 +104,9 @@ def test_import_loads_nothing_that_only_some_users_need(tmp_path):
 
 
 def test_import_takes_less_than_a_fifth_of_a_second_beyond_numpy(tmp_path):
-    def cost():
-        lines = check_python("-X", "importtime", "-c", "import numpy, zveno", cwd=tmp_path).stderr.splitlines()
-        (line,) = [line for line in lines if line.endswith("| zveno")]
-        return int(line.split("|")[1]) * 1e-6
-
-    assert min(cost() for _ in range(5)) < 0.2
+    # of the processor: others who use it do not count
+    code = "import time, numpy; begin = time.process_time(); import zveno; print(time.process_time() - begin)"
+    assert min(float(check_python("-c", code, cwd=tmp_path).stdout) for _ in range(5)) < 0.2
 
 
 # ---- types ------------------------------------------------------------------------------------------------------

@@ -15,13 +15,19 @@ K_LATCH, C_LATCH, TAU, AXIAL, LATERAL = 1.5e5, 1500.0, 0.25, 8e-3, 20e-3
 LEAN, TAPER = (R_ROOT - R_TIP) / HEIGHT, (W_ROOT - W_TIP) / HEIGHT
 
 
+def cross(a, b):
+    """np.cross of rows of three, without its overhead."""
+    (a0, a1, a2), (b0, b1, b2) = a.T, b.T
+    return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0]).T
+
+
 def step(x):
-    c = np.clip(x, 0, 1)
+    c = np.minimum(np.maximum(x, 0), 1)
     return c * c * (3 - 2 * c)
 
 
 def ramp(x, e):
-    c = np.clip(x / e, 0, 1)
+    c = np.minimum(np.maximum(x / e, 0), 1)
     return e * c**3 * (1 - c / 2) + np.maximum(x - e, 0)
 
 
@@ -89,7 +95,7 @@ def contact(o_a, R_a, v_a, w_a, o_b, R_b, v_b, w_b):
         if not hit.any():
             continue
         at, n = at[hit], normal[hit] @ p[1].T
-        v = q[2] + np.cross(q[3], at - q[0]) - p[2] - np.cross(p[3], at - p[0])
+        v = q[2] + cross(q[3], at - q[0]) - p[2] - cross(p[3], at - p[0])
         vn = (v * n).sum(axis=1)
         push = k * length[hit] * window[hit] * ramp(depth[hit], BLEND) * np.maximum(0, 1 - DAMPING * vn)
         vt = v - vn[:, None] * n
@@ -97,7 +103,7 @@ def contact(o_a, R_a, v_a, w_a, o_b, R_b, v_b, w_b):
         f = push[:, None] * n - drag[:, None] * vt
         sign = 1 if q is b else -1
         force += sign * f.sum(axis=0)
-        moment += sign * np.cross(at, f).sum(axis=0)
+        moment += sign * cross(at, f).sum(axis=0)
     return force, moment
 
 
@@ -113,11 +119,11 @@ def latch(t, closed, o_a, R_a, v_a, w_a, o_b, R_b, v_b, w_b):
     force, moment, each = np.zeros(3), np.zeros(3), []
     for j, (begin, gap_0) in closed.items():
         x = o_b + R_b @ S @ LATCHES[j]
-        rate = R_a.T @ (v_b + np.cross(w_b, x - o_b) - v_a - np.cross(w_a, x - o_a))
+        rate = R_a.T @ (v_b + cross(w_b, x - o_b) - v_a - cross(w_a, x - o_a))
         gap = latch_gap(o_a, R_a, o_b, R_b, j)
         f = K_LATCH * (gap - gap_0 * np.exp(-(t - begin) / TAU)) + C_LATCH * rate
         force -= R_a @ f
-        moment -= np.cross(x, R_a @ f)
+        moment -= cross(x, R_a @ f)
         each.append(np.linalg.norm(f))
     return force, moment, each
 

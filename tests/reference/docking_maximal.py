@@ -8,6 +8,7 @@ of `docking.py` beside it.
 import numpy as np
 
 from . import docking as ref
+from .docking import cross
 
 X, Y, Z = np.eye(3)
 LEGS, BODIES = 6, 15
@@ -17,15 +18,12 @@ HEIGHT, SLIDE, DRIVE = 0.38, 0.25, 1e-4 * (2 * np.pi / 0.020) ** 2
 COM_A, COM_B = np.array([-3.5, 0, 0]), np.array([-15.0, 0, 0])
 
 
-def cross(a, b):
-    """np.cross of rows of three, without its overhead."""
-    return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
-
-
 def skew(a):
-    zero = 0 * a[..., 0]
-    rows = [(zero, -a[..., 2], a[..., 1]), (a[..., 2], zero, -a[..., 0]), (-a[..., 1], a[..., 0], zero)]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    out = np.zeros((*a.shape, 3))
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        out[..., k, j], out[..., j, k] = a[..., i], -a[..., i]
+    return out
 
 
 def turns(q):
@@ -62,9 +60,9 @@ class Maximal:
         span = HEIGHT * X + self.tip - self.base
         self.length = np.linalg.norm(span, axis=1)
         x = span / self.length[:, None]
-        z = np.cross(x, self.base / np.linalg.norm(self.base, axis=1)[:, None])
+        z = cross(x, self.base / np.linalg.norm(self.base, axis=1)[:, None])
         z /= np.linalg.norm(z, axis=1)[:, None]
-        self.axes = np.stack([x, np.cross(z, x), z], axis=2)  # of housings and rods in the nominal pose
+        self.axes = np.stack([x, cross(z, x), z], axis=2)  # of housings and rods in the nominal pose
         self.mass = np.array([12e3, 45.0, *[4.0] * 6, *[2.5] * 6, 350e3])
         rod, housing = cylinder(2.5, 0.018, 0.28), cylinder(4.0, 0.030, 0.30)
         bodies = [np.diag([22e3, 70e3, 70e3]), np.diag([15.5, 8.2, 8.2]), *[housing] * 6, *[rod] * 6]
@@ -83,7 +81,7 @@ class Maximal:
         o_b = np.array([HEIGHT + OFFSET + gap, *offset])
         q[STATION], x[STATION] = quaternion(R_b), o_b + R_b @ COM_B
         v[:STATION] = closing * X
-        v[STATION], w[STATION] = np.array([0, *lateral]) + np.cross(w_b, R_b @ COM_B), w_b
+        v[STATION], w[STATION] = np.array([0, *lateral]) + cross(np.array(w_b), R_b @ COM_B), w_b
         return np.concatenate([x.ravel(), q.ravel(), v.ravel(), w.ravel()])
 
     def parts(self, y):
@@ -94,8 +92,8 @@ class Maximal:
     def rings(self, x, R, v, w):
         arm = R[RING] @ (OFFSET * X)
         far = -R[STATION] @ COM_B
-        a = (x[RING] + arm, R[RING], v[RING] + np.cross(w[RING], arm), w[RING])
-        return a, (x[STATION] + far, R[STATION], v[STATION] + np.cross(w[STATION], far), w[STATION])
+        a = (x[RING] + arm, R[RING], v[RING] + cross(w[RING], arm), w[RING])
+        return a, (x[STATION] + far, R[STATION], v[STATION] + cross(w[STATION], far), w[STATION])
 
     def loads(self, t, a, b):
         force, moment = ref.contact(*a, *b)
@@ -184,7 +182,7 @@ class Maximal:
         a, b = self.rings(x, R, v, w)
         force, moment, each = self.loads(t, a, b)
         axis, _, _, gap, _ = self.strokes(x, R, v, w)
-        load = (-a[1].T @ force, -a[1].T @ (moment - np.cross(a[0], force)))
+        load = (-a[1].T @ force, -a[1].T @ (moment - cross(a[0], force)))
         return t, *load, max(each, default=0.0), (axis * gap).sum(1)
 
     def run(self, y, dt, after):

@@ -134,7 +134,8 @@ def skew(a):
 
 
 def cross(a, b):
-    return skew(a) @ b
+    (a0, a1, a2), (b0, b1, b2) = a.tolist(), b.tolist()
+    return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
 
 
 def steiner(m, d):
@@ -179,6 +180,7 @@ def pad(rows, width):
 def leg_kinematics(leg, p, pd=None):
     """(5)-(12), relative to the base, in frame 0; lists start with the base."""
     n = leg.n
+    moves = pd is not None
     pd = np.zeros(n) if pd is None else pd
     zero = np.zeros(3)
     k = SimpleNamespace(
@@ -191,14 +193,19 @@ def leg_kinematics(leg, p, pd=None):
         step = offset + gamma.T @ t  # (6)
         rho = k.tau[j].T @ step  # (6)
         e = (gamma @ k.tau[j]).T @ joint.axis  # (7)
-        column = np.outer(e, np.eye(n)[j])
+        column = np.zeros((3, n))
+        column[:, j] = e
         relative = e * pd[j]
         om_rel, v_rel = (relative, zero) if joint.revolute else (zero, relative)
         om, eps = k.om[j], k.eps[j]
         k.R.append(k.R[j] + column * joint.revolute)  # (8)
         k.T.append(k.T[j] - skew(rho) @ k.R[j] + column * (not joint.revolute))  # (9)
-        k.w.append(k.w[j] + cross(eps, rho) + cross(om, cross(om, rho)) + 2 * cross(om, v_rel))  # (10)
-        k.eps.append(eps + cross(om, om_rel))  # (11)
+        if moves:
+            k.w.append(k.w[j] + cross(eps, rho) + cross(om, cross(om, rho)) + 2 * cross(om, v_rel))  # (10)
+            k.eps.append(eps + cross(om, om_rel))  # (11)
+        else:
+            k.w.append(zero)
+            k.eps.append(zero)
         k.om.append(om + om_rel)
         k.beta.append(beta)
         k.step.append(step)
@@ -221,10 +228,10 @@ def ring_axis(leg, alpha):
     return (leg.gamma_C @ alpha)[2]  # (13)
 
 
-def leg_constraints(leg, p, r, alpha, pd=None, om_C=None):
-    """C^d, C^i and c of (28); c needs the rates."""
+def leg_constraints(leg, p, r, alpha, pd=None, om_C=None, k=None):
+    """C^d, C^i and c of (28); c needs the rates; k: leg_kinematics if they are known."""
     om_C = np.zeros(3) if om_C is None else om_C
-    k = leg_kinematics(leg, p, pd)
+    k = k or leg_kinematics(leg, p, pd)
     Ci = np.hstack([np.eye(3), -alpha.T @ skew(leg.l_C)])  # (29)
     Cd = k.T_L  # (29)
     c = alpha.T @ cross(om_C, cross(om_C, leg.l_C)) - k.w_L  # (30)
@@ -238,8 +245,8 @@ def leg_constraints(leg, p, r, alpha, pd=None, om_C=None):
     return Cd, Ci, c
 
 
-def residual(leg, p, r, alpha):
-    k = leg_kinematics(leg, p)
+def residual(leg, p, r, alpha, k=None):
+    k = k or leg_kinematics(leg, p)
     f = k.r_L - ring_point(leg, r, alpha)  # (14)
     return f if leg.n == 3 else np.append(f, k.e1 @ ring_axis(leg, alpha))  # (14)
 
@@ -251,7 +258,8 @@ def newton(leg, r, alpha, start=None, iterations=30):
     """Joint coordinates of any leg; converges to the branch of the start."""
     p = np.array(leg.start if start is None else start, dtype=float)
     for _ in range(iterations):
-        step = np.linalg.solve(leg_constraints(leg, p, r, alpha)[0], residual(leg, p, r, alpha))
+        k = leg_kinematics(leg, p)
+        step = np.linalg.solve(leg_constraints(leg, p, r, alpha, k=k)[0], residual(leg, p, r, alpha, k))
         p = p - step  # (15)
         if np.abs(step).max() < 1e-14:
             break

@@ -28,8 +28,16 @@ def skew(a):
 
 def turn(axis, angle):
     """Rotation about a unit axis; the angle may be complex."""
-    K = skew(axis)
-    return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * (K @ K)
+    x, y, z = axis.tolist() if isinstance(axis, np.ndarray) else axis
+    s, v = np.sin(angle), 1 - np.cos(angle)
+    a, b, c = v * x, v * y, v * z
+    return np.array(
+        [
+            [1 - b * y - c * z, a * y - s * z, a * z + s * y],
+            [a * y + s * z, 1 - a * x - c * z, b * z - s * x],
+            [a * z - s * y, b * z + s * x, 1 - a * x - b * y],
+        ]
+    )
 
 
 class Tree:

@@ -61,6 +61,10 @@ def test_margin_of_a_ring_is_that_of_the_table(run):
         (("margin", *ONE_AXIS, "--law", "1,1"), "--law is given, but no ring"),
         (("margin", *ONE_AXIS, "--plot", "map.png", "--over", "mass,colour"), "over is ['mass', 'colour']"),
         (("margin", "puma560", "--stiffness", "1"), "puma560 is a chain, expected a docking ring"),
+        (("margin", "--mass", "1", "--stiffness", "1", "--lead", "-1"), "--lead is -1, expected a number >= 0"),
+        (("margin", "--mass", "1", "--stiffness", "1", "--plot", "x.docx"), "Format 'docx' is not supported"),
+        (("measure", "two_link", "--pace", "1e9"), "pace is 1e+09, expected at most 10 s"),
+        (("measure", "two_link", "--deadline", "1e9"), "deadline is 1e+09, expected at most 1e+06 s"),
         (("margin", "docking_ring:UPS", "--law", "1,1"), "--stiffness is missing, that of the ring's face"),
         (("margin", "docking_ring:UPS", "--law", "-1,1", "--stiffness", "1"), "stiffness is -1"),
         (("measure", "two_link", "--steps", "0"), "steps is 0, expected an integer from 1"),
@@ -72,6 +76,42 @@ def test_wrong_options_are_one_line_and_code_2(run, arguments, words):
     done = run(*arguments)
     assert done.exit_code == 2
     assert words in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full")
+def test_what_cannot_be_computed_read_or_written_is_one_line_and_code_1(run, tmp_path):
+    arm, ring = zv.robots.two_link(), zv.mechanisms.docking_ring("RSU")
+    zv.save_rig(arm, tmp_path / "fast.json", qd=[1e200, 1e200])
+    zv.save_rig(ring, tmp_path / "far.json", r=[9, 0, 0], R=np.eye(3))
+    (tmp_path / "deep.json").write_text("[" * 100000)
+    for name in ("full.png", "full.json"):
+        (tmp_path / name).symlink_to("/dev/full")
+    for arguments, words in (
+        (("margin", *ONE_AXIS, "--plot", "full.png"), "No space left on device"),
+        (("measure", "two_link", "--steps", "10", "--out", "full.json"), "cannot write 'full.json': No space left"),
+        (("measure", "fast.json", "--steps", "10"), "start: the mechanism gives results that are not finite"),
+        (("describe", "fast.json"), "start: the mechanism gives results that are not finite"),
+        (("measure", "deep.json", "--steps", "10"), "deep.json: "),
+        (("describe", "deep.json"), "deep.json: "),
+    ):
+        done = run(*arguments)
+        assert done.exit_code == 1
+        assert words in done.stderr and done.stderr.count("\n") == 1
+    for name, words in (
+        ("fast.json", "not finite"),
+        ("far.json", "leg 'leg1' cannot reach"),
+        ("deep.json", "deep.json: is neither"),
+    ):
+        done = CliRunner().invoke(app, ["fmu", name, "-o", "x.fmu", "--platform", "source"])
+        assert done.exit_code in (1, 2)
+        assert words in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "x.fmu").exists()
+
+
+def test_a_rig_file_of_a_ring_has_the_margin_of_its_laws(run, tmp_path):
+    zv.save_rig(zv.mechanisms.docking_ring("UPS"), tmp_path / "ring.json", laws=zv.laws.SpringDamper(400.0, 80.0))
+    data = json.loads(run("margin", "ring.json", "--stiffness", "4e4", "--json").stdout)
+    assert data["margin"]["delay"] == pytest.approx(0.00189590393, rel=1e-8)
 
 
 def test_measure_writes_a_report_with_the_machine(run, tmp_path):

@@ -401,6 +401,8 @@ LAW = zv.laws.SpringDamper(400, 80)
         (lambda: rigs.simulate(rigs.Rig(1, 1, period=1e-3), dt=1e-3), "dt is given, but the rig has a period"),
         (lambda: rigs.simulate(rigs.Rig(1, 1), t_end=1e9, dt=1e-3), "needs 1000000000000 steps"),
         (lambda: rigs.simulate(rigs.Rig(np.eye(2), np.eye(2)), v=[1, 1]), "expected 'held' for a rig of 2 axes"),
+        (lambda: rigs.Rig(1, 1, lag=[1e-3] * 9), "Rig: lag has 9 times, expected at most 8"),
+        (lambda: rigs.Rig(1, 1, robot=[(200, 0.7)] * 9), "Rig: robot has 9 elements, expected at most 8"),
     ],
 )  # fmt: skip
 def test_wrong_numbers_are_refused_in_words(call, words):
@@ -412,6 +414,8 @@ def test_wrong_numbers_are_refused_in_words(call, words):
 def test_wrong_objects_are_refused():
     with pytest.raises(TypeError, match="hexapod is 3, expected a Hexapod"):
         rigs.delay_margin(hexapod=3, contact=np.eye(6))
+    with pytest.raises(TypeError, match=r"^Rig\.of_ring: hexapod is 3, expected a Hexapod"):
+        rigs.Rig.of_ring(3, contact=np.eye(6))
     with pytest.raises(TypeError, match="rig is 3, expected a Rig"):
         rigs.simulate(3)
     with pytest.raises(TypeError, match="plant is 3, expected an object with reset"):

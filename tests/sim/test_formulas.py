@@ -145,7 +145,7 @@ def test_c_refuses_formulas(tmp_path):
     for save in (
         lambda: zv.save_rig(ring, tmp_path / "a.json", period=1e-3, laws=law),
         lambda: zv.save_rig(scenario, tmp_path / "b.json", period=1e-3),
-        lambda: zv.export_step(ring, tmp_path / "step", step=1e-3, laws=law),
+        lambda: zv.export_step(ring, tmp_path / "step", period=1e-3, laws=law),
         lambda: zv.export_fmu(ring, tmp_path / "c.fmu", step=1e-3, laws=law),
     ):
         with pytest.raises(ValueError, match=text):

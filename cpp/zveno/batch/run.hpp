@@ -15,8 +15,8 @@ namespace zveno {
 
 // results of so many numbers are checked while their stores drain; more of them leave the fastest cache before that
 constexpr std::ptrdiff_t kFew = 64;
-// rows of more numbers are written piece by piece, eight rows at a time, which the next cache takes badly; lanes of rows of
-// so many numbers fit the fastest cache, and go from there in order
+// rows of more numbers are written piece by piece, with eight lanes eight rows at a time, which the next cache takes badly;
+// lanes of rows of so many numbers fit the fastest cache, and go from there in order. Four lanes lose a tenth by it
 constexpr std::ptrdiff_t kShortRow = 8, kLongestStaged = 256;
 
 // Where the results of rows stand.
@@ -41,7 +41,7 @@ struct Results {
     past = rows > kStreamed / (static_cast<std::ptrdiff_t>(sizeof(double)) * std::max<std::ptrdiff_t>(numbers, 1));
     std::ptrdiff_t longest = 0;
     for (int k = 0; k < count; ++k) {
-      staged[k] = out[k] && size[k] > kShortRow && (past || (kLanes > 2 && size[k] <= kLongestStaged));
+      staged[k] = out[k] && size[k] > kShortRow && (past || (kLanes > 4 && size[k] <= kLongestStaged));
       if (staged[k]) longest = std::max(longest, size[k]);
     }
     if (!longest) return;

@@ -144,7 +144,11 @@ inline constexpr Slot kSlots[] = {
      "m/s^2, rad/s, rad/s^2",
      "Acceleration of the base origin, angular velocity and angular acceleration of the base, in its own axes."},
     {"weights", {kN}, "1", "Weights nu of the joint efforts in the sum nu . tau."},
-    {"r", {3}, "m", "Centre of mass of the ring in the base frame."},
+    {"r",
+     {3},
+     "m",
+     "Centre of mass of the ring in the base frame; if R is None or not given, a whole pose: a 4x4 matrix, an object "
+     "whose as_matrix() is one, (r, R)."},
     {"R",
      {3, 3},
      "1",

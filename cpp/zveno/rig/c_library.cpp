@@ -1,11 +1,15 @@
 // The functions of zveno.h. Nothing thrown leaves them; after creation nothing is allocated.
 #include <zveno.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <system_error>
 
 #include <zveno/functions/failure.hpp>
 #include <zveno/functions/linkage_job.hpp>
@@ -374,16 +378,25 @@ zv_rig* created(const char* text, std::size_t size, const zv_options* options, i
 
 std::string contents(const char* path) {
   if (!path) throw Refused{ZV_ERROR_ARGUMENT, "path is null"};
+  const auto refuse = [&](const std::string& why) {
+    throw Refused{ZV_ERROR_FILE, joined({"cannot read '", path, "': ", why})};
+  };
+  // opening a pipe would wait for somebody to write to it
+  struct stat found{};
+  if (stat(path, &found) == 0) {
+    if ((found.st_mode & S_IFMT) == S_IFDIR) refuse("it is a folder");
+    if ((found.st_mode & S_IFMT) != S_IFREG) refuse("it is a device or a pipe, expected a file");
+  }
   const auto close = [](std::FILE* f) { std::fclose(f); };
   const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path, "rb"), close);
-  if (!file) throw Refused{ZV_ERROR_FILE, std::string("cannot read '") + path + "'"};
+  if (!file) refuse(std::generic_category().message(errno));
   std::string text;
   char part[65536];
   while (const std::size_t count = std::fread(part, 1, sizeof part, file.get())) {
     text.append(part, count);
-    if (text.size() > kMostBytes) break;
+    if (text.size() > kMostBytes) refuse("it has more than 64 MiB");
   }
-  if (std::ferror(file.get())) throw Refused{ZV_ERROR_FILE, std::string("cannot read '") + path + "'"};
+  if (std::ferror(file.get())) refuse("an error of the device");
   return text;
 }
 
@@ -416,7 +429,10 @@ Pairs pairs_of(const char* text) {
     const std::size_t equal = word.find('=');
     if (equal == word.npos || equal == 0)
       throw Refused{ZV_ERROR_ARGUMENT, "options: '" + word.substr(0, 60) + "', expected key=value"};
-    pairs.emplace_back(word.substr(0, equal), word.substr(equal + 1));
+    const std::string key = word.substr(0, equal);
+    for (const auto& [known, ignored] : pairs)
+      if (known == key) throw Refused{ZV_ERROR_ARGUMENT, "options: '" + key.substr(0, 60) + "' is given twice"};
+    pairs.emplace_back(key, word.substr(equal + 1));
     word.clear();
     any = false;
   };
@@ -442,6 +458,32 @@ std::vector<std::string> listed(const std::string& text) {
       words.back() += c;
   }
   return words;
+}
+
+// links with an external wrench
+std::vector<std::string> loaded_links(const std::string& text) {
+  std::vector<std::string> names = listed(text), sorted = names;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    throw Refused{ZV_ERROR_ARGUMENT, "external names a link twice"};
+  return names;
+}
+
+Vec3<double> point_of(const std::string& text) {
+  const std::vector<std::string> numbers = listed(text);
+  Vec3<double> point{0, 0, 0};
+  bool fine = numbers.size() == 3;
+  try {
+    for (std::size_t i = 0; fine && i < 3; ++i) {
+      const json::Value x = json::parse(numbers[i]);
+      fine = x.kind == json::Value::Kind::number;
+      point[static_cast<int>(i)] = x.number;
+    }
+  } catch (const TextError&) {
+    fine = false;
+  }
+  if (!fine) throw Refused{ZV_ERROR_ARGUMENT, "point is '" + text.substr(0, 60) + "', expected three numbers x,y,z"};
+  return point;
 }
 
 LinkFrame frame_of(const Chain& chain, const std::string& name) {
@@ -520,15 +562,9 @@ void make_chain_function(zv_function& f, const Pairs& options) {
       job.order = static_cast<int>(joints.size());
       std::sort(job.by, job.by + job.order);
     } else if (takes(Param::point, "point")) {
-      const std::vector<std::string> numbers = listed(value);
-      if (numbers.size() != 3) throw Refused{ZV_ERROR_ARGUMENT, "point is not three numbers"};
-      for (std::size_t i = 0; i < 3; ++i) {
-        const json::Value x = json::parse(numbers[i]);
-        if (x.kind != json::Value::Kind::number) throw Refused{ZV_ERROR_ARGUMENT, "point is not three numbers"};
-        point[static_cast<int>(i)] = x.number;
-      }
+      point = point_of(value);
     } else if (takes(Param::external, "external")) {
-      for (const std::string& name : listed(value)) f.frames.push_back(frame_of(chain, name)), f.loads.push_back({});
+      for (const std::string& name : loaded_links(value)) f.frames.push_back(frame_of(chain, name)), f.loads.push_back({});
     } else {
       throw Refused{ZV_ERROR_ARGUMENT, f.name + " does not take '" + key.substr(0, 60) + "'"};
     }
@@ -605,7 +641,7 @@ void make_linkage_function(zv_function& f, const Pairs& options) {
   std::vector<std::string> loaded;
   for (const auto& [key, value] : options) {
     if (key == "external" && row.takes(Param::external))
-      loaded = listed(value);
+      loaded = loaded_links(value);
     else if (key == "external_frame" && row.takes(Param::external_frame))
       job.tree.external_in_links = second(key, value, "world", "link");
     else

@@ -654,12 +654,16 @@ void read_start(const Object& o, const std::vector<double>& nominal, Description
   } else {
     d.start.assign(13, 0.0);
     const Object start(given ? *given : none, "start", {"r", "quaternion", "u"});
-    if (start.find("r"))
+    if (start.find("r")) {
       start.numbers("r", 3, d.start.data()), start.numbers("quaternion", 4, d.start.data() + 3);
-    else if (!nominal.empty())
+      double square = 0;
+      for (int i = 3; i < 7; ++i) square += d.start[static_cast<std::size_t>(i)] * d.start[static_cast<std::size_t>(i)];
+      if (!(std::fabs(square - 1) < 1e-6)) fail("start", "quaternion is no rotation: the sum of its squares is not 1");
+    } else if (!nominal.empty()) {
       std::copy_n(nominal.data(), 3, d.start.data()), quaternion(nominal.data() + 3, d.start.data() + 3);
-    else
+    } else {
       fail("start", "r is missing, and the hexapod has no nominal pose");
+    }
     if (start.find("u")) start.numbers("u", 6, d.start.data() + 7);
   }
   require_finite("start", d.start);
@@ -719,7 +723,7 @@ Description read_description(std::string_view text) {
   if (d.chain && d.chain->n() == 0) fail("chain", "has no moving joint");
 
   d.period = o.number("period", d.period);
-  if (!(d.period > 0 && d.period <= 1e6)) refuse("rig", "period", o.find("period"), "a number > 0, s");
+  if (!(d.period > 0 && d.period <= 1e6)) refuse("rig", "period", o.find("period"), "a number > 0 and at most 1e6, s");
   d.substeps = o.whole("substeps", 1, 1, 10000);
   const std::string method = o.text("method", "rk4");
   if (method != "rk4" && method != "semi-implicit") refuse("rig", "method", o.find("method"), "'rk4' or 'semi-implicit'");

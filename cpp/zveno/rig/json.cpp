@@ -42,6 +42,7 @@ class Reader {
 
   Value read(int depth) {
     if (depth > kDeepest) fail("nested too deeply");
+    if (++values_ > kMostValues) fail("more than a million values");
     skip();
     Value v;
     switch (peek()) {
@@ -182,6 +183,7 @@ class Reader {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::size_t values_ = 0;
 };
 
 }  // namespace

@@ -28,6 +28,8 @@ struct Value {
 };
 
 constexpr int kDeepest = 32;
+// a value takes a hundred bytes and more, its text two
+constexpr std::size_t kMostValues = 1000000;
 
 // throws TextError
 Value parse(std::string_view text);

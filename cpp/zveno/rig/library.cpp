@@ -1,8 +1,15 @@
 // The functions of zveno.hpp, with the kernels this library was compiled with.
+#include <algorithm>
+
 #include <zveno/batch/compute.hpp>
 #include <zveno/batch/rows.hpp>
 #include <zveno/functions/failure.hpp>
+#include <zveno/support/instruction_sets.hpp>
 #include <zveno/zveno.hpp>
+
+#if !defined(ZVENO_LIBRARY_ISA)
+#define ZVENO_LIBRARY_ISA "baseline"
+#endif
 
 namespace zveno {
 
@@ -31,20 +38,32 @@ Rows one_row(std::initializer_list<std::pair<Param, const double*>> in, double* 
   return rows;
 }
 
+// a program that was carried to a lesser processor says so instead of ending by a signal
+const KernelTable& kernels() {
+  static const KernelTable& table = []() -> const KernelTable& {
+    const std::vector<std::string> levels = cpu_levels();
+    if (std::find(levels.begin(), levels.end(), ZVENO_LIBRARY_ISA) == levels.end())
+      throw std::runtime_error("this zveno was compiled for processors with " ZVENO_LIBRARY_ISA
+                               ", which this one has not; for programs that go elsewhere build it with ZVENO_ALL_ISAS=ON");
+    return offered_kernels();
+  }();
+  return table;
+}
+
 }  // namespace
 
 void evaluate(const Job& job, const Rows& rows, int threads) {
   if (serial_only(job.method) && !job.chain->topology().serial)
     throw std::invalid_argument("this method exists only for serial chains, and model '" + job.chain->name() + "' branches");
   if (job.function == Function::section_load && !job.section) throw std::invalid_argument("section_load needs a section");
-  const Failure failure = compute(offered_kernels(), job, rows, threads);
+  const Failure failure = compute(kernels(), job, rows, threads);
   if (!failure || rows.status) return;
   throw_common(failure);
   throw SingularityError(job.chain->joint_names()[failure.part], failure.row, failure_text(*job.chain, failure, true));
 }
 
 void evaluate(const HexJob& job, const Rows& rows, int threads) {
-  const Failure failure = compute(offered_kernels(), job, rows, threads);
+  const Failure failure = compute(kernels(), job, rows, threads);
   if (!failure || rows.status) return;
   throw_common(failure);
   throw LegError(*job.hexapod, failure, failure_text(*job.hexapod, failure, true));

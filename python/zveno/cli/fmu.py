@@ -63,7 +63,7 @@ def fmu(
         )
     except OSError as error:
         fail(f"fmu: cannot write {out!r}: {error.strerror or one_line(error).removeprefix('export_fmu: ')}", 1)
-    except (Error, ValueError, TypeError) as error:
+    except (Error, ValueError, TypeError, ArithmeticError) as error:
         fail(f"fmu: {one_line(error).removeprefix('export_fmu: ')}", 2)
     for line in warned:
         complain(f"Warning: {line}")

@@ -53,6 +53,8 @@ def identify(
     chain, warned = load("identify", model)
     if not isinstance(chain, Chain | Hexapod):
         fail(f"identify: {model} is neither a chain nor a hexapod", 1)
+    if not Path(log).is_file():
+        fail(f"identify: there is no file {log!r}", 1)
     folder = Path(out)
     if not out:
         fail("identify: -o is '', expected the name of a directory", 2)

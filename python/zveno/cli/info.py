@@ -10,9 +10,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from .. import Chain, Hexapod, OpCount
+from .. import Chain, Hexapod, Linkage, OpCount
 from ..opcount import operations
-from .output import MODEL_HELP, bullets, complete_model, load, new_console, new_table, show, write_json
+from .output import MODEL_HELP, bullets, complete_model, load_any, new_console, new_table, show, write_json
 
 FUNCTIONS: Final = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics")
 COUNTED: Final = ("mul", "add", "div", "sqrt", "trig", "total")
@@ -24,13 +24,17 @@ def info(
     json_output: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Show joints or legs, links, totals, operation counts and warnings of a model."""
-    mechanism, messages = load("info", model, strict=strict)
-    chain = isinstance(mechanism, Chain)
-    data = _describe(mechanism, messages) if isinstance(mechanism, Chain) else _describe_ring(mechanism, messages)
+    mechanism, messages = load_any("info", model, strict=strict)
+    if isinstance(mechanism, Hexapod):
+        data, report = _describe_ring(mechanism, messages), _ring_report
+    elif isinstance(mechanism, Chain):
+        data, report = _describe(mechanism, messages), _info_report
+    else:
+        data, report = _describe_linkage(mechanism, messages), _linkage_report
     if json_output:
         write_json(data)
     else:
-        show(new_console(), _info_report(data) if chain else _ring_report(data))
+        show(new_console(), report(data))
 
 
 def _counts(count: OpCount) -> dict[str, int]:
@@ -50,6 +54,14 @@ def _describe(chain: Chain, messages: list[str]) -> dict[str, Any]:
         "operations": {name: _counts(operations(chain, name)) for name in FUNCTIONS},
         "warnings": messages,
     }
+
+
+def _describe_linkage(linkage: Linkage, messages: list[str]) -> dict[str, Any]:
+    tree = _describe(linkage.chain, messages)
+    constraints = [
+        {"name": c.name, "kind": c.kind, "between": c._sides(), "equations": list(c.rows)} for c in linkage.constraints
+    ]
+    return {**tree, "kind": "linkage", "name": linkage.name, "equations": linkage.m, "constraints": constraints}
 
 
 def _describe_ring(ring: Hexapod, messages: list[str]) -> dict[str, Any]:
@@ -111,7 +123,7 @@ def _ring_report(data: dict[str, Any]) -> Iterable[Table | Text]:
             _vector(leg["base"]),
             _vector(leg["ring"]),
             " .. ".join("-" if x is None else f"{x:.3g}" for x in bounds) + f" {unit}" if limited else "unlimited",
-            "-" if pose is None else f"{pose['actuated'][k] + 0.0:.3g} {unit}",
+            "-" if pose is None else f"{_tidy(pose['actuated'][k]):.3g} {unit}",
             f"{masses['legs'][k]:.3g}",
         )
     yield table
@@ -155,6 +167,19 @@ def _info_report(data: dict[str, Any]) -> Iterable[Table | Text]:
     yield _warnings(data)
 
 
+def _linkage_report(data: dict[str, Any]) -> Iterable[Table | Text]:
+    count = len(data["constraints"])
+    yield Text.assemble(
+        (data["name"], "bold"),
+        f": closed mechanism, {count} constraint{'s' * (count != 1)}, {data['equations']} equations; opened it is",
+    )
+    table = new_table("Constraints", ["constraint", "kind", "between", "equations"], left=3)
+    for row in data["constraints"]:
+        table.add_row(row["name"], row["kind"], row["between"], str(len(row["equations"])))
+    tree, *rest = _info_report(data)
+    yield from (tree, table, *rest)
+
+
 def _operation_table(data: dict[str, Any]) -> Table:
     counts = new_table("Operations of one call", ["", *COUNTED])
     for name, count in data["operations"].items():
@@ -167,5 +192,10 @@ def _warnings(data: dict[str, Any]) -> Table | Text:
     return bullets(f"Warnings ({len(warned)})", warned, "bold yellow") if warned else Text("No warnings.")
 
 
+def _tidy(value: float) -> float:
+    """Without what rounding leaves of zero."""
+    return 0.0 if abs(value) < 1e-12 else value
+
+
 def _vector(values: Iterable[float]) -> str:
-    return " ".join(f"{value:.3g}" for value in values)
+    return " ".join(f"{_tidy(value):.3g}" for value in values)

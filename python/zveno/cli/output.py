@@ -86,7 +86,17 @@ def write_json(data: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(data, indent=2, allow_nan=False) + "\n")
 
 
-def load(command: str, model: str, *, strict: bool = False, snap: float = SNAP) -> tuple[Chain | Hexapod, list[str]]:
+def load(command: str, model: str, *, snap: float = SNAP) -> tuple[Chain | Hexapod, list[str]]:
+    """The chain or hexapod of a file, or a built-in one, and the warnings about it."""
+    found, messages = load_any(command, model, snap=snap)
+    if isinstance(found, Linkage):
+        fail(f"{command}: {model} is a linkage, expected a chain or a hexapod", 1)
+    return found, messages
+
+
+def load_any(
+    command: str, model: str, *, strict: bool = False, snap: float = SNAP
+) -> tuple[Chain | Hexapod | Linkage, list[str]]:
     """The model of a file, or a built-in one, and the warnings about it."""
     if not (math.isfinite(snap) and 0 <= snap < 0.1):
         fail(f"{command}: --snap is {snap:g}, expected 0 to 0.1 rad", 2)
@@ -101,8 +111,6 @@ def load(command: str, model: str, *, strict: bool = False, snap: float = SNAP) 
         except (Error, ValueError, TypeError, RecursionError) as error:
             text = one_line(error)
             fail(f"{command}: {text if model in text else f'{model}: {text}'}", 1)
-    if isinstance(found, Linkage):
-        fail(f"{command}: {model} is a linkage, expected a chain or a hexapod; its chain has a file of its own", 1)
     return found, [str(item.message) for item in caught]
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 from rich.text import Text
@@ -16,7 +18,6 @@ from .output import (
     complain,
     complete_model,
     fail,
-    load,
     new_console,
     new_table,
     one_line,
@@ -27,6 +28,10 @@ from .rig_options import RIG_HELP, model_of, with_options
 
 if TYPE_CHECKING:
     from ..rigs import Rig
+    from ..rigs.compensation import Compensation
+
+# of what was asked for rightly; ArithmeticError: results that are not finite
+FAILURES: Final = (Error, ImportError, OSError, ArithmeticError, MemoryError)
 
 app = typer.Typer(
     name="rig",
@@ -61,8 +66,18 @@ def _law(command: str, text: str | None) -> laws.Law | None:
 
 def _refused(command: str, error: Exception) -> NoReturn:
     """What the library does not take, by the name of the option."""
-    text = one_line(error).partition(": ")
-    fail(f"rig {command}: {text[2] or text[0]}", 2)
+    fail(f"rig {command}: {_without_function(error)}", 2)
+
+
+def _without_function(error: Exception) -> str:
+    return re.sub(r"^[\w.]+: ", "", one_line(error))
+
+
+def _failed(command: str, error: Exception) -> NoReturn:
+    text = one_line(error)
+    if isinstance(error, OSError) and error.strerror:
+        text = error.strerror
+    fail(f"rig {command}: {text or type(error).__name__}", 1)
 
 
 @app.command()
@@ -112,20 +127,21 @@ def margin(
                 fail("rig margin: --law is given, but no ring", 2)
             rig = rigs.Rig(mass, stiffness, damping, **given)
         means: list[rigs.compensation.Compensation] = []
-        if lead is not None:
-            means.append(rigs.Lead(lead))
-        if damper is not None:
-            means.append(rigs.VirtualDamper(damper))
-        if predict is not None:
-            means.append(rigs.Predictor(predict))
+        for option, kind, value in (
+            ("--lead", rigs.Lead, lead),
+            ("--damper", rigs.VirtualDamper, damper),
+            ("--predict", rigs.Predictor, predict),
+        ):
+            if value is not None:
+                means.append(_compensation(option, kind, value))
         verdict, found = rig.verdict(means), rig.margin(means or None)
         if plot is not None:
             axes = over.split(",") if over else ["stiffness", "delay" if delay else "mass"]
             rigs.chart(rig, axes, compensation=means).plot().savefig(plot, dpi=150)
     except (ValueError, TypeError) as error:
         _refused("margin", error)
-    except (Error, ImportError) as error:
-        fail(f"rig margin: {one_line(error)}", 1)
+    except FAILURES as error:
+        _failed("margin", error)
     if json_output:
         numbers = {"delay": found.delay, "frequency": found.frequency, "restitution_delay": found.restitution_delay}
         write_json(
@@ -148,6 +164,14 @@ def margin(
         typer.echo(f"Written {plot}")
 
 
+def _compensation(option: str, kind: Callable[[float], Compensation], value: float) -> Compensation:
+    try:
+        return kind(value)
+    except ValueError as error:
+        # "time is -1, expected ...": the library's name for it is not the option's
+        fail(f"rig margin: {option} is {_without_function(error).partition(' is ')[2]}", 2)
+
+
 def _finite(value: float | None) -> float | None:
     """What JSON has a number for."""
     return value if value is not None and math.isfinite(value) else None
@@ -158,15 +182,19 @@ def _of_ring(
 ) -> Rig:
     from .. import rigs
 
-    ring, _ = load("rig margin", model)
+    ring, options, _ = model_of("rig margin", model)
     if not isinstance(ring, Hexapod):
-        fail(f"rig margin: {model} is a chain, expected a docking ring; of one axis give --mass", 2)
+        fail(
+            f"rig margin: {model} is a {type(ring).__name__.lower()}, expected a docking ring; of one axis give --mass",
+            2,
+        )
     if mass is not None:
         fail("rig margin: --mass and a ring are given, expected one of them", 2)
     if stiffness is None:
         fail("rig margin: --stiffness is missing, that of the ring's face: 4e5 N/m per m", 2)
     face = rigs.FaceContact(stiffness, damping / stiffness if stiffness else 0.0)
-    return rigs.Rig.of_ring(ring, laws=_law("margin", law), contact=face, **given)
+    drives = options.get("laws") if law is None else _law("margin", law)
+    return rigs.Rig.of_ring(ring, laws=drives, contact=face, **given)
 
 
 def _mechanism(command: str, model: str, law: str | None, **given: Any) -> tuple[Any, dict[str, Any]]:
@@ -210,13 +238,16 @@ def measure(
             runs[-1].plot().savefig(plot, dpi=150)
     except (ValueError, TypeError) as error:
         _refused("measure", error)
-    except (Error, ImportError) as error:
-        fail(f"rig measure: {one_line(error)}", 1)
+    except FAILURES as error:
+        _failed("measure", error)
     data = {"runs": [run.to_dict() for run in runs]}
     if out is not None:
         import json
 
-        Path(out).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        try:
+            Path(out).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            fail(f"rig measure: --out: cannot write {out!r}: {error.strerror or one_line(error)}", 1)
     if json_output:
         write_json(data)
         return
@@ -238,8 +269,8 @@ def describe(
         stepper, name = Stepper(mechanism, **options), getattr(mechanism, "name", "docking")
     except (ValueError, TypeError) as error:
         _refused("describe", error)
-    except (Error, ImportError) as error:
-        fail(f"rig describe: {one_line(error)}", 1)
+    except FAILURES as error:
+        _failed("describe", error)
     sides = {"inputs": stepper.inputs, "outputs": stepper.outputs}
     if json_output:
         write_json(

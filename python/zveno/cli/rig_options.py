@@ -34,12 +34,12 @@ def model_of(
     if path.suffix == ".json" and path.is_file():
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             data = None  # `load` says what is wrong with it
         if isinstance(data, dict) and data.get("format") == FORMAT:
             try:
                 description = read_rig(data)
-            except (Error, ValueError, TypeError) as error:
+            except (Error, ValueError, TypeError, ArithmeticError) as error:
                 fail(f"{command}: {model}: {one_line(error)}", 1)
             return description.model, description.options(), []
     mechanism, warned = load(command, model, snap=snap)

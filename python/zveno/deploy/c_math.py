@@ -106,7 +106,7 @@ static double zv_expm1(double given)
   const double p89 = a[8] + r * a[9];
   const double p = (p01 + r2 * p23) + r4 * ((p45 + r2 * p67) + r4 * (p89 + r2 * a[10]));
   const double small = hi + (r2 * p - lo);
-  const double power = ldexp(1.0, (int)k);
+  const double power = ldexp(1.0, (isfinite(k) != 0) ? (int)k : 0); /* of what is no number neither is `small` */
   return power * small + (power - 1.0);
 }
 

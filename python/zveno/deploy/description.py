@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Fail, _show, as_amount, as_array, as_choice, as_flag, as_integer, as_list, as_number
+from .._check import Fail, _show, as_amount, as_array, as_choice, as_flag, as_integer, as_list, as_number, did_you_mean
 from .._output import checked_path, replacing
 from .._record import require_keys
 from ..errors import ModelError, StepError
@@ -32,6 +32,7 @@ __all__ = ["Channel", "Description", "RigOptions", "describe", "read_rig", "save
 Array = NDArray[np.float64]
 METHODS: Final = ("rk4", "semi-implicit")
 FORMAT: Final = "zveno.rig"
+LONGEST_PERIOD: Final = 1e6
 VERSION: Final = 1
 KEYS: Final = (
     *("format", "version", "model", "period", "substeps", "method", "laws", "start", "external", "poses"),
@@ -218,6 +219,7 @@ class Description:
         return cast(RigOptions, some)
 
 
+_STARTS: Final = ("q", "qd", "r", "quaternion", "u")
 _OF_CHAINS: Final = ("q", "qd", "external", "poses")
 _OF_RINGS: Final = ("r", "R", "quaternion", "u")
 _OF_BOTH: Final = ("laws", "base_motion", "servo")
@@ -248,13 +250,17 @@ def describe(function: str, model: Chain | Hexapod | Linkage | Scenario, options
         raise ValueError(f"{function}: {text}")
 
     kind = _kind(function, model)
+    for key in options:
+        if key not in RigOptions.__annotations__:
+            hint = did_you_mean(key, RigOptions.__annotations__)
+            raise TypeError(f"{function}: {_show(key)} is no option of a rig{hint}")
     for key in _FOREIGN[kind]:
         given = options.get(key)
         if given is not None and given is not False:
             fail(f"{key} is given, but the model is a {kind}")
     period = as_number(options.get("period", 1e-3), fail, "period")
-    if not 0 < period <= 1e6:
-        fail(f"period is {period:g}, expected a number > 0, s")
+    if not 0 < period <= LONGEST_PERIOD:
+        fail(f"period is {period:g}, expected a number > 0 and at most {LONGEST_PERIOD:g}, s")
     substeps = as_integer(function, "substeps", options.get("substeps", 1), 1, 10_000)
     method = as_choice(options.get("method", "rk4"), fail, "method", METHODS)
     held = as_integer(function, "most_held", options.get("most_held", 0), 0, 10**9)
@@ -348,6 +354,11 @@ def read_rig(data: Mapping[str, Any]) -> Description:
     apart = ("format", "version", "model", "note", "loops")
     options: dict[str, Any] = {key: data[key] for key in data if key not in apart}
     start = options.pop("start", None) or {}
+    if not isinstance(start, Mapping):
+        fail(f"start is {_show(start)}, expected an object")
+    for key in start:
+        if its != "zveno.docking" and key not in _STARTS:
+            fail(f"start has an unknown key {_show(key)}, expected some of {', '.join(_STARTS)}")
     if its == "zveno.docking":
         start = {}  # the scenario has it
     given = options.pop("laws", None)

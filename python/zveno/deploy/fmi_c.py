@@ -81,6 +81,7 @@ typedef struct model_data {
   int32_t fresh; /* out belongs to state and in */
   int32_t mode;
   int32_t exchange;
+  uint64_t check; /* of a snapshot: of everything above */
 } model_data;
 
 /* what every instance begins with */
@@ -230,9 +231,23 @@ static int advance(model_data *d, double now, double size, char *text, size_t ro
   return result;
 }
 
+/* any change of one number changes it */
+static uint64_t check_of(const model_data *d)
+{
+  uint64_t sum = UINT64_C(14695981039346656037);
+  for (size_t at = 0; at < offsetof(model_data, check); at += sizeof sum) {
+    uint64_t word;
+    (void)memcpy(&word, (const char *)d + at, sizeof word);
+    sum = (sum ^ word) * UINT64_C(1099511628211);
+    sum ^= sum >> 29;
+  }
+  return sum;
+}
+
 static int usable(const model_data *d)
 {
   int good = (strncmp(d->token, TOKEN, sizeof d->token) == 0) ? 1 : 0;
+  good &= (d->check == check_of(d)) ? 1 : 0;
   good &= ((d->mode == INSTANTIATED) || (d->mode == INITIALIZING) || (d->mode == STEPPING) || (d->mode == EVENT) ||
            (d->mode == CONTINUOUS) || (d->mode == TERMINATED)) ? 1 : 0;
   return good;
@@ -327,6 +342,7 @@ EXPORT ${f}Status ${f}Get${FMUState}(${f}${Instance} c, ${f}${FMUState} *state)
     *state = claim(i, sizeof(model_data));
   }
   NEED(*state != NULL, "not enough memory")
+  i->data.check = check_of(&i->data);
   (void)memcpy(*state, &i->data, sizeof(model_data));
   return ${f}OK;
 }
@@ -438,6 +454,7 @@ EXPORT ${f}Status ${f}SetContinuousStates(${f}${Instance} c, const ${f}${Real} x
 EXPORT ${f}Status ${f}GetEventIndicators(${f}${Instance} c, ${f}${Real} x[], size_t count)
 {
   ENTER(INITIALIZING | EVENT | CONTINUOUS)
+  NEED(i->data.exchange != 0, "this is no model exchange")
   (void)x;
   NEED(count == 0, "there are no event indicators")
   return ${f}OK;
@@ -446,6 +463,7 @@ EXPORT ${f}Status ${f}GetEventIndicators(${f}${Instance} c, ${f}${Real} x[], siz
 EXPORT ${f}Status ${f}GetContinuousStates(${f}${Instance} c, ${f}${Real} x[], size_t count)
 {
   ENTER(INITIALIZING | EVENT | CONTINUOUS)
+  NEED(i->data.exchange != 0, "this is no model exchange")
   NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
   (void)memcpy(x, (i->data.mode == INITIALIZING) ? i->data.start : i->data.state.y, count * sizeof *x);
   return ${f}OK;
@@ -454,6 +472,7 @@ EXPORT ${f}Status ${f}GetContinuousStates(${f}${Instance} c, ${f}${Real} x[], si
 EXPORT ${f}Status ${f}GetNominalsOfContinuousStates(${f}${Instance} c, ${f}${Real} x[], size_t count)
 {
   ENTER(INITIALIZING | EVENT | CONTINUOUS)
+  NEED(i->data.exchange != 0, "this is no model exchange")
   NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
   for (size_t k = 0; k < count; ++k) {
     x[k] = 1.0;
@@ -464,6 +483,7 @@ EXPORT ${f}Status ${f}GetNominalsOfContinuousStates(${f}${Instance} c, ${f}${Rea
 EXPORT ${f}Status ${f}${Derivatives}(${f}${Instance} c, ${f}${Real} x[], size_t count)
 {
   ENTER(INITIALIZING | EVENT | CONTINUOUS)
+  NEED(i->data.exchange != 0, "this is no model exchange")
   NEED((x != NULL) && (count == DERIVED), "the number of states is wrong, or their array null")
   if (i->data.mode == INITIALIZING) {
     NEED(initialise(&i->data) == 0, "the start has no accelerations")
@@ -555,6 +575,10 @@ EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String 
   (void)memset(&stand, 0, sizeof stand);
   if (functions != NULL) {
     stand.callbacks = *functions;
+  }
+  if ((stand.callbacks.allocateMemory == NULL) || (stand.callbacks.freeMemory == NULL)) {
+    stand.callbacks.allocateMemory = NULL; /* what one has given the other must take back */
+    stand.callbacks.freeMemory = NULL;
   }
   stand.logging = logging;
   if ((name == NULL) || (name[0] == '\0')) {

@@ -17,13 +17,14 @@ from string import Template
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Unpack
 from xml.sax.saxutils import quoteattr
 
-from .._check import Fail, _show, as_list
+from .._check import Fail, _show, as_list, as_number
 from .._output import checked_path, replacing
 from ..codegen.c import identifier
 from ..codegen.footprint import FLAGS, find_compiler
 from ..model import Chain, Hexapod, Linkage
-from .description import Channel, Description, RigOptions, describe
+from .description import LONGEST_PERIOD, Channel, Description, RigOptions, describe
 from .fmi_c import GENERATED, LIBRARY, VERSIONS, fmi_source
+from .library import Stepper
 from .library_step import library_files, library_step
 from .step import StepCode, step_code, turning_drives
 
@@ -42,6 +43,7 @@ PLATFORMS: Final[dict[str, tuple[str | None, str, str]]] = {
 }
 PATIENCE: Final = 1800.0  # seconds for a compiler: Zig makes the runtime of Windows first
 OPTIMISATION: Final = "-O2"
+_LONGEST_WORD: Final = 64
 _UNITS: Final[dict[str, dict[str, int]]] = {
     "s": {"s": 1},
     "m": {"m": 1},
@@ -203,7 +205,7 @@ def export_fmu(
     def fail(text: str) -> NoReturn:
         raise ValueError(f"export_fmu: {text}")
 
-    if isinstance(fmi, bool) or fmi not in (2, 3):
+    if isinstance(fmi, bool) or not isinstance(fmi, int) or fmi not in (2, 3):
         fail(f"fmi is {_show(fmi)}, expected 2 or 3")
     if name is not None and not (isinstance(name, str) and re.search("[0-9A-Za-z]", name)):
         fail(f"name is {_show(name)}, expected a name with letters or digits")
@@ -217,9 +219,15 @@ def export_fmu(
     if not os.access(parent, os.W_OK):
         raise PermissionError(f"export_fmu: path is {target!r}, but nothing may be written to {parent!r}")
     wanted = _platforms(platforms, fmi, fail)
-    described = describe("export_fmu", model, {**options, "period": step})
+    period = as_number(step, fail, "step")
+    if not 0 < period <= LONGEST_PERIOD:
+        fail(f"step is {period:g}, expected a number > 0 and at most {LONGEST_PERIOD:g}, s")
+    described = describe("export_fmu", model, {**options, "period": period})
+    Stepper.__new__(Stepper)._open(
+        "export_fmu", described.to_json().encode()
+    )  # refuses a start that none can be made from
     title = name or described.name
-    word = identifier(re.sub(r"[(].*?[)]", "", title).strip() or title)
+    word = identifier(re.sub(r"[(].*?[)]", "", title).strip() or title)[:_LONGEST_WORD]  # names of files
     # the steps of an FMU are those of its integrator
     single = replace(described, period=described.step, substeps=1)
     by_library = not isinstance(model, Chain | Hexapod) or _has_custom_legs(model) or bool(described.sensor)

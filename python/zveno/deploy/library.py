@@ -30,6 +30,7 @@ _MODEL: Final = (-2, -3)
 _UNREACHABLE: Final = -8
 _SINGULAR: Final = -9
 _OVERFLOW: Final = -10
+_MOST_BYTES: Final = 64 << 20  # of a file; the library says so
 
 
 class Paths(NamedTuple):
@@ -126,6 +127,19 @@ def _loaded() -> ct.CDLL:
     return library
 
 
+def _numbers(function: str, name: str, value: ArrayLike) -> Array:
+    """A contiguous array."""
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim:  # of every step
+        return np.ascontiguousarray(value)
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in "biuf" or (array.dtype.kind == "O" and all(x is not None for x in array.flat)):
+            return np.array(array, dtype=np.float64, order="C")  # a number stays one, without a shape
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"{function}: {name} is {_show(value)}, expected numbers")
+
+
 class Stepper:
     """A mechanism that the C library steps, one period after another, as a rig does.
 
@@ -173,8 +187,11 @@ class Stepper:
         ...     zv.Stepper.open(path).period
         0.001
         """
-        with open(as_path("Stepper.open", path), "rb") as file:
-            text = file.read()
+        name = as_path("Stepper.open", path)
+        if os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name):
+            raise ValueError(f"Stepper.open: {_show(name)} is a device or a pipe, expected a file")
+        with open(name, "rb") as file:
+            text = file.read(_MOST_BYTES + 1)
         made = cls.__new__(cls)
         made._open("Stepper.open", text)
         return made
@@ -268,7 +285,7 @@ class Stepper:
             if name not in self.inputs:
                 raise ValueError(f"Stepper.step: there is no input {_show(name)}, expected {', '.join(self.inputs)}")
             part = self.inputs[name]
-            array = np.asarray(value, float)
+            array = _numbers("Stepper.step", name, value)
             if array.shape != (part.stop - part.start,):
                 raise ValueError(f"Stepper.step: {name} has shape {array.shape}, expected ({part.stop - part.start},)")
             self._in[part] = array
@@ -277,7 +294,7 @@ class Stepper:
 
     def step_array(self, inputs: Array) -> Array:
         """One period with all inputs in one array; the result is written again by the next step."""
-        array = np.ascontiguousarray(inputs, float)
+        array = _numbers("Stepper.step_array", "inputs", inputs)
         if array.shape != self._in.shape:
             raise ValueError(f"Stepper.step_array: inputs has shape {array.shape}, expected {self._in.shape}")
         code = self._library.zv_rig_step(self._handle, array.ctypes.data, self._out.ctypes.data)
@@ -292,7 +309,7 @@ class Stepper:
         """
         if start is None:
             return self._check("reset", self._library.zv_rig_reset(self._handle, None))
-        array = np.ascontiguousarray(start, float)
+        array = _numbers("Stepper.reset", "start", start)
         if array.shape != (self._info.start_size,):
             raise ValueError(f"Stepper.reset: start has shape {array.shape}, expected ({self._info.start_size},)")
         return self._check("reset", self._library.zv_rig_reset(self._handle, array.ctypes.data))
@@ -313,7 +330,7 @@ class Stepper:
 
     @state.setter
     def state(self, value: ArrayLike) -> None:
-        array = np.ascontiguousarray(value, float)
+        array = _numbers("Stepper.state", "state", value)
         if array.shape != (self._info.state_size,):
             raise ValueError(f"Stepper.state: shape is {array.shape}, expected ({self._info.state_size},)")
         self._check("state", self._library.zv_rig_set_state(self._handle, array.ctypes.data))

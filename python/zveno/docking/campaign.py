@@ -261,9 +261,9 @@ def campaign(
     Examples
     --------
     >>> from zveno import docking
-    >>> c = docking.campaign(docking.demo("UPS"), n=4, threads=1)
+    >>> c = docking.campaign(docking.demo("UPS"), n=2, threads=1)
     >>> c.outcomes
-    {'captured': 4, 'not_captured': 0, 'failed': 0}
+    {'captured': 2, 'not_captured': 0, 'failed': 0}
     """
     from .scenario import Scenario
     from .simulate import _options
@@ -502,7 +502,7 @@ class Campaign:
     Examples
     --------
     >>> from zveno import docking
-    >>> c = docking.campaign(docking.demo("UPS"), n=8, threads=1)
+    >>> c = docking.campaign(docking.demo("UPS"), n=2, threads=1)
     >>> c.complete, c.capture_probability.value
     (True, 1.0)
     """
@@ -676,7 +676,7 @@ class Campaign:
         Examples
         --------
         >>> from zveno import docking
-        >>> bool((docking.campaign(docking.demo("UPS"), n=3, threads=1).column("offset") <= 0.1).all())
+        >>> bool((docking.campaign(docking.demo("UPS"), n=2, threads=1).column("offset") <= 0.1).all())
         True
         """
         if name in _VECTORS:
@@ -723,9 +723,9 @@ class Campaign:
         Examples
         --------
         >>> from zveno import docking
-        >>> c = docking.campaign(docking.demo("UPS"), n=16, threads=1)
+        >>> c = docking.campaign(docking.demo("UPS"), n=4, threads=1)
         >>> [round(x, 6) for x in c.capture_probability.wilson]
-        [0.806392, 1.0]
+        [0.510109, 1.0]
         """
         return self.probability()
 
@@ -754,7 +754,7 @@ class Campaign:
         Examples
         --------
         >>> from zveno import docking
-        >>> c = docking.campaign(docking.demo("UPS"), n=8, threads=1)
+        >>> c = docking.campaign(docking.demo("UPS"), n=4, threads=1)
         >>> [p.percent for p in c.percentiles("shear", (50, 90))]
         [50.0, 90.0]
         """
@@ -779,7 +779,7 @@ class Campaign:
         Examples
         --------
         >>> from zveno import docking
-        >>> c = docking.campaign(docking.demo("UPS"), n=8, threads=1)
+        >>> c = docking.campaign(docking.demo("UPS"), n=4, threads=1)
         >>> worst = c.worst("bending", 3)
         >>> worst[0].value >= worst[1].value >= worst[2].value
         True
@@ -880,7 +880,7 @@ class Campaign:
         Examples
         --------
         >>> from zveno import docking
-        >>> c = docking.campaign(docking.demo("UPS"), n=16, threads=1)
+        >>> c = docking.campaign(docking.demo("UPS"), n=4, threads=1)
         >>> -1 <= c.rank_correlations(["shear"])["shear"]["closing"] <= 1
         True
         """
@@ -915,7 +915,7 @@ class Campaign:
         Examples
         --------
         >>> from zveno import docking
-        >>> c = docking.campaign(docking.demo("UPS"), n=16, threads=1)
+        >>> c = docking.campaign(docking.demo("UPS"), n=8, threads=1)
         >>> c.sobol_indices("shear").factors[:2]
         ('offset', 'offset_angle')
         """
@@ -982,9 +982,9 @@ class Campaign:
         Examples
         --------
         >>> from zveno import docking
-        >>> e = docking.campaign(docking.demo("UPS"), n=16, threads=1).envelope(bins=2)
+        >>> e = docking.campaign(docking.demo("UPS"), n=4, threads=1).envelope(bins=2)
         >>> int(e.runs.sum())
-        16
+        4
         """
         self._require_runs("envelope")
         pair = as_list(bins)
@@ -1069,7 +1069,7 @@ class Campaign:
         Examples
         --------
         >>> from zveno import docking
-        >>> figure = docking.campaign(docking.demo("UPS"), n=8, threads=1).plot("loads")
+        >>> figure = docking.campaign(docking.demo("UPS"), n=4, threads=1).plot("loads")
         """
         self._require_runs("plot")
         figures = optional("zveno.plot.campaign", "Campaign.plot", "matplotlib")
@@ -1096,7 +1096,7 @@ class Campaign:
         --------
         >>> import os, tempfile
         >>> from zveno import docking
-        >>> c = docking.campaign(docking.demo("UPS"), n=8, threads=1)
+        >>> c = docking.campaign(docking.demo("UPS"), n=4, threads=1)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     page = c.report(os.path.join(folder, "report.html"), histories=0)
         """

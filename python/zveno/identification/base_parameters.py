@@ -846,6 +846,9 @@ def _extra(chain: Chain, extra: Any, fail: Fail) -> dict[str, list[str]]:
         listed = [extra] if isinstance(extra, str) else as_list(extra)
         if listed is None:
             fail(f"extra is {_show(extra)}, expected names of columns")
+        for key in listed:
+            if not isinstance(key, str):
+                fail(f"extra has {_show(key)}, expected some of {', '.join(map(repr, EXTRAS))}")
         items = {key: list(chain.joint_names) for key in listed}
     for key, joints in items.items():
         if key not in EXTRAS:

@@ -113,7 +113,8 @@ def hexapod_regressor(
     -------
     Y : (..., 6, k) array
         Columns: m, m c, Ixx, Ixy, Ixz, Iyy, Iyz, Izz of the ring about that point, of housing and rod or crank and
-        coupler of each leg about their joints, or of all links of a custom leg; then the inertias of the drives.
+        coupler of each leg about their joints, or of all links of a custom leg; then the inertias of the drives. What
+        else a custom leg may have, friction, springs and rotors of its other joints, has no columns.
 
     Examples
     --------

@@ -151,7 +151,12 @@ class Excitation:
 
     def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """Return (q, qd, qdd) at times t (...), s; a Fourier series goes on, a spline stays at its ends."""
-        times = np.asarray(t, dtype=np.float64)
+        try:
+            times = np.asarray(t, dtype=np.float64)
+        except (TypeError, ValueError):
+            times = np.array(math.nan)
+        if not np.isfinite(times).all():
+            failing("Excitation")(f"t is {_show(t)}, expected finite numbers")
         flat = times.reshape(-1)
         inside = np.mod(flat, self.duration) if self._basis.kind == "fourier" else np.clip(flat, 0.0, self.duration)
         q, qd, qdd = ((B @ self.coefficients).reshape(*times.shape, self.chain.n) for B in self._basis(inside))
@@ -317,8 +322,13 @@ def excitation(
 
 
 def _each(value: Any, fail: Fail, what: str, n: int) -> Array:
-    one = np.ndim(value) == 0
-    array = np.full(n, as_number(value, fail, what, infinite=True)) if one else np.asarray(value, dtype=np.float64)
+    try:
+        one = np.ndim(value) == 0
+        array = np.full(n, as_number(value, fail, what, infinite=True)) if one else np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        if str(error).startswith("excitation"):
+            raise
+        fail(f"{what} is {_show(value)}, expected a number > 0, or {n} of them")
     if array.shape != (n,) or np.isnan(array).any() or (array <= 0).any():
         fail(f"{what} is {_show(value)}, expected a number > 0, or {n} of them")
     return array
@@ -351,6 +361,9 @@ class _Limits:
         )
         self.velocity = default if velocity is None else _each(velocity, fail, "velocity", n)
         self.acceleration = 4 * self.velocity if acceleration is None else _each(acceleration, fail, "acceleration", n)
+        for word, limit in (("velocity", self.velocity), ("acceleration", self.acceleration)):
+            if not np.isfinite(limit).all():
+                fail(f"{word} is {_show(velocity if word == 'velocity' else acceleration)}, expected finite numbers")
         given = arm.effort_limit if torque is None else _each(torque, fail, "torque", n)
         self.torque = np.where(given > 0, given, np.inf)
         self._fail = fail
@@ -377,7 +390,11 @@ class _Limits:
             )
 
     def distances(self, q: Array) -> Array:
-        found = np.asarray(self.clearance(q), dtype=np.float64)
+        given = self.clearance(q)
+        try:
+            found = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            self._fail(f"clearance gives {_show(given)} for {len(q)} states, expected finite numbers for each")
         if found.shape[:1] != (len(q),) or not np.isfinite(found).all():
             self._fail(f"clearance gives shape {found.shape} for {len(q)} states, expected finite numbers for each")
         return found.reshape(len(q), -1)

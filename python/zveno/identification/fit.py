@@ -200,15 +200,17 @@ class Fit:
         deviation = np.sqrt(np.diag(self.covariance))
         given = model.Y @ model.full_values()
         scale = np.maximum(np.abs(np.nan_to_num(self.values)), 0.2 * self._sizes())
+        searched = next((term for term in model.terms if isinstance(term, StribeckRate)), None)
         rows = []
         for i, (value, d) in enumerate(zip(self.values.tolist(), deviation.tolist(), strict=True)):
+            d = d if factor < math.inf else math.inf  # nothing is left over to tell the noise from
             seen = math.isfinite(value) and math.isfinite(d)
-            verdict = NOT if not seen or d > 0.5 * scale[i] else POOR if d > 0.05 * scale[i] else WELL
             half = factor * d
             low, high = (value - half, value + half) if seen else (-math.inf, math.inf)
-            if seen and isinstance(term := self._term(i), StribeckRate):
-                joint = model.extra[model.pivots[i] - model.links][1]
-                low, high = term.interval(joint, factor * math.sqrt(self.inflation[joint])) or (low, high)
+            if seen and searched is not None:
+                low, high = self._searched(searched, i, factor, low, high)
+                d = max(d, (high - low) / (2 * factor))
+            verdict = NOT if not seen or d > 0.5 * scale[i] else POOR if d > 0.05 * scale[i] else WELL
             rows.append(
                 Parameter(
                     model.base_names[i],
@@ -223,6 +225,21 @@ class Fit:
                 )
             )
         return Parameters(rows)
+
+    def _searched(
+        self, term: StribeckRate, parameter: int, factor: float, low: float, high: float
+    ) -> tuple[float, float]:
+        """Interval of a parameter, with what rates of friction that were searched for make of it."""
+        model = self._model
+        column = int(model.pivots[parameter]) - model.links
+        for j in range(model.drives):
+            deviations = factor * math.sqrt(self.inflation[j])
+            if column >= 0 and self._term(parameter) is term:
+                if model.extra[column][1] == j:
+                    return term.interval(j, deviations) or (max(0.0, low), high)
+            elif (ends := term.within(model.base_names[parameter], j, deviations)) is not None:
+                low, high = min(low, ends[0]), max(high, ends[1])
+        return low, high
 
     def _term(self, parameter: int) -> Any:
         """Term of joints that a base parameter belongs to, or None."""
@@ -487,6 +504,8 @@ def identify(
         data = read_log(log, given, columns=columns, units=units, rate=rate)
         data = replace(data, findings=list(data.findings))
     terms = as_terms(friction, fail, channels.joint_names[: 6 if ring else None], search=True)
+    if ring and any(isinstance(term, DriveInertia) for term in terms):
+        fail("friction has DriveInertia; inertias of the drives of a hexapod are among its parameters, without asking")
     if method == "iv" and data.q_ref is None:
         what = "poses r_ref and R_ref" if ring else "coordinates q_ref"
         fail(f"method is 'iv', but the log has no commanded {what}")
@@ -564,6 +583,8 @@ def _quiet(quiet: Any, signals: Signals, terms: Sequence[Any], fail: Any) -> Any
         whole[:drives] = as_amount(as_number(quiet, fail, "quiet"), fail, "quiet")
     else:
         whole[:drives] = as_array(quiet, fail, "quiet", (drives,))
+        if (whole[:drives] < 0).any():
+            fail(f"quiet is {_show(quiet)}, expected numbers >= 0")
     return whole if (whole > 0).any() else 0.0
 
 
@@ -583,6 +604,11 @@ def _run(
     train, validation = factorise(model, signals.chunks(), threads=threads, load=load, tick=ticks)
     ticks.next()
     if not train.rows.any():
+        if np.any(signals.quiet):
+            text = (
+                f"no joint is faster than {np.max(signals.quiet):.4g} for long, and efforts of slower ones do not count"
+            )
+            findings.append(Finding("fault", "quiet", text))
         raise LogError.none_left("identify", findings)
     solution = solve(model, train, weighted=method != "ols")
     if method == "huber":
@@ -672,7 +698,7 @@ def _doubts(
 ) -> None:
     """What a person should know about the fit."""
     rows = int(train.rows.sum())
-    if rows < model.count:
+    if rows - solution.leverage.sum() < 1:
         findings.append(Finding("fault", "log", f"{rows:,} equations for {model.count} unknowns: the log is too short"))
     elif rows < 5 * model.count:
         findings.append(
@@ -683,12 +709,15 @@ def _doubts(
         shown = "; ".join(texts[:4]) + (f"; and {len(texts) - 4} more" if len(texts) > 4 else "")
         findings.append(Finding("fault", "excitation", f"the motion does not show {len(texts)} combinations: {shown}"))
     names = arm.joint_names
+    parts = np.where(residuals.spread > 0, residuals.deviation / np.maximum(residuals.spread, 1e-300), 0.0)
+    lost = bool((parts[train.rows > 0] > 0.95).all())
     for j in range(arm.n):
         if train.rows[j] == 0:
             continue
-        part = residuals.deviation[j] / residuals.spread[j] if residuals.spread[j] > 0 else 0.0
+        part = float(parts[j])
         if part > 0.5 and residuals.whiteness[j] > 0.01:
-            findings.append(Finding("note", names[j], f"{100 * min(part, 1.0):.0f} % of the effort is noise"))
+            level = "doubt" if lost else "note"
+            findings.append(Finding(level, names[j], f"{100 * min(part, 1.0):.0f} % of the effort is noise"))
         elif part > 0.5:
             findings.append(
                 Finding(

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._check import Array, _show, as_amount, as_array, as_integer, as_list, frozen
+from .._check import Array, _show, as_amount, as_array, as_choice, as_integer, as_list, called, common_lead, frozen
+from .._rotation import as_rotation
 from ..inertial import SYMBOLS, UNITS
 from .base_parameters import Column, Gap, _Doubles, _sentence
 
@@ -88,6 +89,10 @@ class _Parts:
         parts = [part.chain.inertial_parameters[list(part.links)].ravel() for part in self.legs]
         drives = [_reflected(leg) for leg in hexapod.legs]
         self.values = frozen(np.concatenate([theta, *parts, drives]).astype(float))
+        self.friction = frozen(np.array([_own(leg, "friction")[leg.actuated_index] for leg in hexapod.legs]))
+        self.joints = {word: _passive(hexapod, word) for word in ("stiffness", "friction", "rotor_inertia")}
+        self.rest = _passive(hexapod, "rest")
+        self.rough = any(bool(values.any()) for values in self.joints.values())
 
     @classmethod
     def of(cls, hexapod: Hexapod) -> _Parts:
@@ -101,6 +106,21 @@ def _reflected(leg: Leg) -> float:
     if leg.chain is None:
         return float(leg.reflected)
     return float(leg.chain.rotor_inertia[list(leg.chain.joint_names).index(str(leg.actuated))])
+
+
+def _own(leg: Leg, word: str) -> Array:
+    """What the chain of a custom leg has in its joints, (n,)."""
+    return np.zeros(leg.joint_count) if leg.chain is None else np.asarray(getattr(leg.chain, word), dtype=np.float64)
+
+
+def _passive(hexapod: Hexapod, word: str) -> Array:
+    """The same of all legs, (6, nj), without friction and inertia of the drives."""
+    rows = np.zeros((6, max(leg.joint_count for leg in hexapod.legs)))
+    for row, leg in zip(rows, hexapod.legs, strict=True):
+        row[: leg.joint_count] = _own(leg, word)
+        if word in ("friction", "rotor_inertia"):
+            row[leg.actuated_index] = 0.0
+    return frozen(rows)
 
 
 def _ring(hexapod: Hexapod, R: Array, u: Array, acceleration: Array) -> tuple[Array, Array]:
@@ -136,11 +156,16 @@ def _inertial(w: Array) -> Array:
 
 
 class Equations(NamedTuple):
-    """Regressors (..., 6, k) of the forces of drives and of the wrench on the base; motions (..., 6) of the drives."""
+    """Regressors (..., 6, k) of the forces of drives and of the wrench on the base; motions (..., 6) of the drives.
+
+    `known` are forces (..., 6) for what custom legs have in their joints besides: springs, and friction and rotors of
+    joints that are not driven. The wrench on the base is the same with and without them.
+    """
 
     forces: Array
     base_wrench: Array
     drives: tuple[Array, Array, Array]
+    known: Array | float
 
 
 def equations(hexapod: Hexapod, r: Any, R: Any, u: Any, acceleration: Any) -> Equations:
@@ -170,12 +195,18 @@ def equations(hexapod: Hexapod, r: Any, R: Any, u: Any, acceleration: Any) -> Eq
         W[..., at:end] = np.swapaxes(H[..., k, :n, :], -1, -2) @ Y
         B[..., at:end] = part.chain.base_wrench_regressor(*state)[..., chosen]
         at = end
-    forces: Any = np.linalg.solve(np.swapaxes(hexapod.jacobian(r, R), -1, -2), W)
+    J = np.swapaxes(hexapod.jacobian(r, R), -1, -2)
+    forces: Any = np.linalg.solve(J, W)
+    known: Any = 0.0
+    if parts.rough:
+        spring, brake, rotor = parts.joints.values()
+        efforts = spring * (p - parts.rest) + brake * pd + rotor * pdd
+        known = np.linalg.solve(J, np.einsum("...lji,...lj->...i", H, efforts)[..., None])[..., 0]
     legs, index = np.arange(6), np.asarray(hexapod.actuated)
     drives = p[..., legs, index], pd[..., legs, index], pdd[..., legs, index]
     for k in range(6):
         forces[..., k, parts.width + k] = drives[2][..., k]
-    return Equations(forces, B, drives)
+    return Equations(forces, B, drives, known)
 
 
 def regressor(self: Hexapod, r: ArrayLike, R: Any, u: ArrayLike, acceleration: ArrayLike, measured: str) -> Array:
@@ -184,12 +215,13 @@ def regressor(self: Hexapod, r: ArrayLike, R: Any, u: ArrayLike, acceleration: A
     def fail(text: str) -> NoReturn:
         raise ValueError(f"regressor: {text} for model '{self.name}'")
 
-    if measured not in _MEASURED:
-        fail(f"measured is {_show(measured)}, expected 'forces' or 'base_wrench'")
+    as_choice(measured, fail, "measured", _MEASURED)
     numbers = as_array(r, fail, "r", (3,), lead=True), as_array(u, fail, "u", (6,), lead=True)
     wanted = as_array(acceleration, fail, "acceleration", (6,), lead=True)
-    turn = np.asarray(R.as_matrix() if hasattr(R, "as_matrix") else R, dtype=np.float64)
-    return equations(self, numbers[0], turn, numbers[1], wanted)[:2][_MEASURED.index(measured)]
+    turn = as_rotation(R, fail, "R", lead=True)
+    common_lead(fail, {"r": numbers[0].shape[:-1], "R": turn.shape[:-2], "u": numbers[1].shape[:-1]})
+    with called("regressor", "joint_velocity"):
+        return equations(self, numbers[0], turn, numbers[1], wanted)[:2][_MEASURED.index(measured)]
 
 
 class HexapodBaseParameters:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from .._check import Array, Fail, _show, as_amount, as_number, did_you_mean
+from .._check import Array, Fail, _show, as_amount, as_list, as_number, did_you_mean
 from .._extras import optional
 from ..errors import Error
 from .solve import Chunk, Mask
@@ -39,6 +39,7 @@ _IN_MEMORY: Final = 256 << 20  # bytes of a table, above which it goes to a temp
 _COLUMNS: Final = ("int", "uint", "float", "double", "half", "bool", "decimal", "timestamp", "duration")  # of Parquet
 _ROWS: Final = 65536  # of a file read at once
 _NUMBER: Final = 1e100  # whatever is larger is none: squares would overflow
+_NOTHING: Final = 1e-100  # squares of what changes by less would vanish
 
 
 class LogError(Error, ValueError):
@@ -141,11 +142,12 @@ def read_log(
     >>> zv.identification.read_log({"t": t, "q": q, "tau": 0 * q}, arm)
     Log of 100 samples, 0.99 s, 2 joints: q, tau
     """
-    if isinstance(source, Log):
-        return source
 
     def fail(text: str) -> Any:
         raise LogError(f"log: {text}")
+
+    if isinstance(source, Log):
+        return _checked(source, chain, fail)
 
     factors = _units(units, fail)
     name, table = read_table(source, fail)
@@ -166,16 +168,39 @@ def read_log(
     )
 
 
+def _checked(log: Log, chain: Chain, fail: Fail) -> Log:
+    """A log that was read before, if it is one of this chain."""
+    m = np.shape(log.t)
+    if len(m) != 1:
+        fail(f"t has shape {m}, expected one time for each sample")
+    for key in _QUANTITIES:
+        value = getattr(log, key)
+        if (key in ("q", "tau") or value is not None) and np.shape(value) != (*m, chain.n):
+            joints = ", ".join(chain.joint_names)
+            fail(f"{key} has shape {np.shape(value)}, expected {(*m, chain.n)}: columns of {joints}")
+    return log
+
+
 def read_table(source: Any, fail: Fail) -> tuple[str, Mapping[str, Any]]:
     """Name of the file, if it is one, and columns by name."""
     if isinstance(source, Mapping):
-        return "", source
+        for key in source:
+            if not isinstance(key, str):
+                fail(f"the log has the name {_show(key)}, expected words such as 'q'")
+        return "", {key: _unmasked(value) for key, value in source.items() if value is not None}
     if isinstance(source, str | os.PathLike):
         name = os.fspath(source)
         return name, _read_file(name, fail)
     if hasattr(source, "columns") and hasattr(source, "to_numpy"):  # a DataFrame of pandas or polars
         return "", {str(key): np.asarray(source[key]) for key in source.columns}
     raise TypeError(f"log is {_show(source)}, expected a mapping of arrays, a table or a path")
+
+
+def _unmasked(value: Any) -> Any:
+    """What is masked is missing."""
+    if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "iufb":
+        return np.where(np.ma.getmaskarray(value), np.nan, value.data)
+    return value
 
 
 def same_length(arrays: Mapping[str, Array], fail: Fail) -> int:
@@ -199,7 +224,9 @@ def with_times(arrays: dict[str, Array], m: int, rate: float | None, findings: l
         arrays["t"] = np.arange(m) / rate
     elif rate is not None:
         stride = max(1, m // 10000)
-        step = float(np.nanmedian(np.diff(arrays["t"][::stride]))) / stride
+        steps = np.diff(arrays["t"][::stride])
+        steps = steps[np.isfinite(steps)]
+        step = float(np.median(steps)) / stride if steps.size else math.nan
         if abs(step * rate - 1) > 0.02:
             said = f"{1 / step:.5g} Hz" if step else "nothing"
             text = f"the times say {said}, rate says {rate:.5g} Hz: the times are believed. Are they in seconds?"
@@ -339,6 +366,8 @@ def _numbers(lines: list[str], names: list[str], separator: str, first: int, pat
         text = text.replace(",", ".")
     plain = text if separator == " " else text.replace(separator, " ")
     try:
+        if "_" in plain:  # Python reads 1_0 as ten
+            raise ValueError
         values = np.array(plain.split(), dtype=np.float64)
         if values.size == count * sum(1 for line in lines if line.strip()):
             return values.reshape(-1, count)
@@ -357,7 +386,7 @@ def _numbers(lines: list[str], names: list[str], separator: str, first: int, pat
             word = word.strip().strip('"')
             if word and word.lower() not in ("nan", "na", "null", "none", "-"):
                 try:
-                    rows[used, i] = float(word)
+                    rows[used, i] = float(word.replace("_", "x"))
                 except ValueError:
                     fail(f"{path}, line {first + k}, column {names[i]}: {_show(word)} is no number")
         used += 1
@@ -468,13 +497,18 @@ def _assign(names: list[str], chain: Chain, columns: Mapping[str, Any] | None, f
             if key not in ("t", *_QUANTITIES):
                 fail(f"columns has {_show(key)}, expected t, {', '.join(_QUANTITIES)}")
             if isinstance(value, str) and "{}" in value:
-                choices = [[value.format(x) for x in some] for some in (joints, range(n), range(1, n + 1))]
+                choices = [[value.replace("{}", str(x)) for x in some] for some in (joints, range(n), range(1, n + 1))]
                 fitting = [some for some in choices if all(x in names for x in some)]
                 if not fitting:
                     fail(f"columns: nothing fits {_show(value)}, neither {choices[0][0]} nor {choices[2][0]}")
-                found[key] = fitting[-1] if len(fitting) > 1 and value.format(n) in names else fitting[0]
+                last = value.replace("{}", str(n))
+                found[key] = fitting[-1] if len(fitting) > 1 and last in names else fitting[0]
             else:
-                found[key] = [value] if isinstance(value, str) else list(value)
+                listed = [value] if isinstance(value, str) else as_list(value)
+                if not listed or (key == "t" and len(listed) > 1):
+                    wanted_ = "the name of a column" if key == "t" else "names of columns"
+                    fail(f"columns has {_show(value)} for {key}, expected {wanted_}")
+                found[key] = listed
             for name in found[key]:
                 if name not in names:
                     fail(f"columns: there is no column {_show(name)}{did_you_mean(name, names)}")
@@ -639,7 +673,10 @@ class FoldedSignals(Signals):
         t, q, qd, qdd, tau = self.folded
         for begin in range(0, len(t), self.size):
             at = slice(begin, begin + self.size)
-            use = np.abs(self.rates(q[at], qd[at])) > self.quiet if np.any(self.quiet) else None
+            use = self.use(at.start, at.stop)
+            if np.any(self.quiet):
+                fast = np.abs(self.rates(q[at], qd[at])) > self.quiet
+                use = fast if use is None else use & fast
             yield Chunk(t[at], q[at], qd[at], qdd[at], tau[at], use, 0)  # not filtered
 
     @property
@@ -708,6 +745,13 @@ def prepare(
     if not log.coordinates:
         _ranges(log, chain, spans, findings)
     use = _saturated(log, chain, spans, findings)
+    if cutoff is not None:
+        cutoff = as_amount(cutoff, fail, "cutoff")
+        if not cutoff and (log.qd is None or log.qdd is None):
+            fail("cutoff is 0, expected a number > 0: coordinates are differentiated behind a filter")
+    share = as_number(validation, fail, "validation")
+    if not 0 <= share <= 0.9:
+        fail(f"validation is {share:g}, expected the part of the log that is kept for it: 0 to 0.9")
 
     if period is not None:
         return _fold(log, chain, spans, step, period, cutoff, quiet, use, findings, fail)
@@ -727,8 +771,18 @@ def prepare(
                 "(cutoff sets it)",
             )
         )
+
+    def short(needed: float) -> Any:
+        why = next((f" ({f})" for f in findings if f.where in ("t", "samples") and f.level != "note"), "")
+        fail(
+            f"the longest stretch without a gap has {most:,} samples{why}, the filter at "
+            f"{cutoff:.3g} Hz needs {needed:,.0f}; a longer log, or a higher cutoff"
+        )
+
+    most = max(s.end - s.begin for s in spans)
     if cutoff:
-        cutoff = as_amount(cutoff, fail, "cutoff", positive=True)
+        if cutoff * step * most < 2.6:  # before a filter of any length is made
+            short(2 * 2.6 / (cutoff * step))
         if cutoff > 0.25 / step:
             fail(f"cutoff is {cutoff:g} Hz, expected at most a quarter of the sampling rate: {0.25 / step:.4g} Hz")
         if log.qd is None or log.qdd is None:
@@ -738,15 +792,7 @@ def prepare(
     half = sum(0 if x is None else len(x) // 2 for x in (kernels, kernel))
     long = [span for span in spans if span.end - span.begin > 2 * half]
     if not long:
-        most = max(s.end - s.begin for s in spans)
-        why = next((f" ({f})" for f in findings if f.where in ("t", "samples") and f.level != "note"), "")
-        fail(
-            f"the longest stretch without a gap has {most:,} samples{why}, the filter at "
-            f"{cutoff:.3g} Hz needs {2 * half + 1:,}; a longer log, or a higher cutoff"
-        )
-    share = as_number(validation, fail, "validation")
-    if not 0 <= share <= 0.9:
-        fail(f"validation is {share:g}, expected the part of the log that is kept for it: 0 to 0.9")
+        short(2 * half + 1)
     first = long[-1].end if share == 0 else _at_share(long, 1 - share)
     size = max(1, 4096 // stride) if kernel is not None else 2048
     return Signals(log, chain, long, step, stride, cutoff or 0.0, kernels, kernel, use, first, size, quiet)
@@ -853,7 +899,7 @@ def _constant(log: Log, chain: Chain, spans: Sequence[Span], findings: list[Find
         span = np.ptp(values, axis=0)
         size = np.abs(values).max(axis=0)
         names = (log.coordinates if key == "q" else ()) or chain.joint_names
-        for j in np.flatnonzero(span <= 1e-12 * np.maximum(size, 1e-300)).tolist():
+        for j in np.flatnonzero(span <= np.maximum(1e-12 * size, _NOTHING)).tolist():
             tail = "its effort is not fitted" if key == "tau" else "what only its motion shows is missing"
             findings.append(Finding("fault", names[j], f"the {word} is {values[0, j] + 0.0:.4g} all the time; {tail}"))
 
@@ -861,7 +907,7 @@ def _constant(log: Log, chain: Chain, spans: Sequence[Span], findings: list[Find
 def dead_efforts(log: Log, spans: Sequence[Span]) -> Mask:
     """Joints (n,) of bool whose effort never changes."""
     values = np.asarray(log.tau[_sampled(log, spans)])
-    return np.asarray(np.ptp(values, axis=0) <= 1e-12 * np.maximum(np.abs(values).max(axis=0), 1e-300))
+    return np.asarray(np.ptp(values, axis=0) <= np.maximum(1e-12 * np.abs(values).max(axis=0), _NOTHING))
 
 
 def _rates(log: Log, chain: Chain, spans: Sequence[Span], step: float, findings: list[Finding]) -> None:
@@ -1013,6 +1059,7 @@ def _fold(
         fail(f"no whole period of {period:g} s without a gap")
     sums = [np.zeros((P, x.shape[1])) for x in (log.q, log.tau)]
     squares = np.zeros_like(sums[0])
+    counts = np.zeros_like(sums[1])  # of efforts that count
     count = 0
     origin = spans[0].begin
     for span in spans:
@@ -1020,12 +1067,14 @@ def _fold(
         for begin in range(first, span.end - P + 1, P):
             q, tau = np.asarray(log.q[begin : begin + P]), np.asarray(log.tau[begin : begin + P])
             sums[0] += q
-            sums[1] += tau
+            fit = use(begin, begin + P)
+            sums[1] += tau if fit is None else np.where(fit, tau, 0.0)
+            counts += 1.0 if fit is None else fit
             squares += q * q
             count += 1
     if not count:
         fail(f"no whole period of {period:g} s without a gap")
-    q, tau = sums[0] / count, sums[1] / count
+    q, tau = sums[0] / count, sums[1] / np.maximum(counts, 1.0)
     apart = np.sqrt(np.maximum(squares / count - q * q, 0.0).mean(axis=0))
     moved = np.ptp(np.asarray(log.q[_sampled(log, spans)]), axis=0)
     if (apart > 0.05 * moved).any():
@@ -1035,9 +1084,9 @@ def _fold(
             f"periods of {period:g} s differ by {apart[j]:.3g} of {moved[j]:.3g}: the motion does not repeat itself so"
         )
         findings.append(Finding("fault", name, text))
-    top = P // 2 - 1 if cutoff is None else max(1, int(cutoff * P * step))
+    top = min(P // 2 - 1, max(1, int((cutoff or 0.0) * P * step)))
     c = np.fft.rfft(q, axis=0)
-    if cutoff is None:
+    if not cutoff:
         power = np.abs(c) ** 2
         floor = np.median(power[len(c) // 2 :], axis=0)
         loud = np.flatnonzero((power[1:] > np.maximum(50 * floor, 1e-24 * power[1:].max(axis=0))).any(axis=1)) + 1
@@ -1049,4 +1098,9 @@ def _fold(
         Finding("note", "period", f"{count} periods of {P:,} samples averaged; coordinates up to harmonic {top}")
     )
     folded = (np.arange(P) * step, q, qd, qdd, tau)
-    return FoldedSignals(log, chain, [Span(0, P)], step, 1, cutoff or 0.0, None, None, use, P, 4096, quiet, folded)
+    known = counts > 0
+
+    def measured(begin: int, end: int) -> Mask | None:
+        return None if known.all() else np.asarray(known[begin:end])
+
+    return FoldedSignals(log, chain, [Span(0, P)], step, 1, cutoff or 0.0, None, None, measured, P, 4096, quiet, folded)

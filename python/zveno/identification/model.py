@@ -41,6 +41,8 @@ class LinearModel:
     ----------
     chain : Chain
     terms : sequence of Term
+    always : sequence of Term
+        Those of the terms that have columns whether these depend on others or not.
 
     Attributes
     ----------
@@ -54,8 +56,8 @@ class LinearModel:
         For each joint, which base parameters its effort depends on.
     """
 
-    def __init__(self, chain: Chain, terms: Sequence[Term] = ()) -> None:
-        self.chain, self.terms = chain, tuple(terms)
+    def __init__(self, chain: Chain, terms: Sequence[Term] = (), always: Sequence[Term] = ()) -> None:
+        self.chain, self.terms, self.always = chain, tuple(terms), tuple(always)
         n, joints = chain.n, chain.joint_names
         self.links = 10 * len(chain.links)
         extra: dict[str, list[str]] = {}
@@ -85,7 +87,10 @@ class LinearModel:
         # which entries are zero in every state: seen in a few random ones
         q, qd, qdd = self.states(8)
         W = self.base_columns(q, qd, qdd, np.ones_like(q))
-        self.active = [np.flatnonzero((W[:, j] != 0).any(axis=0)) for j in range(self.chain.n)]
+        used = (W != 0).any(axis=0)  # (n, r)
+        for k, (_, j) in enumerate(self._added, self.count - len(self._added)):
+            used[:, k] = np.arange(self.chain.n) == j  # whatever the states are
+        self.active = [np.flatnonzero(row) for row in used]
         sentences = dict(zip(self.base.names, self.base.combinations(), strict=True))
         self.combinations = tuple(sentences.get(self.names[k], self.names[k]) for k in self.pivots.tolist())
         self.base_names = tuple(self.names[k] for k in self.pivots.tolist())
@@ -197,10 +202,18 @@ class LinearModel:
         if self._known is not None:
             empty, theta = self._known
             tau = empty.inverse_dynamics(q, qd, qdd) - empty.regressor(q, qd, qdd) @ theta
+        for term, reference in self._references():
+            tau = tau - reference * term.values(q, qd, qdd, None)
+        return tau
+
+    def _references(self) -> list[tuple[Term, Array]]:
+        """Terms whose effort is not zero at zero, and where it is; zero for joints that have no column of theirs."""
+        found = []
         for term in self.terms:
             if term.reference is not None:
-                tau = tau - term.reference * term.values(q, qd, qdd, None)
-        return tau
+                has = np.isin(np.arange(self.drives), [j for added, j in self._added if added is term])
+                found.append((term, np.where(has, term.reference, 0.0)))
+        return found
 
     def _terms(self, extra: Sequence[tuple[Term, int]], q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
         found = np.zeros((len(q), self.chain.n, len(extra)))
@@ -262,23 +275,36 @@ def random_states(n: int, count: int) -> tuple[Array, Array, Array]:
 def independent_columns(model: LinearModel, base: BaseParameters) -> Reduction:
     """Base parameters of links and of terms that they know, and what is independent of them among the other terms."""
     width = len(model.names)
-    places = [model.names.index(column.name) for column in base.columns]
+    known = {
+        model.names[k]: k for k, (term, _) in enumerate(model.extra, model.links) if type(term) in _EXTRA
+    }  # not of terms of the user's own, whatever they are called
+    places = [*range(model.links), *(known[column.name] for column in base.columns[model.links :])]
     pivots = [places[k] for k in base.pivots.tolist()]
     Y = np.zeros((len(pivots), width))
     Y[:, places] = base.Y
     rest = [k for k in range(model.links, width) if k not in places]
     if rest:
-        q, qd, qdd = model.states(max(12, -(-3 * width // model.chain.n)))
-        W = model.columns(q, qd, qdd, np.random.default_rng(6).normal(size=q.shape)).reshape(-1, width)
+        rng = np.random.default_rng(6)
+        q, qd, qdd = model.states(max(24, -(-4 * width // model.chain.n)))
+        qd[::2] *= 10.0 ** rng.uniform(-4.0, 0.0, (len(qd[::2]), 1))  # some terms are there at low rates only
+        W = model.columns(q, qd, qdd, rng.normal(size=q.shape)).reshape(-1, width)
         size = np.linalg.norm(W, axis=0)
         size[size == 0] = 1.0
         W /= size
+        Q = np.linalg.qr(W[:, pivots])[0]
         for k in rest:
-            x = np.linalg.lstsq(W[:, pivots], W[:, k], rcond=None)[0]
-            if np.linalg.norm(W[:, k] - W[:, pivots] @ x) > _DEPENDENT:
+            if model.extra[k - model.links][0] in model.always:
+                pivots.append(k)
+                Y = np.concatenate([Y, np.eye(1, width, k)])
+                continue
+            left = W[:, k] - Q @ (Q.T @ W[:, k])
+            left -= Q @ (Q.T @ left)
+            if (length := float(np.linalg.norm(left))) > _DEPENDENT:
+                Q = np.column_stack([Q, left / length])
                 pivots.append(k)
                 Y = np.concatenate([Y, np.eye(1, width, k)])
             else:
+                x = np.linalg.lstsq(W[:, pivots], W[:, k], rcond=None)[0]
                 x[np.abs(x) < 1e-9] = 0.0
                 Y[:, k] = x / size[pivots] * size[k]
     order = np.argsort(pivots)

@@ -39,7 +39,8 @@ class OnlineEstimator:
     noise : float or (n,) array, N m or N
         Standard deviation of measured efforts.
     forgetting : float
-        Factor of old information for each sample; 1 keeps it all, 1 - 1/k remembers about k samples.
+        Factor of old information for each sample; 1 keeps it all, 1 - 1/k remembers about k samples. What the motion
+        does not show is forgotten too: do not update while nothing moves.
     doubt : float
         How far the first values may be off, in their sizes.
 
@@ -125,7 +126,11 @@ class OnlineEstimator:
         fail, n = failing("OnlineEstimator.update"), self.chain.n
         given = as_array(state, fail, "state", (self.size,))
         arrays = [as_array(x, fail, name, (n,)) for x, name in ((q, "q"), (qd, "qd"), (qdd, "qdd"), (tau, "tau"))]
-        new, _ = self._law(self.chain, None, given, *arrays)
+        with np.errstate(all="ignore"):  # looked at below
+            new, _ = self._law(self.chain, None, given, *arrays)
+        diagonal = np.asarray(new[: len(self._upper[0])])[self._upper[0] == self._upper[1]]
+        if not np.isfinite(new).all() or not diagonal.all():
+            fail("nothing is left of what the state knew about some parameters: do not update while nothing moves")
         return np.asarray(new)
 
     def values(self, state: ArrayLike) -> Array:
@@ -143,6 +148,8 @@ class OnlineEstimator:
         r = self._model.count
         R = np.zeros((r, r))
         R[self._upper] = given[: self.size - r]
+        if not np.diag(R).all():
+            failing("OnlineEstimator")("state knows nothing about some parameters; begin with start()")
         return R, given[self.size - r :]
 
     def _law(self, model: Any, empty: Any, state: Any, q: Any, qd: Any, qdd: Any, tau: Any) -> tuple[Any, Any]:

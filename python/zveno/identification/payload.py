@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +94,7 @@ class Payload:
     Attributes
     ----------
     mass : float, kg
+        NaN, as the others, if the motion does not show it.
     com : (3,) array, m
         In the frame of the link that carries it.
     inertia : (3, 3) array, kg m^2
@@ -102,7 +104,7 @@ class Payload:
     parameters : Parameters
         As measured, with intervals; ten numbers of the body about the origin of the link, then terms of joints.
     body : Body
-        One that can exist, nearest to what was measured.
+        One that can exist, nearest to what was measured; what was not is that of a ball of 5 cm.
     chain : Chain
         The robot with it.
     physical : bool
@@ -178,8 +180,8 @@ def identify_payload(
     True
     """
     fail = failing("identify_payload")
-    if not isinstance(robot, Fit | _core.Chain):
-        raise TypeError(f"identify_payload: robot is {_show(robot)}, expected a Fit or a Chain")
+    if not isinstance(robot, Fit | _core.Chain) or (isinstance(robot, Fit) and robot._kind != "chain"):
+        raise TypeError(f"identify_payload: robot is {_show(robot)}, expected a Chain or the Fit of one")
     chain: Chain = robot._given if isinstance(robot, Fit) else robot
     names = chain.link_names
     if link is None:
@@ -216,21 +218,25 @@ def identify_payload(
         findings.append(
             Finding("fault", "excitation", f"the motion does not show {combination_text(row, model.base_names)}")
         )
-    covariance = solution.covariance * max(1.0, float(residuals.inflation.max()))
+    degrees = float(train.rows.sum() - solution.leverage.sum())
+    if degrees < 1:
+        text = f"{train.rows.sum():,} equations for {model.count} unknowns: the log is too short"
+        findings.append(Finding("fault", "log", text))
+    covariance = solution.covariance * (max(1.0, float(residuals.inflation.max())) if degrees >= 1 else math.inf)
     values, deviation = np.full(10, math.nan), np.full(10, math.inf)
     inside = model.kept[model.kept < 10]
     values[inside] = solution.values[: len(inside)]
     deviation[inside] = np.sqrt(np.diag(covariance))[: len(inside)]
-    table = _table(model, solution.values, np.sqrt(np.diag(covariance)), float(train.rows.sum() - model.count))
+    table = _table(model, solution.values, np.sqrt(np.diag(covariance)), degrees)
     body, physical = _body(values, deviation, chain, findings)
     measured = values.copy()
-    m = float(measured[0]) if math.isfinite(measured[0]) else body.mass
-    com = measured[1:4] / m if m else np.zeros(3)
+    m = float(measured[0])
+    com = measured[1:4] / m if m else np.full(3, math.nan)
     spread = np.sqrt(deviation[1:4] ** 2 + (com * deviation[0]) ** 2) / abs(m) if m else np.full(3, math.inf)
-    try:
-        inertia = np.asarray(to_body(np.nan_to_num(measured))[2])
-    except (ValueError, ArithmeticError):
-        inertia = np.asarray(body.inertia)
+    spread = np.where(np.isfinite(com), spread, math.inf)
+    inertia = np.full((3, 3), math.nan)
+    with suppress(ValueError, ArithmeticError):
+        inertia = np.asarray(to_body(measured)[2])
     texts = [str(finding) for finding in findings if finding.level != "note"]
     if texts:
         warnings.warn("identify_payload: " + "; ".join(texts[:6]), IdentificationWarning, stacklevel=2)
@@ -239,7 +245,7 @@ def identify_payload(
     )
     return Payload(
         m,
-        np.where(np.isfinite(com), com, body.com),
+        com,
         inertia,
         float(deviation[0]),
         spread,
@@ -280,7 +286,9 @@ def _body(values: Array, deviation: Array, chain: Chain, findings: list[Finding]
             Finding(
                 "fault",
                 "payload",
-                f"the mass comes out as {m:.4g} kg: nothing is carried, or the robot is not as known",
+                "the motion does not show the mass"
+                if math.isnan(m)
+                else f"the mass comes out as {m:.4g} kg: nothing is carried, or the robot is not as known",
             )
         )
         return Body(0.0, 0.0, (0.0, 0.0, 0.0)), False

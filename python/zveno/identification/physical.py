@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
-from .._check import Array
+from .._check import Array, called
 from .._extras import optional
 from ..inertial import from_pseudo_inertia, to_pseudo_inertia
 from .log import Finding
@@ -43,7 +43,9 @@ def is_physical(parameters: Any, tolerance: float = 0.0) -> Array:
     >>> zv.identification.is_physical(zv.robots.ur5e().inertial_parameters).all()
     np.True_
     """
-    return np.asarray(np.linalg.eigvalsh(to_pseudo_inertia(parameters)).min(axis=-1) >= -tolerance)
+    with called("is_physical", "reordered"):
+        H = to_pseudo_inertia(parameters)
+    return np.asarray(np.linalg.eigvalsh(H).min(axis=-1) >= -tolerance)
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,8 @@ class PhysicalFit:
     Attributes
     ----------
     model : Chain or Hexapod
-        With these inertial parameters, with inertias of drives and, of a chain, with viscous friction where they were
-        fitted. `chain` is the same of a chain, `hexapod` of a hexapod.
+        With these inertial parameters, with inertias of drives and, of a chain or a custom leg, with viscous friction
+        where they were fitted. `chain` is the same of a chain, `hexapod` of a hexapod.
     values : (c,) array
         All columns of the linear model: ten parameters for each body, inertias of the drives of a hexapod, then the
         terms of the joints.

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._check import Array, Fail, _show, as_array, as_list, did_you_mean, failing
+from .._check import Array, Fail, _show, as_array, as_list, common_lead, did_you_mean, failing
 from .._rotation import as_matrix, from_quaternion, from_rotation_vector, nearest_rotation, to_rotation_vector
 from ..errors import ModelWarning
 from ..inertial import to_body
 from ..model.body import Body
 from .base_parameters import Column
 from .fit import Fit
-from .hexapod import _Parts, _skew, equations
+from .hexapod import Equations, _Parts, _skew, equations
 from .log import (
     _EFFORTS,
     _TIMES,
@@ -37,7 +37,7 @@ from .log import (
 )
 from .log import _WORDS as _CHAIN_WORDS
 from .model import LinearModel
-from .terms import Term
+from .terms import Term, Viscous
 
 if TYPE_CHECKING:
     from ..model import Hexapod
@@ -154,10 +154,10 @@ class Channels:
         xdd: Any = np.linalg.solve(J, turn[..., None])[..., 0]
         return [q, qd, np.concatenate([acceleration[..., :3], xdd], axis=-1)]
 
-    def rows(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, tuple[Array, Array, Array]]:
-        """Regressor (m, n, columns), and motions (m, 6) of the drives."""
+    def rows(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Equations]:
+        """Regressor (m, n, columns), and what it was made of."""
         found = equations(self.hexapod, *self.state(q, qd, qdd))
-        return np.concatenate(found[: 1 + self.wrench], axis=-2), found.drives
+        return np.concatenate(found[: 1 + self.wrench], axis=-2), found
 
     def rates(self, q: Array, qd: Array) -> Array:
         """Rates (m, n) of the drives, and zeros of a wrench."""
@@ -168,7 +168,10 @@ class Channels:
 
     def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
         """What the model as it was given says."""
-        return np.asarray(self.rows(q, qd, qdd)[0] @ self.base.standard)
+        Y, found = self.rows(q, qd, qdd)
+        tau = np.asarray(Y @ self.base.standard)
+        tau[:, :6] += found.known + _Parts.of(self.hexapod).friction * found.drives[1]
+        return tau
 
 
 class RingModel(LinearModel):
@@ -176,8 +179,8 @@ class RingModel(LinearModel):
 
     chain: Any  # Channels
 
-    def __init__(self, channels: Channels, terms: tuple[Term, ...] = ()) -> None:
-        self.chain, self.terms = channels, terms
+    def __init__(self, channels: Channels, terms: Sequence[Term] = (), always: Sequence[Term] = ()) -> None:
+        self.chain, self.terms, self.always = channels, tuple(terms), tuple(always)
         self.base: Any = channels.base
         self.links = len(channels.base.columns)
         columns: tuple[Column, ...] = channels.base.columns
@@ -203,11 +206,12 @@ class RingModel(LinearModel):
         return q, qd, qdd
 
     def columns(self, q: Array, qd: Array, qdd: Array, load: Array | None = None) -> Array:
-        Y, drives = self.chain.rows(q, qd, qdd)
+        Y, rows = self.chain.rows(q, qd, qdd)
         found = np.zeros((*Y.shape[:-1], len(self.names)))
         found[..., : self.links] = Y
         carried = None if load is None else load[:, :6]
-        values = self._term_values(self.extra, drives[0], drives[1], drives[2], carried)
+        x, xd, xdd = rows.drives
+        values = self._term_values(self.extra, x, xd, xdd, carried)
         for k, (term, j) in enumerate(self.extra, self.links):
             found[:, j, k] = values[term][:, j]
         return found
@@ -223,14 +227,21 @@ class RingModel(LinearModel):
         return np.asarray(self.base_columns(q, qd, qdd, load) @ base)
 
     def known(self, q: Array, qd: Array, qdd: Array) -> Array | float:
-        known = [(term, term.reference) for term in self.terms if term.reference is not None]
-        if not known:
+        references = self._references()
+        friction = np.where(self._replaced(), 0.0, _Parts.of(self.chain.hexapod).friction)
+        if not references and not friction.any() and not _Parts.of(self.chain.hexapod).rough:
             return 0.0
-        x, xd, xdd = self.chain.rows(q, qd, qdd)[1]
+        found = self.chain.rows(q, qd, qdd)[1]
         tau = np.zeros((len(q), self.chain.n))
-        for term, reference in known:
+        tau[:, :6] += found.known + friction * found.drives[1]
+        x, xd, xdd = found.drives
+        for term, reference in references:
             tau[:, :6] -= reference * term.values(x, xd, xdd, None)
         return tau
+
+    def _replaced(self) -> Any:
+        """Drives (6,) of bool whose viscous friction is unknown."""
+        return np.isin(np.arange(6), [j for term, j in self.extra if isinstance(term, Viscous)])
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -258,11 +269,21 @@ class RingModel(LinearModel):
         return super().signed() | set(range(self._width, self.links))
 
     def written(self, values: Array) -> Hexapod:
-        """The hexapod with these values; its centre of mass is where they have it, see `Hexapod.origin`."""
-        return with_parameters(self.chain.hexapod, values[: self.links])
+        """The hexapod with these values; its centre of mass is where they have it, see `Hexapod.origin`.
+
+        Custom legs have viscous friction of their drives; what legs cannot hold is left out.
+        """
+        friction = {
+            j: max(0.0, float(values[k]))
+            for k, (term, j) in enumerate(self.extra, self.links)
+            if isinstance(term, Viscous)
+        }
+        return with_parameters(self.chain.hexapod, values[: self.links], friction)
 
     def full_values(self, chain: Any = None) -> Array:
-        return np.concatenate([self.chain.base.standard, np.zeros(len(self.extra))])
+        friction = _Parts.of(self.chain.hexapod).friction
+        extra = [friction[j] if isinstance(term, Viscous) else 0.0 for term, j in self.extra]
+        return np.concatenate([self.chain.base.standard, extra])
 
 
 def read_ring_log(
@@ -299,6 +320,7 @@ def read_ring_log(
     findings: list[Finding] = []
     with_times(arrays, m, rate, findings, fail)
     R, whole = _rotations(arrays, "", factors, fail)
+    _place(arrays["r"], hexapod, findings)
     channels = Channels(hexapod, nearest_rotation(R[whole].mean(axis=0)), "base_wrench" in arrays)
     q, qd, qdd = channels.coordinates(arrays["r"], R, arrays.get("u"), arrays.get("acceleration"))
     assert q is not None
@@ -311,6 +333,19 @@ def read_ring_log(
         q_ref[~known] = np.nan
     tau = np.concatenate([arrays[key] for key in ("forces", "base_wrench") if key in arrays], axis=1)
     return Log(arrays["t"], q, tau, qd, qdd, q_ref, name, findings, _COORDINATES), channels
+
+
+def _place(r: Array, hexapod: Hexapod, findings: list[Finding]) -> None:
+    """Poses far from the mechanism: in other units, or of another origin."""
+    some = r[np.isfinite(r).all(axis=1)][:: max(1, len(r) // 1000)]
+    nominal = np.asarray(hexapod.nominal[0])
+    size = np.linalg.norm(nominal) + max(float(np.linalg.norm(leg.ring)) for leg in hexapod.legs)
+    away = float(np.median(np.linalg.norm(some - nominal, axis=1))) if len(some) else 0.0
+    if away > 2 * size:
+        text = (
+            f"the ring is {away:.4g} m away from its nominal place: is r in mm (units={{'r': 'mm'}}), of another point?"
+        )
+        findings.append(Finding("fault", "r", text))
 
 
 def _turn(arrays: Mapping[str, Array], tail: str) -> str:
@@ -386,6 +421,8 @@ def _is_whole(value: Any) -> bool:
 
 def _numbers(value: Any, name: str, fail: Fail) -> Array:
     try:
+        if np.iscomplexobj(value):
+            raise TypeError("complex numbers")
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         fail(f"{name} holds no numbers ({error})")
@@ -396,7 +433,8 @@ def _named(value: Any, key: str, legs: Sequence[str], names: list[str], fail: Fa
     if isinstance(value, str) and "{}" in value:
         size = math.prod(_SHAPES[key])
         endings = [legs] if key == "forces" else [_WORDS[key.removesuffix("_ref")][1]] if key != "t" else []
-        choices = [[value.format(x) for x in some] for some in (*endings, range(size), range(1, size + 1))]
+        numbered = (*endings, range(size), range(1, size + 1))
+        choices = [[value.replace("{}", str(x)) for x in some] for some in numbered]
         fitting = [some for some in choices if all(x in names for x in some)]
         if not fitting:
             fail(f"columns: nothing fits {_show(value)}, neither {choices[0][0]} nor {choices[-1][0]}")
@@ -437,22 +475,26 @@ def _found(key: str, legs: Sequence[str], names: list[str]) -> list[str]:
     return []
 
 
-def with_parameters(hexapod: Hexapod, values: Array) -> Hexapod:
-    """The hexapod with other parameters, in the order of the columns of `Hexapod.regressor`."""
+def with_parameters(hexapod: Hexapod, values: Array, friction: Mapping[int, float] | None = None) -> Hexapod:
+    """The hexapod with other parameters, in the order of the columns of `Hexapod.regressor`.
+
+    `friction` is that of drives of custom legs, by the number of the leg.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # the same doubts as about the model that was given
-        return _with_parameters(hexapod, values[:-6].reshape(-1, 10), np.maximum(values[-6:], 0.0).tolist())
+        drives = np.maximum(values[-6:], 0.0).tolist()
+        return _with_parameters(hexapod, values[:-6].reshape(-1, 10), drives, friction or {})
 
 
-def _with_parameters(hexapod: Hexapod, bodies: Array, drives: list[float]) -> Hexapod:
+def _with_parameters(hexapod: Hexapod, bodies: Array, drives: list[float], friction: Mapping[int, float]) -> Hexapod:
     legs, at = [], 1
-    for leg, drive in zip(hexapod.legs, drives, strict=True):
+    for k, (leg, drive) in enumerate(zip(hexapod.legs, drives, strict=True)):
         if leg.chain is None:
             legs.append(leg._with(inner=_body(bodies[at]), outer=_body(bodies[at + 1]), reflected=drive))
             at += 2
             continue
-        moved = {leg.actuated: {"rotor_inertia": drive}}
-        links = [link._with(**moved.get(link.joint_name, {})) for link in leg.chain.links]
+        driven = {"rotor_inertia": drive} | ({"friction": friction[k]} if k in friction else {})
+        links = [link._with(**driven) if link.joint_name == leg.actuated else link for link in leg.chain.links]
         chain = leg.chain._with(links=links).with_inertial_parameters(bodies[at : at + len(links)])
         legs.append(leg._with(chain=chain))
         at += len(links)
@@ -509,7 +551,9 @@ class RingFit(Fit):
         turn = as_matrix(R, fail, "R", lead=True)
         arrays = [as_array(r, fail, "r", (3,), lead=True), turn.reshape(*turn.shape[:-2], 9)]
         arrays += [as_array(x, fail, w, (6,), lead=True) for x, w in ((u, "u"), (acceleration, "acceleration"))]
-        lead = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
+        lead = common_lead(
+            fail, dict(zip(("r", "R", "u", "acceleration"), (x.shape[:-1] for x in arrays), strict=True))
+        )
         flat = [np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]) for x in arrays]
         q, qd, qdd = model.chain.coordinates(flat[0], flat[1].reshape(-1, 3, 3), *flat[2:])
         load = self._rigid(q, qd, qdd) if model.needs_load else None

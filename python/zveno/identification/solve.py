@@ -272,12 +272,17 @@ def sparse_basis(null: Array) -> Array:
 
 
 def student(degrees: float, level: float = 0.95) -> float:
-    """Quantile of Student's distribution that holds `level` of it between its two signs (Cornish-Fisher)."""
+    """Quantile of Student's distribution that holds `level` of it between its two signs; infinite below one degree."""
+    if degrees < 1:
+        return math.inf
+    if degrees < 30:  # t = sqrt(v) tan(a) has the density cos(a)^(v - 1)
+        a = np.linspace(0.0, math.pi / 2, 20_001)
+        density = np.cos(a) ** (degrees - 1)
+        part = np.concatenate([[0.0], np.cumsum(density[1:] + density[:-1])])
+        return math.sqrt(degrees) * math.tan(float(np.interp(level, part / part[-1], a)))
     from statistics import NormalDist
 
-    z = NormalDist().inv_cdf(0.5 + level / 2)
-    if degrees <= 0:
-        return math.inf
+    z = NormalDist().inv_cdf(0.5 + level / 2)  # by Cornish and Fisher
     v = degrees
     g1 = (z**3 + z) / 4
     g2 = (5 * z**5 + 16 * z**3 + 3 * z) / 96

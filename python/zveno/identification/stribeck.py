@@ -7,7 +7,7 @@ rates of every joint into the triangular factor; any choice among them is then s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +16,7 @@ import numpy as np
 from .._check import Array
 from .model import LinearModel
 from .solve import Factors, factorise, solve, triangular
-from .terms import LoadFriction, Stribeck, StribeckRate, Term
+from .terms import LoadFriction, Profile, Stribeck, StribeckRate, Term
 
 if TYPE_CHECKING:
     from .log import Signals
@@ -27,11 +27,12 @@ _RATES: Final = 10  # tried at once
 _RANGE: Final = (0.01, 0.6)  # of the highest rate of a joint
 _PASSES: Final = 3
 _STEPS: Final = 20  # of Gauss and Newton, at most
-_ASIDE: Final = np.array([-1.0, -0.7, -0.5, -0.35, 0.35, 0.5, 0.7, 1.0])  # where intervals are looked for
+_ASIDE: Final = np.array([-1.0, -0.75, -0.5, -0.35, -0.2, 0.2, 0.35, 0.5, 0.75, 1.0])  # where intervals are looked for
+_WIDE: Final = (0.004, 3.0)  # of the highest rate of a joint: where, if nearly any rate will do
 
 
 def with_rates(
-    made: Callable[[Any, Sequence[Term]], LinearModel],
+    made: type[LinearModel],
     chain: Any,
     terms: Sequence[Term],
     signals: Signals,
@@ -49,7 +50,7 @@ def with_rates(
     grid = np.geomspace(*_RANGE, _RATES)[:, None] * peak  # (tried, n)
     for _ in range(_PASSES):
         tried = [replace(wanted, rate=tuple(row)) for row in grid.tolist()]
-        model = made(chain, [*others, *tried])
+        model = made(chain, [*others, *tried], tried)
         train, _ = factorise(model, signals.chunks(), threads=threads)
         best = _choose(model, train, tried)
         around = [grid[np.clip(best + k, 0, _RATES - 1), np.arange(n)] for k in (-1, 0, 1)]
@@ -79,46 +80,66 @@ def with_rates(
     index = list(terms).index(wanted)
     new = replace(wanted, rate=tuple(rates.tolist()))
     unknown = _unknown(wanted, rates, size)
-    wide = np.array([sure.get((StribeckRate, j), 0.0) for j in range(n)]) / rates
-    tried = [replace(wanted, rate=tuple(row)) for row in (rates * np.exp(_ASIDE[:, None] * _reach(wide))).tolist()]
-    model = made(chain, [*others, new, unknown, *tried])
+    wide = np.array([sure.get((StribeckRate, j), np.nan) for j in range(n)]) / rates
+    tried = [replace(wanted, rate=tuple(row)) for row in _around(rates, wide, peak).tolist()]
+    model = made(chain, [*others, new, unknown, *tried], tried)
     train, _ = factorise(model, signals.chunks(), threads=threads)
     unknown = replace(unknown, profile=_profile(model, train, solution.noise, new, unknown, tried))
     return (*terms[:index], new, unknown, *terms[index + 1 :])
 
 
-def _reach(relative: Array) -> Array:
-    """How far logarithms of rates are looked at, for deviations relative to the rates."""
-    return np.asarray(np.clip(4 * np.nan_to_num(relative, posinf=1.0), 1e-3, 2.0))
+def _around(rates: Array, relative: Array, peak: Array) -> Array:
+    """Rates (tried, n) at which to look: near those found if they are known well, everywhere otherwise."""
+    near = rates * np.exp(_ASIDE[:, None] * np.clip(4 * np.nan_to_num(relative), 1e-7, 2.0))
+    everywhere = np.geomspace(*_WIDE, len(_ASIDE))[:, None] * peak
+    return np.asarray(np.where(relative < 0.4, near, everywhere))
 
 
 def _profile(
     model: LinearModel, train: Factors, noise: Array, best: Stribeck, unknown: StribeckRate, tried: Sequence[Stribeck]
-) -> tuple[tuple[tuple[float, float], ...], ...]:
-    """Square roots of what is lost with each of the rates tried, all other unknowns at their best: (rate, +-root)."""
+) -> tuple[Profile, ...]:
+    """What is lost with each of the rates tried, and the other unknowns that are best for it."""
     width = model.count - len(model._added)
     columns = {(term, j): width + k for k, (term, j) in enumerate(model._added)}
     fixed = [k for k in range(model.count) if k < width or model._added[k - width][0] not in tried]
     R = train.stacked(model, noise)
-
-    def left(at: list[int], right: Array) -> float:
-        return float(triangular(np.column_stack([R[:, at], right]))[-1, -1]) ** 2
-
-    least = left(fixed, R[:, -1])
     found = []
     for j, rate in enumerate(unknown.rate):
-        rows = [(rate, 0.0)]
-        at = columns.get((best, j)), columns.get((unknown, j))
-        if at[0] is not None and at[1] is not None:
-            others = [k for k in fixed if k not in at]
-            right = R[:, -1] - rate * R[:, at[1]]  # efforts are those of the unknown from its reference on
-            for term in tried:
-                if (term, j) in columns:
-                    value = np.broadcast_to(np.asarray(term.rate, dtype=float), (model.drives,))[j].item()
-                    lost = max(0.0, left([*others, columns[term, j]], right) - least)
-                    rows.append((value, math.copysign(math.sqrt(lost), value - rate)))
-        found.append(tuple(sorted(rows)))
+        own, slope = columns.get((best, j)), columns.get((unknown, j))
+        others = [k for k in fixed if k not in (own, slope)]
+        # efforts are those of the unknown from its reference on
+        right = R[:, -1] if slope is None else R[:, -1] - rate * R[:, slope]
+        rows = []
+        for term in [best, *tried] if own is not None else []:
+            if (term, j) in columns:
+                value = np.broadcast_to(np.asarray(term.rate, dtype=float), (model.drives,))[j].item()
+                rows.append((value, *_solved(R[:, [*others, columns[term, j]]], right)))
+        rows.sort(key=lambda row: row[0])
+        least = min((row[1] for row in rows), default=0.0)
+        names = [model.base_names[k] for k in (*others, own) if k is not None] if rows else []
+        found.append(
+            Profile(
+                tuple(row[0] for row in rows),
+                tuple(math.sqrt(row[1] - least) for row in rows),
+                tuple(names),
+                tuple(tuple(row[2].tolist()) for row in rows),
+                tuple(tuple(row[3].tolist()) for row in rows),
+            )
+        )
     return tuple(found)
+
+
+def _solved(A: Array, y: Array) -> tuple[float, Array, Array]:
+    """Squares that are left, values and deviations; those of what the rows do not show are large."""
+    size = np.linalg.norm(A, axis=0)
+    size = np.where(size > 1e-12 * size.max(initial=0.0), size, 1.0)
+    U, d, Vt = np.linalg.svd(A / size, full_matrices=False)
+    seen = d > 1e-9 * d[0]
+    c = np.where(seen, U.T @ y, 0.0)
+    x = Vt.T @ (c / np.where(seen, d, 1.0))
+    left = y - U @ c
+    spread = np.linalg.norm(Vt.T / np.where(seen, d, 1e-9 * d[0]), axis=1)
+    return float(left @ left), x / size, spread / size
 
 
 def _unknown(term: Stribeck, rates: Array, size: Array) -> StribeckRate:
@@ -131,7 +152,7 @@ def _choose(model: LinearModel, train: Factors, tried: Sequence[Stribeck]) -> Ar
     width = model.count - len(model._added)
     columns = {(term, j): width + k for k, (term, j) in enumerate(model._added)}
     fixed = [k for k in range(model.count) if k < width or model._added[k - width][0] not in tried]
-    joints = [j for j in range(n) if all((term, j) in columns for term in tried)]
+    joints = [j for j in range(n) if (tried[0], j) in columns]
     best = np.full(n, len(tried) // 2)
 
     def chosen(last: int = -1) -> list[int]:

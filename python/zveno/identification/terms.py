@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from .._check import Array, Fail, _show, as_amount, as_array, as_list, did_you_mean
+from ..inertial import SYMBOLS
 
 __all__ = ["Coulomb", "DriveInertia", "ExtraTerm", "LoadFriction", "Offset", "Stribeck", "Term", "Viscous"]
 
@@ -97,6 +98,25 @@ class Stribeck(DryTerm):
         return self.sign(qd) * np.exp(-((qd / np.asarray(self.rate, dtype=np.float64)) ** 2))
 
 
+class Profile(NamedTuple):
+    """What a rate of Stribeck friction costs: rates tried, roots of the growth of the squares (in deviations).
+
+    For each of them, best values and deviations of the other parameters.
+    """
+
+    rates: tuple[float, ...]
+    off: tuple[float, ...]
+    names: tuple[str, ...] = ()
+    values: tuple[tuple[float, ...], ...] = ()
+    deviations: tuple[tuple[float, ...], ...] = ()
+
+    def finely(self, what: Array | None = None) -> tuple[Array, Array]:
+        """Many rates, and the growth or something else between those that were tried."""
+        logs = np.log(self.rates)
+        fine = np.linspace(logs[0], logs[-1], 1000)
+        return np.exp(fine), np.interp(fine, logs, np.asarray(self.off) if what is None else what)
+
+
 @dataclass(frozen=True)
 class StribeckRate(DryTerm):
     """The rate v of `Stribeck` as an unknown: s S(v) is s S(v0) + s0 S'(v0) (v - v0) near v0, its `rate`, and s0."""
@@ -106,16 +126,32 @@ class StribeckRate(DryTerm):
 
     rate: tuple[float, ...] = ()
     size: tuple[float, ...] = ()
-    profile: tuple[tuple[tuple[float, float], ...], ...] = ()  # of each joint: rates, and how many deviations off
+    profile: tuple[Profile, ...] = ()  # of each joint
 
     def interval(self, joint: int, deviations: float) -> tuple[float, float] | None:
         """Rates for which the squares grow by no more than those of so many deviations, where that was looked at."""
-        if len(self.profile) <= joint or len(self.profile[joint]) < 3:
+        if len(self.profile) <= joint or len(self.profile[joint].rates) < 3:
             return None
-        rates, off = np.array(self.profile[joint]).T
-        off = np.maximum.accumulate(off)
-        low = float(np.interp(-deviations, off, rates)) if off[0] <= -deviations else 0.0
-        return low, float(np.interp(deviations, off, rates)) if off[-1] >= deviations else np.inf
+        rates, off = self.profile[joint].finely()
+        inside = np.flatnonzero(off <= deviations)
+        if not inside.size:
+            return None
+        first, last = int(inside[0]), int(inside[-1])
+        return (float(rates[first]) if first else 0.0, float(rates[last]) if last < len(rates) - 1 else np.inf)
+
+    def within(self, name: str, joint: int, deviations: float) -> tuple[float, float] | None:
+        """The same of another parameter: its values for any of these rates."""
+        if len(self.profile) <= joint or name not in self.profile[joint].names:
+            return None
+        some = self.profile[joint]
+        k = some.names.index(name)
+        _, off = some.finely()
+        inside = off <= deviations
+        if not inside.any():
+            return None
+        value, spread = (some.finely(np.array(x)[:, k])[1][inside] for x in (some.values, some.deviations))
+        half = spread * np.sqrt(np.maximum(deviations**2 - off[inside] ** 2, 0.0))
+        return float((value - half).min()), float((value + half).max())
 
     def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
         rate = np.asarray(self.rate)
@@ -175,10 +211,15 @@ class ExtraTerm(Term):
     unit: str = "1"
 
     def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
-        values = np.asarray(self.function(q, qd, qdd), dtype=np.float64)
+        given = self.function(q.copy(), qd.copy(), qdd.copy())
+        try:
+            values = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            values = np.array(np.nan)
         if values.shape != q.shape or not np.isfinite(values).all():
             raise ValueError(
-                f"ExtraTerm {self.name!r}: the function gives shape {values.shape}, expected finite numbers {q.shape}"
+                f"ExtraTerm {self.name!r}: the function gives {_show(given)} for coordinates of shape {q.shape}, "
+                "expected finite numbers of that shape"
             )
         return values
 
@@ -214,17 +255,34 @@ def as_terms(value: Any, fail: Fail, joints: tuple[str, ...], *, search: bool = 
             fail(f"friction has {_show(item)}, expected a term of zveno.identification")
         if isinstance(item, DryTerm):
             as_amount(item.smooth, fail, f"{type(item).__name__}.smooth")
+        if isinstance(item, ExtraTerm):
+            _check_extra(item, fail)
         if isinstance(item, Stribeck):
             item = _with_rates(item, fail, joints, search)
-        for name in item.joints or ():
-            if name not in joints:
-                fail(f"{type(item).__name__}.joints has {_show(name)}, no joint{did_you_mean(name, joints)}")
+        if item.joints is not None:
+            chosen = None if isinstance(item.joints, str) else as_list(item.joints)
+            if chosen is None:
+                fail(f"{type(item).__name__}.joints is {_show(item.joints)}, expected names of joints")
+            for name in chosen:
+                if name not in joints:
+                    fail(f"{type(item).__name__}.joints has {_show(name)}, no joint{did_you_mean(name, joints)}")
+            item = replace(item, joints=tuple(chosen))
         terms.append(item)
     names = [getattr(term, "name", type(term).__name__) for term in terms]
     for name in names:
         if names.count(name) > 1:
             fail(f"friction has {name} twice")
     return tuple(terms)
+
+
+def _check_extra(term: ExtraTerm, fail: Fail) -> None:
+    if not isinstance(term.name, str) or not term.name.strip():
+        fail(f"ExtraTerm.name is {_show(term.name)}, expected a word")
+    taken = {*SYMBOLS["tensor"], *(made.symbol for made in (*_WORDS.values(), StribeckRate))}  # type: ignore[attr-defined]
+    if term.name in taken:
+        fail(f"ExtraTerm.name is {_show(term.name)}, which is the name of other parameters")
+    if not callable(term.function):
+        fail(f"ExtraTerm.function is {_show(term.function)}, expected a function of q, qd and qdd")
 
 
 def _with_rates(term: Stribeck, fail: Fail, joints: tuple[str, ...], search: bool) -> Stribeck:

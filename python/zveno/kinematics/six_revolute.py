@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["SixRevolute"]
 
 _SHIFT: Final = (0.37, -0.61, 0.83)  # of joints 3, 4, 5: no half tangent is infinite
-_FIRST: Final = (1, 2)  # joints after which the loop is cut; special dimensions may spoil one of them
-_OTHERS: Final = (4, 0, 3, 5)
+_CUTS: Final = (1, 2, 4, 0, 3, 5)  # joints after which the loop is cut; parallel and meeting axes spoil some of them
+_PROBES: Final = (0.71, -1.3)  # half tangents at which a cut that can tell solutions apart has a regular matrix
+_REGULAR: Final = 1e-11
 _EXACT: Final = 2e-12  # m and rad
 _SAME: Final = 1e-5  # rad: solutions that differ by less are one
 _INSIDE: Final = 1e-9  # of limits
@@ -76,8 +77,11 @@ class _Loop:
             p, d = self.moved(joint, -angle, p, True), self.moved(joint, -angle, d, False)
         return self._fourteen(p - self.p[2], d)
 
-    def solve(self) -> tuple[NDArray[np.intp], Array]:
-        """Numbers of poses, and the six angles of a candidate each."""
+    def solve(self) -> tuple[NDArray[np.intp], Array, NDArray[np.bool_]]:
+        """Numbers of poses and the six angles of a candidate each; which poses are regular:
+
+        where det(A0 + A1 x + A2 x^2) vanishes for every x, eigenvalues are what rounding makes of them.
+        """
         shift3, shift4, shift5 = _SHIFT
         left = np.array([[self._left(a + shift4, b + shift5) for b in _SAMPLES] for a in _SAMPLES])
         right = np.array([[self._right(a, b) for b in _SAMPLES] for a in _SAMPLES])
@@ -106,6 +110,8 @@ class _Loop:
             full[:, :6, :9], full[:, 6:, 3:] = F, F
             A.append(full)
         A0, A1, A2 = A
+        sizes = np.linalg.svd(np.stack([A0 + x * (A1 + x * A2) for x in _PROBES], axis=1), compute_uv=False)
+        regular: NDArray[np.bool_] = np.any(sizes[..., -1] > _REGULAR * sizes[..., 0], axis=1)
         companion = np.zeros((len(A0), 24, 24))
         companion[:, :12, 12:] = np.eye(12)
         with np.errstate(all="ignore"):
@@ -138,7 +144,7 @@ class _Loop:
         for joint, angle in enumerate((q1, q2, q3, q4, q5)):
             after = mine.moved(joint, -angle, after, False)
         q6 = np.arctan2((np.cross(k6, beside) * after).sum(axis=1), (beside * after).sum(axis=1))
-        return pose, np.stack([q1, q2, q3, q4, q5, q6], axis=1)
+        return pose, np.stack([q1, q2, q3, q4, q5, q6], axis=1), regular
 
 
 def _ratio(v: Array) -> Array:
@@ -174,7 +180,7 @@ class SixRevolute:
         J[:, :3] /= self.length
         return J
 
-    def _candidates(self, T: Array, cut: int) -> tuple[NDArray[np.intp], Array]:
+    def _candidates(self, T: Array, cut: int) -> tuple[NDArray[np.intp], Array, NDArray[np.bool_]]:
         """The loop cut behind joint `cut`; those before it are moved past the seam, (K3)."""
         R = np.einsum("ij,mkj->mik", self.M[:3, :3], T[:, :3, :3])
         t = self.M[:3, 3] - np.einsum("mij,mj->mi", R, T[:, :3, 3])
@@ -187,15 +193,15 @@ class SixRevolute:
             else:
                 k.append(R @ self.k[i])
                 p.append(R @ self.p[i] + t)
-        pose, q = _Loop(k, p, R, t, self.length).solve()
+        pose, q, regular = _Loop(k, p, R, t, self.length).solve()
         out = np.empty_like(q)
         out[:, order] = q
         good = np.isfinite(out).all(axis=1)
-        return pose[good], out[good]
+        return pose[good], out[good], regular
 
-    def _found(self, T: Array, rest: Array, cut: int, threads: Any) -> list[list[Array]]:
-        """Solutions of each pose, polished on the model; angles in (-pi, pi]."""
-        pose, part = self._candidates(T, cut)
+    def _found(self, T: Array, rest: Array, cut: int, threads: Any) -> tuple[list[list[Array]], NDArray[np.bool_]]:
+        """Solutions of each pose, polished on the model, angles in (-pi, pi]; and which poses are regular."""
+        pose, part, regular = self._candidates(T, cut)
         q = rest[pose]
         q[:, self.joints] = part
         here = np.abs(self.chain.pose(q, self.link) - T[pose])
@@ -209,7 +215,7 @@ class SixRevolute:
             for i, row, state in zip(pose, q, status, strict=True):
                 if state == 0:
                     _add(found[i], row)
-        return found
+        return found, regular
 
     def all(self, T: Array, rest: Array, threads: Any) -> list[list[Array]]:
         """Every solution of poses (m, 4, 4), in the order of q; other joints as in rest (m, n)."""
@@ -220,22 +226,24 @@ class SixRevolute:
         return found
 
     def _some(self, T: Array, rest: Array, threads: Any) -> list[list[Array]]:
-        one, two = (self._found(T, rest, cut, threads) for cut in _FIRST)
-        open_ = []
-        for i, (a, b) in enumerate(zip(one, two, strict=True)):
-            counts = len(a), len(b)
-            for row in b:
-                _add(a, row)
-            if counts[0] != counts[1] or len(a) % 2 or len(a) != counts[0]:
-                open_.append(i)
-        if open_:
-            for cut in _OTHERS:
-                for i, more in zip(open_, self._found(T[open_], rest[open_], cut, threads), strict=True):
-                    for row in more:
-                        _add(one[i], row)
-        for rows in one:
+        """Cut after cut, until two that are regular have found the same, of an even number and not nothing."""
+        every: list[list[Array]] = [[] for _ in T]
+        agreed = np.zeros(len(T), int)  # regular cuts that found all that is known
+        open_ = np.arange(len(T))
+        for cut in _CUTS:
+            found, regular = self._found(T[open_], rest[open_], cut, threads)
+            for i, more, sure in zip(open_.tolist(), found, regular.tolist(), strict=True):
+                known = len(every[i])
+                for row in more:
+                    _add(every[i], row)
+                agreed[i] = (agreed[i] if len(every[i]) == known else 0) + (sure and len(more) == len(every[i]))
+            done = np.array([agreed[i] >= 2 and len(every[i]) % 2 == 0 and len(every[i]) > 0 for i in open_.tolist()])
+            open_ = open_[~done]
+            if not len(open_):
+                break
+        for rows in every:
             rows.sort(key=lambda q: [round(x / _SAME) for x in q])
-        return one
+        return every
 
     def solutions(
         self, T: Array, rest: Array, lower: Array, upper: Array, limits: bool, threads: Any

@@ -228,14 +228,15 @@ class Constraint(Record):
             values["joints"] = _as_joints(data.get("joints"), fail)
         return cls._made(**(_EMPTY | values))
 
-    def __repr__(self) -> str:
+    def _sides(self) -> str:
+        """What is constrained, in words."""
         if self.kind == "coupling":
-            sides = " + ".join(f"{k:g} {joint}" for joint, k in self.joints)
-        elif self.a is None:
-            sides = "f(q, t)"
-        else:
-            sides = f"{self.a} -> {self.b}"
-        return f"{type(self).__name__}({_show(self.name)}, {self.kind}, {sides}, {len(self.rows)} equations)"
+            return " + ".join(f"{k:g} {joint}" for joint, k in self.joints)
+        return "f(q, t)" if self.a is None else f"{self.a} -> {self.b}"
+
+    def __repr__(self) -> str:
+        rows = f"{len(self.rows)} equation{'s' * (len(self.rows) != 1)}"
+        return f"{type(self).__name__}({_show(self.name)}, {self.kind}, {self._sides()}, {rows})"
 
 
 def _as_side(value: Any, fail: Callable[[str], NoReturn], what: str) -> str | Target:

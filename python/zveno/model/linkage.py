@@ -432,7 +432,7 @@ class Linkage(Value, _core.Linkage):
         ... <limit lower="0" upper="1"/><mimic joint="left"/></joint></robot>'''
         >>> gripper = zv.Linkage.from_urdf(text)
         >>> gripper.constraints
-        (Constraint('right mimics left', coupling, 1 right + -1 left, 1 equations),)
+        (Constraint('right mimics left', coupling, 1 right + -1 left, 1 equation),)
         >>> gripper.close([0.03, 0.0], hold=["left"])
         array([0.03, 0.03])
         """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from .. import _core
 from .._check import _show
 
-__all__ = ["OTHER_NAMES", "Elsewhere", "MechanismType", "teach", "without_words", "word_of"]
+__all__ = ["MAKERS", "OTHER_NAMES", "Elsewhere", "MechanismType", "of_module", "teach", "without_words", "word_of"]
 
 if TYPE_CHECKING:
     _CoreType = type
@@ -25,6 +25,7 @@ _GRAVITY: Final = ("inverse_dynamics(q, 0 * q, 0 * q)",)
 _M: Final = ("mass_matrix",)
 _J: Final = ("jacobian(q, link)", "jacobian")
 _COUNT: Final = ("n", "nj (coordinates of a leg; the ring has 6)")
+_IK: Final = ("ik(T)", "closure(r, R)")
 _SAVE: Final = ("save(path)",)
 
 # name elsewhere: texts, the first one whose first word the mechanism has is told
@@ -44,20 +45,28 @@ OTHER_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "armature": ("rotor_inertia",), "frames": ("link_names", "leg_names"), "names": ("joint_names", "leg_names"),
     "joints": ("joint_names", "leg_names"), "inertias": ("inertial_parameters", "platform"),
     "buildReducedModel": ("with_locked({joint: position})",), "computeTotalMass": ("total_mass",),
+    "getJointJacobian": _J, "getFrameJacobianTimeVariation": ("jacobian_rate(q, qd, link)",),
+    "getFrameVelocity": ("velocity(q, qd, link)",), "nbodies": ("links", "legs"), "ccrba": ("momentum_matrix(q)",),
+    "getFrameClassicalAcceleration": ("acceleration(q, qd, qdd, link)",), "computeMinverse": ("inverse_mass_matrix",),
+    "computeABADerivatives": ("forward_derivatives(q, qd, tau)",), "getFrameId": ("link_names", "leg_names"),
+    "existFrame": ("link_names", "leg_names"), "getJointId": ("joint_names", "leg_names"),
     # MuJoCo
     "mj_inverse": _ID, "mj_forward": _FD, "mj_fullM": _M, "mj_rne": _BIAS, "mj_step": ("simulate(t_end, dt)",),
     "mj_jac": _J, "mj_jacBody": _J, "mj_kinematics": ("poses(q)", "forward_kinematics(strokes)"), "qM": _M,
     "qfrc_bias": _BIAS, "xpos": ("poses(q).positions",), "xmat": ("poses(q).rotations",), "njnt": _COUNT, "nu": _COUNT,
     "nbody": ("links", "legs"), "jnt_range": ("lower, upper",), "dof_armature": ("rotor_inertia",),
     "dof_damping": ("friction",), "body_mass": ("inertial_parameters", "platform"), "subtree_com": ("com(q)",),
-    "mj_saveLastXML": _SAVE, "step": ("simulate(t_end, dt)",),
+    "mj_jacSite": _J, "xquat": ("poses(q).rotations",), "mj_energyPos": ("potential_energy",),
+    "mj_energyVel": ("kinetic_energy",), "mj_saveLastXML": _SAVE, "step": ("simulate(t_end, dt)",),
     # roboticstoolbox
     "fkine": _FK, "fkine_all": ("poses(q)",), "jacob0": ("jacobian(q, link, frame='world')", "jacobian"),
     "jacobe": ("jacobian(q, link, frame='link')", "jacobian"), "jacob0_dot": ("jacobian_rate(q, qd, link)",),
     "rne": _ID, "accel": _FD, "inertia": _M, "coriolis": ("coriolis_matrix(q, qd)",), "gravload": _GRAVITY,
     "qlim": ("lower, upper",), "islimit": ("within_limits(q)",), "payload": ("with_payload(link, mass)",),
     "teach": ("plot(q)",), "tool": ("with_tool(T)",), "addTool": ("with_tool(T)",), "dhparams": ("to_dh()",),
-    "ikine_LM": ("ik(T)",), "ik_LM": ("ik(T)",), "ikine_a": ("ik_all(T)",),
+    "ikine_LM": _IK, "ikine_GN": _IK, "ikine_NR": _IK, "ikine_QP": _IK, "ik_LM": _IK, "ik_GN": _IK, "ik_NR": _IK,
+    "ikine_a": ("ik_all(T)",), "fdyn": ("simulate(t_end, dt)",), "paycap": ("payload_capacity",),
+    "nlinks": ("links", "legs"), "base": ("base_name",),
     # Drake
     "CalcMassMatrix": _M, "CalcMassMatrixViaInverseDynamics": _M, "CalcInverseDynamics": _ID, "CalcBiasTerm": _BIAS,
     "CalcGravityGeneralizedForces": _GRAVITY, "CalcJacobianSpatialVelocity": _J, "CalcTotalMass": ("total_mass",),
@@ -67,13 +76,28 @@ OTHER_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "GetPositionLowerLimits": ("lower",), "GetPositionUpperLimits": ("upper",), "gravity_field": ("gravity",),
     "GetVelocityUpperLimits": ("velocity_limit",), "GetEffortUpperLimits": ("effort_limit",),
     "GetBodyByName": ("links", "legs"), "GetJointByName": ("links", "legs"),
+    "CalcJacobianTranslationalVelocity": ("jacobian(q, link)[:3]", "jacobian"), "CalcPoseInWorld": _FK,
+    "GetFrameByName": ("link_names", "leg_names"),
     "CalcSpatialMomentumInWorldAboutPoint": ("momentum(q, qd)", "momentum"),
     # anybody
     "dof": _COUNT, "ndof": _COUNT, "dofs": _COUNT, "M": _M, "H": _M, "C": ("coriolis_matrix(q, qd)",),
     "G": _GRAVITY, "fk": _FK, "ik": ("closure(r, R)",), "inverse_kinematics": ("ik(T)", "closure(r, R)"),
+    "jac": _J, "jacobian_dot": ("jacobian_rate(q, qd, link)",), "inertia_matrix": _M, "gravity_torque": _GRAVITY,
+    "limits": ("lower, upper",), "joint_limits": ("lower, upper",), "links": ("legs",), "link_names": ("leg_names",),
+    "pose": _FK[1:], "n": _COUNT[1:],
     "forward_kinematics": _FK, "mass": ("total_mass", "platform"), "bodies": ("links", "legs"),
     "linearize": ("linearise(q)",), "g": ("gravity",), "torque": _ID, "dump": _SAVE, "to_json": _SAVE, "write": _SAVE,
 }  # fmt: skip
+
+# what makes a model elsewhere
+MAKERS: Final = {
+    **dict.fromkeys(("buildModelFromUrdf", "RobotWrapper", "ERobot", "URDF", "from_urdf"), "Chain.from_urdf(path)"),
+    **dict.fromkeys(("DHRobot", "SerialLink", "RevoluteDH", "from_dh"), "Chain.from_dh(rows)"),
+    **dict.fromkeys(("MjModel", "from_xml_path"), "Linkage.from_mjcf(path)"),
+    **dict.fromkeys(("Robot", "Model", "RobotModel", "Arm"), "Chain(links)"),
+    **dict.fromkeys(("Stewart", "StewartPlatform", "Platform"), "Hexapod(platform, legs)"),
+    **dict.fromkeys(("MultibodyPlant", "Parser", "read", "open"), "load(path)"),
+}
 
 
 def word_of(text: str) -> str:
@@ -93,10 +117,27 @@ class Elsewhere:
     def __get__(self, instance: object, owner: type) -> NoReturn:
         text = f"{_show(owner.__name__)} object has no attribute {_show(self.name)}"
         for word in OTHER_NAMES[self.name]:
-            if hasattr(owner, word_of(word)):
+            if _has(owner, word):
                 text += f": it is called `{word}` here"
                 break
         raise AttributeError(text, name=self.name, obj=instance)
+
+
+def _has(kind: type, text: str) -> bool:
+    """Whether a class has the first name in a text, and not as a word of other libraries."""
+    found = getattr_static(kind, word_of(text), None)
+    return found is not None and not isinstance(found, Elsewhere)
+
+
+def of_module(name: str, kinds: Iterable[type]) -> str:
+    """The end of a message about a name that the package does not have: a maker, or a method of a mechanism."""
+    if name in MAKERS:
+        return f": it is called `{MAKERS[name]}` here"
+    for kind in kinds:
+        for word in (name, *OTHER_NAMES.get(name, ())):
+            if not word.startswith("_") and _has(kind, word):
+                return f": it is a method here, `{kind.__name__}.{word}`"
+    return ""
 
 
 def teach(kind: type) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from .._check import LARGEST, SMALLEST, Array, Fail, _show, common_lead, refuse_masked
 
 __all__ = ["amounts", "lags_of", "robots_of", "square"]
+
+MOST_ELEMENTS: Final = 8  # of each kind; polynomials of many are no numbers any more
 
 
 def _finite(value: object, fail: Fail, what: str) -> Array:
@@ -58,6 +60,8 @@ def lags_of(value: object, fail: Fail) -> tuple[float, ...]:
     array = np.atleast_1d(_finite(value, fail, "lag"))
     if array.ndim != 1 or (array.size and array.min() < 0):
         fail(f"lag is {_show(value)}, expected a time >= 0, s, or several")
+    if array.size > MOST_ELEMENTS:
+        fail(f"lag has {array.size} times, expected at most {MOST_ELEMENTS}")
     return tuple(t for t in array.tolist() if t > 0)
 
 
@@ -71,4 +75,6 @@ def robots_of(value: object, fail: Fail) -> tuple[tuple[float, float], ...]:
     array = array[None] if array.ndim == 1 else array
     if array.ndim != 2 or array.shape[1] != 2 or array.min() <= 0:
         fail(f"robot is {_show(value)}, expected (frequency, damping ratio), rad/s and 1, both > 0")
+    if len(array) > MOST_ELEMENTS:
+        fail(f"robot has {len(array)} elements, expected at most {MOST_ELEMENTS}")
     return tuple((w, z) for w, z in array.tolist())

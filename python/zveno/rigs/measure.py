@@ -35,6 +35,10 @@ _OCTAVE: Final = 32  # bins
 _BINS: Final = 40 * _OCTAVE  # up to 18 minutes
 _ROWS: Final = 1000  # steps of the motion that is repeated
 _DOCKING: Final = 4.0  # s of a docking, after which it begins again
+_MOST_ROWS: Final = 400_000
+_CHUNK: Final = 200_000  # steps, after which Ctrl-C is heard
+_SLOWEST: Final = 10.0
+_LATEST: Final = 1e6
 _PRIORITY: Final = 80
 _LOCK_ALL: Final = 3  # MCL_CURRENT | MCL_FUTURE
 
@@ -48,7 +52,7 @@ class Latency:
     model : str
     steps : int
     pace : float, s
-        Time from one step to the next; 0: one right after another.
+        Time from one step to the next, at most 10; 0: one right after another.
     deadline : float, s
     microseconds : dict
         Of a step: "p50", "p99", "p99.9", "p99.99", upper ends of bins 2 % wide, and "max", exact.
@@ -152,7 +156,7 @@ def measure(
     warm_up : int
         Steps before them that do not count.
     pace : float, s
-        Time from one step to the next; 0: one right after another.
+        Time from one step to the next, at most 10; 0: one right after another.
     deadline : float, s
         Default: the pace, or without one the period of the step.
     realtime : bool
@@ -175,6 +179,8 @@ def measure(
     count = as_integer("rigs.measure", "steps", steps, 1, 10**9)
     before = as_integer("rigs.measure", "warm_up", warm_up, 0, 10**9)
     tick = as_amount(pace, fail, "pace")
+    if tick > _SLOWEST:
+        fail(f"pace is {tick:g}, expected at most {_SLOWEST:g} s")
     urgent = as_flag(realtime, fail, "realtime")
     if isinstance(model, Stepper):
         if options:
@@ -193,6 +199,8 @@ def measure(
             stepper = Stepper(model, **options)
         name = "docking" if isinstance(model, Scenario) else model.name
     limit = as_amount((tick or stepper.period) if deadline is None else deadline, fail, "deadline", positive=True)
+    if limit > _LATEST:
+        fail(f"deadline is {limit:g}, expected at most {_LATEST:g} s")
     kept = stepper.state
     inputs = _inputs(stepper, None if isinstance(model, Stepper) else model)
     library, handle = stepper._library, int(stepper._handle or 0)
@@ -206,10 +214,11 @@ def measure(
 
     try:
         with _scheduled(urgent) as how:
-            run(0, before, 0.0)
+            for first in range(0, before, _CHUNK):
+                run(first, min(_CHUNK, before - first), 0.0)
             counts[:], late[:] = 0, 0
             used = _usage()
-            done, chunk = 0, max(1, min(200_000, int(1.0 / tick) if tick else 200_000))
+            done, chunk = 0, max(1, min(_CHUNK, int(1.0 / tick) if tick else _CHUNK))
             while done < count:  # in between Ctrl-C is heard
                 number = min(chunk, count - done)
                 found = run(done, number, tick)
@@ -242,7 +251,7 @@ def measure(
 def _inputs(stepper: Stepper, model: Any) -> Array:
     """Inputs of a motion that is repeated, (rows, size)."""
     docks = "phase_command" in stepper.inputs  # approach, contact and capture
-    rows = np.zeros((math.ceil(_DOCKING / stepper.period) if docks else _ROWS, stepper._in.size))
+    rows = np.zeros((math.ceil(min(_MOST_ROWS, _DOCKING / stepper.period)) if docks else _ROWS, stepper._in.size))
     stepper.reset()
     if "wrench" in stepper.inputs:  # a ring against a wall in front of it
         push = stepper.inputs["wrench"].start

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._check import Array, as_amount, as_choice, failing, frozen
+from .._check import Array, as_amount, as_choice, called, failing, frozen
 from .compensation import Compensation, Lead, Passivity, Predictor, VirtualDamper, as_compensations, refuse_other_size
 from .given import lags_of, robots_of
 from .margin import INTEGRATORS, DelayMargin, delay_margin, loop_of, matrices_of, refuse_without_margin, sampled_margin
@@ -177,7 +177,8 @@ class Rig:
         """
         fail = failing("Rig.of_ring")
         as_choice(kind, fail, "kind", ("interface", "spacecraft"))
-        M, K1, D1, K0, D0 = ring_matrices(fail, hexapod, pose, laws, contact, kind, vehicles)
+        with called("Rig.of_ring", "delay_margin"):
+            M, K1, D1, K0, D0 = ring_matrices(fail, hexapod, pose, laws, contact, kind, vehicles)
         return cls(M, K1, D1, K0=K0, D0=D0, **rest)
 
     @property

@@ -450,9 +450,13 @@ class Pairs<T, 1> {
                            const T& own_qd) const {
     at(out_.dq, i, i) = own_q;
     at(out_.dqd, i, i) = own_qd;
+    if (!u) {
+      for (int j = i; j-- > 0;) at(out_.dq, i, j) = at(out_.dqd, i, j) = at(out_.dq, j, i) = at(out_.dqd, j, i) = T(0.0);
+      return;
+    }
     for (int j = i; j-- > 0;) {
       T &q = at(out_.dq, i, j), &qd = at(out_.dqd, i, j), &column_q = at(out_.dq, j, i), &column_qd = at(out_.dqd, j, i);
-      if (!u || i >= topology_.end[j]) {
+      if (i >= topology_.end[j]) {
         q = qd = column_q = column_qd = T(0.0);
         continue;
       }
