@@ -51,6 +51,14 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.fixture(autouse=True)
+def _figures_closed():
+    """Figures of a test end with it: which other tests a process has run says nothing about how many are open."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 @pytest.fixture(scope="session")
 def arm():
     """A serial chain of six mixed joints with rotors and friction."""
