@@ -65,7 +65,7 @@ def test_table_is_that_of_one_thread_though_a_worker_is_killed(cluster, tmp_path
     assert found.complete
     assert same(found.table, run(slow, docking_runner.run, threads=1).table)
     # work is lost with its worker, what had come back is not done again
-    done = [path.read_text() for path in log.iterdir()]
+    done = [text for path in log.iterdir() if (text := path.read_text())]  # empty: killed before it wrote
     assert len(set(done)) == 40
     assert len(done) <= 40 + 4  # under way and waiting at the worker that died
     assert {path.name.partition("-")[0] for path in log.iterdir()} == set(map(str, workers))
