@@ -211,19 +211,32 @@ def mixed_ring():
 
 def cases():
     """(name, results) of everything."""
-    yield from chain_results("tree", chain(1, 9, tree=True))
-    yield from chain_results("serial", chain(2, 7))
-    yield from chain_results("revolute", chain(3, 6, plain=True))
-    yield from chain_results("single", chain(4, 1, plain=True))
-    yield from chain_results("long", chain(5, 70, plain=True), count=5)
-    for robot in ("puma560", "stanford", "scara", "two_link", "kawasaki_fs020n"):
-        yield from chain_results(robot, getattr(zv.robots, robot)())
-    functions = {"mass_matrix": 1, "bias": 2, "inverse_dynamics": 3, "forward_dynamics": 3, "derivatives": 3}
-    yield from compiled_results("puma560", zv.robots.puma560(), functions)
-    yield from compiled_results("tree", chain(1, 9, tree=True), functions)
-    for kind in LEGS:
-        yield from hexapod_results(kind, ring(kind), compiled=kind in ("UPS", "RSU"))
-    yield from hexapod_results("mixed", mixed_ring())
+    for group in GROUPS:
+        yield from cases_of(group)
+
+
+def cases_of(group):
+    """(name, results) of one mechanism."""
+    if group in LEGS:
+        yield from hexapod_results(group, ring(group), compiled=group in ("UPS", "RSU"))
+    elif group == "mixed":
+        yield from hexapod_results("mixed", mixed_ring())
+    else:
+        arm = CHAINS[group]() if group in CHAINS else getattr(zv.robots, group)()
+        yield from chain_results(group, arm, count=5 if group == "long" else 19)
+        if group in ("puma560", "tree"):
+            functions = {"mass_matrix": 1, "bias": 2, "inverse_dynamics": 3, "forward_dynamics": 3, "derivatives": 3}
+            yield from compiled_results(group, arm, functions)
+
+
+CHAINS = {
+    "tree": lambda: chain(1, 9, tree=True),
+    "serial": lambda: chain(2, 7),
+    "revolute": lambda: chain(3, 6, plain=True),
+    "single": lambda: chain(4, 1, plain=True),
+    "long": lambda: chain(5, 70, plain=True),
+}
+GROUPS = (*CHAINS, "puma560", "stanford", "scara", "two_link", "kawasaki_fs020n", *LEGS, "mixed")
 
 
 def numbers(result):
