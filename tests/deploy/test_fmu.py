@@ -145,6 +145,7 @@ def test_every_function_answers_right_and_wrong_calls(tmp_path, fmi, kind):
 SANITIZE = ("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all")
 
 
+@pytest.mark.sanitize
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("kind", ["arm", "ring", "docking"])
 def test_calls_in_any_order_end_well(tmp_path, monkeypatch, fmi, kind):
