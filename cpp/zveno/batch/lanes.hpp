@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #if defined(__AVX__)
 #include <immintrin.h>
@@ -80,13 +81,19 @@ inline void gather(const RowData& rows, std::ptrdiff_t first, std::ptrdiff_t end
 template <class RowOf>
 void scatter(const Packed* in, int count, int rows, const RowOf& row_of) {
   int j = 0;
-  for (; j + kLanes <= count; j += kLanes) {
-    Packed block[kLanes];
-    load_transposed([&](int l) ZVENO_INLINED { return reinterpret_cast<const double*>(in + j + l); }, block);
-    ZVENO_UNROLL
-    for (int l = 0; l < kLanes; ++l)
-      if (l < rows) block[l].store(row_of(l) + j);
-  }
+  const auto blocks = [&](auto all) ZVENO_INLINED {
+    for (; j + kLanes <= count; j += kLanes) {
+      Packed block[kLanes];
+      load_transposed([&](int l) ZVENO_INLINED { return reinterpret_cast<const double*>(in + j + l); }, block);
+      ZVENO_UNROLL
+      for (int l = 0; l < kLanes; ++l)
+        if (all.value || l < rows) block[l].store(row_of(l) + j);
+    }
+  };
+  if (rows == kLanes)
+    blocks(std::true_type());
+  else
+    blocks(std::false_type());
   if (j == count) return;
   if (j + 1 == count) {
     for (int l = 0; l < rows; ++l) row_of(l)[j] = in[j][l];

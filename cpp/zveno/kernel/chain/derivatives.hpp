@@ -796,7 +796,7 @@ class AtRoot {
         x.psd = revolute.ask([&](bool r) ZVENO_INLINED { return placed_rate<W>(motion, r, place); });
         if (accelerated)
           x.psdd = revolute.ask([&](bool r) ZVENO_INLINED { return placed_acceleration<W>(motion, r, place); });
-        else
+        else if (kStep > 1)  // written as a whole
           x.psdd = {zero3<W>(), zero3<W>()};
       });
     place_roots(b);
@@ -821,23 +821,30 @@ class AtRoot {
   // base to tips: motions without accelerations of the joints -> with them
   ZVENO_INLINE void accelerate(const T* qdd) {
     const NeighbourTable<Screw, T> added(n_, scratch_);
+    Screw<T> x{zero3<T>(), zero3<T>()};  // along a chain in registers
     for (int b = 0; b < n_; ++b) {
       ask_once(joint_frame(model_, at_, b), [&](const JointFrame<T>& X) ZVENO_INLINED {
         const int parent = model_.parent(b);
-        Screw<T> x{zero3<T>(), zero3<T>()};
-        if (parent != kWorld) {
-          const Screw<T>& from = added[parent];
-          const bool coincident = (X.placement & kCoincident) != 0;
-          x = {X.to_body(coincident ? from.v : from.v + cross<T>(from.w, X.p)), X.to_body(from.w)};
+        if (parent == kWorld) {
+          x = {zero3<T>(), zero3<T>()};
+        } else {
+          if (parent != b - 1) x = added[parent];
+          if (!(X.placement & kCoincident)) x.v += cross<T>(x.w, X.p);
+          x = {X.to_body(x.v), X.to_body(x.w)};
         }
         if (model_.revolute(b))
           x.w.z() += qdd[b];
         else
           x.v.z() += qdd[b];
-        added.set(b, x);
+        if (kStep > 1 || topology_.branches[b]) added.set(b, x);
       });
       if (!last_of_neighbours(b)) continue;
-      const Screw<W>& more = added.around(b).all();
+      const auto more = [&]() ZVENO_INLINED {
+        if constexpr (kStep > 1)
+          return added.around(b).all();
+        else
+          return x;
+      }();
       motion_.around(b).change([&](CarriedMotion<W>& motion) ZVENO_INLINED {
         Mat3<W>& K = motion.rigid.K;
         motion.rigid.a += more.v;
