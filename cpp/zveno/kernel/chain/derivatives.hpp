@@ -432,16 +432,14 @@ class Pairs<T, 1> {
   Pairs(const Topology& topology, bool base_moves, const NeighbourTable<PlacedAxis, T>& axes, const FirstOrder<T>& out)
       : topology_(topology), base_moves_(base_moves), axes_(axes), out_(out), n_(topology.size()) {}
 
-  // M of body i; u: null if there is nothing inboard; own: the element on the diagonal
-  ZVENO_INLINE void mass(int i, const Neighbours<Wrench, T>* u, const T& own) const {
+  // M of body i; u: null if there is nothing inboard; own: the element on the diagonal; both: above it too
+  ZVENO_INLINE void mass(int i, const Neighbours<Wrench, T>* u, const T& own, bool both) const {
     at(out_.M, i, i) = own;
     for (int j = i; j-- > 0;) {
-      T& M = at(out_.M, i, j);
-      if (!u || i >= topology_.end[j])
-        M = T(0.0);
-      else
-        M = still(j) ? u->all().n.z() : power<T>(u->all(), axes_[j].axis);
-      at(out_.M, j, i) = M;
+      T M = T(0.0);
+      if (u && i < topology_.end[j]) M = still(j) ? u->all().n.z() : power<T>(u->all(), axes_[j].axis);
+      at(out_.M, i, j) = M;
+      if (both) at(out_.M, j, i) = M;
     }
   }
 
@@ -499,7 +497,7 @@ class Pairs {
       : topology_(topology), base_moves_(base_moves), axes_(axes), out_(out), n_(topology.size()) {}
 
   // M of the neighbours from i0 on; own: elements on the diagonal
-  ZVENO_INLINE void mass(int i0, const Neighbours<Wrench, T>* u, const W& own) const {
+  ZVENO_INLINE void mass(int i0, const Neighbours<Wrench, T>* u, const W& own, bool) const {
     const int count = std::min(kStep, n_ - i0);
     ZVENO_ASSUME(count > 0);
     for (int j0 = i0; j0 >= 0; j0 -= kStep) {
@@ -702,7 +700,7 @@ class AtRoot {
       enter_stage<T>(Stage::kinematics);
       if (inner(b)) place_wrench(b, unit, u.around(b));
       enter_stage<T>(Stage::assembly);
-      pairs_.mass(b, inner(b) ? &u.around(b) : nullptr, own);
+      pairs_.mass(b, inner(b) ? &u.around(b) : nullptr, own, false);
       enter_stage<T>(Stage::algorithm);
     });
     solve(effort, qdd);
@@ -759,7 +757,7 @@ class AtRoot {
         x.y = times(place.R, t.y);
       });
     enter_stage<T>(Stage::assembly);
-    if (mass) pairs_.mass(b, unit, one_of(revolute, [&](bool r) ZVENO_INLINED { return own_element<W>(t.u, r); }));
+    if (mass) pairs_.mass(b, unit, one_of(revolute, [&](bool r) ZVENO_INLINED { return own_element<W>(t.u, r); }), true);
     pairs_.slopes(b, unit, terms, own_q, own_qd);
     enter_stage<T>(Stage::algorithm);
   }
@@ -914,8 +912,8 @@ void derivatives_at_root(const ModelView<P>& model, const JointPosition<T>& at, 
   AtRoot<T, P>(model, at, qd, base, external_B, out, scratch).derive(qdd);
 }
 
-// solve(efforts that the motion without joint accelerations needs, qdd), called when out.M is there; what it takes of the
-// scratch memory stays
+// solve(efforts that the motion without joint accelerations needs, qdd), called when the lower triangle of out.M is there;
+// what it takes of the scratch memory stays
 template <class T, class P, class Solve>
 void solved_derivatives_at_root(const ModelView<P>& model, const JointPosition<T>& at, const T* qd,
                                 const BaseMotion<T>& base, const Wrench<T>* external_B, const FirstOrder<T>& out,
