@@ -157,6 +157,26 @@ def test_columns_that_are_solved_are_those_that_are_multiplied(n, branching, rng
     assert_close(forward.dqdd_dtau, chain.inverse_mass_matrix(q), n, ulps=OTHER * np.linalg.cond(M))
 
 
+@pytest.mark.parametrize("n", [1, 2, 4, 5, 7, 8, 9, 17])
+@pytest.mark.parametrize("branching", [False, True])
+def test_forward_derivatives_asked_for_alone_have_the_bits_of_all(n, branching, rng):
+    chain = random_chain(rng, n, "mixed", branching=branching, rotor=True)
+    q, qd, tau = random_state(rng, chain, (9,))
+    for rows in (slice(None), 0):
+        every = chain.forward_derivatives(q[rows], qd[rows], tau[rows])
+        np.testing.assert_allclose(
+            every.dqdd_dq, -every.dqdd_dtau @ by_position(chain, q[rows], qd[rows], tau[rows]), rtol=1e-9, atol=1e-9
+        )
+        for outputs in ("dqdd_dq",), ("dqdd_dqd",), ("dqdd_dtau",), ("dqdd_dq", "dqdd_dqd"), ("dqdd_dqd", "dqdd_dtau"):
+            some = chain.forward_derivatives(q[rows], qd[rows], tau[rows], outputs=outputs)
+            for name in outputs:
+                np.testing.assert_array_equal(getattr(some, name), getattr(every, name))
+
+
+def by_position(chain, q, qd, tau):
+    return chain.derivatives(q, qd, chain.forward_dynamics(q, qd, tau), method="dual").dtau_dq
+
+
 @settings(max_examples=40, deadline=None)
 @given(mechanisms(max_n=8))
 def test_forward_derivatives_agree_with_pinocchio(mechanism):

@@ -129,6 +129,7 @@ def test_limits_are_kept_if_they_are_asked_for():
         ("equilibrium", {"tau": np.zeros(5)}, ["tau has shape (5,)"]),
         ("equilibrium", {"tau": "down"}, ["tau"]),
         ("equilibrium", {"tau": 3.0}, ["tau has shape ()"]),
+        ("equilibrium", {"tau": [[0] * 6, [1]]}, ["tau is [[0, 0,", "expected numbers of shape (6,)"]),
         ("equilibrium", {"guess": np.zeros((2, 5))}, ["guess"]),
         ("equilibrium", {"guess": np.zeros((2, 6)), "tau": np.zeros((3, 6))}, ["broadcast"]),
         ("equilibrium", {"external": {"x": np.zeros(6)}}, ["'x'"]),

@@ -915,6 +915,11 @@ def test_statics_and_resolution_refuse_in_words():
         (lambda: deflection(arm, {"beam_tip": np.zeros((2, 6))}, q=np.zeros((3, 4))), "do not broadcast"),
         (lambda: deflection(arm, external_frame="body"), "external_frame is 'body', expected 'world' or 'link'"),
         (lambda: buckling(arm, "tip"), "tip is 'tip', expected a link; did you mean 'beam_tip'"),
+        (
+            lambda: buckling(arm, beam.tip, external={"tip": np.zeros(6)}),
+            "flexible.buckling_load: external names link 'tip', which there is not; did you mean 'beam_tip'",
+        ),
+        (lambda: deflection(arm, {3: np.zeros(6)}), "flexible.deflection: external names link 3, which there is not"),
         (lambda: buckling(arm, "beam_tip", (0, 0, 0)), "expected a direction"),
         (lambda: buckling(arm, "beam_tip", tolerance=0.0), "tolerance is 0"),
         (lambda: beam.indices(arm, "bending"), "kind is 'bending', expected one of"),

@@ -169,6 +169,7 @@ def test_wrong_types_are_refused(arm, name, value):
     [
         ({"q": np.zeros(5)}, ["q has shape (5,)", "'arm'"]),
         ({"q": np.full(6, np.nan)}, ["finite"]),
+        ({"q": np.zeros(6), "qd": [[0] * 6, [1]]}, ["qd is [[0, 0,", "expected numbers of shape (6,)"]),
         ({"q": np.zeros(6), "tau": np.zeros(6), "qdd": np.zeros(6)}, ["both tau and qdd"]),
         ({"q": np.zeros((2, 6)), "qd": np.zeros((3, 6))}, ["do not broadcast", "q (2,)", "qd (3,)"]),
         ({"q": np.zeros(6), "external": {"l9": np.zeros(6)}}, ["'l9'", "external"]),

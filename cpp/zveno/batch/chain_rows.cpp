@@ -76,9 +76,7 @@ Failure judge_pivots(const Chain& chain, const double* pivot) {
   return {};
 }
 bool pivots_are_fine(const Chain& chain, const Packed* pivot) {
-  for (int b = 0; b < chain.n(); ++b)
-    if (!all_above(pivot + b, 1, chain.tiny_pivot()[b])) return false;
-  return true;
+  return all_above(pivot, chain.n(), [&](int b) ZVENO_INLINED { return chain.tiny_pivot()[b]; });
 }
 
 struct ChainJudge {

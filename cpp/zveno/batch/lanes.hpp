@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #if defined(__AVX__)
 #include <immintrin.h>
@@ -80,13 +82,19 @@ inline void gather(const RowData& rows, std::ptrdiff_t first, std::ptrdiff_t end
 template <class RowOf>
 void scatter(const Packed* in, int count, int rows, const RowOf& row_of) {
   int j = 0;
-  for (; j + kLanes <= count; j += kLanes) {
-    Packed block[kLanes];
-    load_transposed([&](int l) ZVENO_INLINED { return reinterpret_cast<const double*>(in + j + l); }, block);
-    ZVENO_UNROLL
-    for (int l = 0; l < kLanes; ++l)
-      if (l < rows) block[l].store(row_of(l) + j);
-  }
+  const auto blocks = [&](auto all) ZVENO_INLINED {
+    for (; j + kLanes <= count; j += kLanes) {
+      Packed block[kLanes];
+      load_transposed([&](int l) ZVENO_INLINED { return reinterpret_cast<const double*>(in + j + l); }, block);
+      ZVENO_UNROLL
+      for (int l = 0; l < kLanes; ++l)
+        if (all.value || l < rows) block[l].store(row_of(l) + j);
+    }
+  };
+  if (rows == kLanes)
+    blocks(std::true_type());
+  else
+    blocks(std::false_type());
   if (j == count) return;
   if (j + 1 == count) {
     for (int l = 0; l < rows; ++l) row_of(l)[j] = in[j][l];
@@ -136,22 +144,25 @@ inline Packed defect_of(const Packed* x, std::ptrdiff_t count) {
 
 inline bool all_finite_lanes(const Packed* x, std::ptrdiff_t count) { return zero_in_all_lanes(defect_of(x, count)); }
 
-// whether all of `count` packs are above a bound in all lanes
-inline bool all_above(const Packed* x, int count, double bound) {
+// whether each of `count` packs x[i] is above bound_of(i) in all lanes
+template <class BoundOf, class = decltype(std::declval<const BoundOf&>()(0))>
+bool all_above(const Packed* x, int count, const BoundOf& bound_of) {
 #if ZVENO_GNU
   using I = typename Lanes<std::int64_t, kLanes>::type;
-  const Packed b(bound);
-  I good = (I)(x[0].v > b.v);
-  for (int i = 1; i < count; ++i) good &= (I)(x[i].v > b.v);
+  I good = (I)(x[0].v > Packed(bound_of(0)).v);
+  for (int i = 1; i < count; ++i) good &= (I)(x[i].v > Packed(bound_of(i)).v);
   std::int64_t all = -1;
   for (int l = 0; l < kLanes; ++l) all &= good[l];
   return all != 0;
 #else
   bool good = true;
   for (int i = 0; i < count; ++i)
-    for (int l = 0; l < kLanes; ++l) good &= x[i][l] > bound;
+    for (int l = 0; l < kLanes; ++l) good &= x[i][l] > bound_of(i);
   return good;
 #endif
+}
+inline bool all_above(const Packed* x, int count, double bound) {
+  return all_above(x, count, [bound](int) ZVENO_INLINED { return bound; });
 }
 
 }  // namespace zveno

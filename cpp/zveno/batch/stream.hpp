@@ -10,6 +10,8 @@
 #include <immintrin.h>
 #endif
 
+#include <zveno/support/compiler.hpp>
+
 namespace zveno {
 
 // All results of one call from this size on; smaller ones may still be in a cache when they are used. 10,000 hexapods (8 MB)
@@ -31,6 +33,7 @@ inline void copy_vectors(const double* from, std::ptrdiff_t count, double* to, b
   std::ptrdiff_t i = 0;
 #if defined(__AVX512F__)
   for (; past && i < count; i += 8) _mm512_stream_pd(to + i, _mm512_load_pd(from + i));
+  ZVENO_UNROLL
   for (; i < count; i += 8) _mm512_store_pd(to + i, _mm512_load_pd(from + i));
 #elif defined(__AVX__)
   for (; past && i < count; i += 4) _mm256_stream_pd(to + i, _mm256_load_pd(from + i));

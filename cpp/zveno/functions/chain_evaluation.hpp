@@ -341,10 +341,11 @@ class ChainEvaluation {
   // (D4.15)
   void forward_derivatives(T* const* out, T* pivot) {
     const T *qd = ordered(in_[Param::qd]), *tau = ordered(in_[Param::tau]);
-    // M gives its place to its inverse: less leaves the fastest cache
-    const bool in_place = out[2] && chain_.identity_order() && n_ <= kLongestDense && wide_stride<T>(n_) == n_;
-    const FirstOrder<T> x{take_square<T>(n_, scratch_), take_square<T>(n_, scratch_),
-                          in_place ? out[2] : take_square<T>(n_, scratch_)};
+    // M gives its place to its inverse, and slopes to their products: less leaves the fastest cache
+    const bool in_place = chain_.identity_order() && n_ <= kLongestDense && wide_stride<T>(n_) == n_;
+    const bool slopes_too = in_place && n_ <= kProductRows;
+    const auto place = [&](int k, bool here) { return here && out[k] ? out[k] : take_square<T>(n_, scratch_); };
+    const FirstOrder<T> x{place(0, slopes_too), place(1, slopes_too), place(2, in_place)};
     const T* inverse = nullptr;
     // wrenches fixed in the world act, but not in the sweep
     if (n_ > kLongestDense || (job_.external_count && !job_.external_in_links)) {
@@ -364,9 +365,16 @@ class ChainEvaluation {
       });
       forces_.add_slopes(x.dq, x.dqd);
     }
-    const T* const matrix[2] = {x.dq, x.dqd};
+    const T* slope[2] = {x.dq, x.dqd};
+    T *product[2], *wanted[2];
+    int products = 0;
     for (int k = 0; k < 2; ++k)
-      if (out[k]) square(out[k], [&](T* product) { multiply_negated(inverse, matrix[k], product, n_); });
+      if (out[k]) slope[products] = slope[k], wanted[products] = out[k], product[products++] = unordered_square(out[k]);
+    if (products == 2)
+      multiply_negated<2>(inverse, slope, product, n_);
+    else if (products == 1)
+      multiply_negated<1>(inverse, slope, product, n_);
+    for (int k = 0; k < products; ++k) deliver_square(product[k], wanted[k]);
   }
 
   // mass matrix from take_square, or in the place of its inverse, which is not kept -> its inverse of wide_stride, delivered

@@ -37,7 +37,7 @@ def read_only(array: Array) -> Array:
 
 def joint_values(value: ArrayLike, n: int, fail: Fail, name: str) -> Array:
     """Numbers for the joints; 0 is short for zeros."""
-    if np.ndim(value) == 0 and not isinstance(value, str | bytes) and value == 0:
+    if isinstance(value, int | float | np.generic | np.ndarray) and np.ndim(value) == 0 and value == 0:
         return np.zeros(n)
     return as_array(value, fail, name, (n,), lead=True)
 

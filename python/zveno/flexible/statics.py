@@ -165,6 +165,10 @@ def _rows(
     if external is not None:
         if not isinstance(external, Mapping):
             work.fail(f"external is {_show(external)}, expected a dictionary {{link: wrench}}")
+        for link in external:
+            if link not in work.arm.link_names:
+                hint = did_you_mean(link, work.arm.link_names)
+                work.fail(f"external names link {_show(link)}, which there is not{hint}")
         wrenches = {k: as_array(w, work.fail, f"external[{_show(k)}]", (6,), lead=True) for k, w in external.items()}
         shapes |= {f"external[{_show(link)}]": w.shape[:-1] for link, w in wrenches.items()}
     lead = common_lead(work.fail, shapes)

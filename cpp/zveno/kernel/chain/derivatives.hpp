@@ -432,16 +432,14 @@ class Pairs<T, 1> {
   Pairs(const Topology& topology, bool base_moves, const NeighbourTable<PlacedAxis, T>& axes, const FirstOrder<T>& out)
       : topology_(topology), base_moves_(base_moves), axes_(axes), out_(out), n_(topology.size()) {}
 
-  // M of body i; u: null if there is nothing inboard; own: the element on the diagonal
-  ZVENO_INLINE void mass(int i, const Neighbours<Wrench, T>* u, const T& own) const {
+  // M of body i; u: null if there is nothing inboard; own: the element on the diagonal; both: above it too
+  ZVENO_INLINE void mass(int i, const Neighbours<Wrench, T>* u, const T& own, bool both) const {
     at(out_.M, i, i) = own;
     for (int j = i; j-- > 0;) {
-      T& M = at(out_.M, i, j);
-      if (!u || i >= topology_.end[j])
-        M = T(0.0);
-      else
-        M = still(j) ? u->all().n.z() : power<T>(u->all(), axes_[j].axis);
-      at(out_.M, j, i) = M;
+      T M = T(0.0);
+      if (u && i < topology_.end[j]) M = still(j) ? u->all().n.z() : power<T>(u->all(), axes_[j].axis);
+      at(out_.M, i, j) = M;
+      if (both) at(out_.M, j, i) = M;
     }
   }
 
@@ -499,7 +497,7 @@ class Pairs {
       : topology_(topology), base_moves_(base_moves), axes_(axes), out_(out), n_(topology.size()) {}
 
   // M of the neighbours from i0 on; own: elements on the diagonal
-  ZVENO_INLINE void mass(int i0, const Neighbours<Wrench, T>* u, const W& own) const {
+  ZVENO_INLINE void mass(int i0, const Neighbours<Wrench, T>* u, const W& own, bool) const {
     const int count = std::min(kStep, n_ - i0);
     ZVENO_ASSUME(count > 0);
     for (int j0 = i0; j0 >= 0; j0 -= kStep) {
@@ -702,7 +700,7 @@ class AtRoot {
       enter_stage<T>(Stage::kinematics);
       if (inner(b)) place_wrench(b, unit, u.around(b));
       enter_stage<T>(Stage::assembly);
-      pairs_.mass(b, inner(b) ? &u.around(b) : nullptr, own);
+      pairs_.mass(b, inner(b) ? &u.around(b) : nullptr, own, false);
       enter_stage<T>(Stage::algorithm);
     });
     solve(effort, qdd);
@@ -759,7 +757,7 @@ class AtRoot {
         x.y = times(place.R, t.y);
       });
     enter_stage<T>(Stage::assembly);
-    if (mass) pairs_.mass(b, unit, one_of(revolute, [&](bool r) ZVENO_INLINED { return own_element<W>(t.u, r); }));
+    if (mass) pairs_.mass(b, unit, one_of(revolute, [&](bool r) ZVENO_INLINED { return own_element<W>(t.u, r); }), true);
     pairs_.slopes(b, unit, terms, own_q, own_qd);
     enter_stage<T>(Stage::algorithm);
   }
@@ -796,7 +794,7 @@ class AtRoot {
         x.psd = revolute.ask([&](bool r) ZVENO_INLINED { return placed_rate<W>(motion, r, place); });
         if (accelerated)
           x.psdd = revolute.ask([&](bool r) ZVENO_INLINED { return placed_acceleration<W>(motion, r, place); });
-        else
+        else if (kStep > 1)  // written as a whole
           x.psdd = {zero3<W>(), zero3<W>()};
       });
     place_roots(b);
@@ -821,23 +819,30 @@ class AtRoot {
   // base to tips: motions without accelerations of the joints -> with them
   ZVENO_INLINE void accelerate(const T* qdd) {
     const NeighbourTable<Screw, T> added(n_, scratch_);
+    Screw<T> x{zero3<T>(), zero3<T>()};  // along a chain in registers
     for (int b = 0; b < n_; ++b) {
       ask_once(joint_frame(model_, at_, b), [&](const JointFrame<T>& X) ZVENO_INLINED {
         const int parent = model_.parent(b);
-        Screw<T> x{zero3<T>(), zero3<T>()};
-        if (parent != kWorld) {
-          const Screw<T>& from = added[parent];
-          const bool coincident = (X.placement & kCoincident) != 0;
-          x = {X.to_body(coincident ? from.v : from.v + cross<T>(from.w, X.p)), X.to_body(from.w)};
+        if (parent == kWorld) {
+          x = {zero3<T>(), zero3<T>()};
+        } else {
+          if (parent != b - 1) x = added[parent];
+          if (!(X.placement & kCoincident)) x.v += cross<T>(x.w, X.p);
+          x = {X.to_body(x.v), X.to_body(x.w)};
         }
         if (model_.revolute(b))
           x.w.z() += qdd[b];
         else
           x.v.z() += qdd[b];
-        added.set(b, x);
+        if (kStep > 1 || topology_.branches[b]) added.set(b, x);
       });
       if (!last_of_neighbours(b)) continue;
-      const Screw<W>& more = added.around(b).all();
+      const auto more = [&]() ZVENO_INLINED {
+        if constexpr (kStep > 1)
+          return added.around(b).all();
+        else
+          return x;
+      }();
       motion_.around(b).change([&](CarriedMotion<W>& motion) ZVENO_INLINED {
         Mat3<W>& K = motion.rigid.K;
         motion.rigid.a += more.v;
@@ -907,8 +912,8 @@ void derivatives_at_root(const ModelView<P>& model, const JointPosition<T>& at, 
   AtRoot<T, P>(model, at, qd, base, external_B, out, scratch).derive(qdd);
 }
 
-// solve(efforts that the motion without joint accelerations needs, qdd), called when out.M is there; what it takes of the
-// scratch memory stays
+// solve(efforts that the motion without joint accelerations needs, qdd), called when the lower triangle of out.M is there;
+// what it takes of the scratch memory stays
 template <class T, class P, class Solve>
 void solved_derivatives_at_root(const ModelView<P>& model, const JointPosition<T>& at, const T* qd,
                                 const BaseMotion<T>& base, const Wrench<T>* external_B, const FirstOrder<T>& out,

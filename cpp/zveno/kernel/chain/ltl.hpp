@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 namespace zveno {
 
@@ -162,34 +163,62 @@ void multiply_symmetric(const T* A, const T* x, T* y, std::ptrdiff_t n) {
   }
 }
 
+// rows of a product whose sums fit the registers
+constexpr int kProductRows = kLanes == 8 ? 8 : 4;
+
 namespace detail {
 
-// kRows x kStep elements of C from row i and column j on
-template <int kRows, class T>
-ZVENO_INLINE void multiply_block(const T* A, const T* B, T* C, std::ptrdiff_t n, std::ptrdiff_t i, std::ptrdiff_t j) {
-  using W = typename Wide<T>::type;
-  const std::ptrdiff_t stride = wide_stride<T>(n);
-  W sum[kRows];
-  const W first = Wide<T>::load(B + j);
-  for (int r = 0; r < kRows; ++r) sum[r] = W(A[(i + r) * stride]) * first;
-  for (std::ptrdiff_t k = 1; k < n; ++k) {
-    const W row = Wide<T>::load(B + k * n + j);
-    for (int r = 0; r < kRows; ++r) sum[r] += W(A[(i + r) * stride + k]) * row;
+// f(kMost consecutive numbers at a time from 0 on, and what is left of `count`): f(first, how many as a constant)
+template <int kMost, class F>
+ZVENO_INLINE void in_groups(std::ptrdiff_t count, const F& f) {
+  std::ptrdiff_t first = 0;
+  for (; first + kMost <= count; first += kMost) f(first, std::integral_constant<int, kMost>());
+  if constexpr (kMost > 1) {
+    const auto rest = [&](auto&& self, auto size) ZVENO_INLINED {
+      if (count - first == size.value) return f(first, size);
+      if constexpr (size.value > 1) self(self, std::integral_constant<int, size.value - 1>());
+    };
+    rest(rest, std::integral_constant<int, kMost - 1>());
   }
-  for (int r = 0; r < kRows; ++r) Wide<T>::store(C + (i + r) * n + j, static_cast<int>(n - j), -sum[r]);
+}
+
+// kRows x kStep elements of each product from row i and column j on
+template <int kRows, int kProducts, class T>
+ZVENO_INLINE void multiply_block(const T* A, const T* const* B, T* const* C, std::ptrdiff_t n, std::ptrdiff_t i,
+                                 std::ptrdiff_t j) {
+  using V = Wide<T>;
+  using W = typename V::type;
+  const std::ptrdiff_t stride = wide_stride<T>(n);
+  W sum[kProducts][kRows];
+  for (int p = 0; p < kProducts; ++p) {
+    const W row = V::load(B[p] + j);
+    for (int r = 0; r < kRows; ++r) sum[p][r] = W(A[i + r]) * row;
+  }
+  const T* a = A + i;  // symmetric: column by column
+  const T* b[kProducts];
+  for (int p = 0; p < kProducts; ++p) b[p] = B[p] + j;
+  ZVENO_ROLLED
+  for (std::ptrdiff_t k = 1; k < n; ++k) {
+    a += stride;
+    W row[kProducts];
+    for (int p = 0; p < kProducts; ++p) row[p] = V::load(b[p] += n);
+    for (int r = 0; r < kRows; ++r)
+      for (int p = 0; p < kProducts; ++p) sum[p][r] += W(a[r]) * row[p];
+  }
+  for (int p = 0; p < kProducts; ++p)
+    for (int r = 0; r < kRows; ++r) V::store(C[p] + (i + r) * n + j, static_cast<int>(n - j), -sum[p][r]);
 }
 
 }  // namespace detail
 
-// C = -A B, n x n matrices that share no memory; A of wide_stride, B from take_square
-template <class T>
-void multiply_negated(const T* A, const T* B, T* C, std::ptrdiff_t n) {
-  constexpr int kRows = 4;
-  for (std::ptrdiff_t j = 0; j < n; j += Wide<T>::kStep) {
-    std::ptrdiff_t i = 0;
-    for (; i + kRows <= n; i += kRows) detail::multiply_block<kRows>(A, B, C, n, i, j);
-    for (; i < n; ++i) detail::multiply_block<1>(A, B, C, n, i, j);
-  }
+// C = -A B of kProducts n x n matrices B from take_square; A symmetric, of wide_stride. C may be B up to kProductRows,
+// otherwise none is in the memory of another.
+template <int kProducts, class T>
+void multiply_negated(const T* A, const T* const* B, T* const* C, std::ptrdiff_t n) {
+  for (std::ptrdiff_t j = 0; j < n; j += Wide<T>::kStep)
+    detail::in_groups<kProductRows>(n, [&](std::ptrdiff_t i, auto rows) ZVENO_INLINED {
+      detail::multiply_block<rows.value, kProducts>(A, B, C, n, i, j);
+    });
 }
 
 }  // namespace zveno
