@@ -196,6 +196,11 @@ class Runner {
     return d->start_gap(conditions_of(c.data()));
   }
 
+  int side_by_side() {
+    Loan d(*this);
+    return d.fleet().side_by_side();
+  }
+
   // control: None, or called with the time, what is told of the state, and coordinates and rates of the drives of both
   // vehicles, for 24 numbers: forces of the legs of both, wrenches on both; hold: so often, 0: at every evaluation
   py::dict run(const Doubles& c, const dk::Options& o, std::ptrdiff_t room, const std::optional<Doubles>& factors,
@@ -447,6 +452,7 @@ void register_docking(py::module_& m) {
            "One docking with at most `room` rows of its history; `error` of it: what has ended it before its time.")
       .def("batch", &Runner::batch, py::arg("conditions"), py::arg("factors"), py::arg("options"), py::arg("threads"),
            py::arg("lanes") = true, "Many dockings: their summaries in rows; lanes: side by side, same results.")
+      .def("side_by_side", &Runner::side_by_side, "How many dockings of a batch a thread runs side by side.")
       .def("evaluate", &Runner::evaluate, py::arg("conditions"), py::arg("r"), py::arg("q"), py::arg("u"),
            "One evaluation of the equations of motion with the momenta of the start; None: it has failed.");
   m.def(

@@ -82,6 +82,11 @@ def test_uncertain_parameters_are_those_of_a_changed_scenario():
         assert scenario.station.body.mass == 350e3 * found.table["station.body.mass"][i]
         assert scenario.latches.lateral_gap == found.table["latches.lateral_gap"][i]
         assert found.rerun(i).peak.shear == found.table["shear"][i]
+    with pytest.raises(ValueError, match="rerun: i is 2, expected an integer from 0 to 1"):
+        found.rerun(2)
+    own = "one by one  every run has a scenario of its own (contact.friction, latches.lateral_gap, station.body.mass)"
+    assert own in str(found)
+    assert "one by one" not in str(plain)
 
 
 def test_parameters_that_cannot_be_are_results_with_a_status():
@@ -146,6 +151,10 @@ def test_tables_that_are_no_cases_are_refused(text, complaint, tmp_path):
         ({"t_end": -1}, "campaign: t_end is -1, expected a number > 0"),
         ({"box": {"closing": [0.1, 0.2], "uncertain": {"contakt.friction": (0, 1)}}}, "is no place in the scenario"),
         ({"box": {"closing": [0.1, 0.2], "uncertain": {"frictoin": (0, 1)}}}, "did you mean 'friction'"),
+        (
+            {"box": {"closing": [0.1, 0.2], "uncertain": {"conditions.roll": (0, 1)}}},
+            "conditions are what the box draws",
+        ),
         ({"box": {"closing": [0.1, 0.2], "uncertain": {"contact.frictoin": (0, 1)}}}, "unknown key 'frictoin'"),
     ],
 )

@@ -1,12 +1,14 @@
 """Dockings side by side in lanes: the bits of each are those that it has alone, whatever runs beside it."""
 
+import hexapod_models as models
 import numpy as np
 import pytest
 import zveno as zv
-from zveno import docking
+from zveno import docking, laws
 from zveno.docking.simulate import COLUMNS, FACTORS, _options, _runner
 
 RNG = np.random.default_rng(7)
+PHASES = docking.Phases(ready=laws.SpringDamper(400, 80))
 
 
 def drawn(count, gap=np.nan):
@@ -21,6 +23,7 @@ def drawn(count, gap=np.nan):
 def both_ways(scenario, rows, *, factors=None, threads=1, t_end=1.2, after=0.05, dt="auto"):
     options, _ = _options("test", scenario, t_end, after, dt, None)
     runner = _runner(scenario)
+    assert runner.side_by_side() > 1
     return [runner.batch(rows, factors, options, threads, lanes) for lanes in (False, True)]
 
 
@@ -74,3 +77,37 @@ def test_phases_in_lanes():
     alone, beside = both_ways(s.replace(phases=phases), rows, t_end=2.0, after=1.5)
     np.testing.assert_array_equal(beside, alone)
     assert (alone[:, 0] == 0).all()
+
+
+def test_friction_with_a_state_of_its_own_in_lanes():
+    s = docking.demo("UPS", both=True)
+    sticky = laws.LuGre(8.0, 12.0, 2e-3, 2e4, 300.0)
+    ready = [laws.SpringDamper(400, 80) + sticky] * 5 + [laws.SpringDamper(400, 80) + sticky + sticky]
+    common = [laws.SpringDamper(0, 50) + sticky] * 2 + [laws.SpringDamper(0, 50)] * 4
+    cases = [
+        s.replace(phases=docking.Phases(ready=ready)),  # attenuation has no such friction
+        s.replace(phases=docking.Phases(ready=ready, attenuation=sticky + laws.SpringDamper(700, 2500), common=common)),
+    ]
+    for k, case in enumerate(cases):
+        alone, beside = both_ways(case, drawn(9), t_end=0.6, dt=2e-3)
+        np.testing.assert_array_equal(beside, alone, err_msg=str(k))
+        assert np.isfinite(alone[:, 0]).all()
+    plain = both_ways(s, drawn(9), t_end=0.6, dt=2e-3)[1]
+    assert not np.array_equal(plain, beside)
+
+
+def test_legs_of_any_geometry_in_lanes():
+    s = docking.demo("UPS")
+    ring = s.chaser.ring
+    sliding = [models.sliding_leg(leg) for leg in ring.legs]
+    rows = drawn(3, gap=0.03)
+    rows[:, 1:] *= 0.3
+    plain = both_ways(s.replace(phases=PHASES), rows, t_end=0.1, dt=2e-3)[0]
+    for legs in (sliding, [*sliding[:2], *ring.legs[2:]]):  # all of them, some
+        mixed = zv.Hexapod(ring.platform, legs, nominal=ring.nominal)
+        case = s.replace(chaser=s.chaser.replace(ring=mixed), phases=PHASES)
+        alone, beside = both_ways(case, rows, t_end=0.1, dt=2e-3)
+        np.testing.assert_array_equal(beside, alone)
+        for name in ("compression", "shear", "leg", "stroke_min", "work_legs"):  # it is the same mechanism
+            k = COLUMNS.index(name)
+            np.testing.assert_allclose(alone[:, k], plain[:, k], rtol=1e-6, atol=1e-9, err_msg=name)

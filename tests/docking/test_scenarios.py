@@ -248,3 +248,23 @@ def test_infinite_numbers_that_are_no_defaults_survive_files(tmp_path):
     assert "break_force" not in s.to_dict()["latches"]  # its default
     (tmp_path / "t.toml").write_text((tmp_path / "s.toml").read_text().replace('"inf"', "inf"))
     assert docking.Scenario.load(tmp_path / "t.toml") == s
+
+
+def test_files_that_are_no_scenario_are_named(tmp_path):
+    path = tmp_path / "scenario.toml"
+    for content, complaint in ((b"\xff\xfe\x00", "is no text in UTF-8"), (b"a = " + b"[" * 20_000, "is no TOML")):
+        path.write_bytes(content)
+        with pytest.raises(zv.ModelError, match=rf"Scenario\.load: .*scenario\.toml {complaint}"):
+            docking.Scenario.load(path)
+
+
+def test_stiff_edges_and_sides_limit_the_step():
+    s = docking.demo("UPS")
+    mass = 1 / (1 / s.chaser.ring.mass_matrix(*s.chaser.ring.nominal)[0, 0] + 1 / s.station.body.mass)
+    node = {"edge_stiffness": 2 * np.pi * 0.558 / 60, "side_stiffness": np.hypot(0.11, 0.115) / 5}
+    for name, word in (("edge_stiffness", "edges"), ("side_stiffness", "sides of petals")):
+        stiff = s.replace(contact=docking.Contact(**{name: 1e12}))
+        rate = np.sqrt(1e12 * node[name] / mass)
+        with pytest.raises(zv.StepError, match=f"too large for the stiffness of the {word}") as error:
+            docking.simulate(stiff, dt=1e-3)
+        assert error.value.limit == pytest.approx(1 / rate)

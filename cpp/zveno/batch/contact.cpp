@@ -131,10 +131,15 @@ class Collector {
   }
   bool touched() const { return touched_; }
   void write(double* out) const {
-    for (int k = 0; k < 8; ++k) {
-      double part[kParts];
-      for (int t = 0; t < kTurns; ++t) sum_[t][k].store(part + t * kLanes);
-      out[k] = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+    for (int k = 0; k < 8; k += kLanes) {
+      Packed part[kParts];
+      for (int t = 0; t < kTurns; ++t) {
+        Packed own[kLanes];
+        load_transposed([&](int l) ZVENO_INLINED { return reinterpret_cast<const double*>(sum_[t] + k + l); }, own);
+        std::copy_n(own, kLanes, part + t * kLanes);
+      }
+      const Packed all = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+      all.store(out + k);
     }
   }
 
@@ -323,43 +328,45 @@ class LaneContact : public ContactPair {
           q_(q),
           meet_(meet),
           f_(f),
-          sum_(sum) {}
+          sum_(sum) {
+      clear();
+    }
     // those of nodes i, i + 1, ... at x that have a bit
     ZVENO_INLINE void add(unsigned bits, int i, const Vector& x) {
       if (bits) put(bits, i, x);
     }
     ZVENO_INLINE void finish() {
-      if (!count_) return;
-      for (int l = count_; l < kLanes; ++l) at_[0][l] = -100, at_[1][l] = 50, at_[2][l] = 0, length_[l] = 0;
-      flush();
+      if (count_) flush();
     }
 
    private:
     ZVENO_INLINE void put(unsigned bits, int i, const Vector& x) {
 #if ZVENO_GNU && defined(__AVX512F__)
-      const auto squeeze = [&](const Packed& from, double* to) {
-        _mm512_storeu_pd(to + count_, _mm512_maskz_compress_pd(static_cast<__mmask8>(bits), (__m512d)from.v));
+      const Packed from[4] = {x.x, x.y, x.z, Packed::load(nodes_.length.data() + i)};
+      // from the first free lane on, whole packs at a time: they are read again at once
+      const auto append = [&](unsigned those, int number) ZVENO_INLINED {
+        const auto lanes = static_cast<__mmask8>(((1u << number) - 1) << count_);
+        for (int j = 0; j < 4; ++j) {
+          const __m512d packed = _mm512_maskz_compress_pd(static_cast<__mmask8>(those), (__m512d)from[j].v);
+          Packed((Packed::V)_mm512_mask_expand_pd((__m512d)Packed::load(at_[j]).v, lanes, packed)).store(at_[j]);
+        }
+        for (int n = count_; those && n < kLanes; those &= those - 1) place_[n++] = first_ + i + __builtin_ctz(those);
+        count_ += number;
       };
-      squeeze(x.x, at_[0]), squeeze(x.y, at_[1]), squeeze(x.z, at_[2]);
-      squeeze(Packed::load(nodes_.length.data() + i), length_);
-      for (unsigned left = bits, n = static_cast<unsigned>(count_); left; left &= left - 1)
-        place_[n++] = first_ + i + __builtin_ctz(left);
-      count_ += __builtin_popcount(bits);
+      const int number = __builtin_popcount(bits), more = count_ + number - kLanes;
+      append(bits, more > 0 ? number - more : number);
       if (count_ < kLanes) return;
-      const int more = count_ - kLanes;
-      count_ = kLanes;
       flush();
-      for (int j = 0; j < 3; ++j) Packed::load(at_[j] + kLanes).store(at_[j]);
-      Packed::load(length_ + kLanes).store(length_);
-      std::copy_n(place_ + kLanes, more, place_);
-      count_ = more;
+      if (more <= 0) return;
+      for (int n = more; n < number; ++n) bits &= bits - 1;
+      append(bits, more);
 #else
       double at[3][kLanes];
       x.x.store(at[0]), x.y.store(at[1]), x.z.store(at[2]);
       for (int l = 0; bits; ++l, bits >>= 1) {
         if (!(bits & 1)) continue;
         for (int j = 0; j < 3; ++j) at_[j][count_] = at[j][l];
-        length_[count_] = nodes_.length[static_cast<std::size_t>(i + l)], place_[count_] = first_ + i + l;
+        at_[3][count_] = nodes_.length[static_cast<std::size_t>(i + l)], place_[count_] = first_ + i + l;
         if (++count_ == kLanes) flush();
       }
 #endif
@@ -367,7 +374,7 @@ class LaneContact : public ContactPair {
     ZVENO_APART void flush() {
       const Node of{{stiffness_,
                      law_.damping[feature_],
-                     Packed::load(length_),
+                     Packed::load(at_[3]),
                      {Packed::load(at_[0]), Packed::load(at_[1]), Packed::load(at_[2])}},
                     nodes_.whole,
                     feature_,
@@ -377,7 +384,12 @@ class LaneContact : public ContactPair {
       sum_.deepen(touch);
       sum_.add(turn_, f_(of, touch, q_));
       turn_ = (turn_ + 1) % kTurns;
+      clear();
+    }
+    // lanes without a node are far from any surface
+    ZVENO_INLINE void clear() {
       count_ = 0;
+      Packed(-100.0).store(at_[0]), Packed(50.0).store(at_[1]), Packed(0.0).store(at_[2]), Packed(0.0).store(at_[3]);
     }
 
     const double stiffness_;
@@ -389,8 +401,8 @@ class LaneContact : public ContactPair {
     const Meet& meet_;
     const F& f_;
     Collector& sum_;
-    alignas(64) double at_[3][2 * kLanes], length_[2 * kLanes];
-    int place_[2 * kLanes], count_ = 0, turn_ = 0;
+    alignas(64) double at_[4][kLanes];  // places, lengths
+    int place_[kLanes], count_ = 0, turn_ = 0;
   };
 
   // edges and sides of Q on the petals of P

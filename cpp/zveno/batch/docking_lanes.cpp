@@ -1,17 +1,40 @@
 // Dockings in lanes: mechanisms leg by leg, sums over the legs in their order, as in free_motion.cpp: same bits. Contact has
-// nodes in its lanes already and is asked for docking after docking.
+// nodes in its lanes already and is asked for docking after docking; so are legs of any geometry.
 #include <zveno/functions/docking_lanes.hpp>
 
 #include <algorithm>
 #include <vector>
 
+#include <zveno/batch/custom_legs.hpp>
 #include <zveno/batch/lanes.hpp>
 #include <zveno/functions/free_equations.hpp>
 
 namespace zveno::docking {
 namespace {
 
-constexpr int kDriven = padded(2 * kLegs);
+constexpr int kDriven = padded(2 * kLegs), kShare = padded(leg::kFreeShare), kStates = kState - kZ;
+
+// a number of each lane side by side <- rows of lanes
+void collect(const double* const (&rows)[kLanes], int n, Packed* out) {
+  int j = 0;
+  for (; j + kLanes <= n; j += kLanes) {
+    Packed block[kLanes];
+    for (int l = 0; l < kLanes; ++l) block[l] = Packed::load(rows[l] + j);
+    transpose(block);
+    ZVENO_UNROLL
+    for (int l = 0; l < kLanes; ++l) out[j + l] = block[l];
+  }
+  for (; j < n; ++j) out[j] = Packed::across(rows, j);
+}
+
+// custom legs of a lane
+struct CustomLane {
+  explicit CustomLane(const Hexapod& hexapod) : legs(hexapod) {}
+  CustomLegs legs;
+  HexState<double> s{};
+  double position[kLegs] = {}, rate[kLegs] = {};
+  alignas(64) double shares[kLegs][kShare] = {};
+};
 
 // numbers that differ from lane to lane and seldom change
 template <int N>
@@ -44,40 +67,54 @@ struct Ring {
       }
     }
     std::fill_n(reinterpret_cast<Packed*>(&s), HexState<Packed>::kSize, Packed(0.0));
+    for (int k = 0; k < kLegs; ++k) legs[k].custom = CustomLegs::is_custom(hexapod, k);
+    for (int l = 0; hexapod.has_custom() && l < kLanes; ++l) custom.emplace_back(hexapod);
   }
 
-  // closes the legs; bad: set where one does not
-  void place(const Packed* state, const Packed* RC, bool (&bad)[kLanes]) {
+  // closes the legs; lanes: those in use; bad: set where one does not
+  void place(const Packed* state, const Packed* RC, const bool (&lanes)[kLanes], bool (&bad)[kLanes]) {
     for (int i = 0; i < 3; ++i) s.r[i] = state[kRC + i];
     for (int i = 0; i < 9; ++i) s.R[i] = RC[i];
     for (int i = 0; i < 6; ++i) s.u[i] = state[kU + i];
+    if (!custom.empty()) place_custom(lanes, bad);
     for (int k = 0; k < kLegs; ++k) {
       Packed own[leg::kFreeShare], measure[4], rates[4];
       Packed* share = k ? own : sums.total;
       Leg& leg = legs[k];
-      leg.calls.place(leg.params, s.input(), leg.held.data(), share, measure);
-      if (!all_above(measure, 4, kTinySquare))
-        for (int l = 0; l < kLanes; ++l)
-          for (int i = 0; i < 4; ++i) bad[l] |= !(measure[i][l] > kTinySquare);
+      if (leg.custom) {
+        read_share(k, 0, leg::kFreeShare, share);
+      } else {
+        leg.calls.place(leg.params, s.input(), leg.held.data(), share, measure);
+        if (!all_above(measure, 4, kTinySquare))
+          for (int l = 0; l < kLanes; ++l)
+            for (int i = 0; i < 4; ++i) bad[l] |= !(measure[i][l] > kTinySquare);
+      }
       for (const auto& [begin, end] :
            {Range{leg::kMatrix, leg::kRight}, Range{leg::kCoupling, leg::kBaseRight}, Range{leg::kMoment, leg::kFreeShare}})
         for (int i = begin; k && i < end; ++i) sums.total[i] += own[i];
+      if (leg.custom) continue;
       leg.calls.driven(leg.held.data(), driven[k], rates);
       driven[kLegs + k] = rates[leg.actuated];
     }
     of.make(s.r, s.R, s.u, sums);
   }
 
-  void finish(const Packed* omega, const Packed* tau, const Packed* base_wrench, Packed* acceleration,
-              Packed* base_acceleration) {
+  void finish(const Packed* omega, const Packed* tau, const bool (&lanes)[kLanes], const Packed* base_wrench,
+              Packed* acceleration, Packed* base_acceleration) {
     for (int i = 0; i < 3; ++i) s.flow[3 + i] = omega[i];
     Packed right[6], base_right[6];
+    if (!custom.empty()) drive_custom(omega, tau, lanes);
     for (int k = 0; k < kLegs; ++k) {
       Packed share[leg::kFreeShare], forces[4] = {0.0, 0.0, 0.0, 0.0};
       Leg& leg = legs[k];
-      forces[leg.actuated] = tau[k];
-      leg.calls.move(leg.params, s.input(), leg.held.data(), share);
-      leg.calls.drive(forces, leg.held.data(), share + leg::kRight);
+      if (leg.custom) {
+        read_share(k, leg::kRight, leg::kRight + 6, share);
+        read_share(k, leg::kBaseRight, leg::kBaseRight + 6, share);
+      } else {
+        forces[leg.actuated] = tau[k];
+        leg.calls.move(leg.params, s.input(), leg.held.data(), share);
+        leg.calls.drive(forces, leg.held.data(), share + leg::kRight);
+      }
       for (int i = 0; i < 6; ++i) {
         right[i] = k ? right[i] + share[leg::kRight + i] : share[leg::kRight + i];
         base_right[i] = k ? base_right[i] + share[leg::kBaseRight + i] : share[leg::kBaseRight + i];
@@ -87,13 +124,47 @@ struct Ring {
     for (int i = 0; i < 3; ++i) s.flow[3 + i] = 0.0;
   }
 
+  ZVENO_COLD void place_custom(const bool (&lanes)[kLanes], bool (&bad)[kLanes]) {
+    for (int l = 0; l < kLanes; ++l) {
+      if (!lanes[l]) continue;
+      CustomLane& x = custom[static_cast<std::size_t>(l)];
+      for (int i = 0; i < 3; ++i) x.s.r[i] = s.r[i][l];
+      for (int i = 0; i < 9; ++i) x.s.R[i] = s.R[i][l], x.s.flow[i] = 0;
+      for (int i = 0; i < 6; ++i) x.s.u[i] = s.u[i][l];
+      bad[l] |= !x.legs.place(x.s, nullptr, x.position, x.rate, x.shares);
+    }
+    const double *position[kLanes], *rate[kLanes];
+    for (int l = 0; l < kLanes; ++l) {
+      const CustomLane& x = custom[static_cast<std::size_t>(l)];
+      position[l] = x.position, rate[l] = x.rate;
+    }
+    for (int k = 0; k < kLegs; ++k)
+      if (legs[k].custom) driven[k] = Packed::across(position, k), driven[kLegs + k] = Packed::across(rate, k);
+  }
+  ZVENO_COLD void drive_custom(const Packed* omega, const Packed* tau, const bool (&lanes)[kLanes]) {
+    for (int l = 0; l < kLanes; ++l) {
+      if (!lanes[l]) continue;
+      CustomLane& x = custom[static_cast<std::size_t>(l)];
+      double forces[kLegs];
+      for (int i = 0; i < 3; ++i) x.s.flow[3 + i] = omega[i][l];
+      for (int k = 0; k < kLegs; ++k) forces[k] = tau[k][l];
+      x.legs.drive(x.s, forces, x.shares);
+    }
+  }
+  void read_share(int k, int begin, int end, Packed* share) const {
+    const double* rows[kLanes];
+    for (int l = 0; l < kLanes; ++l) rows[l] = custom[static_cast<std::size_t>(l)].shares[k] + begin;
+    collect(rows, end - begin, share + begin);
+  }
+
   struct Range {
     int begin, end;
   };
   struct Leg {
     alignas(64) double params[leg::kParams * leg::kSlots];
     LegCalls calls;
-    int actuated;
+    int actuated = 0;
+    bool custom = false;
     std::vector<CacheLine> held;
   };
   FreeEquations<Packed> of;
@@ -102,11 +173,12 @@ struct Ring {
   Sums<Packed> sums;
   Packed driven[kDriven] = {};  // coordinates of the actuated joints, then their rates
   PerLane<CarrierOf<double>::kNumbers> base;
+  std::vector<CustomLane> custom;  // one of each lane, if there are such legs
 };
 
 class PackedDockings : public DockingLanes {
  public:
-  PackedDockings(const Hexapod* const (&rings)[2], const double (&offsets)[2]) {
+  PackedDockings(const Hexapod* const (&rings)[2], const double (&offsets)[2], int size) : size_(size) {
     for (int k = 0; k < 2; ++k) {
       if (rings[k]) ring_[k] = std::make_unique<Ring>(*rings[k]);
       offset_[k] = offsets[k];
@@ -146,14 +218,14 @@ class PackedDockings : public DockingLanes {
       y[l] = from.y, rate[l] = from.rate, external[l] = from.external[0], h[l] = from.h;
       steps[l].fine = true;
     }
-    collect(y, kZ, y_), collect(rate, kZ, first_), collect(external, 12, external_);
+    collect(y, size_, y_), collect(rate, size_, first_), collect(external, 12, external_);
     for (int k = 0; k < 2; ++k) {
       if (ring_[k]) ring_[k]->base.read(reinterpret_cast<Packed*>(&ring_[k]->of.base));
       rigid_[k].read(reinterpret_cast<Packed*>(&body_[k]));
     }
     const Packed length = Packed::load(h);
     steps_ = steps;
-    runge_kutta(kZ, length, +y_, +first_, +k_, +x_, +next_, [&](int stage) {
+    runge_kutta(size_, length, +y_, +first_, +k_, +x_, +next_, [&](int stage) {
       evaluate(x_, [&](const LaneStep& s) { return stage < 2 ? s.t + 0.5 * s.h : s.t + s.h; });
       return true;
     });
@@ -162,30 +234,19 @@ class PackedDockings : public DockingLanes {
     const auto deal = [&](const Packed* from, int n, const auto& row_of) {
       scatter(from, n, kLanes, [&](int l) { return steps[l].forces ? row_of(steps[l]) : spare_; });
     };
-    deal(next_, kZ, [](const LaneStep& s) { return s.next; });
-    deal(k_, kZ, [](const LaneStep& s) { return s.then->rate.data(); });
+    deal(next_, size_, [](const LaneStep& s) { return s.next; });
+    deal(k_, size_, [](const LaneStep& s) { return s.then->rate.data(); });
     deal(reinterpret_cast<const Packed*>(&at_), Kinematics<double>::kSize,
          [](const LaneStep& s) { return reinterpret_cast<double*>(static_cast<Kinematics<double>*>(s.then)); });
     deal(base_acceleration_[0], 12, [](const LaneStep& s) { return s.then->base_acceleration[0]; });
   }
 
  private:
-  static void collect(const double* const (&rows)[kLanes], int n, Packed* out) {
-    int j = 0;
-    for (; j + kLanes <= n; j += kLanes) {
-      Packed block[kLanes];
-      for (int l = 0; l < kLanes; ++l) block[l] = Packed::load(rows[l] + j);
-      transpose(block);
-      ZVENO_UNROLL
-      for (int l = 0; l < kLanes; ++l) out[j + l] = block[l];
-    }
-    for (; j < n; ++j) out[j] = Packed::across(rows, j);
-  }
-
   // rates of a state to k_, everything else to at_; time: of a lane
   template <class Time>
   void evaluate(const Packed* y, const Time& time) {
-    bool bad[kLanes] = {};
+    bool lanes[kLanes], bad[kLanes] = {};
+    for (int l = 0; l < kLanes; ++l) lanes[l] = steps_[l].forces && steps_[l].fine;
     for (int k = 0; k < 2; ++k) {
       const Packed* s = y + k * kVehicle;
       Packed p[6];
@@ -193,7 +254,7 @@ class PackedDockings : public DockingLanes {
       momentum_in_base(s, at_.R0[k], p);
       if (ring_[k]) {
         rotation(s + kQC, at_.RC[k]);
-        ring_[k]->place(s, at_.RC[k], bad);
+        ring_[k]->place(s, at_.RC[k], lanes, bad);
         ring_[k]->of.twist(p, at_.twist[k]);
         move_ring(s, offset_[k], k, at_);
       } else {
@@ -204,12 +265,13 @@ class PackedDockings : public DockingLanes {
     for_lanes([&](int l, LaneStep& s) { s.fine &= !bad[l]; });
 
     // forces, docking after docking
-    alignas(64) double relative[kLanes][24], driven[2][kLanes][kDriven];
+    alignas(64) double relative[kLanes][24], driven[2][kLanes][kDriven], states[kLanes][padded(kStates)];
+    if (size_ > kZ) scatter(y + kZ, kStates, kLanes, [&](int l) { return states[l]; });
     scatter(at_.turn, 18, kLanes, [&](int l) { return relative[l]; });
     for (int k = 0; k < 2; ++k)
       if (ring_[k]) scatter(ring_[k]->driven, kDriven, kLanes, [&](int l) { return driven[k][l]; });
-    const double *load[kLanes], *work[kLanes], *tau[2][kLanes];
-    for (int l = 0; l < kLanes; ++l) load[l] = work[l] = tau[0][l] = tau[1][l] = kNothing;
+    const double *load[kLanes], *work[kLanes], *tau[2][kLanes], *bristles[kLanes];
+    for (int l = 0; l < kLanes; ++l) load[l] = work[l] = tau[0][l] = tau[1][l] = bristles[l] = kNothing;
     for_lanes([&](int l, LaneStep& s) {
       if (!s.fine) return;
       Stage& e = *s.then;
@@ -217,13 +279,14 @@ class PackedDockings : public DockingLanes {
       std::copy_n(relative[l] + 12, 3, e.v), std::copy_n(relative[l] + 15, 3, e.w);
       const double t = time(s);
       s.forces->touch(t, e);
-      load[l] = e.load, work[l] = e.rate.data() + kWork;
+      load[l] = e.load, work[l] = e.rate.data() + kWork, bristles[l] = e.rate.data() + kZ;
       for (int k = 0; k < 2; ++k) {
         if (!ring_[k]) continue;
-        s.forces->drive(t, k, driven[k][l], driven[k][l] + kLegs, nullptr, e);
+        s.forces->drive(t, k, driven[k][l], driven[k][l] + kLegs, states[l], e);
         tau[k][l] = e.tau[k];
       }
     });
+    if (size_ > kZ) collect(bristles, kStates, k_ + kZ);
     Packed loads[6], leg_power(0.0), external_power(0.0);
     for (int i = 0; i < 6; ++i) loads[i] = Packed::across(load, i);
     for (int i = 0; i < 3; ++i) k_[kWork + i] = Packed::across(work, i);
@@ -246,7 +309,7 @@ class PackedDockings : public DockingLanes {
       }
       ring_wrench(s, of, k, at_, wrench);
       std::copy_n(wrench, 6, ring_[k]->s.wrench);
-      ring_[k]->finish(at_.twist[k] + 3, force, external_ + 6 * k, acceleration, base_acceleration_[k]);
+      ring_[k]->finish(at_.twist[k] + 3, force, lanes, external_ + 6 * k, acceleration, base_acceleration_[k]);
       move_on(s, acceleration, k_ + k * kVehicle);
       defect += defect_of(acceleration, 6) + defect_of(base_acceleration_[k], 6);
     }
@@ -260,7 +323,9 @@ class PackedDockings : public DockingLanes {
       if (steps_[l].forces) f(l, steps_[l]);
   }
 
-  static constexpr double kNothing[16] = {};
+  static constexpr double kNothing[kStates] = {};
+
+  const int size_;
 
   std::unique_ptr<Ring> ring_[2];
   double offset_[2];
@@ -269,14 +334,14 @@ class PackedDockings : public DockingLanes {
   LaneStep* steps_ = nullptr;
   Kinematics<Packed> at_;
   Packed base_acceleration_[2][6];
-  Packed y_[kZ], x_[kZ], k_[kZ], first_[kZ], next_[kZ], external_[12];
-  double spare_[128];
+  Packed y_[kState], x_[kState], k_[kState], first_[kState], next_[kState], external_[12];
+  double spare_[kState + kLanes];
 };
 
 }  // namespace
 
-std::unique_ptr<DockingLanes> make_docking_lanes(const Hexapod* const (&rings)[2], const double (&offsets)[2]) {
-  return std::make_unique<PackedDockings>(rings, offsets);
+std::unique_ptr<DockingLanes> make_docking_lanes(const Hexapod* const (&rings)[2], const double (&offsets)[2], int size) {
+  return std::make_unique<PackedDockings>(rings, offsets, size);
 }
 
 }  // namespace zveno::docking

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <vector>
 
+#include <zveno/batch/custom_legs.hpp>
 #include <zveno/batch/lanes.hpp>
 #include <zveno/batch/rows.hpp>
 #include <zveno/functions/free_equations.hpp>
-#include <zveno/solve/custom_leg.hpp>
 #include <zveno/support/finite.hpp>
 
 namespace zveno {
@@ -17,7 +17,7 @@ namespace {
 constexpr int kShare = padded(leg::kFreeShare);
 class LanesFreeMotion : public FreeMotion {
  public:
-  explicit LanesFreeMotion(const Hexapod& hexapod) : hexapod_(hexapod), of_(hexapod) {
+  explicit LanesFreeMotion(const Hexapod& hexapod) : hexapod_(hexapod), of_(hexapod), custom_(hexapod) {
     std::fill_n(s_.base, 9, 0.0);
     for (const LegGroup& group : hexapod.groups()) {
       const LegCalls calls = calls_of<Packed>(group.type, group.symmetric, BaseKind::free);
@@ -30,6 +30,8 @@ class LanesFreeMotion : public FreeMotion {
       }
     }
     for (int k = 0; k < kLegs; ++k) actuated_[k] = hexapod.chain(k).actuated;
+    one_ = kLanes >= kLegs && packs_.size() == 1 && !hexapod.has_custom();
+    for (int k = 0; one_ && k < kLegs; ++k) one_ = packs_[0].legs[k] == k;
     set_base({});
   }
 
@@ -44,17 +46,24 @@ class LanesFreeMotion : public FreeMotion {
       Packed measure[4], way, rates[4];
       pack.calls.place(pack.params, wide_, pack.held.data(), share_, measure);
       fine &= all_above(measure, 4, kTinySquare);
-      keep(pack);
       pack.calls.driven(pack.held.data(), way, rates);
+      if (one_) {
+        store_first(way, position, kLegs), store_first(rates[actuated_[0]], rate, kLegs);
+        break;
+      }
+      keep(pack);
       for (int l = 0; l < kLanes; ++l) {
         if (pack.legs[l] >= kLegs) continue;
         position[pack.legs[l]] = way[l];
         rate[pack.legs[l]] = rates[actuated_[pack.legs[l]]][l];
       }
     }
-    if (hexapod_.has_custom()) fine = fine && place_custom(start);
+    if (hexapod_.has_custom()) fine = fine && custom_.place(s_, start, position, rate, rows_);
     if (!fine) return false;
-    add_up(0, kShare, sums_.total);
+    if (one_)
+      add_lanes(0, kShare, sums_.total);
+    else
+      add_up(0, kShare, sums_.total);
     of_.make(s_.r, s_.R, s_.u, sums_);
     mass = of_.mass;
     std::copy_n(of_.moment, 3, moment), std::copy_n(of_.inertia, 6, inertia);
@@ -77,13 +86,16 @@ class LanesFreeMotion : public FreeMotion {
       forces[actuated_[pack.legs[0]]] = Packed::of(own, kLanes);
       pack.calls.move(pack.params, wide_, pack.held.data(), share_);
       pack.calls.drive(forces, pack.held.data(), share_ + leg::kRight);
+      if (one_) break;
       for (const int from : {leg::kRight + 0, leg::kBaseRight + 0})  // the rest does not depend on velocities
         scatter(share_ + from, 6, kLanes, [&](int l) { return rows_[pack.legs[l]] + from; });
     }
-    if (hexapod_.has_custom()) drive_custom(tau);
+    if (hexapod_.has_custom()) custom_.drive(s_, tau, rows_);
     double right[padded(6)], base_right[padded(6)];
-    add_up(leg::kRight, padded(6), right);
-    add_up(leg::kBaseRight, padded(6), base_right);
+    if (one_)
+      add_lanes(leg::kRight, padded(6), right), add_lanes(leg::kBaseRight, padded(6), base_right);
+    else
+      add_up(leg::kRight, padded(6), right), add_up(leg::kBaseRight, padded(6), base_right);
 
     of_.finish(s_, base_wrench, right, base_right, acceleration, base_acceleration);
     return all_finite(acceleration, 6) & all_finite(base_acceleration, 6);
@@ -100,42 +112,22 @@ class LanesFreeMotion : public FreeMotion {
   void keep(const LegPack& pack) {
     scatter(share_, kShare, kLanes, [&](int l) { return rows_[pack.legs[l]]; });
   }
+  // the same of legs that stand in order in one pack
+  ZVENO_INLINE void add_lanes(int from, int count, double* out) const {
+    for (int i = 0; i < count; i += kLanes) {
+      Packed row[kLanes];
+      load_transposed([&](int l) ZVENO_INLINED { return reinterpret_cast<const double*>(share_ + from + i + l); }, row);
+      Packed sum = row[0];
+      ZVENO_UNROLL
+      for (int k = 1; k < std::min(kLegs, kLanes); ++k) sum += row[k];
+      sum.store(out + i);
+    }
+  }
   void add_up(int from, int count, double* out) const {
     for (int i = 0; i < count; i += kLanes) {  // sums stay in registers
       Packed sum = Packed::load(rows_[0] + from + i);
       for (int k = 1; k < kLegs; ++k) sum += Packed::load(rows_[k] + from + i);
       sum.store(out + i);
-    }
-  }
-
-  bool is_custom(int k) const { return hexapod_.leg(k).type == LegType::custom; }
-
-  ZVENO_COLD bool place_custom(const double* start) {
-    Scratch& scratch = Scratch::of_this_thread();
-    const Scratch::Frame frame(scratch);
-    const auto ring = make_ring<double>(s_.r, s_.R, s_.u, moving_base(s_.flow));
-    for (int k = 0; k < kLegs; ++k) {
-      if (!is_custom(k)) continue;
-      const double* own = start ? start + k * hexapod_.joints() : nullptr;
-      if (custom_[k].close(hexapod_, k, s_.r, s_.R, own, scratch).cause != Cause::none) return false;
-      double x[kKinematics];
-      custom_[k].rates(s_.u, ring.w);
-      custom_[k].write(x);
-      position[k] = x[actuated_[k]], rate[k] = x[4 + actuated_[k]];
-    }
-    const double none[kLegs] = {};
-    drive_custom(none);
-    return true;
-  }
-  ZVENO_COLD void drive_custom(const double* tau) {
-    Scratch& scratch = Scratch::of_this_thread();
-    const Scratch::Frame frame(scratch);
-    const auto ring = make_ring<double>(s_.r, s_.R, s_.u, moving_base(s_.flow));
-    for (int k = 0; k < kLegs; ++k) {
-      if (!is_custom(k)) continue;
-      double forces[4] = {};
-      forces[actuated_[k]] = tau[k];
-      custom_[k].first(ring.w, s_.flow, forces, true, rows_[k], scratch);
     }
   }
 
@@ -145,9 +137,10 @@ class LanesFreeMotion : public FreeMotion {
   HexState<double> s_;
   Packed wide_[kInput], share_[kShare];
   std::vector<LegPack> packs_;
+  bool one_;  // pack of all legs, in their order
   alignas(64) double rows_[kLegs + 8][kShare] = {};
   Sums<double> sums_;
-  CustomLeg custom_[kLegs];
+  CustomLegs custom_;
 };
 
 }  // namespace

@@ -32,8 +32,8 @@ class Forces {
   virtual ~Forces() = default;
   // contact and latches at the relative motion of e: contact, load, latch_force, three rates of work
   virtual void touch(double t, Stage& e) const = 0;
-  // legs of vehicle k: stroke, speed, tau; y: the state, nullptr: laws have none in it
-  virtual void drive(double t, int k, const double* position, const double* rate, const double* y, Stage& e) const = 0;
+  // legs of vehicle k: stroke, speed, tau, rates of the states of laws; z: these states, of both vehicles
+  virtual void drive(double t, int k, const double* position, const double* rate, const double* z, Stage& e) const = 0;
 };
 
 struct LaneStep {
@@ -55,7 +55,7 @@ class DockingLanes {
   virtual void step(LaneStep* steps) = 0;
 };
 
-// rings: nullptr of a rigid port; offsets of the mating planes. No custom legs.
-std::unique_ptr<DockingLanes> make_docking_lanes(const Hexapod* const (&rings)[2], const double (&offsets)[2]);
+// rings: nullptr of a rigid port; offsets of the mating planes; size: numbers of a state, kZ or, if laws have states, kState
+std::unique_ptr<DockingLanes> make_docking_lanes(const Hexapod* const (&rings)[2], const double (&offsets)[2], int size);
 
 }  // namespace zveno::docking

@@ -140,9 +140,9 @@ class FreeEquations {
   // reduced: M_bb^-1 M_bu; Schur complement: M_uu - M_bu' of it, lower triangle
   ZVENO_INLINE void reduce() {
     if constexpr (std::is_same_v<T, double>) {  // columns in lanes: the same operations
-      double rows[6][kWide] = {};
+      double rows[6][kWide];
       for (int i = 0; i < 6; ++i)
-        for (int j = 0; j <= i; ++j) rows[i][j] = ring_matrix_[i][j];
+        for (int j = 0; j < kWide; ++j) rows[i][j] = j <= i ? ring_matrix_[i][j] : 0.0;
       Packed per_inertia[6];
       for (int i = 0; i < 6; ++i) per_inertia[i] = per_inertia_[i];
       const AnyVec<Packed> centre{centre_.x, centre_.y, centre_.z};

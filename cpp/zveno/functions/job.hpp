@@ -236,7 +236,8 @@ struct KernelTable {
   void (*run_arm_branches)(const ArmJob&, const double* goal, const ArmBranch<double>* branches);
   std::unique_ptr<FreeMotion> (*make_free_motion)(const Hexapod&);
   std::unique_ptr<ContactPair> (*make_contact)(const RingShape&, const RingShape&);
-  std::unique_ptr<docking::DockingLanes> (*make_docking_lanes)(const Hexapod* const (&rings)[2], const double (&offsets)[2]);
+  std::unique_ptr<docking::DockingLanes> (*make_docking_lanes)(const Hexapod* const (&rings)[2], const double (&offsets)[2],
+                                                               int size);
 
   Failure run(const Job& job, const Rows& rows, std::ptrdiff_t begin, std::ptrdiff_t end) const {
     return run_chain(job, rows, begin, end);

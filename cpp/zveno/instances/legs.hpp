@@ -39,20 +39,14 @@ struct LegCode {
 
   static constexpr std::size_t kLines = (sizeof(Memory) + sizeof(CacheLine) - 1) / sizeof(CacheLine);
 
-  // lanes run both steps of a free base apart as well: the same code then
   static constexpr bool kSteps = kFree && std::is_same_v<T, Packed>;
 
   // the ring is made again for every leg: cheaper than reading it back when the legs are in lanes
   static void first(const double* params, const T* input, void* memory, T* share, T* measure) {
-    if constexpr (kSteps) {
-      place(params, input, memory, share, measure);
-      move(params, input, memory, share);
-    } else {
-      const auto ring = MakeRing()(input);
-      const Of evaluation{{params}, ring};
-      Memory& held = *static_cast<Memory*>(memory);
-      ::new (&held.flow) Flow(evaluation.template first<kFree>(share, measure, held.own));
-    }
+    const auto ring = MakeRing()(input);
+    const Of evaluation{{params}, ring};
+    Memory& held = *static_cast<Memory*>(memory);
+    ::new (&held.flow) Flow(evaluation.template first<kFree>(share, measure, held.own));
   }
   ZVENO_APART static void place(const double* params, const T* input, void* memory, T* share, T* measure) {
     const auto ring = MakeRing()(input);

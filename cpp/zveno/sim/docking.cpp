@@ -184,7 +184,8 @@ void Docking::latch_gap(const double* turn, const double* at, int j, double* g) 
 double Docking::latch_function(const double* turn, const double* at, int j) const {
   double g[3];
   latch_gap(turn, at, j, g);
-  return std::max(std::fabs(g[0]) - latch_.axial, std::hypot(g[1], g[2]) - latch_.lateral);
+  const double along = std::fabs(g[0]) - latch_.axial;
+  return along < 0 ? std::max(along, std::hypot(g[1], g[2]) - latch_.lateral) : along;
 }
 
 void Docking::hermite(double x, double h, const double* y0, const double* f0, const double* y1, const double* f1,
@@ -375,7 +376,7 @@ bool Docking::evaluate(double t, const double* y, Stage& e) {
     const LoadInN<double> load = load_on(k, e.load, e);
     external_power += move_vehicle(s, v.rigid.com, load, ext, k, e, rate);
     if (!v.motion) continue;
-    drive(t, k, v.motion->position, v.motion->rate, y, e);
+    drive(t, k, v.motion->position, v.motion->rate, y + kZ, e);
     for (int i = 0; i < kLegs; ++i) {
       const double power = e.tau[k][i] * v.motion->rate[i];
       leg_power += power;
@@ -425,7 +426,7 @@ void Docking::touch(double t, Stage& e) const {
   e.rate[kWork] = e.contact.normal_power, e.rate[kWork + 1] = e.contact.friction_power, e.rate[kWork + 2] = latch_power;
 }
 
-void Docking::drive(double t, int k, const double* position, const double* speed, const double* y, Stage& e) const {
+void Docking::drive(double t, int k, const double* position, const double* speed, const double* z, Stage& e) const {
   const Vehicle& v = *vehicle_[k];
   double x[kLegs], *force = e.tau[k];
   for (int i = 0; i < kLegs; ++i) {
@@ -433,8 +434,8 @@ void Docking::drive(double t, int k, const double* position, const double* speed
     e.stroke[k][i] = x[i] - v.nominal[i], e.speed[k][i] = speed[i];
   }
   const int law = phase_ == Phase::ready ? 0 : phase_ == Phase::attenuation ? 1 : 2;
-  const int z = kZ + k * kLegs * JointLaw::kMostStates;
-  v.laws[law]->forces(t, x, speed, y ? y + z : nullptr, e.rate.data() + z, force);
+  const int own = k * kLegs * JointLaw::kMostStates;
+  v.laws[law]->forces(t, x, speed, z + own, e.rate.data() + kZ + own, force);
   for (int i = 0; i < kLegs; ++i) {
     if (v.move) {
       const Ramp ramp{v.from[i], v.nominal[i] + v.move->target, v.move->speed, phase_since_};
@@ -700,10 +701,8 @@ void Docking::start(const Conditions& given, const Factors& factors, const Optio
 std::unique_ptr<DockingLanes> Docking::lanes() const {
   const Hexapod* const rings[2] = {setup_.vehicle[0].ring, setup_.vehicle[1].ring};
   const double offsets[2] = {setup_.vehicle[0].offset, setup_.vehicle[1].offset};
-  if (size_ != kZ || (!rings[0] && !rings[1])) return nullptr;
-  for (const Hexapod* ring : rings)
-    if (ring && ring->has_custom()) return nullptr;
-  return setup_.kernels->make_docking_lanes(rings, offsets);
+  if (!rings[0] && !rings[1]) return nullptr;
+  return setup_.kernels->make_docking_lanes(rings, offsets, size_);
 }
 
 const BodySpec& Docking::body(int k) const { return vehicle_[k]->body; }

@@ -219,7 +219,7 @@ class Docking : private Forces {
   void make();
   LaneStep plan();
   void take(bool fine);
-  std::unique_ptr<DockingLanes> lanes() const;  // nullptr: laws or legs that lanes do not know
+  std::unique_ptr<DockingLanes> lanes() const;  // nullptr: two rigid ports
   const BodySpec& body(int k) const;
 
   const std::vector<Event>& events() const { return events_; }
@@ -284,7 +284,7 @@ class Docking : private Forces {
   void record(bool last);
   double contact_between(double h) const;
   void touch(double t, Stage& e) const override;
-  void drive(double t, int k, const double* position, const double* rate, const double* y, Stage& e) const override;
+  void drive(double t, int k, const double* position, const double* rate, const double* z, Stage& e) const override;
   bool evaluate(double t, const double* y, Stage& e);
   bool step(double t, double h, const double* y, const Stage& e, double* next);
   void relative_pose(const double* y, double* turn, double* at) const;
@@ -380,6 +380,7 @@ class Fleet {
 
   explicit Fleet(Setup setup);
   Docking& one() { return *dockings_[0]; }
+  int side_by_side() { return fill(), static_cast<int>(dockings_.size()); }
   void run(Source& source, const Options& options);
 
  private:

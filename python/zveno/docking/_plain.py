@@ -221,11 +221,14 @@ def read_data(function: str, path: object) -> dict[str, Any]:
     import tomllib
 
     name = as_path(function, path)
-    text = Path(name).read_text(encoding="utf-8")
+    try:
+        text = Path(name).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{function}: {name} is no text in UTF-8: {error.reason} at byte {error.start}") from None
     is_json = name.endswith(".json") or (not name.endswith(".toml") and text.lstrip().startswith("{"))
     try:
         data = json.loads(text) if is_json else tomllib.loads(text)
-    except (json.JSONDecodeError, tomllib.TOMLDecodeError) as error:
+    except (json.JSONDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise ModelError(f"{function}: {name} is no {'JSON' if is_json else 'TOML'}: {error}") from None
     if not isinstance(data, dict):
         raise ModelError(f"{function}: {name} holds {_show(data)}, expected a table")

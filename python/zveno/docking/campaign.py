@@ -478,6 +478,11 @@ def require_parameters(job: Job) -> None:
 
     spreads = box_from_dict(job.box).uncertain
     values = {name: spread.at(0.5) for name, spread in spreads.items() if name not in FACTORS}
+    for name in values:
+        if name.startswith("conditions."):
+            raise ValueError(
+                f"campaign: uncertain has {name!r}, but conditions are what the box draws: give their ranges to the box"
+            )
     if values:
         altered(job, values)
 
@@ -824,6 +829,7 @@ class Campaign:
         """
         from .simulate import FACTORS, _finished, _options, _runner
 
+        as_integer("rerun", "i", i, 0, self.n - 1)
         made, settings = self.scenario_of(i), self._job.settings
         found = self._drawn(i)
         factors = np.array([found.get(name, 1.0) for name in FACTORS])
@@ -857,6 +863,12 @@ class Campaign:
             gap=None,
         )
         return made.replace(conditions=conditions)
+
+    def _own_scenarios(self) -> list[str]:
+        """Uncertain parameters that are places in the scenario: runs that differ in them do not run side by side."""
+        from .simulate import FACTORS
+
+        return [name for name in self.box.uncertain if name not in FACTORS]
 
     def _drawn(self, i: int) -> dict[str, float]:
         """Conditions and parameters of run i."""
@@ -1024,6 +1036,8 @@ class Campaign:
     def _lines(self) -> list[tuple[str, str]]:
         of = f"{len(self)}" if self.complete else f"{len(self)} of {self.n}"
         lines = [("runs", f"{of} ({self.design}, seed {self.seed})")]
+        if own := self._own_scenarios():
+            lines.append(("one by one", f"every run has a scenario of its own ({', '.join(own)})"))
         if len(self):
             out, p = self.outcomes, self.capture_probability
             lines.append(("outcomes", ", ".join(f"{key.replace('_', ' ')} {count}" for key, count in out.items())))

@@ -267,9 +267,15 @@ def _scales(scenario: Scenario) -> dict[str, float]:
     if contact.enabled:
         ring = scenario.station.interface
         if contact.exponent == 1.0:
-            scales["stiffness of the faces"] = math.sqrt(
-                contact.face_stiffness * 2 * math.pi * ring.face_radius * inverse
-            )
+            # faces meet all around, edges and sides at a node here and there
+            edge = 2 * math.pi * ring.edge_radius / ring.edge_nodes
+            side = math.hypot(ring.height, ring.root_radius - ring.tip_radius) / ring.side_nodes
+            for name, stiffness in (
+                ("faces", contact.face_stiffness * 2 * math.pi * ring.face_radius),
+                ("edges", contact.edge_stiffness * edge),
+                ("sides of petals", contact.side_stiffness * side),
+            ):
+                scales[f"stiffness of the {name}"] = math.sqrt(stiffness * inverse)
         scales["friction at 1 kN"] = contact.friction * 1e3 / contact.creep_speed * inverse
     if latches.enabled:
         count = scenario.chaser.interface.petals
