@@ -649,6 +649,7 @@ class HexapodOptions(Options, total=False):
     tau: ArrayLike | None
     wrench: Wrench
     base_motion: ArrayLike | None
+    breaks: ArrayLike | None
     method: Literal["rk4", "semi-implicit"]
 
 
@@ -659,6 +660,7 @@ _OTHER_WORDS: Final = {
     **dict.fromkeys(("quat",), "quaternion"),
     **dict.fromkeys(("velocity", "twist", "v", "v0", "u0", "qd", "speed"), "u"),
     **dict.fromkeys(("base", "base_acceleration", "motion"), "base_motion"),
+    **dict.fromkeys(("tstops", "break_times", "discontinuities"), "breaks"),
 }
 
 
@@ -682,6 +684,7 @@ def simulate(
     tau: ArrayLike | None = None,
     wrench: Wrench = None,
     base_motion: ArrayLike | None = None,
+    breaks: ArrayLike | None = None,
     t_start: float = 0.0,
     method: Literal["rk4", "semi-implicit"] = "rk4",
     every: int = 1,
@@ -720,6 +723,9 @@ def simulate(
     base_motion : (..., 9) array
         [a_0; Omega; Omega'] of the base in base axes, held constant. Energy and momentum are then those relative to the
         base; their balances are not formed, the errors are nan.
+    breaks : (k,) array, s
+        See `Chain.simulate`: times at which functions change suddenly, where steps end; `laws` and `wrench` may have
+        them as their attribute ``breaks`` too.
     t_start : float, s
     method : {"rk4", "semi-implicit"}
         Runge-Kutta of order 4; or Euler with velocities first, then positions with the new velocities, order 1, which
@@ -796,6 +802,7 @@ def simulate(
     start = initial_ring(hexapod, r, R, quaternion, u)
     load = None if wrench is None else as_load(wrench, "wrench")
     base = None if base_motion is None else as_stack(base_motion, "base_motion", (9,))
+    plan = plan.broken_at(breaks, [x for x in (forces, wrench) if callable(x)])
     shapes = {name: array.shape[:-1] for name, array in start.items()}
     shapes["wrench"] = () if load is None else load.lead
     shapes["base_motion"] = () if base is None else base.shape[:-1]
