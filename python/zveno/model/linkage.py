@@ -95,6 +95,16 @@ class CutJoint(NamedTuple):
     slide_acceleration: Array
 
 
+class _Part(NamedTuple):
+    """Rows and joints that share nothing with the others: left singular vectors, singular values, rank."""
+
+    rows: list[int]
+    joints: list[int]
+    left: Array
+    values: Array
+    rank: int
+
+
 class Linkage(Value, _core.Linkage):
     """A chain with constraints: joints that close loops, couplings, prescribed motions. Immutable.
 
@@ -110,8 +120,6 @@ class Linkage(Value, _core.Linkage):
     length : float, m, optional
         Turns angles into lengths and moments into forces wherever they are compared: in residuals, ranks and least
         reactions. Default: the largest distance in the description.
-    name : str, optional
-        Default: that of the chain.
 
     Raises
     ------
@@ -769,6 +777,17 @@ class Linkage(Value, _core.Linkage):
         turning = np.array([link.joint == "revolute" for link in self._chain._moving])
         return G * np.where(turning, 1.0 / self._length, 1.0)
 
+    def _factored(self, G: Array, rank: int) -> tuple[list[_Part], Array]:
+        """Parts of the scaled Jacobian with their shares of its rank, and all singular values."""
+        A = self._scaled(G)
+        found = []
+        for rows, joints in self._parts if G.size else [(list(range(self.m)), [])]:
+            U, s, _ = np.linalg.svd(A[np.ix_(rows, joints)]) if joints else (np.eye(len(rows)), np.zeros(0), None)
+            found.append(_Part(rows, joints, U, s, 0))
+        values = np.sort(np.concatenate([part.values for part in found]))[::-1]
+        least = values[rank] if rank < values.size else -1.0
+        return [part._replace(rank=int(np.sum(part.values > least))) for part in found], values
+
     def _state(self, function: str, q: ArrayLike, t: float) -> tuple[Array, Array, float]:
         """q and the residuals of a state that meets the constraints."""
         fail = failing(function)
@@ -816,15 +835,15 @@ class Linkage(Value, _core.Linkage):
         state, f, when = self._state("mobility", q, t)
         G = self._jacobian_at(state, when)
         rank, values = _core.linkage_rank(self, G, f)
-        U, s, _ = np.linalg.svd(self._scaled(G)) if G.size else (np.eye(self.m), np.zeros(0), np.eye(self.n))
-        Y = U[:, rank:]
+        parts, s = self._factored(G, rank)
         zero = np.abs(self._scaled(G)).max(axis=1, initial=0.0) < 1e-13 if G.size else np.zeros(self.m, bool)
         for i in np.flatnonzero(zero & (np.abs(f) > 1e-9 * self._length)):
             name, row = self.row_names[i]
             raise ModelError(f"mobility: constraint {_show(name)} contradicts the others: no motion changes its {row}")
-        involved = tuple(
-            name for name, part in zip(self.row_names, np.abs(Y).max(axis=1, initial=0.0), strict=True) if part > 1e-8
-        )
+        share = np.zeros(self.m)  # in what the rows leave out
+        for part in parts:
+            share[part.rows] = np.abs(part.left[:, part.rank :]).max(axis=1, initial=0.0)
+        involved = tuple(name for name, size in zip(self.row_names, share, strict=True) if size > 1e-8)
         first = float(s[0]) if s.size else 0.0
         last = float(s[rank - 1]) / first if rank else 1.0
         next_ = float(s[rank]) / first if rank < s.size and first else 0.0
@@ -878,8 +897,9 @@ class Linkage(Value, _core.Linkage):
         ('crank_joint',)
         """
         state, f, when = self._state("independent", q, t)
-        G = self._scaled(self._jacobian_at(state, when))
-        rank, _ = _core.linkage_rank(self, self._jacobian_at(state, when), f)
+        J = self._jacobian_at(state, when)
+        G = self._scaled(J)
+        rank, _ = _core.linkage_rank(self, J, f)
         degrees = self.n - rank
         if joints is not None:
             names = tuple(joints)
@@ -895,15 +915,17 @@ class Linkage(Value, _core.Linkage):
                 )
             return names
         # the dependent ones: columns of G that are most different from each other
-        left = G.copy()
-        dependent: list[int] = []
-        for _ in range(rank):
-            sizes = np.linalg.norm(left, axis=0)
-            sizes[dependent] = -1.0
-            best = int(np.argmax(sizes))
-            dependent.append(best)
-            v = left[:, best] / sizes[best]
-            left -= np.outer(v, v @ left)
+        dependent: set[int] = set()
+        for part in self._factored(J, rank)[0]:
+            left = G[np.ix_(part.rows, part.joints)]
+            taken: list[int] = []
+            for _ in range(part.rank):
+                sizes = np.linalg.norm(left, axis=0)
+                sizes[taken] = -1.0
+                taken.append(best := int(np.argmax(sizes)))
+                v = left[:, best] / sizes[best]
+                left -= np.outer(v, v @ left)
+            dependent |= {part.joints[i] for i in taken}
         return tuple(name for i, name in enumerate(self.joint_names) if i not in dependent)
 
     def singularity(self, q: ArrayLike, t: float = 0.0) -> SingularConfiguration:
