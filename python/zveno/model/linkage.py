@@ -303,10 +303,7 @@ class Linkage(Value, _core.Linkage):
         for key, array in (("q", states), ("qd", rates)):
             if array.ndim < 1 or array.shape[-1] != n:
                 fail(f"{key} has shape {array.shape}, expected (..., {n})")
-        try:
-            lead = np.broadcast_shapes(states.shape[:-1], rates.shape[:-1], times.shape)
-        except ValueError:
-            fail(f"leading shapes of q {states.shape[:-1]}, qd {rates.shape[:-1]} and t {times.shape} do not broadcast")
+        lead = _lead(fail, q=states.shape[:-1], qd=rates.shape[:-1], t=times.shape)
         if not (np.isfinite(states).all() and np.isfinite(rates).all() and np.isfinite(times).all()):
             fail("q, qd or t is not finite")
         if function == "constraint_derivatives":
@@ -658,6 +655,8 @@ class Linkage(Value, _core.Linkage):
         as_choice(on_error, fail, "on_error", ("raise", "nan"))
         guess = np.array(as_array(q_guess, fail, "q_guess", (self.n,), lead=True))
         held = np.zeros(self.n, bool)
+        if isinstance(hold, str):
+            fail(f"hold is {_show(hold)}, expected a list of joints or a dictionary of joints to values")
         for joint in hold:
             held[self._place("close", joint)] = True
         if isinstance(hold, Mapping):
@@ -1040,14 +1039,17 @@ class Linkage(Value, _core.Linkage):
         )
         rank = int(np.sum(s > 1e-9 * s[0])) if s.size else 0
         if rank < len(rest):
-            listed = ", ".join(named) or "no joints"
-            raise SingularityError(
-                f"{function}: {listed} do not determine the other joints of model '{self.name}' here"
-            )
+            listed = f"{', '.join(named)} do" if named else "constraints alone do"
+            raise SingularityError(f"{function}: {listed} not determine the other joints of model '{self.name}' here")
         x = Vt.T @ ((U.T @ wanted) / s)
         left = float(np.abs(wanted - A @ x).max(initial=0.0))
         if left > 1e-8 * max(1.0, float(np.abs(wanted).max(initial=0.0))):
-            raise ValueError(f"{function}: values of {', '.join(named)} contradict the constraints by {left:.3g}")
+            who = (
+                f"values of {', '.join(named)} contradict the constraints"
+                if named
+                else "constraints contradict each other"
+            )
+            raise ValueError(f"{function}: {who} by {left:.3g}")
         out[rest] = scale[rest] * x
         return out
 
@@ -1119,14 +1121,19 @@ class Linkage(Value, _core.Linkage):
             fail(f"weights is {_show(W.tolist())}, expected positive numbers")
         box = None
         if bounds is not None:
-            low, high = (np.broadcast_to(np.asarray(x, dtype=float), (k,)) for x in bounds)
+            if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+                fail(f"bounds is {_show(bounds)}, expected a pair of least and largest efforts")
+            try:
+                low, high = (np.broadcast_to(np.asarray(x, dtype=float), (k,)) for x in bounds)
+            except (TypeError, ValueError):
+                fail(f"bounds is {_show(bounds)}, expected two numbers or two arrays of shape ({k},)")
             if np.isnan(low).any() or np.isnan(high).any():
                 fail("bounds is not a number somewhere, expected least and largest efforts")
             if not (low <= high).all():
                 fail("bounds leave no room: lower above upper")
             box = low, high
         time = np.asarray(t, dtype=float)
-        lead = np.broadcast_shapes(states.shape[:-1], rates.shape[:-1], wanted.shape[:-1], time.shape)
+        lead = _lead(fail, q=states.shape[:-1], qd=rates.shape[:-1], qdd=wanted.shape[:-1], t=time.shape)
         states, rates, wanted = (np.broadcast_to(x, (*lead, n)) for x in (states, rates, wanted))
         time = np.broadcast_to(time, lead)
         needed = np.broadcast_to(
@@ -1181,7 +1188,7 @@ class Linkage(Value, _core.Linkage):
         fail = failing("cut_joints")
         state, rate = (as_array(x, fail, key, (self.n,), lead=True) for key, x in (("q", q), ("qd", qd)))
         acceleration = np.zeros(self.n) if qdd is None else as_array(qdd, fail, "qdd", (self.n,), lead=True)
-        lead = np.broadcast_shapes(state.shape[:-1], rate.shape[:-1], acceleration.shape[:-1])
+        lead = _lead(fail, q=state.shape[:-1], qd=rate.shape[:-1], qdd=acceleration.shape[:-1])
         out = {}
         for x in self._constraints:
             if x.kind not in ("revolute", "cylindrical", "prismatic", "screw", "planar", "universal"):
@@ -1248,6 +1255,15 @@ def _constrained(chain: Chain, constraints: tuple[Constraint, ...]) -> Linkage:
     made = Linkage.__new__(Linkage)
     made._assemble(chain, constraints, None, math.inf)
     return made
+
+
+def _lead(fail: Any, **shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The common leading shape of arguments."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        fail(f"leading shapes {', '.join(f'{key} {shape}' for key, shape in shapes.items())} do not broadcast")
+        raise
 
 
 def _length_of(chain: Chain, constraints: tuple[Constraint, ...]) -> float:

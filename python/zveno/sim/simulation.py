@@ -442,6 +442,8 @@ class Simulation(ABC):
                     f"{when} the motion of {cls._called} '{model.name}' is not finite: dt = {plan.dt:g} s is too long,"
                     f" or {cls._efforts} are too large{stable}"
                 )
+            if not isinstance(failure, errors.UnreachableError) and run.recorded:
+                failure = cls._explained(failure, model, plan, run, at)
             failure.time = at
         events = cls._listed(run.events, names) + cls._crossed(plan, run)
         events.sort(key=lambda event: event.time)
@@ -457,6 +459,11 @@ class Simulation(ABC):
             cls._event(at, names[part], "upper" if upper else "lower", "enter" if enters else "leave", rate)
             for at, part, upper, enters, rate in events
         ]
+
+    @classmethod
+    def _explained(cls, failure: Any, model: Any, plan: Plan, run: Run, at: float) -> Any:
+        """A failure at a time, or a better word for it."""
+        return failure
 
     @classmethod
     def _crossed(cls, plan: Plan, run: Run) -> list[Any]:
