@@ -27,6 +27,7 @@ from .simulation import (
     as_laws,
     as_load,
     as_stack,
+    require_callable,
     run_all,
     through,
 )
@@ -438,6 +439,7 @@ def simulated(
                 refuse(f"laws names joint {_show(name)}, expected one of {', '.join(map(repr, names))}")
         laws = [laws.get(name) for name in names]
     who = [f"law of joint '{name}'" for name in names]
+    require_callable(tau, "tau")
     expected = f"a Law, {n} of them, a dict by joint name, or a function f(t, q, qd)"
     chosen, function = as_laws(laws, who, partial(joint_place, chain), expected)
     programs = [None if law is None else program(law) for law in chosen]

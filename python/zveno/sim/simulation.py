@@ -953,6 +953,7 @@ def as_laws(
 ) -> tuple[list[Law | None], Any]:
     """Laws of the drives with their references, and the function that gives the forces of all; `who` names the laws."""
     count = len(who)
+    require_callable(laws, "laws")
     if not isinstance(laws, Law) and callable(laws):
         return [None] * count, laws
     if laws is None or isinstance(laws, Law):
@@ -967,6 +968,14 @@ def as_laws(
         if law is not None and not isinstance(law, Law):
             refuse(f"{name} is {_show(law)}, expected a Law or None")
     return [law and law._resolved(place(k)) for k, law in enumerate(listed)], None
+
+
+def require_callable(given: Any, what: str) -> None:
+    """Refuse what can be called, but not with a time and a state: classes, and controllers without a reference."""
+    if isinstance(given, type):
+        refuse(f"{what} is the class {given.__name__}, expected an object of it, or a function")
+    if callable(getattr(given, "follow", None)):
+        refuse(f"{what} is a {type(given).__name__} without a reference, expected what its follow(...) returns")
 
 
 class Load(NamedTuple):
