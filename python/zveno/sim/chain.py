@@ -17,7 +17,7 @@ from .adaptive import AdaptiveRun
 from .batch import Lanes, Runs, SimulationBatch, common_shape, rows_of
 from .events import Crossing, Event, PlaneContact, StateFunction, as_events, naming
 from .laws import Law, SpringDamper, joint_place, program
-from .plan import ADAPTIVE, EXPLICIT, IMPLICIT, METHODS, Plan, Run, refuse
+from .plan import ADAPTIVE, EXPLICIT, IMPLICIT, METHODS, Plan, Run, refuse, warn
 from .simulation import (
     Efforts,
     Options,
@@ -515,7 +515,41 @@ def simulated(
     if lead and plain and plan.method in EXPLICIT and kind._in_lanes(model):
         lanes = _lanes(chosen, effort, lead, rows["q"], rows["qd"])
         lanes = lanes and lanes._replace(**held_by)
-    return run_all(Runs(plan, lead, make, linear, kind, model, names, {"joint": n}, calls_back, wanted, lanes))
+    made = run_all(Runs(plan, lead, make, linear, kind, model, names, {"joint": n}, calls_back, wanted, lanes))
+    if plan.method in ("gauss", "midpoint") and isinstance(made, kind) and made.failure is None and len(made):
+        _warn_of_vibrations(plan, made, model, chain, chosen)
+    return made
+
+
+_LOUD: Final = 0.1  # of the largest kinetic energy: a vibration that counts
+_SMALL: Final = 1e-5  # rad or m: one that does not
+
+
+def _warn_of_vibrations(plan: Plan, run: Any, model: Any, chain: Chain, laws: Sequence[Law | None]) -> None:
+    """Symmetric methods keep the energy of a fast vibration, whatever becomes of its motion: no balance tells."""
+    qdd, kinetic = getattr(run, "qdd", None), getattr(run, "kinetic_energy", None)
+    if qdd is None or kinetic is None:  # not recorded
+        return
+    q, qd = run.q[0], run.qd[0]
+
+    def respond(tau: Array) -> Array:
+        def accelerations(tau: Array) -> Array:
+            if model is chain:
+                return chain.forward_dynamics(q, qd, tau)
+            qdd: Array = model.forward_dynamics(q, qd, tau, plan.start, outputs=("qdd",)).qdd
+            return qdd
+
+        return accelerations(tau) - accelerations(0 * tau)
+
+    found = stability.unfollowed(chain, plan.dt, laws, q, qd, qdd[0], respond)
+    if found is None or found.amplitude < _SMALL or not found.energy > _LOUD * float(np.max(kinetic)):
+        return
+    warn(
+        f"joint '{chain.joint_names[found.joint]}' starts off the rest of its spring and vibrates at"
+        f" {found.frequency:.3g} Hz with {found.energy:.3g} J, which dt = {plan.dt:g} s does not follow:"
+        f" '{plan.method}' keeps that energy, but neither the vibration nor what it does to the other joints; start at"
+        f" rest, take method 'radau', or steps below {0.05 / found.frequency:.1g} s"
+    )
 
 
 def _lanes(
