@@ -532,14 +532,17 @@ def _warn_of_vibrations(plan: Plan, run: Any, model: Any, chain: Chain, laws: Se
         return
     q, qd = run.q[0], run.qd[0]
 
-    def respond(tau: Array) -> Array:
-        def accelerations(tau: Array) -> Array:
-            if model is chain:
-                return chain.forward_dynamics(q, qd, tau)
-            qdd: Array = model.forward_dynamics(q, qd, tau, plan.start, outputs=("qdd",)).qdd
-            return qdd
+    def accelerations(tau: Array) -> Array:
+        found: Array = (
+            chain.forward_dynamics(q, qd, tau)
+            if model is chain
+            else model.forward_dynamics(q, qd, tau, plan.start, outputs=("qdd",)).qdd
+        )
+        return found
 
-        return accelerations(tau) - accelerations(0 * tau)
+    def respond(tau: Array) -> Array:
+        more: Array = accelerations(tau) - accelerations(0 * tau)
+        return more
 
     found = stability.unfollowed(chain, plan.dt, laws, q, qd, qdd[0], respond)
     if found is None or found.amplitude < _SMALL or not found.energy > _LOUD * float(np.max(kinetic)):

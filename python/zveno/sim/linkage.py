@@ -138,7 +138,7 @@ class LinkageSimulation(ChainSimulation, mechanism="linkage"):
                 f"simulate: at t = {at:.9g} s constraint '{gap.constraint}' of linkage '{model.name}' cannot be met any"
                 f" more: at t = {end:.9g} s it is open by {gap.gap:.3g} m and {gap.angle:.3g} degrees",
                 cause="open",
-                margin=gap.gap,
+                margin=gap.gap or 0.0,
             )
         except Exception:  # of functions of the caller
             pass
