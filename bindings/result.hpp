@@ -59,8 +59,8 @@ class KeptResults {
   void keep(const py::object& result);
 
  private:
-  PyObject* last_[2] = {};
-  int next_ = 0;
+  [[maybe_unused]] PyObject* last_[2] = {};
+  [[maybe_unused]] int next_ = 0;
 };
 
 // ---- errors of zveno.errors

@@ -186,6 +186,10 @@ class ChainSimulation(Simulation, mechanism="chain"):
         return JointState(q, _cubic(self.qd[k], self.qd[k + 1], width * self.qdd[k], width * self.qdd[k + 1], s)[0])
 
     @classmethod
+    def _require(cls, model: Any, plan: Plan) -> None:
+        """Refuse what a model says of time and is not so."""
+
+    @classmethod
     def _begun(cls, model: Any, rows: dict[str, Array], plan: Plan) -> dict[str, Array]:
         """Initial states q and qd, (runs, n), as the motion takes them."""
         return rows
@@ -469,6 +473,7 @@ def simulated(
     effort = None if tau is None or callable(tau) else as_efforts(tau, plan.steps, ((n,),), lead)
     lead = common_shape(shapes | {"tau": () if effort is None else effort.lead})
     rows = {name: rows_of(array, lead, 1) for name, array in start.items()}
+    kind._require(model, plan)
     rows = kind._begun(model, rows, plan)
     pulls = [(link, load.rows(lead)) for link, load in loads]
     efforts = effort and effort.rows(lead, lambda row: row)

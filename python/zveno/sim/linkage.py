@@ -95,9 +95,12 @@ class LinkageSimulation(ChainSimulation, mechanism="linkage"):
         return any(constraint.timed for constraint in model.constraints)
 
     @classmethod
+    def _require(cls, model: Linkage, plan: Plan) -> None:
+        model._giver.require_rates(plan.start, 0.01 * plan.dt)
+
+    @classmethod
     def _begun(cls, model: Linkage, rows: dict[str, Array], plan: Plan) -> dict[str, Array]:
         q, qd, start = rows["q"], rows["qd"], plan.start
-        model._giver.require_rates(start, 0.01 * plan.dt)
         closed, rates = np.empty_like(q), np.empty_like(qd)
         for i in range(len(q)):
             where = f" of run {i}" if len(q) > 1 else ""
