@@ -679,6 +679,16 @@ PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& r
   if (out && several && (wanted != kEverything || !PyTuple_Check(out) || PyTuple_GET_SIZE(out) != row.outputs.count))
     return nullptr;
   double number;
+  KeptResults* kept = nullptr;
+  if (several && !out) {
+    static KeptResults of_rows[Face<Model>::kCount];
+    kept = &of_rows[&row - Face<Model>::kRows];
+    if (py::object result = kept->again(row, wanted & row.all(), sizes, rows.out)) {
+      if (kernels->run(job, rows, 0, 1)) return nullptr;
+      return result.release().ptr();
+    }
+    std::fill_n(rows.out, kMostOutputs, nullptr);
+  }
   py::object results[kMostOutputs];
   unsigned left = wanted & row.all();
   for (int k = 0; left; ++k, left >>= 1) {
@@ -705,7 +715,11 @@ PyObject* run_quickly(const Context& c, const Model& model, const FunctionRow& r
     results[k] = py::reinterpret_borrow<py::object>(given);
   }
   if (kernels->run(job, rows, 0, 1)) return nullptr;
-  if (several) return named_result(row, results).release().ptr();
+  if (several) {
+    py::object result = named_result(row, results);
+    if (kept) kept->keep(result);
+    return result.release().ptr();
+  }
   return results[0] ? results[0].release().ptr() : PyFloat_FromDouble(number);
 }
 

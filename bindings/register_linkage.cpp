@@ -140,6 +140,13 @@ void register_linkage(py::module_& m) {
                                const RowChoice& c = x.choice();
                                return py::make_tuple(x.chosen(), c.active, c.redundant, c.zero);
                              })
+      .def_property_readonly("_parts",
+                             [](const Linkage& x) {
+                               py::list parts;
+                               for (const LoopGroup* part : x.parts())
+                                 parts.append(py::make_tuple(part->rows, part->joints));
+                               return parts;
+                             })
       .def_property_readonly("m", &Linkage::rows, "Number of equations.");
   m.def("linkage_close", &close, py::arg("linkage"), py::arg("guess"), py::arg("lower"), py::arg("upper"), py::arg("held"),
         py::arg("given"),

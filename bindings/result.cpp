@@ -1,5 +1,6 @@
 #include "result.hpp"
 
+#include "call.hpp"
 #include "types.hpp"
 
 #include <structmember.h>
@@ -147,6 +148,48 @@ py::object named_result(const FunctionRow& row, py::object* results) {
     PyTuple_SET_ITEM(tuple, k, results[k] ? results[k].release().ptr() : py::none().release().ptr());
   return py::reinterpret_steal<py::object>(tuple);
 }
+
+#ifdef Py_GIL_DISABLED  // another thread may take hold of it at any time
+
+py::object KeptResults::again(const FunctionRow&, unsigned, const Sizes&, double**) const { return {}; }
+void KeptResults::keep(const py::object&) {}
+
+#else
+
+namespace {
+
+bool held_once(PyObject* object) {
+  const Py_ssize_t at = Py_TYPE(object)->tp_weaklistoffset;
+  return Py_REFCNT(object) == 1 && (at <= 0 || !*reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + at));
+}
+bool owns_data(PyObject* array) { return py::detail::array_proxy(array)->flags & py::detail::npy_api::NPY_ARRAY_OWNDATA_; }
+
+}  // namespace
+
+py::object KeptResults::again(const FunctionRow& row, unsigned asked, const Sizes& sizes, double** out) const {
+  for (PyObject* const result : last_) {
+    if (!result || !held_once(result)) continue;
+    bool fits = true;
+    for (int k = 0; fits && k < row.outputs.count; ++k) {
+      PyObject* const item = PyTuple_GET_ITEM(result, k);
+      if (!(asked >> k & 1)) {
+        fits = item == Py_None;
+        continue;
+      }
+      const Tail tail(row.outputs[k].shape, sizes);
+      fits = held_once(item) && (out[k] = plain_out(item, tail.nd, tail.dims)) && owns_data(item);
+    }
+    if (fits) return py::reinterpret_borrow<py::object>(result);
+  }
+  return {};
+}
+
+void KeptResults::keep(const py::object& result) {
+  next_ ^= 1;
+  Py_XDECREF(std::exchange(last_[next_], result.inc_ref().ptr()));
+}
+
+#endif
 
 const char* type_of(FailureKind kind) {
   switch (kind) {

@@ -50,6 +50,19 @@ void open_results(const Context& c, const FunctionRow& row, unsigned wanted, PyO
 // the named tuple of zveno.results for this function; None for what was not asked for
 py::object named_result(const FunctionRow& row, py::object* results);
 
+// The results of the last two calls of a function. Their objects take as long to make as a small kernel takes to run: one
+// that is held nowhere else is written again.
+class KeptResults {
+ public:
+  // a named tuple of arrays of one state, its numbers in `out`; empty: there is none. asked: a bit for each result
+  py::object again(const FunctionRow& row, unsigned asked, const Sizes& sizes, double** out) const;
+  void keep(const py::object& result);
+
+ private:
+  [[maybe_unused]] PyObject* last_[2] = {};
+  [[maybe_unused]] int next_ = 0;
+};
+
 // ---- errors of zveno.errors
 
 const char* type_of(FailureKind kind);

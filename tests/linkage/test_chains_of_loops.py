@@ -1,5 +1,7 @@
 """Chains of loops are solved loop by loop, (L32): results are those of all rows at once."""
 
+import time
+
 import numpy as np
 import pytest
 import zveno as zv
@@ -202,3 +204,43 @@ def test_a_singular_loop_among_others_is_told_as_such():
         assert np.array_equal(rows[0], linkage.forward_dynamics(q, qd, tau, outputs=outputs).qdd)
         assert np.array_equal(rows[0], rows[2])
     assert linkage.singularity(flat).kind == "branches cross"
+
+
+def test_mobility_of_a_chain_of_loops_is_that_of_its_whole_jacobian():
+    count = 9
+    linkage = ladder(count)
+    q = linkage.close(np.tile([0.8, -0.2, 1.6], count))
+    m = linkage.mobility(q)
+    G = linkage.constraint_jacobian(q) / linkage.length
+    U, s, _ = np.linalg.svd(G)
+    assert m.rank == np.linalg.matrix_rank(G) == 2 * count and m.degrees == count and m.redundant == 3 * count
+    np.testing.assert_allclose(m.singular_values, s, atol=1e-14)
+    involved = [
+        name for name, part in zip(linkage.row_names, np.abs(U[:, m.rank :]).max(axis=1), strict=True) if part > 1e-8
+    ]
+    assert list(m.involved) == involved
+    assert [row for _, row in m.involved] == ["force along z", "moment about x", "moment about y"] * count
+    assert m.status == "regular" and m.generic_rank == m.rank and not m.passive
+    free = linkage.independent(q)
+    assert len(free) == count and linkage.independent(q, free) == free
+    assert {name[-len("0_joint") :] for name in free} == {f"{k}_joint" for k in range(count)}
+
+
+def test_rows_of_a_chain_of_loops_are_those_chosen_at_once():
+    rng = np.random.default_rng(5)
+    linkage, _ = chain_of_loops(rng, 4, KINDS)
+    together = taken_together(linkage)
+    _, active, redundant, still = linkage._choice
+    _, at_once, *_ = together._choice
+    assert active == [i for i in at_once if i < linkage.m] and still == 0
+    assert sorted(active + redundant) == list(range(linkage.m))
+
+
+def test_making_a_chain_of_loops_takes_a_time_in_proportion_to_their_number():
+    def seconds(count):
+        start = time.process_time()
+        ladder(count)
+        return time.process_time() - start
+
+    seconds(4)
+    assert seconds(64) < 9 * min(seconds(16) for _ in range(3))

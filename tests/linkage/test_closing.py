@@ -122,7 +122,7 @@ def test_functions_that_give_nonsense_are_named():
     still = (0, 0, 0)
     nan = zv.constraints.target(lambda t: (np.eye(3), (np.nan, 0, 0), still, still, still, still))
     linkage = zv.Linkage(chain, constraints=[zv.constraints.point_fixed(nan, "rocker")])
-    with pytest.raises(ValueError, match=r"target: p of the target at t = 0.5 is \[nan, 0.0, 0.0\]"):
+    with pytest.raises(ValueError, match=r"constraint '[^']+': p of the target at t = 0.5 is \[nan, 0.0, 0.0\]"):
         linkage.residual(np.zeros(3), 0.5)
     with pytest.raises(ValueError, match="p of the target"):
         linkage.close(np.zeros(3))
@@ -165,3 +165,53 @@ def test_moving_targets_out_of_reach_tell_time_and_gap():
     ) as caught:
         linkage.close([0.3, 0.5], t=2.0)
     assert caught.value.gap == pytest.approx(1.0, rel=1e-3)
+
+
+def test_functions_that_raise_are_named():
+    chain, still = known.four_bar().chain, (0, 0, 0)
+
+    def broken(t):
+        raise KeyError("log")
+
+    for constraint in (
+        zv.constraints.coupling({"crank_joint": 1.0}, offset=broken, name="mine"),
+        zv.constraints.point_fixed(zv.constraints.target(broken), "rocker", name="mine"),
+        zv.constraints.function(lambda q, t: broken(t), name="mine"),
+    ):
+        with pytest.raises(KeyError) as caught:
+            zv.Linkage(chain, constraints=[constraint])
+        assert caught.value.__notes__ == ["raised by a function of constraint 'mine' at t = 0 s"]
+    flat = zv.constraints.target(lambda t: (np.eye(3), still, still))
+    linkage = zv.Linkage(chain, constraints=[zv.constraints.point_fixed(flat, "rocker", name="mine")])
+    with pytest.raises(ValueError, match=r"constraint 'mine': the target gives .* at t = 0\.5"):
+        linkage.residual(np.zeros(3), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x, q: x.close(q, hold="crank_joint"), "close: hold is 'crank_joint', expected a list of joints"),
+        (lambda x, q: x.velocities(q, {}), "velocities: constraints alone do not determine the other joints"),
+        (
+            lambda x, q: x.inverse_dynamics(q, 0 * q, 0 * q, ["crank_joint"], bounds=3),
+            "inverse_dynamics: bounds is 3, expected a pair",
+        ),
+        (
+            lambda x, q: x.inverse_dynamics(q, 0 * q, 0 * q, ["crank_joint"], bounds=([1, 2], [3, 4])),
+            r"inverse_dynamics: bounds is .*, expected two numbers or two arrays of shape \(1,\)",
+        ),
+        (
+            lambda x, q: x.inverse_dynamics(np.tile(q, (2, 1)), np.zeros((3, 3)), q, ["crank_joint"]),
+            r"inverse_dynamics: leading shapes q \(2,\), qd \(3,\), qdd \(\), t \(\) do not broadcast",
+        ),
+        (
+            lambda x, q: x.cut_joints(np.tile(q, (2, 1)), np.zeros((3, 3))),
+            r"cut_joints: leading shapes q \(2,\), qd \(3,\), qdd \(\) do not broadcast",
+        ),
+    ],
+)
+def test_wrong_arguments_of_calls_are_named(call, text):
+    linkage = known.four_bar()
+    q = linkage.close((0.8, 0.0, 1.5))
+    with pytest.raises((ValueError, zv.SingularityError), match=text):
+        call(linkage, q)

@@ -99,3 +99,52 @@ def test_a_constraint_that_changes_suddenly_costs_no_accuracy():
 def test_breaks_that_are_no_times_are_refused(slide, breaks):
     with pytest.raises((TypeError, ValueError), match="breaks"):
         slide.simulate(0.4, 0.05, tau=pushed, breaks=breaks)
+
+
+BEFORE, AFTER = np.array([2.0, 0, 0, 0, 0.3, 0]), np.array([-3.0, 1, 0, 0, 0, 0.2])
+
+
+def switched(t, r, R, u):
+    return BEFORE if t < B else AFTER
+
+
+@pytest.mark.parametrize("dt", [0.05, B / 4])
+def test_a_wrench_that_jumps_moves_a_ring_as_two_runs_would(dt):
+    ring = zv.mechanisms.docking_ring("UPS")
+    law = zv.laws.SpringDamper(400.0, 80.0)
+    early = ring.simulate(B, B / 200, laws=law, wrench=BEFORE)
+    late = ring.simulate(
+        8 * dt, (8 * dt - B) / 200, laws=law, wrench=AFTER, t_start=B, r=early.r[-1], R=early.R[-1], u=early.u[-1]
+    )
+    run = ring.simulate(8 * dt, dt, laws=law, wrench=switched, breaks=[B])
+    exact = np.r_[late.r[-1], late.u[-1]]
+    error = np.abs(np.r_[run.r[-1], run.u[-1]] - exact).max()
+    mixed = ring.simulate(8 * dt, dt, laws=law, wrench=switched)
+    assert np.array_equal(run.t, mixed.t)
+    assert error < 1e-5 and np.abs(np.r_[mixed.r[-1], mixed.u[-1]] - exact).max() > 20 * error
+    slow = ring.simulate(8 * dt, dt / 100, laws=law, wrench=switched, breaks=[B], method="semi-implicit", every=100)
+    np.testing.assert_allclose(slow.u[-1], late.u[-1], atol=3e-3)
+
+
+def test_functions_of_rings_say_themselves_where_they_break():
+    ring = zv.mechanisms.docking_ring("UPS")
+
+    def wrench(t, r, R, u):
+        return switched(t, r, R, u)
+
+    def forces(t, p, v):
+        return -20.0 * v if t < B else -60.0 * v
+
+    plain = ring.simulate(0.4, 0.05, wrench=switched, laws=forces)
+    told = ring.simulate(0.4, 0.05, wrench=switched, laws=forces, breaks=[B])
+    assert not np.array_equal(plain.u, told.u)
+    wrench.breaks = (B, 7.0)
+    assert np.array_equal(told.u, ring.simulate(0.4, 0.05, wrench=wrench, laws=forces).u)
+    forces.breaks = [B]
+    assert np.array_equal(told.u, ring.simulate(0.4, 0.05, wrench=switched, laws=forces).u)
+    starts = ring.nominal[0] + np.array([[0.0, 0, 0], [0.01, 0, 0]])
+    batch = ring.simulate(0.4, 0.05, r=starts, wrench=BEFORE, breaks=[B])
+    for k, r in enumerate(starts):
+        assert np.array_equal(batch.u[k], ring.simulate(0.4, 0.05, r=r, wrench=BEFORE, breaks=[B]).u)
+    with pytest.raises(ValueError, match="breaks is 'soon', expected times"):
+        ring.simulate(0.4, 0.05, breaks="soon")

@@ -197,6 +197,40 @@ def test_a_step_of_any_length_is_stable():
         assert s.kinetic_energy.max() < 1.001 * s.kinetic_energy[0]
 
 
+# ---- vibrations that steps do not follow
+
+
+def sprung(stiffness=4e6, **more):
+    link = zv.Link("mass", joint="prismatic", axis=(1, 0, 0), mass=2.0, stiffness=stiffness, **more)
+    return zv.Chain([link], gravity=(0, 0, 0))
+
+
+@pytest.mark.parametrize("method", ["gauss", "midpoint"])
+def test_a_vibration_that_steps_do_not_follow_is_told_with_joint_frequency_and_energy(method):
+    frequency = np.sqrt(4e6 / 2) / (2 * np.pi)
+    text = (
+        rf"joint 'mass_joint' starts off .* vibrates at {frequency:.3g} Hz with 2 J, which dt = 0.01 s does not follow"
+    )
+    with pytest.warns(zv.SimulationWarning, match=text):
+        sprung().simulate(0.5, 0.01, q=[1e-3], method=method)
+    law = zv.laws.SpringDamper(4e6)
+    with pytest.warns(zv.SimulationWarning, match=text):
+        sprung(0.0).simulate(0.5, 0.01, q=[1e-3], laws={"mass_joint": law}, method=method)
+
+
+@pytest.mark.parametrize(
+    ("chain", "dt", "q", "method"),
+    [
+        (sprung(), 0.01, 0.0, "gauss"),  # at rest
+        (sprung(), 1e-3, 1e-3, "gauss"),  # followed
+        (sprung(friction=2e3), 0.01, 1e-3, "gauss"),  # dies
+        (sprung(4e3), 0.01, 1e-3, "midpoint"),  # slow
+    ],
+)
+def test_vibrations_that_are_none_or_are_followed_are_not_told(chain, dt, q, method):
+    assert chain.simulate(0.1, dt, q=[q], method=method).failure is None
+
+
 # ---- refusals
 
 

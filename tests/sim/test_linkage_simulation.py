@@ -293,3 +293,86 @@ def test_implicit_steps_under_stiff_laws_are_no_worse_than_on_the_open_tree(stif
     assert kept.energy_balance.ratio < 1e-8
     closed, tree = (x.simulate(1.0, 1e-2, q=q, laws=laws, method="radau") for x in (five_bar, five_bar.chain))
     assert closed.iterations / closed.steps_made < 1.5 * tree.iterations / tree.steps_made
+
+
+def following(motion):
+    chain = zv.robots.two_link()
+    linkage = zv.Linkage(
+        chain, constraints=[zv.constraints.point_fixed(zv.constraints.target(motion), "tip", name="follow")]
+    )
+    q = linkage.close([0.3, 0.5])
+    return linkage, q
+
+
+@pytest.mark.parametrize("method", ["gauss", "radau", "adaptive"])
+def test_all_methods_tell_which_target_leaves_the_workspace(method):
+    still = (0, 0, 0)
+    linkage, q = following(lambda t: (np.eye(3), (1.8 + t, 0, 0), still, (1, 0, 0), still, still))
+    with pytest.raises(
+        zv.UnreachableError, match="constraint 'follow' of linkage 'two_link' cannot be met any"
+    ) as caught:
+        linkage.simulate(0.4, 0.01, q=q, qd=linkage.velocities(q, {}), method=method)
+    assert caught.value.time == pytest.approx(0.2, abs=0.011)
+    assert 0 < caught.value.margin < 0.03
+    assert caught.value.simulation.t[-1] == pytest.approx(0.2, abs=0.021)
+
+
+@pytest.mark.parametrize("wrong", ["v", "a", "w", "alpha"])
+def test_rates_of_targets_that_are_not_those_of_their_places_are_refused(wrong):
+    def motion(t, at_fault=""):
+        c, s = np.cos(2 * t), np.sin(2 * t)
+        told = {
+            "R": np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]),
+            "p": np.array([1 + 0.3 * t * t + 0.2 * np.sin(3 * t), 0, 0]),
+            "w": np.array([0, 0, 2.0]),
+            "v": np.array([0.6 * t + 0.6 * np.cos(3 * t), 0, 0]),
+            "alpha": np.zeros(3),
+            "a": np.array([0.6 - 1.8 * np.sin(3 * t), 0, 0]),
+        }
+        if at_fault:
+            told[at_fault] = 1.1 * told[at_fault] + [0, 0, 0.1]
+        return tuple(told.values())
+
+    linkage, q = following(motion)
+    linkage.simulate(0.02, 1e-3, q=q, qd=linkage.velocities(q, {}))
+    linkage, _ = following(lambda t: motion(t, wrong))
+    with pytest.raises(ValueError, match=f"constraint 'follow': {wrong} of the target at t = 1e-05 is"):
+        linkage.simulate(0.02, 1e-3, q=q, qd=np.zeros(2))
+
+
+def test_rates_of_offsets_that_are_not_theirs_are_refused_but_corners_are_not(four_bar):
+    def turned(angle):
+        drive = zv.constraints.coupling({"crank_joint": 1.0}, offset=angle, name="drive")
+        linkage = zv.Linkage(four_bar.chain, four_bar.constraints, [drive], length=1.0)
+        return linkage, linkage.close([0.8, 0.0, 1.5])
+
+    linkage, q = turned(lambda t: (0.8 + t, 0.5, 0.0))
+    with pytest.raises(
+        ValueError, match=r"constraint 'drive': rate at t = 1e-05 is \[0.5\], but .* changes at \[1.0\]"
+    ):
+        linkage.simulate(0.01, 1e-3, q=q, qd=linkage.velocities(q, {}))
+    # a corner inside of what is looked at says nothing
+    corner = 1.2e-5
+    linkage, q = turned(lambda t: (0.8 + 0.5 * max(t - corner, 0.0) ** 2, max(t - corner, 0.0), float(t > corner)))
+    assert len(linkage.simulate(0.005, 1e-3, q=q, breaks=[corner])) == 6
+
+
+def test_a_stiff_start_off_rest_is_told_and_is_no_worse_than_on_the_open_tree():
+    five_bar = zv.mechanisms.five_bar()
+    q = five_bar.close([2.0, -1.22, 1.0, 1.29])
+    laws = {"left1_joint": zv.laws.SpringDamper(1e9, reference=float(q[0]) + 1e-4)}
+    errors = []
+    for model, options in ((five_bar, {}), (five_bar, {"baumgarte": (1e-3, 1e-3)}), (five_bar.chain, {})):
+        exact = model.simulate(0.01, 2.5e-6, q=q, laws=laws, method="gauss", every=400, **options)
+        with pytest.warns(
+            zv.SimulationWarning, match=r"'left1_joint' .* vibrates at 1.[01]\de\+04 Hz with 5 J, .* 0.001 s"
+        ):
+            run = model.simulate(0.01, 1e-3, q=q, laws=laws, method="gauss", **options)
+        moved = np.abs(exact.q - exact.q[0])[:, 1:].max()
+        errors.append(np.abs(run.q - exact.q)[:, 1:].max() / moved)
+        if model is five_bar and not options:  # turns of the vibration itself
+            fast = five_bar.simulate(1e-3, 2.5e-6, q=q, laws=laws, method="gauss")
+            turns = np.count_nonzero(np.diff(np.sign(fast.q[:, 0] - q[0] - 1e-4))) / 2
+            assert turns == pytest.approx(10.6, abs=0.6)
+    held, unprojected, tree = errors
+    assert held == pytest.approx(unprojected, rel=1e-2) and held < tree

@@ -130,3 +130,15 @@ def test_the_signature_stays_that_of_the_function():
         assert not any(p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values())
         assert "Parameters" in function.__doc__ and function.__name__.startswith("simulate")
     assert zv.Hexapod.simulate is simulate
+
+
+@pytest.mark.parametrize("key", ["tau", "laws"])
+def test_classes_and_controllers_without_a_reference_are_refused(key):
+    arm = zv.robots.two_link()
+    with pytest.raises(ValueError, match=f"{key} is the class SpringDamper, expected an object of it"):
+        arm.simulate(0.01, 1e-3, **{key: zv.laws.SpringDamper})
+    control = zv.control.ComputedTorque(arm, 100.0, 20.0)
+    with pytest.raises(ValueError, match=rf"{key} is a ComputedTorque without a reference, expected what its follow\("):
+        arm.simulate(0.01, 1e-3, **{key: control})
+    run = arm.simulate(0.01, 1e-3, **{key: control.follow(lambda t: np.zeros(2))})
+    assert len(run) == 11

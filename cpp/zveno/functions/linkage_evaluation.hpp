@@ -39,6 +39,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
       : Base(job.tree, job.linkage->chain().view(), in, scratch),
         job_(job),
         linkage_(*job.linkage),
+        part_(job.only ? *job.only : job.linkage->whole()),
         choice_(choice),
         given_(in.given),
         drive_(in.drive),
@@ -48,7 +49,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     switch (job_.function) {
       case LinkageFunction::residual:
         rows<LoopOrder::position>();
-        for (int i = 0; i < m_; ++i) out[0][i] = value_[i].f;
+        for (std::size_t i = 0; i < part_.rows.size(); ++i) out[0][i] = value_[part_.rows[i]].f;
         return;
       case LinkageFunction::constraint_velocity:
         rows<LoopOrder::velocity>();
@@ -56,10 +57,10 @@ class LinkageEvaluation : private ChainEvaluation<T> {
         return;
       case LinkageFunction::constraint_jacobian: {
         rows<LoopOrder::position>();
-        T* row = scratch_.template take<T>(n_);
-        for (int i = 0; i < m_; ++i) {
+        T *row = scratch_.template take<T>(n_), *to = out[0];
+        for (const int i : part_.rows) {
           jacobian_row(i, row);
-          for (int b = 0; b < n_; ++b) out[0][i * n_ + chain_.user_index()[b]] = row[b];
+          for (const int j : part_.joints) *to++ = row[chain_.body_of_joint()[j]];
         }
         return;
       }
@@ -103,7 +104,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     extent_ = extent;
     this->frames();
     joint_ = scratch_.template take<Screw<T>>(n_);
-    for (int b = 0; b < n_; ++b) joint_[b] = joint_screw(model_, b, R_WB_, p_W_);
+    for (const int b : part_.bodies) joint_[b] = joint_screw(model_, b, R_WB_, p_W_);
     if (order != LoopOrder::position) {
       qd_ = this->ordered(in_[Param::qd]);
       motion_ = scratch_.template take<LoopMotion<T>>(n_);
@@ -113,13 +114,12 @@ class LinkageEvaluation : private ChainEvaluation<T> {
     value_ = scratch_.template take<RowValue<T>>(m_);
     point_ = scratch_.template take<Vec3<T>>(linkage_.constraints().size());
     if (drive_) axis_ = scratch_.template take<Vec3<T>>(linkage_.constraints().size());
-    int k = 0;
-    for (const LoopConstraint& c : linkage_.constraints()) {
+    for (const int k : part_.constraints) {
+      const LoopConstraint& c = linkage_.constraints()[k];
       if (c.placed)
         placed<order>(c, bodies, point_[k]);
       else
         unplaced<order>(c);
-      ++k;
     }
   }
 
@@ -714,6 +714,7 @@ class LinkageEvaluation : private ChainEvaluation<T> {
 
   const LinkageJob& job_;
   const Linkage& linkage_;
+  const LoopGroup& part_;  // what is asked for
   const RowChoice& choice_;
   const T *given_, *drive_;
   const int m_;

@@ -25,6 +25,7 @@ struct LinkageJob {
   Job tree;                          // of the chain
   Baumgarte baumgarte;               // of forward dynamics
   bool anywhere = false;             // states need not meet the constraints
+  const LoopGroup* only = nullptr;   // residual and constraint_jacobian: its rows and joints alone
   const Program* program = nullptr;  // see Job
 
   LinkageJob() : linkage(nullptr), function(LinkageFunction::residual), tree{nullptr, Function::forward_dynamics} {}
@@ -44,6 +45,9 @@ inline int input_size(const LinkageJob& job, Param p) {
 }
 inline int output_count(const LinkageJob& job) { return row_of(job.function).outputs.count; }
 inline std::ptrdiff_t output_size(const LinkageJob& job, int k = 0) {
+  if (job.only)
+    return static_cast<std::ptrdiff_t>(job.only->rows.size()) *
+           (job.function == LinkageFunction::constraint_jacobian ? job.only->topology.size() : 1);
   return numbers(row_of(job.function).outputs[k].shape, sizes_of(job));
 }
 

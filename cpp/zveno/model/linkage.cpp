@@ -112,6 +112,14 @@ Linkage::Linkage(std::shared_ptr<const Chain> chain, double length, double open,
     whole_.constraints.push_back(static_cast<int>(k));
     whole_.ends.push_back({c.placed ? c.a.body : kWorld, c.placed ? c.b.body : kWorld});
   }
+  const auto complete = [&](LoopGroup& g) {
+    for (const int b : g.bodies) g.joints.push_back(chain_->user_index()[b]);
+    std::sort(g.joints.begin(), g.joints.end());
+    for (const int k : g.constraints)
+      for (int i = 0; i < constraints_[k].count; ++i) g.rows.push_back(constraints_[k].first + i);
+  };
+  for (LoopGroup& g : groups_) complete(g);
+  complete(whole_);
   int closed = 0;
   bool free = has_unplaced_;  // rows that no joint moves belong to no group
   for (const LoopGroup& g : groups_) closed += !g.constraints.empty();
@@ -133,6 +141,14 @@ Linkage::Linkage(std::shared_ptr<const Chain> chain, double length, double open,
     const bool massless = body.m == 0 && I.xx == 0 && I.yy == 0 && I.zz == 0;
     if (massless && children[b] == 1 && !held[b]) weight_[b] = 0;
   }
+}
+
+std::vector<const LoopGroup*> Linkage::parts() const {
+  if (!grouped_) return {&whole_};
+  std::vector<const LoopGroup*> parts;
+  for (const LoopGroup& group : groups_)
+    if (!group.constraints.empty()) parts.push_back(&group);
+  return parts;
 }
 
 }  // namespace zveno

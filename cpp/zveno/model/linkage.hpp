@@ -81,6 +81,8 @@ struct LoopGroup {
   Topology topology;             // of these alone: parents and runs
   int carrier = kWorld;          // the body that carries them
   std::vector<int> constraints;  // between them
+  std::vector<int> rows;         // of the constraints
+  std::vector<int> joints;       // places of the bodies' joints in q, ascending
   struct Ends {
     int a, b;  // places among `bodies`, or kWorld
   };
@@ -114,6 +116,8 @@ class Linkage {
   const std::vector<LoopGroup>& groups() const { return groups_; }
   const LoopGroup& whole() const { return whole_; }  // all joints and constraints as one
   bool grouped() const { return grouped_; }
+  // parts of G that share neither rows nor joints
+  std::vector<const LoopGroup*> parts() const;
 
   // the rows to compute with; all are active until it is chosen, once, before the linkage is shared
   const RowChoice& choice() const { return choice_; }

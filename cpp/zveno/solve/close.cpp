@@ -22,9 +22,16 @@ Vector column_scale(const Linkage& linkage) {
   return s;
 }
 
-Matrix scaled(const Linkage& linkage, const double* G) {
-  Matrix A = Eigen::Map<const Matrix>(G, linkage.rows(), linkage.chain().n());
-  return A * column_scale(linkage).asDiagonal();
+// a part of G with scaled columns
+Matrix scaled(const Linkage& linkage, const LoopGroup& part, const Vector& scale, const double* G) {
+  const int n = linkage.chain().n();
+  Matrix A(static_cast<int>(part.rows.size()), static_cast<int>(part.joints.size()));
+  for (int i = 0; i < A.rows(); ++i)
+    for (int j = 0; j < A.cols(); ++j) {
+      const int joint = part.joints[static_cast<std::size_t>(j)];
+      A(i, j) = G[static_cast<std::ptrdiff_t>(part.rows[static_cast<std::size_t>(i)]) * n + joint] * scale[joint];
+    }
+  return A;
 }
 
 constexpr double kStill = 1e-13;  // of rows of scaled columns
@@ -47,33 +54,21 @@ class Closer {
         all_joints_(linkage.chain().n()),
         all_rows_(linkage.rows()),
         scale_(column_scale(linkage)),
-        residuals_(all_rows_),
-        jacobian_(all_rows_, all_joints_),
         given_(linkage.given() + 1) {}
 
   Closing run(double* q, double* f) {
     Closing result;
     result.closed = true;
-    const auto close = [&](const LoopGroup& group) {
-      joints_.clear(), rows_.clear();
-      for (const int b : group.bodies) joints_.push_back(linkage_.chain().user_index()[b]);
-      std::sort(joints_.begin(), joints_.end());
-      for (const int k : group.constraints) {
-        const LoopConstraint& c = linkage_.constraints()[k];
-        for (int i = c.first; i < c.first + c.count; ++i) rows_.push_back(i);
-      }
+    for (const LoopGroup* group : linkage_.parts()) {
+      if (stopped_) break;
+      part_ = group;
       const Closing part = close_part(q);
       result.closed &= part.closed;
       result.steps += part.steps;
       result.residual = std::max(result.residual, part.residual);
       result.rate = std::max(result.rate, part.rate);
-    };
-    if (linkage_.grouped()) {
-      for (const LoopGroup& group : linkage_.groups())
-        if (!group.constraints.empty() && !stopped_) close(group);
-    } else {
-      close(linkage_.whole());
     }
+    part_ = &linkage_.whole();
     if (stopped_ || !ask(LinkageFunction::residual, q, f)) std::fill_n(f, all_rows_, INFINITY);
     return result;
   }
@@ -81,8 +76,8 @@ class Closer {
  private:
   static constexpr int kRestarts = 8, kMostSteps = 400;
 
-  int n() const { return static_cast<int>(joints_.size()); }
-  int m() const { return static_cast<int>(rows_.size()); }
+  int n() const { return static_cast<int>(part_->joints.size()); }
+  int m() const { return static_cast<int>(part_->rows.size()); }
 
   Closing close_part(double* q) {
     const Vector start = Eigen::Map<const Vector>(q, all_joints_);
@@ -91,7 +86,7 @@ class Closer {
     std::uint32_t seed = 12345;
     for (int k = 0; k < kRestarts && !best.closed && !stopped_; ++k) {
       Vector other = start;
-      for (const int i : joints_) {
+      for (const int i : part_->joints) {
         seed = 1664525u * seed + 1013904223u;
         if (!limits_.held[i]) other[i] += 2.0 * (seed / 4294967296.0) - 1.0;
       }
@@ -99,29 +94,21 @@ class Closer {
       const Closing found = from(other.data());
       if (!(found.residual < best.residual)) continue;
       best = found;
-      for (const int i : joints_) q[i] = other[i];
+      for (const int i : part_->joints) q[i] = other[i];
     }
     return best;
   }
 
   void clip(Vector& q) const {
-    for (const int i : joints_)
+    for (const int i : part_->joints)
       if (!limits_.held[i]) q[i] = std::clamp(q[i], limits_.lower[i], limits_.upper[i]);
   }
-  bool residual(const double* q, Vector& f) {
-    if (!ask(LinkageFunction::residual, q, residuals_.data())) return false;
-    for (int i = 0; i < m(); ++i) f[i] = residuals_[rows_[i]];
-    return true;
-  }
-  bool jacobian(const double* q, Matrix& G) {
-    if (!ask(LinkageFunction::constraint_jacobian, q, jacobian_.data())) return false;
-    for (int i = 0; i < m(); ++i)
-      for (int j = 0; j < n(); ++j) G(i, j) = jacobian_(rows_[i], joints_[j]);
-    return true;
-  }
+  bool residual(const double* q, Vector& f) { return ask(LinkageFunction::residual, q, f.data()); }
+  bool jacobian(const double* q, Matrix& G) { return ask(LinkageFunction::constraint_jacobian, q, G.data()); }
   bool ask(LinkageFunction function, const double* q, double* out) {
     if (linkage_.given() && !limits_.given(q, given_.data())) return stopped_ = true, false;
-    const LinkageJob job(linkage_, function);
+    LinkageJob job(linkage_, function);
+    job.only = part_;
     Rows rows;
     rows[Param::q] = {q, 0};
     if (linkage_.given()) rows[Param::given] = {given_.data(), 0};
@@ -135,7 +122,7 @@ class Closer {
     Eigen::Map<Vector> q(start, all_joints_);
     Vector f(m()), trial(m()), next(all_joints_), gradient(n()), scale(n());
     Matrix G(m(), n()), A(m(), n());
-    for (int j = 0; j < n(); ++j) scale[j] = scale_[joints_[j]];
+    for (int j = 0; j < n(); ++j) scale[j] = scale_[part_->joints[j]];
     Closing result;
     const double length = linkage_.length();
     const auto most = [](const Vector& x) { return x.size() ? x.cwiseAbs().maxCoeff() : 0.0; };
@@ -151,7 +138,7 @@ class Closer {
       if (!jacobian(q.data(), G)) break;
       A = G * scale.asDiagonal();
       for (int j = 0; j < n(); ++j)
-        if (limits_.held[joints_[j]]) A.col(j).setZero();
+        if (limits_.held[part_->joints[j]]) A.col(j).setZero();
       gradient = A.transpose() * f;
       if (!result.closed && norm > 1e-9 * length && (gradient.norm() <= 1e-10 * norm || idle >= 50)) break;
       bool moved = false;
@@ -199,7 +186,7 @@ class Closer {
   // a step of scaled coordinates inside the limits; false: |f| does not fall
   bool take(const Eigen::Map<Vector>& q, const Vector& step, Vector& next, Vector& trial, double norm) {
     next = q;
-    for (int j = 0; j < n(); ++j) next[joints_[j]] = q[joints_[j]] + scale_[joints_[j]] * step[j];
+    for (int j = 0; j < n(); ++j) next[part_->joints[j]] = q[part_->joints[j]] + scale_[part_->joints[j]] * step[j];
     clip(next);
     if (!next.allFinite() || !residual(next.data(), trial)) return false;
     return trial.norm() < norm;
@@ -210,9 +197,7 @@ class Closer {
   const ClosingLimits& limits_;
   const int all_joints_, all_rows_;
   const Vector scale_;
-  Vector residuals_;
-  Matrix jacobian_;
-  std::vector<int> joints_, rows_;  // those that are being closed
+  const LoopGroup* part_ = nullptr;  // that is being closed
   std::vector<double> given_;
   bool stopped_ = false;
 };
@@ -225,87 +210,89 @@ Closing close_linkage(const KernelTable& kernels, const Linkage& linkage, const 
 }
 
 int scaled_rank(const Linkage& linkage, const double* G, const double* f, double* values) {
-  const Matrix A = scaled(linkage, G);
-  const int count = static_cast<int>(std::min(A.rows(), A.cols()));
-  if (!A.size()) return 0;
-  if (linkage.grouped()) {  // the blocks of the groups have the values of the whole
-    std::fill_n(values, count, 0.0);
-    double* to = values;
-    for (const LoopGroup& group : linkage.groups()) {
-      const auto n = static_cast<Eigen::Index>(group.bodies.size());
-      Eigen::MatrixXd block(0, n);
-      for (const int k : group.constraints) {
-        const LoopConstraint& c = linkage.constraints()[k];
-        const Eigen::Index first = block.rows();
-        block.conservativeResize(first + c.count, n);
-        for (Eigen::Index j = 0; j < n; ++j)
-          block.block(first, j, c.count, 1) = A.block(c.first, linkage.chain().user_index()[group.bodies[j]], c.count, 1);
-      }
-      if (!block.size()) continue;
-      const Eigen::JacobiSVD<Eigen::MatrixXd> svd(block);
-      to = std::copy_n(svd.singularValues().data(), svd.singularValues().size(), to);
-    }
-    std::sort(values, values + count, std::greater<double>());
-  } else {
-    const Eigen::JacobiSVD<Eigen::MatrixXd> svd(A);
-    std::copy_n(svd.singularValues().data(), count, values);
+  const int m = linkage.rows(), n = linkage.chain().n(), count = std::min(m, n);
+  if (!count) return 0;
+  const Vector scale = column_scale(linkage);
+  std::fill_n(values, count, 0.0);
+  double* to = values;
+  for (const LoopGroup* part : linkage.parts()) {
+    const Eigen::JacobiSVD<Eigen::MatrixXd> svd(scaled(linkage, *part, scale, G));
+    to = std::copy_n(svd.singularValues().data(), svd.singularValues().size(), to);
   }
+  std::sort(values, values + count, std::greater<double>());
   const double least = rank_tolerance(linkage, f) * values[0];
   return static_cast<int>(std::count_if(values, values + count, [&](double s) { return s > least; }));
 }
 
 bool choose_rows(const Linkage& linkage, const double* G, const double* f, RowChoice& choice) {
-  const Matrix A = scaled(linkage, G);
   choice = {};
-  const int m = linkage.rows();
-  if (m == 0) return true;  // Eigen does not factor nothing
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(A.transpose());
-  const double least = rank_tolerance(linkage, f) * std::fabs(qr.matrixR()(0, 0));
-  const int most = std::min<int>(m, linkage.chain().n());
-  for (int j = 0; j < m; ++j) {
-    const int row = qr.colsPermutation().indices()[j];
-    const bool kept = j < most && std::fabs(qr.matrixR()(j, j)) > least;
-    (kept ? choice.active : choice.redundant).push_back(row);
+  if (linkage.rows() == 0) return true;  // Eigen does not factor nothing
+  const Vector scale = column_scale(linkage);
+  const std::vector<const LoopGroup*> parts = linkage.parts();
+  std::vector<Eigen::ColPivHouseholderQR<Eigen::MatrixXd>> qr;
+  double largest = 0;
+  for (const LoopGroup* part : parts) {
+    qr.emplace_back(scaled(linkage, *part, scale, G).transpose());
+    largest = std::max(largest, std::fabs(qr.back().matrixR()(0, 0)));
+  }
+  const double least = rank_tolerance(linkage, f) * largest;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const int m = static_cast<int>(parts[p]->rows.size()), most = std::min<int>(m, static_cast<int>(qr[p].rows()));
+    for (int j = 0; j < m; ++j) {
+      const int row = parts[p]->rows[static_cast<std::size_t>(qr[p].colsPermutation().indices()[j])];
+      const bool kept = j < most && std::fabs(qr[p].matrixR()(j, j)) > least;
+      (kept ? choice.active : choice.redundant).push_back(row);
+    }
   }
   choice.assign_roles();
   return !linkage.chosen() || choice.active.size() >= linkage.choice().active.size();
 }
 
 RowChoice choose_rows(const Linkage& linkage, const double* G, int count) {
-  const int m = linkage.rows(), n = linkage.chain().n();
-  std::vector<Matrix> left;
-  std::vector<double> whole;
-  for (int s = 0; s < count; ++s) {
-    left.push_back(scaled(linkage, G + static_cast<std::ptrdiff_t>(s) * m * n));
-    whole.push_back(left.back().rowwise().squaredNorm().maxCoeff());
-  }
+  const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(linkage.rows()) * linkage.chain().n();
+  const Vector scale = column_scale(linkage);
+  const std::vector<const LoopGroup*> parts = linkage.parts();
+  std::vector<std::vector<Matrix>> left(parts.size());  // of each part, at each state
+  std::vector<double> whole(static_cast<std::size_t>(count), 0.0);
   RowChoice choice;
-  std::vector<bool> taken(m, false);
-  for (int step = 0; step < std::min(m, n); ++step) {
-    int best = -1;
-    double most = 0;
-    for (int i = 0; i < m; ++i) {
-      if (taken[i]) continue;
-      double least = INFINITY;
-      for (int s = 0; s < count; ++s) least = std::min(least, left[s].row(i).squaredNorm() / whole[s]);
-      if (least > most) most = least, best = i;
-    }
-    if (best < 0 || most < 1e-14) break;
-    taken[best] = true;
-    choice.active.push_back(best);
+  std::vector<int> moved, still;  // redundant; what no joint moves at any of the states, moves nowhere
+  for (std::size_t p = 0; p < parts.size(); ++p)
     for (int s = 0; s < count; ++s) {
-      const Eigen::RowVectorXd v = left[s].row(best) / left[s].row(best).norm();
-      left[s] -= (left[s] * v.transpose()) * v;
+      left[p].push_back(scaled(linkage, *parts[p], scale, G + s * size));
+      double& most = whole[static_cast<std::size_t>(s)];
+      most = std::max(most, left[p].back().rowwise().squaredNorm().maxCoeff());
     }
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const std::vector<int>& rows = parts[p]->rows;
+    const auto m = static_cast<Eigen::Index>(rows.size()), n = left[p][0].cols();
+    Vector largest = Vector::Zero(m);
+    for (const Matrix& A : left[p]) largest = largest.cwiseMax(A.cwiseAbs().rowwise().maxCoeff());
+    std::vector<bool> taken(rows.size(), false);
+    for (Eigen::Index step = 0; step < std::min(m, n); ++step) {
+      Eigen::Index best = -1;
+      double most = 0;
+      for (Eigen::Index i = 0; i < m; ++i) {
+        if (taken[static_cast<std::size_t>(i)]) continue;
+        double least = INFINITY;
+        for (std::size_t s = 0; s < whole.size(); ++s) least = std::min(least, left[p][s].row(i).squaredNorm() / whole[s]);
+        if (least > most) most = least, best = i;
+      }
+      if (best < 0 || most < 1e-14) break;
+      taken[static_cast<std::size_t>(best)] = true;
+      for (Matrix& A : left[p]) {
+        const Eigen::RowVectorXd v = A.row(best) / A.row(best).norm();
+        A -= (A * v.transpose()) * v;
+      }
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      (taken[i] ? choice.active : largest[static_cast<Eigen::Index>(i)] < kStill ? still : moved).push_back(rows[i]);
   }
   std::sort(choice.active.begin(), choice.active.end());
-  // what no joint moves at any of the states, moves nowhere: across the plane of a planar loop
-  Vector most = Vector::Zero(m);
-  for (int s = 0; s < count; ++s)
-    most = most.cwiseMax(scaled(linkage, G + static_cast<std::ptrdiff_t>(s) * m * n).cwiseAbs().rowwise().maxCoeff());
-  for (const bool still : {false, true})
-    for (int i = 0; i < m; ++i)
-      if (!taken[i] && (most[i] < kStill) == still) choice.redundant.push_back(i), choice.zero += still;
+  std::sort(moved.begin(), moved.end());
+  std::sort(still.begin(), still.end());
+  choice.redundant = std::move(moved);
+  choice.redundant.insert(choice.redundant.end(), still.begin(), still.end());
+  choice.zero = static_cast<int>(still.size());
   choice.assign_roles();
   return choice;
 }

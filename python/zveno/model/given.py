@@ -25,8 +25,11 @@ class Given:
     def __init__(self, chain: Chain, constraints: tuple[Constraint, ...]) -> None:
         self.chain, self.constraints = chain, constraints
         self.targets: list[Target] = []
+        self.of_target: list[str] = []  # the constraint that has it first
         for constraint in constraints:
-            self.targets += [x for x in constraint.targets if all(x is not y for y in self.targets)]
+            new = [x for x in constraint.targets if all(x is not y for y in self.targets)]
+            self.targets += new
+            self.of_target += [f"constraint {_show(constraint.name)}"] * len(new)
         self.size = 24 * len(self.targets)
         self.places: list[int] = []  # of every constraint's first row, -1: nothing
         self.checked: set[int] = set()
@@ -49,20 +52,59 @@ class Given:
     def at(self, q: Array, qd: Array, t: float) -> Array:
         """The numbers at one state."""
         out = np.empty(self.size)
-        for k, target in enumerate(self.targets):
-            out[24 * k : 24 * k + 24] = target.motion(t)
-        for index, (constraint, place) in enumerate(zip(self.constraints, self.places, strict=True)):
-            if place < 0:
-                continue
-            who = f"constraint {_show(constraint.name)}"
-            if constraint.kind == "function":
-                self._function(index, constraint, q, qd, t, out[place:], who)
-            elif constraint.function is not None:
-                self._surfaces(constraint, q, qd, t, out, place, who)
-            else:
-                timed: Any = constraint.length if callable(constraint.length) else constraint.offset
-                out[place : place + 3] = given_numbers(timed(t), 3, f"{who}: value, rate, second rate at t = {t:g}")
+        who = ""
+        try:
+            for k, target in enumerate(self.targets):
+                who = self.of_target[k]
+                out[24 * k : 24 * k + 24] = target.motion(t, who)
+            for index, (constraint, place) in enumerate(zip(self.constraints, self.places, strict=True)):
+                if place < 0:
+                    continue
+                who = f"constraint {_show(constraint.name)}"
+                if constraint.kind == "function":
+                    self._function(index, constraint, q, qd, t, out[place:], who)
+                elif constraint.function is not None:
+                    self._surfaces(constraint, q, qd, t, out, place, who)
+                else:
+                    timed: Any = constraint.length if callable(constraint.length) else constraint.offset
+                    out[place : place + 3] = given_numbers(timed(t), 3, f"{who}: value, rate, second rate at t = {t:g}")
+        except Exception as error:
+            if who not in str(error):
+                error.add_note(f"raised by a function of {who} at t = {t:.9g} s")
+            raise
         return out
+
+    def require_rates(self, t: float, h: float) -> None:
+        """Refuse functions of time whose rates are not those of their values, smooth from t to t + 2h."""
+
+        def compare(who: str, what: str, x: list[Array], told: Array) -> None:
+            first, second, mean = (x[1] - x[0]) / h, (x[2] - x[1]) / h, (x[2] - x[0]) / (2 * h)
+            scale = float(np.abs(mean).max() + np.abs(told).max())
+            rounding = 1e-9 * float(np.abs(x[1]).max()) / h
+            smooth = np.abs(second - first).max() <= 1e-2 * scale + rounding
+            if smooth and np.abs(mean - told).max() > 1e-2 * scale + rounding:
+                raise ValueError(
+                    f"{who}: {what} at t = {t + h:g} is {_show(told.round(9).tolist())}, but what it is the rate of"
+                    f" changes at {_show(mean.round(9).tolist())}"
+                )
+
+        times = [t + k * h for k in range(3)]
+        for target, who in zip(self.targets, self.of_target, strict=True):
+            at = [target.motion(x, who) for x in times]
+            compare(who, "v of the target", [x[9:12] for x in at], at[1][15:18])
+            compare(who, "a of the target", [x[15:18] for x in at], at[1][21:24])
+            R = at[1][:9].reshape(3, 3)
+            turned = [x[:9].reshape(3, 3) @ R.T for x in at]
+            compare(who, "w of the target", [np.array([T[2, 1], T[0, 2], T[1, 0]]) for T in turned], at[1][12:15])
+            compare(who, "alpha of the target", [x[12:15] for x in at], at[1][18:21])
+        for constraint, place in zip(self.constraints, self.places, strict=True):
+            if place < 0 or constraint.function is not None:
+                continue
+            timed: Any = constraint.length if callable(constraint.length) else constraint.offset
+            who = f"constraint {_show(constraint.name)}"
+            at = [given_numbers(timed(x), 3, f"{who}: value, rate, second rate at t = {x:g}") for x in times]
+            compare(who, "rate", [x[:1] for x in at], at[1][1:2])
+            compare(who, "second rate", [x[1:2] for x in at], at[1][2:3])
 
     def with_slopes(self, q: Array, qd: Array, t: Array, length: float) -> Array:
         """The numbers at states (..., n), each followed by its slopes by every q."""

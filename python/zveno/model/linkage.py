@@ -95,6 +95,16 @@ class CutJoint(NamedTuple):
     slide_acceleration: Array
 
 
+class _Part(NamedTuple):
+    """Rows and joints that share nothing with the others: left singular vectors, singular values, rank."""
+
+    rows: list[int]
+    joints: list[int]
+    left: Array
+    values: Array
+    rank: int
+
+
 class Linkage(Value, _core.Linkage):
     """A chain with constraints: joints that close loops, couplings, prescribed motions. Immutable.
 
@@ -110,8 +120,6 @@ class Linkage(Value, _core.Linkage):
     length : float, m, optional
         Turns angles into lengths and moments into forces wherever they are compared: in residuals, ranks and least
         reactions. Default: the largest distance in the description.
-    name : str, optional
-        Default: that of the chain.
 
     Raises
     ------
@@ -295,10 +303,7 @@ class Linkage(Value, _core.Linkage):
         for key, array in (("q", states), ("qd", rates)):
             if array.ndim < 1 or array.shape[-1] != n:
                 fail(f"{key} has shape {array.shape}, expected (..., {n})")
-        try:
-            lead = np.broadcast_shapes(states.shape[:-1], rates.shape[:-1], times.shape)
-        except ValueError:
-            fail(f"leading shapes of q {states.shape[:-1]}, qd {rates.shape[:-1]} and t {times.shape} do not broadcast")
+        lead = _lead(fail, q=states.shape[:-1], qd=rates.shape[:-1], t=times.shape)
         if not (np.isfinite(states).all() and np.isfinite(rates).all() and np.isfinite(times).all()):
             fail("q, qd or t is not finite")
         if function == "constraint_derivatives":
@@ -650,6 +655,8 @@ class Linkage(Value, _core.Linkage):
         as_choice(on_error, fail, "on_error", ("raise", "nan"))
         guess = np.array(as_array(q_guess, fail, "q_guess", (self.n,), lead=True))
         held = np.zeros(self.n, bool)
+        if isinstance(hold, str):
+            fail(f"hold is {_show(hold)}, expected a list of joints or a dictionary of joints to values")
         for joint in hold:
             held[self._place("close", joint)] = True
         if isinstance(hold, Mapping):
@@ -769,6 +776,17 @@ class Linkage(Value, _core.Linkage):
         turning = np.array([link.joint == "revolute" for link in self._chain._moving])
         return G * np.where(turning, 1.0 / self._length, 1.0)
 
+    def _factored(self, G: Array, rank: int) -> tuple[list[_Part], Array]:
+        """Parts of the scaled Jacobian with their shares of its rank, and all singular values."""
+        A = self._scaled(G)
+        found = []
+        for rows, joints in self._parts if G.size else [(list(range(self.m)), [])]:
+            U, s, _ = np.linalg.svd(A[np.ix_(rows, joints)]) if joints else (np.eye(len(rows)), np.zeros(0), None)
+            found.append(_Part(rows, joints, U, s, 0))
+        values = np.sort(np.concatenate([part.values for part in found]))[::-1]
+        least = values[rank] if rank < values.size else -1.0
+        return [part._replace(rank=int(np.sum(part.values > least))) for part in found], values
+
     def _state(self, function: str, q: ArrayLike, t: float) -> tuple[Array, Array, float]:
         """q and the residuals of a state that meets the constraints."""
         fail = failing(function)
@@ -816,15 +834,15 @@ class Linkage(Value, _core.Linkage):
         state, f, when = self._state("mobility", q, t)
         G = self._jacobian_at(state, when)
         rank, values = _core.linkage_rank(self, G, f)
-        U, s, _ = np.linalg.svd(self._scaled(G)) if G.size else (np.eye(self.m), np.zeros(0), np.eye(self.n))
-        Y = U[:, rank:]
+        parts, s = self._factored(G, rank)
         zero = np.abs(self._scaled(G)).max(axis=1, initial=0.0) < 1e-13 if G.size else np.zeros(self.m, bool)
         for i in np.flatnonzero(zero & (np.abs(f) > 1e-9 * self._length)):
             name, row = self.row_names[i]
             raise ModelError(f"mobility: constraint {_show(name)} contradicts the others: no motion changes its {row}")
-        involved = tuple(
-            name for name, part in zip(self.row_names, np.abs(Y).max(axis=1, initial=0.0), strict=True) if part > 1e-8
-        )
+        share = np.zeros(self.m)  # in what the rows leave out
+        for part in parts:
+            share[part.rows] = np.abs(part.left[:, part.rank :]).max(axis=1, initial=0.0)
+        involved = tuple(name for name, size in zip(self.row_names, share, strict=True) if size > 1e-8)
         first = float(s[0]) if s.size else 0.0
         last = float(s[rank - 1]) / first if rank else 1.0
         next_ = float(s[rank]) / first if rank < s.size and first else 0.0
@@ -878,8 +896,9 @@ class Linkage(Value, _core.Linkage):
         ('crank_joint',)
         """
         state, f, when = self._state("independent", q, t)
-        G = self._scaled(self._jacobian_at(state, when))
-        rank, _ = _core.linkage_rank(self, self._jacobian_at(state, when), f)
+        J = self._jacobian_at(state, when)
+        G = self._scaled(J)
+        rank, _ = _core.linkage_rank(self, J, f)
         degrees = self.n - rank
         if joints is not None:
             names = tuple(joints)
@@ -895,15 +914,17 @@ class Linkage(Value, _core.Linkage):
                 )
             return names
         # the dependent ones: columns of G that are most different from each other
-        left = G.copy()
-        dependent: list[int] = []
-        for _ in range(rank):
-            sizes = np.linalg.norm(left, axis=0)
-            sizes[dependent] = -1.0
-            best = int(np.argmax(sizes))
-            dependent.append(best)
-            v = left[:, best] / sizes[best]
-            left -= np.outer(v, v @ left)
+        dependent: set[int] = set()
+        for part in self._factored(J, rank)[0]:
+            left = G[np.ix_(part.rows, part.joints)]
+            taken: list[int] = []
+            for _ in range(part.rank):
+                sizes = np.linalg.norm(left, axis=0)
+                sizes[taken] = -1.0
+                taken.append(best := int(np.argmax(sizes)))
+                v = left[:, best] / sizes[best]
+                left -= np.outer(v, v @ left)
+            dependent |= {part.joints[i] for i in taken}
         return tuple(name for i, name in enumerate(self.joint_names) if i not in dependent)
 
     def singularity(self, q: ArrayLike, t: float = 0.0) -> SingularConfiguration:
@@ -1018,14 +1039,17 @@ class Linkage(Value, _core.Linkage):
         )
         rank = int(np.sum(s > 1e-9 * s[0])) if s.size else 0
         if rank < len(rest):
-            listed = ", ".join(named) or "no joints"
-            raise SingularityError(
-                f"{function}: {listed} do not determine the other joints of model '{self.name}' here"
-            )
+            listed = f"{', '.join(named)} do" if named else "constraints alone do"
+            raise SingularityError(f"{function}: {listed} not determine the other joints of model '{self.name}' here")
         x = Vt.T @ ((U.T @ wanted) / s)
         left = float(np.abs(wanted - A @ x).max(initial=0.0))
         if left > 1e-8 * max(1.0, float(np.abs(wanted).max(initial=0.0))):
-            raise ValueError(f"{function}: values of {', '.join(named)} contradict the constraints by {left:.3g}")
+            who = (
+                f"values of {', '.join(named)} contradict the constraints"
+                if named
+                else "constraints contradict each other"
+            )
+            raise ValueError(f"{function}: {who} by {left:.3g}")
         out[rest] = scale[rest] * x
         return out
 
@@ -1097,14 +1121,19 @@ class Linkage(Value, _core.Linkage):
             fail(f"weights is {_show(W.tolist())}, expected positive numbers")
         box = None
         if bounds is not None:
-            low, high = (np.broadcast_to(np.asarray(x, dtype=float), (k,)) for x in bounds)
+            if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+                fail(f"bounds is {_show(bounds)}, expected a pair of least and largest efforts")
+            try:
+                low, high = (np.broadcast_to(np.asarray(x, dtype=float), (k,)) for x in bounds)
+            except (TypeError, ValueError):
+                fail(f"bounds is {_show(bounds)}, expected two numbers or two arrays of shape ({k},)")
             if np.isnan(low).any() or np.isnan(high).any():
                 fail("bounds is not a number somewhere, expected least and largest efforts")
             if not (low <= high).all():
                 fail("bounds leave no room: lower above upper")
             box = low, high
         time = np.asarray(t, dtype=float)
-        lead = np.broadcast_shapes(states.shape[:-1], rates.shape[:-1], wanted.shape[:-1], time.shape)
+        lead = _lead(fail, q=states.shape[:-1], qd=rates.shape[:-1], qdd=wanted.shape[:-1], t=time.shape)
         states, rates, wanted = (np.broadcast_to(x, (*lead, n)) for x in (states, rates, wanted))
         time = np.broadcast_to(time, lead)
         needed = np.broadcast_to(
@@ -1159,7 +1188,7 @@ class Linkage(Value, _core.Linkage):
         fail = failing("cut_joints")
         state, rate = (as_array(x, fail, key, (self.n,), lead=True) for key, x in (("q", q), ("qd", qd)))
         acceleration = np.zeros(self.n) if qdd is None else as_array(qdd, fail, "qdd", (self.n,), lead=True)
-        lead = np.broadcast_shapes(state.shape[:-1], rate.shape[:-1], acceleration.shape[:-1])
+        lead = _lead(fail, q=state.shape[:-1], qd=rate.shape[:-1], qdd=acceleration.shape[:-1])
         out = {}
         for x in self._constraints:
             if x.kind not in ("revolute", "cylindrical", "prismatic", "screw", "planar", "universal"):
@@ -1226,6 +1255,15 @@ def _constrained(chain: Chain, constraints: tuple[Constraint, ...]) -> Linkage:
     made = Linkage.__new__(Linkage)
     made._assemble(chain, constraints, None, math.inf)
     return made
+
+
+def _lead(fail: Any, **shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The common leading shape of arguments."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        fail(f"leading shapes {', '.join(f'{key} {shape}' for key, shape in shapes.items())} do not broadcast")
+        raise
 
 
 def _length_of(chain: Chain, constraints: tuple[Constraint, ...]) -> float:

@@ -17,7 +17,7 @@ from .adaptive import AdaptiveRun
 from .batch import Lanes, Runs, SimulationBatch, common_shape, rows_of
 from .events import Crossing, Event, PlaneContact, StateFunction, as_events, naming
 from .laws import Law, SpringDamper, joint_place, program
-from .plan import ADAPTIVE, EXPLICIT, IMPLICIT, METHODS, Plan, Run, refuse
+from .plan import ADAPTIVE, EXPLICIT, IMPLICIT, METHODS, Plan, Run, refuse, warn
 from .simulation import (
     Efforts,
     Options,
@@ -27,6 +27,7 @@ from .simulation import (
     as_laws,
     as_load,
     as_stack,
+    require_callable,
     run_all,
     through,
 )
@@ -183,6 +184,10 @@ class ChainSimulation(Simulation, mechanism="chain"):
         if "qdd" not in self.__dict__:
             return JointState(q, slope / width)
         return JointState(q, _cubic(self.qd[k], self.qd[k + 1], width * self.qdd[k], width * self.qdd[k + 1], s)[0])
+
+    @classmethod
+    def _require(cls, model: Any, plan: Plan) -> None:
+        """Refuse what a model says of time and is not so."""
 
     @classmethod
     def _begun(cls, model: Any, rows: dict[str, Array], plan: Plan) -> dict[str, Array]:
@@ -438,6 +443,7 @@ def simulated(
                 refuse(f"laws names joint {_show(name)}, expected one of {', '.join(map(repr, names))}")
         laws = [laws.get(name) for name in names]
     who = [f"law of joint '{name}'" for name in names]
+    require_callable(tau, "tau")
     expected = f"a Law, {n} of them, a dict by joint name, or a function f(t, q, qd)"
     chosen, function = as_laws(laws, who, partial(joint_place, chain), expected)
     programs = [None if law is None else program(law) for law in chosen]
@@ -467,6 +473,7 @@ def simulated(
     effort = None if tau is None or callable(tau) else as_efforts(tau, plan.steps, ((n,),), lead)
     lead = common_shape(shapes | {"tau": () if effort is None else effort.lead})
     rows = {name: rows_of(array, lead, 1) for name, array in start.items()}
+    kind._require(model, plan)
     rows = kind._begun(model, rows, plan)
     pulls = [(link, load.rows(lead)) for link, load in loads]
     efforts = effort and effort.rows(lead, lambda row: row)
@@ -513,7 +520,44 @@ def simulated(
     if lead and plain and plan.method in EXPLICIT and kind._in_lanes(model):
         lanes = _lanes(chosen, effort, lead, rows["q"], rows["qd"])
         lanes = lanes and lanes._replace(**held_by)
-    return run_all(Runs(plan, lead, make, linear, kind, model, names, {"joint": n}, calls_back, wanted, lanes))
+    made = run_all(Runs(plan, lead, make, linear, kind, model, names, {"joint": n}, calls_back, wanted, lanes))
+    if plan.method in ("gauss", "midpoint") and isinstance(made, kind) and made.failure is None and len(made):
+        _warn_of_vibrations(plan, made, model, chain, chosen)
+    return made
+
+
+_LOUD: Final = 0.1  # of the largest kinetic energy: a vibration that counts
+_SMALL: Final = 1e-5  # rad or m: one that does not
+
+
+def _warn_of_vibrations(plan: Plan, run: Any, model: Any, chain: Chain, laws: Sequence[Law | None]) -> None:
+    """Symmetric methods keep the energy of a fast vibration, whatever becomes of its motion: no balance tells."""
+    qdd, kinetic = getattr(run, "qdd", None), getattr(run, "kinetic_energy", None)
+    if qdd is None or kinetic is None:  # not recorded
+        return
+    q, qd = run.q[0], run.qd[0]
+
+    def accelerations(tau: Array) -> Array:
+        found: Array = (
+            chain.forward_dynamics(q, qd, tau)
+            if model is chain
+            else model.forward_dynamics(q, qd, tau, plan.start, outputs=("qdd",)).qdd
+        )
+        return found
+
+    def respond(tau: Array) -> Array:
+        more: Array = accelerations(tau) - accelerations(0 * tau)
+        return more
+
+    found = stability.unfollowed(chain, plan.dt, laws, q, qd, qdd[0], respond)
+    if found is None or found.amplitude < _SMALL or not found.energy > _LOUD * float(np.max(kinetic)):
+        return
+    warn(
+        f"joint '{chain.joint_names[found.joint]}' starts off the rest of its spring and vibrates at"
+        f" {found.frequency:.3g} Hz with {found.energy:.3g} J, which dt = {plan.dt:g} s does not follow:"
+        f" '{plan.method}' keeps that energy, but neither the vibration nor what it does to the other joints; start at"
+        f" rest, take method 'radau', or steps below {0.05 / found.frequency:.1g} s"
+    )
 
 
 def _lanes(

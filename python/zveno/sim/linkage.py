@@ -23,7 +23,7 @@ from .chain import (
     Watched,
     simulated,
 )
-from .plan import Plan, refuse
+from .plan import Plan, Run, refuse
 from .simulation import Load as Wrench
 from .simulation import as_load
 from .words import answering
@@ -95,6 +95,10 @@ class LinkageSimulation(ChainSimulation, mechanism="linkage"):
         return any(constraint.timed for constraint in model.constraints)
 
     @classmethod
+    def _require(cls, model: Linkage, plan: Plan) -> None:
+        model._giver.require_rates(plan.start, 0.01 * plan.dt)
+
+    @classmethod
     def _begun(cls, model: Linkage, rows: dict[str, Array], plan: Plan) -> dict[str, Array]:
         q, qd, start = rows["q"], rows["qd"], plan.start
         closed, rates = np.empty_like(q), np.empty_like(qd)
@@ -123,6 +127,25 @@ class LinkageSimulation(ChainSimulation, mechanism="linkage"):
                     " linkage.velocities(q, {joint: rate}) and linkage.project_velocity(q, qd) find them"
                 )
         return {"q": closed, "qd": rates}
+
+    @classmethod
+    def _explained(cls, failure: Any, model: Any, plan: Plan, run: Run, at: float) -> Any:
+        """A step that cannot be made where a constraint moves out of reach."""
+        end = min(at + plan.dt, plan.start + plan.dt * plan.steps)
+        if not any(x.timed for x in model.constraints):
+            return failure
+        try:
+            model.close(run.arrays["q"][run.recorded - 1], t=end)
+        except errors.UnreachableError as gap:
+            return errors.UnreachableError(
+                f"simulate: at t = {at:.9g} s constraint '{gap.constraint}' of linkage '{model.name}' cannot be met any"
+                f" more: at t = {end:.9g} s it is open by {gap.gap:.3g} m and {gap.angle:.3g} degrees",
+                cause="open",
+                margin=gap.gap or 0.0,
+            )
+        except Exception:  # of functions of the caller
+            pass
+        return failure
 
     @staticmethod
     def _impossible(model: Any, cause: int, part: int, margin: float, when: str) -> Exception:

@@ -442,6 +442,8 @@ class Simulation(ABC):
                     f"{when} the motion of {cls._called} '{model.name}' is not finite: dt = {plan.dt:g} s is too long,"
                     f" or {cls._efforts} are too large{stable}"
                 )
+            if not isinstance(failure, errors.UnreachableError) and run.recorded:
+                failure = cls._explained(failure, model, plan, run, at)
             failure.time = at
         events = cls._listed(run.events, names) + cls._crossed(plan, run)
         events.sort(key=lambda event: event.time)
@@ -457,6 +459,11 @@ class Simulation(ABC):
             cls._event(at, names[part], "upper" if upper else "lower", "enter" if enters else "leave", rate)
             for at, part, upper, enters, rate in events
         ]
+
+    @classmethod
+    def _explained(cls, failure: Any, model: Any, plan: Plan, run: Run, at: float) -> Any:
+        """A failure at a time, or a better word for it."""
+        return failure
 
     @classmethod
     def _crossed(cls, plan: Plan, run: Run) -> list[Any]:
@@ -649,6 +656,7 @@ class HexapodOptions(Options, total=False):
     tau: ArrayLike | None
     wrench: Wrench
     base_motion: ArrayLike | None
+    breaks: ArrayLike | None
     method: Literal["rk4", "semi-implicit"]
 
 
@@ -659,6 +667,7 @@ _OTHER_WORDS: Final = {
     **dict.fromkeys(("quat",), "quaternion"),
     **dict.fromkeys(("velocity", "twist", "v", "v0", "u0", "qd", "speed"), "u"),
     **dict.fromkeys(("base", "base_acceleration", "motion"), "base_motion"),
+    **dict.fromkeys(("tstops", "break_times", "discontinuities"), "breaks"),
 }
 
 
@@ -682,6 +691,7 @@ def simulate(
     tau: ArrayLike | None = None,
     wrench: Wrench = None,
     base_motion: ArrayLike | None = None,
+    breaks: ArrayLike | None = None,
     t_start: float = 0.0,
     method: Literal["rk4", "semi-implicit"] = "rk4",
     every: int = 1,
@@ -720,6 +730,9 @@ def simulate(
     base_motion : (..., 9) array
         [a_0; Omega; Omega'] of the base in base axes, held constant. Energy and momentum are then those relative to the
         base; their balances are not formed, the errors are nan.
+    breaks : (k,) array, s
+        See `Chain.simulate`: times at which functions change suddenly, where steps end; `laws` and `wrench` may have
+        them as their attribute ``breaks`` too.
     t_start : float, s
     method : {"rk4", "semi-implicit"}
         Runge-Kutta of order 4; or Euler with velocities first, then positions with the new velocities, order 1, which
@@ -796,6 +809,7 @@ def simulate(
     start = initial_ring(hexapod, r, R, quaternion, u)
     load = None if wrench is None else as_load(wrench, "wrench")
     base = None if base_motion is None else as_stack(base_motion, "base_motion", (9,))
+    plan = plan.broken_at(breaks, [x for x in (forces, wrench) if callable(x)])
     shapes = {name: array.shape[:-1] for name, array in start.items()}
     shapes["wrench"] = () if load is None else load.lead
     shapes["base_motion"] = () if base is None else base.shape[:-1]
@@ -939,6 +953,7 @@ def as_laws(
 ) -> tuple[list[Law | None], Any]:
     """Laws of the drives with their references, and the function that gives the forces of all; `who` names the laws."""
     count = len(who)
+    require_callable(laws, "laws")
     if not isinstance(laws, Law) and callable(laws):
         return [None] * count, laws
     if laws is None or isinstance(laws, Law):
@@ -953,6 +968,14 @@ def as_laws(
         if law is not None and not isinstance(law, Law):
             refuse(f"{name} is {_show(law)}, expected a Law or None")
     return [law and law._resolved(place(k)) for k, law in enumerate(listed)], None
+
+
+def require_callable(given: Any, what: str) -> None:
+    """Refuse what can be called, but not with a time and a state: classes, and controllers without a reference."""
+    if isinstance(given, type):
+        refuse(f"{what} is the class {given.__name__}, expected an object of it, or a function")
+    if callable(getattr(given, "follow", None)):
+        refuse(f"{what} is a {type(given).__name__} without a reference, expected what its follow(...) returns")
 
 
 class Load(NamedTuple):

@@ -31,7 +31,7 @@ from .laws import Law, Slope
 if TYPE_CHECKING:
     from ..model import Chain, Hexapod
 
-__all__ = ["Limit", "Linearised", "of_chain", "of_hexapod"]
+__all__ = ["Limit", "Linearised", "Vibration", "of_chain", "of_hexapod", "unfollowed"]
 
 FAR: Final = 2.0
 """Steps so many times beyond the limit are refused: a mode then grows by 3 (semi-implicit, damper) to 42 (rk4, spring)
@@ -324,6 +324,59 @@ def of_chain(chain: Chain, method: str, laws: Sequence[Law | None], q: Array, qd
         who, unit = f"joint '{chain.joint_names[j]}'", "m" if chain.joint_types[j] == "prismatic" else "rad"
         springs += [Spring(who, unit, rows[j], s, float(q[j]), float(qd[j]), j) for s in _springs(law)]
     return _made(method, mass, springs)
+
+
+class Vibration(NamedTuple):
+    """A mode that a start off its rest excites."""
+
+    frequency: float  # Hz
+    energy: float  # J
+    joint: int  # whose spring holds most of it
+    amplitude: float  # there, rad or m
+
+
+def unfollowed(
+    chain: Chain,
+    dt: float,
+    laws: Sequence[Law | None],
+    q: Array,
+    qd: Array,
+    qdd: Array,
+    respond: Callable[[Array], Array],
+) -> Vibration | None:
+    """The strongest vibration that a start excites and steps longer than half its period do not follow.
+
+    `respond`: what rows of efforts add to the accelerations. With W = d qdd / d tau of what is
+    held by constraints or free, modes of W K: S = K^1/2 W K^1/2 = V Omega^2 V'. The start is off their rest by
+    z = -Omega^-2 V'K^1/2 qdd, of energy z^2 / 2. Modes that dampers end within a few periods are left out.
+    """
+    k, c = np.array(chain.stiffness, float), np.array(chain.friction, float)
+    for j, law in enumerate(laws):
+        if law is not None:
+            x, v, h = float(q[j]), float(qd[j]), 1e-6
+            k[j] += max(0.0, float(law(0.0, x - h, v) - law(0.0, x + h, v)) / (2 * h))
+            c[j] += max(0.0, float(law(0.0, x, v - h) - law(0.0, x, v + h)) / (2 * h))
+    if not k.any():
+        return None
+    try:
+        W = respond(np.eye(chain.n)).T
+    except (Error, ValueError, ArithmeticError):
+        return None
+    if not float(k @ np.diag(W)) * dt * dt > math.pi**2:  # the trace bounds all of them
+        return None
+    root = np.sqrt(k)
+    squares, V = np.linalg.eigh(root[:, None] * ((W + W.T) / 2) * root)
+    found = None
+    for square, v in zip(squares, V.T, strict=True):
+        if not square * dt * dt > math.pi**2:
+            continue
+        omega = math.sqrt(square)
+        shape = W @ (root * v) / omega  # of unit modal mass
+        z = float(v @ (root * qdd)) / square
+        if 0.5 * float(c @ shape**2) < 0.1 * omega and (found is None or 0.5 * z * z > found.energy):
+            joint = int(np.argmax(v * v))
+            found = Vibration(omega / (2 * math.pi), 0.5 * z * z, joint, abs(z * float(v[joint])) / float(root[joint]))
+    return found
 
 
 def _own(chain: Chain, rows: Array, q: Array, qd: Array, place: str) -> list[Spring]:
