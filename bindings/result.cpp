@@ -162,6 +162,7 @@ bool held_once(PyObject* object) {
   const Py_ssize_t at = Py_TYPE(object)->tp_weaklistoffset;
   return Py_REFCNT(object) == 1 && (at <= 0 || !*reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + at));
 }
+constexpr py::ssize_t kMostKept = 1 << 16;  // bytes: beyond it making the objects is not what takes the time
 bool owns_data(PyObject* array) { return py::detail::array_proxy(array)->flags & py::detail::npy_api::NPY_ARRAY_OWNDATA_; }
 
 }  // namespace
@@ -185,6 +186,12 @@ py::object KeptResults::again(const FunctionRow& row, unsigned asked, const Size
 }
 
 void KeptResults::keep(const py::object& result) {
+  py::ssize_t bytes = 0;
+  for (py::ssize_t k = 0; k < PyTuple_GET_SIZE(result.ptr()); ++k) {
+    const py::handle item = PyTuple_GET_ITEM(result.ptr(), k);
+    if (py::isinstance<py::array>(item)) bytes += py::reinterpret_borrow<py::array>(item).nbytes();
+  }
+  if (bytes > kMostKept) return;
   next_ ^= 1;
   Py_XDECREF(std::exchange(last_[next_], result.inc_ref().ptr()));
 }

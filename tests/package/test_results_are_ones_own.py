@@ -116,3 +116,12 @@ def test_threads_have_results_of_their_own(call):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_large_results_are_not_kept():
+    chain = zv.Chain(
+        [zv.Link(f"l{k}", parent=f"l{k - 1}" if k else "base", mass=1.0, inertia=np.eye(3)) for k in range(80)]
+    )
+    state = np.zeros(chain.n)
+    found = [weakref.ref(array) for array in chain.derivatives(state, state, state)]
+    assert all(array() is None for array in found)
