@@ -39,6 +39,9 @@ def identify(
     position_noise: Annotated[
         float | None, typer.Option(help="Standard deviation of the noise of coordinates, rad or m, for tls.")
     ] = None,
+    delay: Annotated[
+        str, typer.Option(help="Of efforts behind coordinates, s, or 'estimate': they are put in line.")
+    ] = "0",
     validation: Annotated[float, typer.Option(help="Part of the log that is predicted, not fitted.")] = 0.25,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
@@ -78,6 +81,7 @@ def identify(
         "units": _pairs("--units", units),
         "columns": {key: word.split("+") if "+" in word else word for key, word in named.items()} if named else None,
         "position_noise": position_noise,
+        "delay": _delay(delay),
     }
     page = folder / "report.html"
     try:
@@ -94,6 +98,15 @@ def identify(
     written = _write(folder, fit)
     _show(fit)
     typer.echo(f"{page}\n{written}")
+
+
+def _delay(text: str) -> float | str:
+    if text == "estimate":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        fail(f"identify: --delay is {text!r}, expected seconds or 'estimate'", 2)
 
 
 def _pairs(option: str, text: str) -> dict[str, str] | None:
