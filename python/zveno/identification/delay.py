@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._check import Array
 from .log import Finding
 from .model import LinearModel
-from .residuals import _chi_square_tail, _Sums
+from .residuals import Residuals, _chi_square_tail, _Sums
 from .solve import Chunk, Factors, Solution, factorise, in_order, predicted, solve, student, widened
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _FINEST: Final = 1e-3  # of a sample: delays are not told apart any better
 _MISFIT: Final = 3.0  # inflation of residuals that the model does not explain,
 _EXPLAINED: Final = 0.5  # and the part of them that a delay has to explain then
 
+Mask = NDArray[np.bool_]
 Load = Callable[[Chunk], Array] | None
 
 
@@ -48,8 +50,8 @@ class Delays:
 
     value: Array
     covariance: Array
-    sure: Array
-    misfit: Array
+    sure: Mask
+    misfit: Mask
     same: bool
     common: float
     common_deviation: float
@@ -87,16 +89,21 @@ def milliseconds(x: float, deviation: float) -> str:
 
 
 def find_delays(
-    model: LinearModel, given: Signals, threads: int, load: Load, solution: Solution | None = None
+    model: LinearModel,
+    given: Signals,
+    threads: int,
+    load: Load,
+    fit: tuple[Solution, Residuals] | None = None,
 ) -> Delays:
     """Delays of the samples that are fitted, from some of them, behind a filter: dry friction must not jump.
 
     After a fit, more than one step is made only if the first finds something, or if the fit is poor.
     """
     step = _Step(model, given.smooth(), threads, load)
-    first = step.made(step.begun, solution)
-    poor = bool((step.left > _POOR).any())
-    if solution is not None and not (first.common_sure or first.sure.any() or poor):
+    first = step.made(step.begun, fit)
+    coloured = np.ones(model.chain.n, dtype=bool) if fit is None else fit[1].whiteness < 0.01  # and not just noise
+    poor = bool((coloured & (step.left > _POOR)).any())
+    if fit is not None and not (first.common_sure or first.sure.any() or poor):
         return first
     start = first.value if not poor else step.scanned()
     found = step.converged(start, first) if start is first.value else None
@@ -151,8 +158,8 @@ class _Step:
         self._model, self._signals, self._threads, self._load = model, signals, threads, load
         self._every = max(1, -(-signals.count // _ROWS))
         self.begun = np.zeros(model.chain.n) if signals.delay is None else signals.delay
-        self._base, self._noise = np.zeros(0), np.zeros(0)
-        self._squares: Array | None = None  # of residuals without delays, at the first step
+        self._base, self._noise, self._last = np.zeros(0), np.zeros(0), self.begun
+        self._before = np.zeros(0)  # squares of residuals without delays, at the first step
         self.left = np.zeros(0)  # part of the efforts, that the model without delays leaves
 
     def _chunks(self, delay: Array) -> Iterator[Chunk]:
@@ -193,21 +200,27 @@ class _Step:
                 best, least, self._base, self._noise = delay, left, solution.any, noise
         return best
 
-    def made(self, delay: Array, fit: Solution | None = None) -> Delays:
+    def made(self, delay: Array, fit: tuple[Solution, Residuals] | None = None) -> Delays:
         model, load, threads = self._model, self._load, self._threads
         n, r = model.chain.n, model.count
         if not self._base.size:
-            first = solve(model, self._plain(delay)) if fit is None else fit
+            first = solve(model, self._plain(delay)) if fit is None else fit[0]
             self._base, self._noise = first.any, first.noise
         both = _Delayed(model, self._base, self._signals.step)
         train, _ = factorise(both, self._chunks(delay), threads=threads, load=load)
-        if self._squares is None:
+        if not self._before.size:
             plain = Factors([np.delete(R, -2, axis=1) for R in train.R], train.rows)
-            self._squares = plain.squares(model, solve(model, plain, noise=self._noise).any)
-            self.left = np.sqrt(self._squares / np.maximum(train.signal(), 1e-250))
+            self._before = plain.squares(model, solve(model, plain, noise=self._noise).any)
+            self.left = np.sqrt(self._before / np.maximum(train.signal(), 1e-250))
         solution = solve(both, train, noise=self._noise)
         noise = np.sqrt(train.squares(both, solution.any) / np.maximum(train.rows - solution.leverage, 1.0))
         solution = solve(both, train, noise=np.maximum(noise, 1e-3 * self._noise))
+        if fit is not None:  # of white residuals, and of those of the fit: its are wider
+            inflation, spread = fit[1].inflation, fit[1].spread
+            white = self._judged(both, train, solution, np.ones(n), spread, delay, np.zeros(n))
+            if not (white.sure.any() or white.common_sure):
+                self._last = delay
+                return self._judged(both, train, solution, inflation, spread, delay, np.zeros(n))
         sums = _Sums(n, 16, self._signals.step * self._signals.stride)
 
         jumps = _Jumps(model, self._base, self._signals.step)
@@ -220,27 +233,28 @@ class _Step:
             jumps.add(chunk, load)
         _, spread, _, _, inflation, _, _ = sums.results()
         self._noise, self._base, self._last = solution.noise, solution.any[:r], delay
-        C = widened(solution.covariance, both, train, solution.noise, inflation)[r:, r:]
-        C = C + np.diag(jumps.variance(np.array([np.linalg.norm(R[:, -2]) for R in train.R])))
-        return self._judged(both, train, solution, C, inflation, spread, delay)
+        more = jumps.variance(np.array([np.linalg.norm(R[:, -2]) for R in train.R]))
+        return self._judged(both, train, solution, inflation, spread, delay, more)
 
     def _judged(
         self,
         both: _Delayed,
         train: Factors,
         solution: Solution,
-        C: Array,
         inflation: Array,
         spread: Array,
         delay: Array,
+        more: Array,
     ) -> Delays:
+        """What a solution says, with residuals that are correlated, efforts that vary so much, and more variance."""
         n, r = self._model.chain.n, self._model.count
-        C = C + (_FINEST * self._signals.step) ** 2 * np.identity(n)
+        C = widened(solution.covariance, both, train, solution.noise, inflation)[r:, r:]
+        C = C + np.diag(more + (_FINEST * self._signals.step) ** 2)
         known = np.isfinite(solution.values[r:]) & np.isfinite(np.diag(C)) & (train.rows > 0)
         C = np.where(np.outer(known, known), C, np.where(np.identity(n) > 0, np.inf, 0.0))
         value = delay + np.where(known, solution.values[r:], 0.0)
         off = value - self.begun
-        explained = 1.0 - train.squares(both, solution.any) / np.maximum(self._squares, 1e-300)
+        explained = 1.0 - train.squares(both, solution.any) / np.maximum(self._before, 1e-300)
         misfit = (inflation > _MISFIT) & (explained < _EXPLAINED)
         rates = np.array([np.linalg.norm(R[:, -2]) for R in train.R]) / np.sqrt(np.maximum(train.rows, 1))
         matters = np.abs(off) * rates > _EFFECT * spread

@@ -686,10 +686,10 @@ def _run(
     _doubts(arm, model, train, solution, residuals, signals, findings)
     delays = None
     if aligned is None:
-        delays = find_delays(model, signals, threads, load, solution)
+        delays = find_delays(model, signals, threads, load, (solution, residuals))
         findings += delay_findings(delays, arm.joint_names, "doubt", "; delay='estimate' puts them in line")
     elif len(aligned.slopes) != model.count:  # rates of friction were searched for since
-        slopes = find_delays(model, signals, threads, load, solution).slopes
+        slopes = find_delays(model, signals, threads, load, (solution, residuals)).slopes
         aligned = replace(aligned, slopes=slopes)
     options, source = {"_load": load}, signals.log.source
     return made(arm, model, solution, train, validation, residuals, findings, options, source, delays, aligned)

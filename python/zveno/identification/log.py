@@ -766,7 +766,7 @@ class FoldedSignals(Signals):
         kernel, stride = _second_filter(cutoff, self.step)
         beside = -(-(len(kernel) // 2 + _SINC + P // 4 + 2) // P)  # periods on each side
         many = [np.tile(x, (1 + 2 * beside, 1)) for x in (q, qd, qdd, tau)]
-        t = np.arange(len(many[0])) * self.step
+        t = np.arange(len(many[0]), dtype=np.float64) * self.step
         log = replace(self.log, t=t, q=many[0], tau=many[3], qd=many[1], qdd=many[2], q_ref=None)
         known = self.use(0, P)
         mask = None if known is None else np.tile(known, (1 + 2 * beside, 1))
