@@ -246,6 +246,57 @@ def test_laws_that_differ_have_numbers_by_drive(tmp_path):
 
 
 @pytest.mark.parametrize("fmi", [2, 3])
+def test_gravity_and_payload_of_a_chain_are_parameters(tmp_path, fmi):
+    rng = np.random.default_rng(8)
+    arm = random_chain(rng, 3, rotor=True, friction=True)
+    tip = arm.link_names[-1]
+    start = {"q": rng.normal(size=3), "qd": rng.normal(size=3), "laws": STATES}
+    path = zv.export_fmu(arm, tmp_path / "arm.fmu", fmi=fmi, external=[tip], base_motion=True, **start)
+    assert validate_fmu(str(path)) == []
+    variables = {v.name: v for v in fmpy.read_model_description(str(path)).modelVariables}
+    first = variables["gravity" if fmi == 3 else "gravity[3]"]
+    assert (first.variability, first.unit) == ("tunable", "m/s2")
+    assert variables["payload.mass"].unit == "kg" and float(variables["payload.mass"].min) == 0
+    gravity, mass, com = [1.0, -2.0, -3.7], 1.7, [0.1, -0.2, 0.3]
+    other = arm.with_payload(tip, mass, com).with_gravity(gravity)
+    wrench, base = [3.0, -1.0, 2.0, 0.1, 0.2, 0.3], [0.4, 0.1, -0.2, 0.3, 0.5, -0.4, 1.0, -0.6, 0.2]
+    arrays = {"gravity": gravity, "payload.com": com, f"external.{tip}": wrench, "base_motion": base}
+    values = arrays if fmi == 3 else {f"{k}[{i + 1}]": x for k, row in arrays.items() for i, x in enumerate(row)}
+    settings = {"stop_time": 0.02, "step_size": 1e-3, "output_interval": 1e-3}
+    result = fmpy.simulate_fmu(
+        str(path), fmi_type="CoSimulation", start_values=values | {"payload.mass": mass}, **settings
+    )
+    stepper = zv.Stepper(other, period=1e-3, external=[tip], base_motion=True, **start)
+    for k in range(1, 21):
+        out = stepper.step(**{f"external.{tip}": wrench, "base_motion": base})
+        for name in ("q", "qd", "qdd", "base_wrench", "energy"):
+            want = np.atleast_1d(out[name])
+            found = column(result, name, len(want), fmi)[k]
+            assert np.allclose(found, want, rtol=1e-11, atol=1e-11 * (1 + np.abs(want).max())), name
+    with pytest.raises(FMICallException):
+        fmpy.simulate_fmu(str(path), fmi_type="CoSimulation", start_values={"payload.mass": -1.0}, **settings)
+    exchanged = fmpy.simulate_fmu(
+        str(path), fmi_type="ModelExchange", start_values=values | {"payload.mass": mass}, stop_time=0.02,
+        output_interval=1e-2, relative_tolerance=1e-9,
+    )  # fmt: skip
+    assert np.abs(column(exchanged, "q", 3, fmi)[-1] - out["q"]).max() < 1e-6
+
+
+def test_a_tree_has_gravity_but_no_one_last_link(tmp_path):
+    links = [zv.Link("a", joint="revolute", mass=1.0, com=[0.1, 0, 0])]
+    links += [zv.Link(name, joint="revolute", parent="a", axis=[0, 1, 0], mass=1.0, com=[0.2, 0, 0]) for name in ("b", "c")]
+    tree = zv.Chain(links, name="tree")
+    path = zv.export_fmu(tree, tmp_path / "tree.fmu", q=[0.1, 0.2, 0.3])
+    names = [v.name for v in fmpy.read_model_description(str(path)).modelVariables]
+    assert "gravity" in names and "payload.mass" not in names
+    settings = {"stop_time": 0.02, "step_size": 1e-3, "output_interval": 1e-3, "fmi_type": "CoSimulation"}
+    result = fmpy.simulate_fmu(str(path), start_values={"gravity": [1.0, 2.0, 3.0]}, **settings)
+    sim = tree.with_gravity([1.0, 2.0, 3.0]).simulate(0.02, 1e-3, q=[0.1, 0.2, 0.3])
+    assert np.allclose(result["q"], sim.q, rtol=0, atol=1e-13)
+    assert np.allclose(result["base_wrench"], sim.base_wrench, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
 def test_a_docking_is_valid_and_its_steps_have_the_bits_of_simulate(tmp_path, fmi):
     scenario = docking.demo("UPS", "aligned")
     path = zv.export_fmu(scenario, tmp_path / "dock.fmu", fmi=fmi, step=2e-3)

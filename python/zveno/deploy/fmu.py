@@ -46,6 +46,7 @@ OPTIMISATION: Final = "-O2"
 _LONGEST_WORD: Final = 64
 _UNITS: Final[dict[str, dict[str, int]]] = {
     "s": {"s": 1},
+    "kg": {"kg": 1},
     "m": {"m": 1},
     "rad": {"rad": 1},
     "N": {"kg": 1, "m": 1, "s": -2},
@@ -84,6 +85,8 @@ _TEXTS: Final = {
     "external": "wrench at the origin of the link, world axes",
     "pose": "pose of the link, world axes",
     "law": "number of the law of the drives",
+    "gravity": "gravity, base axes",
+    "payload": "point mass that the last link carries, and its place in the frame of the link",
     "thrust": "of thrusters on vehicle A at its body's centre of mass, base axes",
     "phase_command": "0: phases follow each other by themselves; 1 to 4, or -1 for ready: that one is entered",
     "contact_wrench": "on the ring of A at the origin of its frame, its axes; instead of the contact of the model",
@@ -363,10 +366,9 @@ class _Unit:
         made.append(_Variable("status", 1, "output", "STATUS", 0, ("1",), text, kind="WHOLE"))
         for p in self.code.parameters:
             channel = Channel(p.name, len(p.values), ", ".join(dict.fromkeys(p.units)))
-            least = 5e-324 if p.positive else None
             made.append(
                 replace(
-                    self._of(channel, "parameter", "TUNABLE", behind, start=p.values, limits=(least, None)),
+                    self._of(channel, "parameter", "TUNABLE", behind, start=p.values, limits=(p.least, None)),
                     units=p.units,
                 )
             )
@@ -587,7 +589,9 @@ class _Unit:
     def _limits(v: _Variable) -> str:
         """Attributes min and max of what is not any number; what is only positive says so in C."""
         pairs = (("min", v.least), ("max", v.most))
-        return "".join(f' {key}="{_written(v.kind, x)}"' for key, x in pairs if x is not None and abs(x) > 1e-300)
+        return "".join(
+            f' {key}="{_written(v.kind, x)}"' for key, x in pairs if x is not None and (x == 0 or abs(x) > 1e-300)
+        )
 
     def _states_of(self, name: str, references: Mapping[str, int]) -> list[int]:
         """Value references of the states that an output depends on; of co-simulation alone none."""
