@@ -1,5 +1,6 @@
 """FMUs: the bits of Python through an importer that we did not write, and every function called from C."""
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -284,7 +285,9 @@ def test_gravity_and_payload_of_a_chain_are_parameters(tmp_path, fmi):
 
 def test_a_tree_has_gravity_but_no_one_last_link(tmp_path):
     links = [zv.Link("a", joint="revolute", mass=1.0, com=[0.1, 0, 0])]
-    links += [zv.Link(name, joint="revolute", parent="a", axis=[0, 1, 0], mass=1.0, com=[0.2, 0, 0]) for name in ("b", "c")]
+    links += [
+        zv.Link(name, joint="revolute", parent="a", axis=[0, 1, 0], mass=1.0, com=[0.2, 0, 0]) for name in ("b", "c")
+    ]
     tree = zv.Chain(links, name="tree")
     path = zv.export_fmu(tree, tmp_path / "tree.fmu", q=[0.1, 0.2, 0.3])
     names = [v.name for v in fmpy.read_model_description(str(path)).modelVariables]
@@ -318,6 +321,35 @@ def test_a_docking_is_valid_and_its_steps_have_the_bits_of_simulate(tmp_path, fm
     result = fmpy.simulate_fmu(str(path), start_values=start, **(settings | {"stop_time": 0.2}))
     want = docking.simulate(other, t_end=0.2, dt=2e-3, record=0.1).history.position_a
     assert np.array_equal(column(result, "A.position", 3, fmi), want)
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_numbers_of_contact_and_latches_are_parameters(tmp_path, fmi):
+    scenario = docking.demo("UPS", "aligned").replace(conditions=docking.Conditions(0.08, gap=0.12))
+    path = zv.export_fmu(scenario, tmp_path / "dock.fmu", fmi=fmi, step=2e-3)
+    variables = {v.name: v for v in fmpy.read_model_description(str(path)).modelVariables}
+    units = {
+        "contact.edge_stiffness": "N/m2",
+        "contact.friction": "1",
+        "latch.axial_gap": "m",
+        "latch.damping": "N.s/m",
+    }
+    assert {name: variables[name].unit for name in units} == units
+    assert variables["latch.stiffness"].variability == "fixed" and "latch.break_force" not in variables
+    contact = {"edge_stiffness": 7.123456789012345e5, "side_stiffness": 1e6, "friction": 0.23, "damping": 5.5}
+    latches = {"stiffness": 1e5 / 3, "axial_gap": 6e-3, "time_constant": 0.2}
+    start = {f"contact.{k}": x for k, x in contact.items()} | {f"latch.{k}": x for k, x in latches.items()}
+    settings = {"stop_time": 2.0, "step_size": 2e-3, "output_interval": 0.1}
+    result = fmpy.simulate_fmu(str(path), start_values=start, **settings)
+    other = scenario.replace(
+        contact=dataclasses.replace(scenario.contact, **contact),
+        latches=dataclasses.replace(scenario.latches, **latches),
+    )
+    history = docking.simulate(other, t_end=2.0, dt=2e-3, record=0.1).history
+    assert np.array_equal(column(result, "A.position", 3, fmi), history.position_a)
+    assert np.array_equal(column(result, "interface_load", 6, fmi), history.load) and np.any(history.load)
+    with pytest.raises(FMICallException):
+        fmpy.simulate_fmu(str(path), start_values={"contact.blend": 0.0}, **settings)
 
 
 def test_a_linkage_has_the_bits_of_simulate(tmp_path):

@@ -23,6 +23,7 @@ from ..codegen.c import identifier
 from ..codegen.footprint import FLAGS, find_compiler
 from ..model import Chain, Hexapod, Linkage
 from .description import LONGEST_PERIOD, Channel, Description, RigOptions, describe
+from .dockings import docking_numbers
 from .fmi_c import GENERATED, LIBRARY, VERSIONS, fmi_source
 from .library import Stepper
 from .library_step import library_files, library_step
@@ -62,6 +63,7 @@ _UNITS: Final[dict[str, dict[str, int]]] = {
     "N.m.s/rad": {"kg": 1, "m": 2, "s": -1, "rad": -1},
     "s/m": {"s": 1, "m": -1},
     "s/rad": {"s": 1, "rad": -1},
+    "N/m2": {"kg": 1, "m": -1, "s": -2},
     "N.s": {"kg": 1, "m": 1, "s": -1},
     "1": {},
 }
@@ -104,6 +106,8 @@ _TEXTS: Final = {
     "energy_observer": "energy that the contact has taken; below zero: it gave back more",
     "momentum_error": "change of momentum that no thruster explains",
     "conditions": "relative motion of the ports at the start",
+    "contact": "number of the law of contact",
+    "latch": "number of the latches",
     "factor": "by which a number of the model is multiplied",
 }
 _CONDITIONS: Final = (
@@ -381,6 +385,11 @@ class _Unit:
                 channel = Channel(name, size, unit)
                 made.append(self._of(channel, "parameter", "FIXED", at, start=values, limits=(least, None)))
                 at += size
+            scenario: Any = self.description.model
+            for _, p in docking_numbers(scenario):
+                channel = Channel(p.name, 1, p.units[0])
+                made.append(self._of(channel, "parameter", "FIXED", at, start=p.values, limits=(p.least, None)))
+                at += 1
         return made
 
     def _of(
@@ -510,6 +519,9 @@ class _Unit:
         used = {"s"} | {unit for v in self.variables if v.kind == "REAL" for unit in v.units}
         lines = []
         for unit in sorted(used):
+            if unit not in _UNITS:  # of powers that are not whole
+                lines.append(f'    <Unit name="{unit}"/>')
+                continue
             powers = "".join(f' {base}="{power}"' for base, power in _UNITS[unit].items())
             lines.append(f'    <Unit name="{unit}"><BaseUnit{powers}/></Unit>')
         return "  <UnitDefinitions>\n" + "\n".join(lines) + "\n  </UnitDefinitions>\n"
