@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Delays", "find_delays"]
 
 LEVEL: Final = 1e-3  # of a false alarm about a log
-_ROWS: Final = 20_000  # that delays are estimated from
+_SAMPLES: Final = 30_000  # of the log, that delays are estimated from, about,
+_ROWS: Final = 20  # and equations for each unknown at least, if there are so many
 _STEPS: Final = 12  # of Gauss and Newton
 _EFFECT: Final = 2e-3  # of the deviation of an effort: what a delay that matters changes
 _POOR: Final = 0.3  # part of an effort left over by a fit, from which on far delays are tried too
@@ -129,15 +130,17 @@ class _Delayed(LinearModel):
     def count(self) -> int:
         return self._plain.count + self.chain.n
 
-    def _slopes(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
+    def _slopes(self, tau: Array, q: Array, qd: Array, qdd: Array) -> Array:
+        """Of efforts (m, n) without those that are known."""
         if len(q) < 2:
-            return np.zeros((len(q), self.chain.n))
-        tau = self._plain.efforts(self._base, q, qd, qdd, load) + self._plain.known(q, qd, qdd)
-        return np.asarray(np.gradient(tau, self._step, axis=0))
+            return np.zeros_like(tau)
+        return np.asarray(np.gradient(tau + self._plain.known(q, qd, qdd), self._step, axis=0))
 
     def joint_blocks(self, q: Array, qd: Array, qdd: Array, load: Array | None = None) -> list[Array]:
-        slopes = self._slopes(q, qd, qdd, load)
-        blocks = self._plain.joint_blocks(q, qd, qdd, load)
+        plain = self._plain
+        blocks = plain.joint_blocks(q, qd, qdd, load)
+        tau = [block @ self._base[active] for block, active in zip(blocks, plain.active, strict=True)]
+        slopes = self._slopes(np.stack(tau, axis=1), q, qd, qdd)
         return [np.column_stack([block, -slopes[:, j]]) for j, block in enumerate(blocks)]
 
     def known(self, q: Array, qd: Array, qdd: Array) -> Array | float:
@@ -145,7 +148,8 @@ class _Delayed(LinearModel):
 
     def efforts(self, base: Array, q: Array, qd: Array, qdd: Array, load: Array | None = None) -> Array:
         r = self._plain.count
-        return self._plain.efforts(base[:r], q, qd, qdd, load) - base[r:] * self._slopes(q, qd, qdd, load)
+        slopes = self._slopes(self._plain.efforts(self._base, q, qd, qdd, load), q, qd, qdd)
+        return self._plain.efforts(base[:r], q, qd, qdd, load) - base[r:] * slopes
 
 
 class _Step:
@@ -156,7 +160,8 @@ class _Step:
 
     def __init__(self, model: LinearModel, signals: Signals, threads: int, load: Load) -> None:
         self._model, self._signals, self._threads, self._load = model, signals, threads, load
-        self._every = max(1, -(-signals.count // _ROWS))
+        needed = _ROWS * (model.count + model.chain.n) / model.chain.n
+        self._every = max(1, int(signals.count / max(needed, _SAMPLES / signals.stride)))
         self.begun = np.zeros(model.chain.n) if signals.delay is None else signals.delay
         self._base, self._noise, self._last = np.zeros(0), np.zeros(0), self.begun
         self._before = np.zeros(0)  # squares of residuals without delays, at the first step

@@ -687,7 +687,7 @@ class Signals:
         kernel, stride = _second_filter(cutoff, self.step)
         spans = [span for span in self.spans if span.end - span.begin > len(kernel)]
         return replace(
-            self, kernel=kernel, stride=stride, cutoff=cutoff, spans=spans, size=max(1, 4096 // stride), folded=None
+            self, kernel=kernel, stride=stride, cutoff=cutoff, spans=spans, size=max(1, 8192 // stride), folded=None
         )
 
     def _efforts(self, near: slice) -> Array:
