@@ -133,6 +133,19 @@ def test_efforts_that_do_not_count_do_not_after_they_are_put_in_line_either():
     assert np.abs(z).max() < 4 and fit.rms[0] < 0.05
 
 
+def test_a_delay_is_found_between_gaps_or_it_is_said_why_not():
+    arm = zv.robots.two_link()
+    log = delayed_log(arm, 0.008, noise=0.05)
+    log["tau"][::60] = np.nan
+    fit = quiet(arm, log, friction=None, delay="estimate", threads=1)
+    assert np.allclose(fit.options["delay"], 0.008, rtol=0, atol=5e-4)
+    log["tau"][::20] = np.nan
+    fit = quiet(arm, log, friction=None, delay="estimate", threads=1)
+    assert any("too short to put efforts in line" in x.text for x in fit.findings)
+    with pytest.raises(ValueError, match="longest stretch without a gap has 19 samples, and putting efforts in line"):
+        quiet(arm, log, friction=None, delay=0.008, threads=1)
+
+
 def test_bad_delays_are_named(tmp_path):
     arm = zv.robots.two_link()
     log = delayed_log(arm, m=300)

@@ -190,6 +190,8 @@ class _Step:
 
     def scanned(self) -> Array:
         """One delay for all that leaves the least of the efforts, among some up to a period of the fastest motion."""
+        if not self._signals.cutoff:
+            return self.begun
         apart, most = 0.25 / self._signals.cutoff, self._signals.longest_delay
         best, least = self.begun, math.inf
         for k in range(-_TRIED, _TRIED + 1):

@@ -534,8 +534,7 @@ def identify(
         if wanted is None:
             aligned = _align(linear(channels, [t for t in terms if not _is_searched(t)]), signals, threads)
         elif wanted.any():
-            _longest_delay(signals, wanted, fail)
-            signals.delay = wanted
+            _put_in_line(signals, wanted, fail)
         if any(_is_searched(term) for term in terms):
             from .stribeck import with_rates
 
@@ -601,10 +600,17 @@ def _is_searched(term: Any) -> bool:
     return isinstance(term, Stribeck) and term.rate is None
 
 
-def _longest_delay(signals: Signals, delay: Array, fail: Any) -> None:
+def _put_in_line(signals: Signals, delay: Array, fail: Any) -> None:
     most = signals.longest_delay
     if (worst := float(np.abs(delay).max())) > most:
         fail(f"delay is {worst:g} s, expected at most a quarter of the longest stretch without a gap: {most:.4g} s")
+    signals.delay = delay
+    if not signals.count:
+        longest = max(span.end - span.begin for span in signals.spans)
+        fail(
+            f"delay is given, but the longest stretch without a gap has {longest:,} samples, and putting efforts in "
+            f"line needs {2 * signals.half + 1:,}"
+        )
 
 
 def _align(model: LinearModel, signals: Signals, threads: int) -> Delays:
@@ -613,8 +619,13 @@ def _align(model: LinearModel, signals: Signals, threads: int) -> Delays:
     found = find_delays(model, signals, threads, load)
     findings, names = signals.log.findings, model.chain.joint_names
     applied = found.to_apply()[0]
+    if not replace(signals, delay=applied if np.isfinite(applied).all() else 0.0 * applied).count:
+        text = "stretches without a gap are too short to put efforts in line: no delay is taken"
+        findings.append(Finding("doubt", "delay", text))
+        return replace(found, value=np.zeros(model.chain.n), same=False, sure=np.zeros(model.chain.n, dtype=bool))
     if not np.isfinite(found.deviation).any():
-        findings.append(Finding("doubt", "delay", "this motion does not show a delay of the efforts: none is taken"))
+        text = "this motion does not show a delay of the efforts: none is taken"
+        findings.append(Finding("doubt", "delay", text))
         applied = np.zeros(model.chain.n)
     elif told := delay_findings(found, names, "note", "; they are put in line"):
         findings += told

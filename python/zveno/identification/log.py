@@ -680,12 +680,15 @@ class Signals:
         return chunk._replace(tau=chunk.reduce(self._efforts(near)), use=use)
 
     def smooth(self) -> Signals:
-        """The same samples behind a low-pass filter, if there is none."""
+        """The same samples behind a low-pass filter, if there is none and stretches without a gap are long enough."""
         if self.kernel is not None:
             return self
         _, cutoff = _cutoff_of(self.log, self.spans, self.step)
         kernel, stride = _second_filter(cutoff, self.step)
-        spans = [span for span in self.spans if span.end - span.begin > len(kernel)]
+        needed = len(kernel) + 2 * max(2 * _SINC, self.reach)  # and some to put efforts in line
+        spans = [span for span in self.spans if span.end - span.begin > needed]
+        if not spans:
+            return self
         return replace(
             self, kernel=kernel, stride=stride, cutoff=cutoff, spans=spans, size=max(1, 8192 // stride), folded=None
         )
