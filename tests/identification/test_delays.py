@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import zveno as zv
 from test_hexapod_identify import log_of as ring_log
 from test_hexapod_identify import ring as ring_of
 from test_identify import quiet, truth
-from zveno.identification import LogError
+from zveno.identification import LogError, identify_payload
 
 
 def delayed_log(arm, delay=0.0, *, noise=0.0, m=1500, step=0.004, seed=0, dry=0.0, only_q=False, period=None):
@@ -133,6 +135,25 @@ def test_efforts_that_do_not_count_do_not_after_they_are_put_in_line_either():
     assert np.abs(z).max() < 4 and fit.rms[0] < 0.05
 
 
+def test_a_payload_is_found_from_efforts_that_come_late():
+    arm = zv.robots.two_link()
+    free = quiet(arm, delayed_log(arm, 0.012, noise=0.02), friction=None, delay="estimate", threads=1)
+    loaded = arm.with_payload("lower", 0.4, com=(0.05, 0.0, 0.02))
+    log = delayed_log(loaded, 0.012, noise=0.02, seed=1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        late = identify_payload(free, log, delay=0.0, threads=1)
+    assert any("after the positions" in str(w.message) for w in caught)
+    assert any("ms after the positions; delay='estimate'" in x.text for x in late.findings)
+    for delay in (None, "estimate", 0.012):  # None: as of the fit
+        found = identify_payload(free, log, delay=delay, threads=1)
+        assert not any("delay='estimate'" in x.text for x in found.findings)
+        for row, true in zip(found.parameters[:1], (0.4,), strict=True):
+            assert abs(row.value - true) < 4 * row.deviation
+    with pytest.raises(ValueError, match="identify_payload: delay is 'later', expected seconds or 'estimate'"):
+        identify_payload(free, log, delay="later")
+
+
 def test_a_delay_is_found_between_gaps_or_it_is_said_why_not():
     arm = zv.robots.two_link()
     log = delayed_log(arm, 0.008, noise=0.05)
@@ -166,6 +187,8 @@ def test_bad_delays_are_named(tmp_path):
     command = ["identify", str(tmp_path / "arm.json"), str(tmp_path / "log.npz"), "-o", str(tmp_path / "out")]
     done = CliRunner().invoke(app, [*command, "--delay", "soon"])
     assert done.exit_code == 2 and "--delay is 'soon'" in done.output
+    other = ["identify", str(tmp_path / "arm.json"), str(tmp_path), "-o", str(tmp_path / "out")]
+    assert "is no file that can be read" in CliRunner().invoke(app, other).output
     done = CliRunner().invoke(app, [*command, "--delay", "estimate"])
     assert done.exit_code == 0 and "ms after the positions; they are put in line" in done.output
     assert "put in line" in (tmp_path / "out" / "report.html").read_text()

@@ -70,6 +70,12 @@ class Delays:
             return np.full(n, self.common), np.full((n, n), self.common_deviation**2)
         return np.where(self.sure, self.value, 0.0), np.where(np.outer(self.sure, self.sure), self.covariance, 0.0)
 
+    def spread_of(self, covariance: Array) -> Array:
+        """What delays in doubt add to the covariance of base parameters, of those that are known."""
+        known = np.isfinite(np.diag(covariance))
+        more = self.slopes @ self.to_apply()[1] @ self.slopes.T
+        return np.where(np.outer(known, known), more, 0.0)
+
     def sentences(self, names: Sequence[str]) -> list[tuple[str, str]]:
         """What was found, of all joints together or by joint."""
 

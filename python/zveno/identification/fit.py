@@ -193,9 +193,7 @@ class Fit:
         if not self._solution.coloured:
             C = widened(C, self._model, self._train, self.noise, self.inflation)
         if self._aligned is not None:
-            more = self._aligned.slopes @ self._aligned.to_apply()[1] @ self._aligned.slopes.T
-            known = np.isfinite(np.diag(C))
-            C = C + np.where(np.outer(known, known), more, 0.0)
+            C = C + self._aligned.spread_of(C)
         return C
 
     @cached_property
