@@ -350,6 +350,28 @@ def test_numbers_of_contact_and_latches_are_parameters(tmp_path, fmi):
     assert np.array_equal(column(result, "interface_load", 6, fmi), history.load) and np.any(history.load)
     with pytest.raises(FMICallException):
         fmpy.simulate_fmu(str(path), start_values={"contact.blend": 0.0}, **settings)
+    if fmi == 3:  # a state knows its numbers, in another instance too
+        ends = []
+        for k in range(2):
+            fmu, named = fmu_of(path, tmp_path / f"out{k}")
+            if k == 0:
+                for name, value in start.items():
+                    fmu.setFloat64([named[name]], [value])
+            fmu.enterInitializationMode()
+            fmu.exitInitializationMode()
+            if k == 0:
+                for i in range(750):
+                    fmu.doStep(i * 2e-3, 2e-3)
+                state = fmu.getFMUState()
+                saved = fmu.serializeFMUState(state)
+            else:
+                fmu.setFMUState(fmu.deserializeFMUState(saved))
+            for i in range(750, 900):
+                fmu.doStep(i * 2e-3, 2e-3)
+            ends.append(fmu.getFloat64([named["A.position"]], nValues=3))
+            fmu.terminate()
+            fmu.freeInstance()
+        assert ends[0] == ends[1] and np.array_equal(ends[0], history.position_a[18])
 
 
 def test_a_linkage_has_the_bits_of_simulate(tmp_path):
