@@ -32,10 +32,11 @@ _ROWS: Final = 20  # and equations for each unknown at least, if there are so ma
 _STEPS: Final = 12  # of Gauss and Newton
 _EFFECT: Final = 2e-3  # of the deviation of an effort: what a delay that matters changes
 _POOR: Final = 0.3  # part of an effort left over by a fit, from which on far delays are tried too
+_ALONE: Final = 0.5  # longest delay of one joint alone, in cut-offs: a tenth of the period of the fastest motion
 _TRIED: Final = 12  # to each side
 _FINEST: Final = 1e-3  # of a sample: delays are not told apart any better
-_MISFIT: Final = 3.0  # inflation of residuals that the model does not explain,
-_EXPLAINED: Final = 0.5  # and the part of them that a delay has to explain then
+_MISFIT: Final = 1.5  # inflation of residuals that the model does not explain,
+_EXPLAINED: Final = 0.3  # and the part of them that a delay has to explain then
 
 Mask = NDArray[np.bool_]
 Load = Callable[[Chunk], Array] | None
@@ -273,6 +274,8 @@ class _Step:
         matters = np.abs(off) * rates > _EFFECT * spread
         limit = student(float(train.rows.sum() - solution.leverage.sum()), 1.0 - LEVEL / (n + 1))
         sure = known & matters & ~misfit & (np.abs(off) > limit * np.sqrt(np.diag(C)))
+        if n > 1 and self._signals.cutoff:  # of one joint alone: what is long is something else
+            sure &= np.abs(off) < _ALONE / self._signals.cutoff
         at = np.flatnonzero(known)
         same = together = False
         mean, deviation = math.nan, math.inf
@@ -284,7 +287,7 @@ class _Step:
             rest = value[at] - mean
             same = at.size == 1 or _chi_square_tail(float(rest @ np.linalg.solve(own, rest)), at.size - 1) > LEVEL
             distance = abs(float(weights @ off[at]))
-            together = same and distance > limit * deviation and bool((matters & ~misfit)[at].any())
+            together = same and distance > limit * deviation and bool(matters[at].any() and not misfit[at].any())
         W = train.stacked(both, solution.noise)
         size = np.linalg.norm(W[:, :r], axis=0)
         size[size == 0] = 1.0
