@@ -1,5 +1,6 @@
 """FMUs: the bits of Python through an importer that we did not write, and every function called from C."""
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -247,6 +248,59 @@ def test_laws_that_differ_have_numbers_by_drive(tmp_path):
 
 
 @pytest.mark.parametrize("fmi", [2, 3])
+def test_gravity_and_payload_of_a_chain_are_parameters(tmp_path, fmi):
+    rng = np.random.default_rng(8)
+    arm = random_chain(rng, 3, rotor=True, friction=True)
+    tip = arm.link_names[-1]
+    start = {"q": rng.normal(size=3), "qd": rng.normal(size=3), "laws": STATES}
+    path = zv.export_fmu(arm, tmp_path / "arm.fmu", fmi=fmi, external=[tip], base_motion=True, **start)
+    assert validate_fmu(str(path)) == []
+    variables = {v.name: v for v in fmpy.read_model_description(str(path)).modelVariables}
+    first = variables["gravity" if fmi == 3 else "gravity[3]"]
+    assert (first.variability, first.unit) == ("tunable", "m/s2")
+    assert variables["payload.mass"].unit == "kg" and float(variables["payload.mass"].min) == 0
+    gravity, mass, com = [1.0, -2.0, -3.7], 1.7, [0.1, -0.2, 0.3]
+    other = arm.with_payload(tip, mass, com).with_gravity(gravity)
+    wrench, base = [3.0, -1.0, 2.0, 0.1, 0.2, 0.3], [0.4, 0.1, -0.2, 0.3, 0.5, -0.4, 1.0, -0.6, 0.2]
+    arrays = {"gravity": gravity, "payload.com": com, f"external.{tip}": wrench, "base_motion": base}
+    values = arrays if fmi == 3 else {f"{k}[{i + 1}]": x for k, row in arrays.items() for i, x in enumerate(row)}
+    settings = {"stop_time": 0.02, "step_size": 1e-3, "output_interval": 1e-3}
+    result = fmpy.simulate_fmu(
+        str(path), fmi_type="CoSimulation", start_values=values | {"payload.mass": mass}, **settings
+    )
+    stepper = zv.Stepper(other, period=1e-3, external=[tip], base_motion=True, **start)
+    for k in range(1, 21):
+        out = stepper.step(**{f"external.{tip}": wrench, "base_motion": base})
+        for name in ("q", "qd", "qdd", "base_wrench", "energy"):
+            want = np.atleast_1d(out[name])
+            found = column(result, name, len(want), fmi)[k]
+            assert np.allclose(found, want, rtol=1e-11, atol=1e-11 * (1 + np.abs(want).max())), name
+    with pytest.raises(FMICallException):
+        fmpy.simulate_fmu(str(path), fmi_type="CoSimulation", start_values={"payload.mass": -1.0}, **settings)
+    exchanged = fmpy.simulate_fmu(
+        str(path), fmi_type="ModelExchange", start_values=values | {"payload.mass": mass}, stop_time=0.02,
+        output_interval=1e-2, relative_tolerance=1e-9,
+    )  # fmt: skip
+    assert np.abs(column(exchanged, "q", 3, fmi)[-1] - out["q"]).max() < 1e-6
+
+
+def test_a_tree_has_gravity_but_no_one_last_link(tmp_path):
+    links = [zv.Link("a", joint="revolute", mass=1.0, com=[0.1, 0, 0])]
+    links += [
+        zv.Link(name, joint="revolute", parent="a", axis=[0, 1, 0], mass=1.0, com=[0.2, 0, 0]) for name in ("b", "c")
+    ]
+    tree = zv.Chain(links, name="tree")
+    path = zv.export_fmu(tree, tmp_path / "tree.fmu", q=[0.1, 0.2, 0.3])
+    names = [v.name for v in fmpy.read_model_description(str(path)).modelVariables]
+    assert "gravity" in names and "payload.mass" not in names
+    settings = {"stop_time": 0.02, "step_size": 1e-3, "output_interval": 1e-3, "fmi_type": "CoSimulation"}
+    result = fmpy.simulate_fmu(str(path), start_values={"gravity": [1.0, 2.0, 3.0]}, **settings)
+    sim = tree.with_gravity([1.0, 2.0, 3.0]).simulate(0.02, 1e-3, q=[0.1, 0.2, 0.3])
+    assert np.allclose(result["q"], sim.q, rtol=0, atol=1e-13)
+    assert np.allclose(result["base_wrench"], sim.base_wrench, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
 def test_a_docking_is_valid_and_its_steps_have_the_bits_of_simulate(tmp_path, fmi):
     scenario = docking.demo("UPS", "aligned")
     path = zv.export_fmu(scenario, tmp_path / "dock.fmu", fmi=fmi, step=2e-3)
@@ -268,6 +322,57 @@ def test_a_docking_is_valid_and_its_steps_have_the_bits_of_simulate(tmp_path, fm
     result = fmpy.simulate_fmu(str(path), start_values=start, **(settings | {"stop_time": 0.2}))
     want = docking.simulate(other, t_end=0.2, dt=2e-3, record=0.1).history.position_a
     assert np.array_equal(column(result, "A.position", 3, fmi), want)
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_numbers_of_contact_and_latches_are_parameters(tmp_path, fmi):
+    scenario = docking.demo("UPS", "aligned").replace(conditions=docking.Conditions(0.08, gap=0.12))
+    path = zv.export_fmu(scenario, tmp_path / "dock.fmu", fmi=fmi, step=2e-3)
+    variables = {v.name: v for v in fmpy.read_model_description(str(path)).modelVariables}
+    units = {
+        "contact.edge_stiffness": "N/m2",
+        "contact.friction": "1",
+        "latch.axial_gap": "m",
+        "latch.damping": "N.s/m",
+    }
+    assert {name: variables[name].unit for name in units} == units
+    assert variables["latch.stiffness"].variability == "fixed" and "latch.break_force" not in variables
+    contact = {"edge_stiffness": 7.123456789012345e5, "side_stiffness": 1e6, "friction": 0.23, "damping": 5.5}
+    latches = {"stiffness": 1e5 / 3, "axial_gap": 6e-3, "time_constant": 0.2}
+    start = {f"contact.{k}": x for k, x in contact.items()} | {f"latch.{k}": x for k, x in latches.items()}
+    settings = {"stop_time": 2.0, "step_size": 2e-3, "output_interval": 0.1}
+    result = fmpy.simulate_fmu(str(path), start_values=start, **settings)
+    other = scenario.replace(
+        contact=dataclasses.replace(scenario.contact, **contact),
+        latches=dataclasses.replace(scenario.latches, **latches),
+    )
+    history = docking.simulate(other, t_end=2.0, dt=2e-3, record=0.1).history
+    assert np.array_equal(column(result, "A.position", 3, fmi), history.position_a)
+    assert np.array_equal(column(result, "interface_load", 6, fmi), history.load) and np.any(history.load)
+    with pytest.raises(FMICallException):
+        fmpy.simulate_fmu(str(path), start_values={"contact.blend": 0.0}, **settings)
+    if fmi == 3:  # a state knows its numbers, in another instance too
+        ends = []
+        for k in range(2):
+            fmu, named = fmu_of(path, tmp_path / f"out{k}")
+            if k == 0:
+                for name, value in start.items():
+                    fmu.setFloat64([named[name]], [value])
+            fmu.enterInitializationMode()
+            fmu.exitInitializationMode()
+            if k == 0:
+                for i in range(750):
+                    fmu.doStep(i * 2e-3, 2e-3)
+                state = fmu.getFMUState()
+                saved = fmu.serializeFMUState(state)
+            else:
+                fmu.setFMUState(fmu.deserializeFMUState(saved))
+            for i in range(750, 900):
+                fmu.doStep(i * 2e-3, 2e-3)
+            ends.append(fmu.getFloat64([named["A.position"]], nValues=3))
+            fmu.terminate()
+            fmu.freeInstance()
+        assert ends[0] == ends[1] and np.array_equal(ends[0], history.position_a[18])
 
 
 def test_a_linkage_has_the_bits_of_simulate(tmp_path):

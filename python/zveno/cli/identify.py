@@ -39,6 +39,9 @@ def identify(
     position_noise: Annotated[
         float | None, typer.Option(help="Standard deviation of the noise of coordinates, rad or m, for tls.")
     ] = None,
+    delay: Annotated[
+        str, typer.Option(help="Of efforts behind coordinates, s, or 'estimate': they are put in line.")
+    ] = "0",
     validation: Annotated[float, typer.Option(help="Part of the log that is predicted, not fitted.")] = 0.25,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
@@ -54,20 +57,21 @@ def identify(
     if not isinstance(chain, Chain | Hexapod):
         fail(f"identify: {model} is neither a chain nor a hexapod", 1)
     if not Path(log).is_file():
-        fail(f"identify: there is no file {log!r}", 1)
+        there = Path(log).exists()
+        fail(f"identify: {log!r} is no file that can be read" if there else f"identify: there is no file {log!r}", 1)
     folder = Path(out)
     if not out:
         fail("identify: -o is '', expected the name of a directory", 2)
-    there = [name for name in FILES if (folder / name).exists()]
-    if there and not force:
-        fail(f"identify: {folder / there[0]} exists; give another directory with -o, or --force", 1)
+    old = [name for name in FILES if (folder / name).exists()]
+    if old and not force:
+        fail(f"identify: {folder / old[0]} exists; give another directory with -o, or --force", 1)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         fail(f"identify: cannot make the directory {out!r}: {error.strerror or error}", 1)
     for text in warned:
         complain(f"zveno identify: {text}")
-    named = _pairs("--columns", columns)
+    named = _pairs("--columns", columns, "q=pos_{},t=stamp")
     options: dict[str, Any] = {
         "friction": None if friction in ("", "none") else friction,
         "method": method,
@@ -75,9 +79,10 @@ def identify(
         "period": period,
         "rate": rate,
         "validation": validation,
-        "units": _pairs("--units", units),
+        "units": _pairs("--units", units, "q=deg,t=ms"),
         "columns": {key: word.split("+") if "+" in word else word for key, word in named.items()} if named else None,
         "position_noise": position_noise,
+        "delay": _delay(delay),
     }
     page = folder / "report.html"
     try:
@@ -96,13 +101,22 @@ def identify(
     typer.echo(f"{page}\n{written}")
 
 
-def _pairs(option: str, text: str) -> dict[str, str] | None:
+def _delay(text: str) -> float | str:
+    if text == "estimate":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        fail(f"identify: --delay is {text!r}, expected seconds or 'estimate'", 2)
+
+
+def _pairs(option: str, text: str, example: str) -> dict[str, str] | None:
     if not text:
         return None
     pairs = [word.partition("=") for word in text.split(",")]
     for key, equals, value in pairs:
         if not (key and equals and value):
-            fail(f"identify: {option} is {text!r}, expected words as q=deg,t=ms", 2)
+            fail(f"identify: {option} is {text!r}, expected words as {example}", 2)
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 

@@ -23,6 +23,7 @@ from ..codegen.c import identifier
 from ..codegen.footprint import FLAGS, find_compiler
 from ..model import Chain, Hexapod, Linkage
 from .description import LONGEST_PERIOD, Channel, Description, RigOptions, describe
+from .dockings import docking_numbers
 from .fmi_c import GENERATED, LIBRARY, VERSIONS, fmi_source
 from .library import Stepper
 from .library_step import library_files, library_step
@@ -46,6 +47,7 @@ OPTIMISATION: Final = "-O2"
 _LONGEST_WORD: Final = 64
 _UNITS: Final[dict[str, dict[str, int]]] = {
     "s": {"s": 1},
+    "kg": {"kg": 1},
     "m": {"m": 1},
     "rad": {"rad": 1},
     "N": {"kg": 1, "m": 1, "s": -2},
@@ -61,6 +63,7 @@ _UNITS: Final[dict[str, dict[str, int]]] = {
     "N.m.s/rad": {"kg": 1, "m": 2, "s": -1, "rad": -1},
     "s/m": {"s": 1, "m": -1},
     "s/rad": {"s": 1, "rad": -1},
+    "N/m2": {"kg": 1, "m": -1, "s": -2},
     "N.s": {"kg": 1, "m": 1, "s": -1},
     "1": {},
 }
@@ -84,6 +87,8 @@ _TEXTS: Final = {
     "external": "wrench at the origin of the link, world axes",
     "pose": "pose of the link, world axes",
     "law": "number of the law of the drives",
+    "gravity": "gravity, base axes",
+    "payload": "point mass that the last link carries, and its place in the frame of the link",
     "thrust": "of thrusters on vehicle A at its body's centre of mass, base axes",
     "phase_command": "0: phases follow each other by themselves; 1 to 4, or -1 for ready: that one is entered",
     "contact_wrench": "on the ring of A at the origin of its frame, its axes; instead of the contact of the model",
@@ -101,6 +106,8 @@ _TEXTS: Final = {
     "energy_observer": "energy that the contact has taken; below zero: it gave back more",
     "momentum_error": "change of momentum that no thruster explains",
     "conditions": "relative motion of the ports at the start",
+    "contact": "number of the law of contact",
+    "latch": "number of the latches",
     "factor": "by which a number of the model is multiplied",
 }
 _CONDITIONS: Final = (
@@ -363,10 +370,9 @@ class _Unit:
         made.append(_Variable("status", 1, "output", "STATUS", 0, ("1",), text, kind="WHOLE"))
         for p in self.code.parameters:
             channel = Channel(p.name, len(p.values), ", ".join(dict.fromkeys(p.units)))
-            least = 5e-324 if p.positive else None
             made.append(
                 replace(
-                    self._of(channel, "parameter", "TUNABLE", behind, start=p.values, limits=(least, None)),
+                    self._of(channel, "parameter", "TUNABLE", behind, start=p.values, limits=(p.least, None)),
                     units=p.units,
                 )
             )
@@ -379,6 +385,11 @@ class _Unit:
                 channel = Channel(name, size, unit)
                 made.append(self._of(channel, "parameter", "FIXED", at, start=values, limits=(least, None)))
                 at += size
+            scenario: Any = self.description.model
+            for _, p in docking_numbers(scenario):
+                channel = Channel(p.name, 1, p.units[0])
+                made.append(self._of(channel, "parameter", "FIXED", at, start=p.values, limits=(p.least, None)))
+                at += 1
         return made
 
     def _of(
@@ -508,6 +519,9 @@ class _Unit:
         used = {"s"} | {unit for v in self.variables if v.kind == "REAL" for unit in v.units}
         lines = []
         for unit in sorted(used):
+            if unit not in _UNITS:  # of powers that are not whole
+                lines.append(f'    <Unit name="{unit}"/>')
+                continue
             powers = "".join(f' {base}="{power}"' for base, power in _UNITS[unit].items())
             lines.append(f'    <Unit name="{unit}"><BaseUnit{powers}/></Unit>')
         return "  <UnitDefinitions>\n" + "\n".join(lines) + "\n  </UnitDefinitions>\n"
@@ -587,7 +601,9 @@ class _Unit:
     def _limits(v: _Variable) -> str:
         """Attributes min and max of what is not any number; what is only positive says so in C."""
         pairs = (("min", v.least), ("max", v.most))
-        return "".join(f' {key}="{_written(v.kind, x)}"' for key, x in pairs if x is not None and abs(x) > 1e-300)
+        return "".join(
+            f' {key}="{_written(v.kind, x)}"' for key, x in pairs if x is not None and (x == 0 or abs(x) > 1e-300)
+        )
 
     def _states_of(self, name: str, references: Mapping[str, int]) -> list[int]:
         """Value references of the states that an output depends on; of co-simulation alone none."""

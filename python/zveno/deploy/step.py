@@ -27,6 +27,7 @@ from ..sim.laws import Law
 from .c_math import MATH
 from .description import Channel, Description, RigOptions, describe
 from .library import Stepper
+from .load import changed_parts, load_parameters
 from .terms import known_terms
 from .tunable import Parameter, Tunables
 
@@ -52,7 +53,7 @@ class StepCode:
     states : int
         Numbers of the state that is integrated.
     parameters : tuple of Parameter
-        Numbers of the laws that stand behind the inputs.
+        Numbers of the laws, and gravity and payload of a chain, that stand behind the inputs.
     """
 
     name: str
@@ -425,6 +426,9 @@ def _chain_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], 
     lines += _function("potential_energy", arm.trace("potential_energy").graph)
     for k, link in enumerate(d.poses):
         lines += _function(f"pose_{k}", arm.trace("pose", link=link).graph)
+    tuned = tunables is not None and bool(tunables.places)
+    if tunables is not None and tuned:
+        lines += changed_parts(d, tunables, _function)
     places = {"q": "y", "qd": f"y + {n}", "tau": "tau", "qdd": f"rate + {n}"}
     places |= {"base_motion": f"in + {n + 6 * len(d.external)}"}
 
@@ -465,7 +469,11 @@ def _chain_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], 
         f"  for (int k = 0; k < {n}; ++k) {{",
         "    tau[k] += in[k];",
         "  }",
-        f"  {call('forward_dynamics', forward, f'rate + {n}')}",
+        *_either(
+            tuned,
+            f"changed_dynamics(y, in, tau, rate + {n});",
+            [call("forward_dynamics", forward, f"rate + {n}")],
+        ),
         f"  for (int k = 0; k < {n}; ++k) {{",
         f"    rate[k] = y[{n} + k];",
         "  }",
@@ -502,10 +510,14 @@ def _chain_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], 
         "  (void)load;",
         f"  (void)memcpy(out, y, {2 * n} * sizeof *out);",
         f"  (void)memcpy(out + {2 * n}, rate + {n}, {n} * sizeof *out);",
-        f"  {call('base_wrench', wrench, f'out + {3 * n}')}",
         f"  kinetic_energy(y, y + {n}, kinetic);",
         "  potential_energy(y, potential);",
         f"  out[{3 * n + 6}] = kinetic[0] + potential[0];",
+        *_either(
+            tuned,
+            f"out[{3 * n + 6}] += changed_outputs(y, in, rate + {n}, out + {3 * n});",
+            [call("base_wrench", wrench, f"out + {3 * n}")],
+        ),
         *_indented(poses),
         "  for (int i = 0; i < OUTPUTS; ++i) {",
         "    finite &= (isfinite(out[i]) != 0) ? 1 : 0;",
@@ -516,6 +528,13 @@ def _chain_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], 
     return lines, 2 * n + laws.states
 
 
+def _either(tuned: bool, changed: str, usual: Sequence[str]) -> list[str]:
+    """Lines of what the model has built in, and where that can be tuned, what stands for them then."""
+    if not tuned:
+        return _indented(usual)
+    return ["  if (is_changed(in) != 0) {", f"    {changed}", "  } else {", *_indented(_indented(usual)), "  }"]
+
+
 def turning_drives(model: Chain | Hexapod) -> list[bool]:
     """Which drives turn; the others slide."""
     if isinstance(model, Hexapod):
@@ -524,7 +543,7 @@ def turning_drives(model: Chain | Hexapod) -> list[bool]:
 
 
 def step_code(d: Description, name: str | None = None, *, tunable: bool = False) -> StepCode:
-    """The code of a step; tunable: numbers of the laws stand behind the inputs."""
+    """The code of a step; tunable: numbers of the laws, gravity and payload stand behind the inputs."""
     if not isinstance(d.model, Chain | Hexapod):
         what = "a linkage" if isinstance(d.model, Linkage) else "a docking"
         raise ValueError(
@@ -544,7 +563,8 @@ def step_code(d: Description, name: str | None = None, *, tunable: bool = False)
         legs = d.model.legs if isinstance(d.model, Hexapod) else ()
         drives = [str(leg.name) for leg in legs] or list(getattr(d.model, "joint_names", ()))
         behind = sum(x.size for x in d.inputs)
-        tunables = Tunables(d.laws, d.servo, drives, turning_drives(d.model), behind)
+        more = load_parameters(d.model) if isinstance(d.model, Chain) else ()
+        tunables = Tunables(d.laws, d.servo, drives, turning_drives(d.model), behind, more)
     parts, states = (_ring_parts if isinstance(d.model, Hexapod) else _chain_parts)(d, tunables)
     start = np.concatenate([np.ravel(value) for value in d.start.values()])
     count = 6 if isinstance(d.model, Hexapod) else d.model.n

@@ -1,4 +1,4 @@
-"""Numbers of the laws that may be changed while an FMU runs."""
+"""Numbers that may be changed while an FMU runs: those of the laws, and further ones."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ class Parameter:
     name: str
     values: tuple[float, ...]
     units: tuple[str, ...]
-    positive: bool
+    least: float | None = None
 
 
 class Tunables:
     """Which numbers of the laws are parameters, and where they stand among the inputs of a step.
 
     Drives with the same kinds of terms have arrays ``law.<term>.<number>``, one number of each drive; otherwise every
-    drive has its own, ``law.<drive>.<term>.<number>``.
+    drive has its own, ``law.<drive>.<term>.<number>``. Behind them stand `more`.
     """
 
     def __init__(
@@ -64,6 +64,7 @@ class Tunables:
         names: Sequence[str],
         turns: Sequence[bool],
         at: int,
+        more: Sequence[Parameter] = (),
     ) -> None:
         found = [self._numbers([] if law is None else known_terms(law), servo) for law in laws]
         self._places: dict[tuple[int, str], str] = {}
@@ -76,12 +77,11 @@ class Tunables:
             units = _UNITS[field]
             if key.startswith("bumpers") and field == "damping":
                 units = ("s/m", "s/rad")
+            least = 5e-324 if field in _POSITIVE else None
             values = tuple(found[j][key] for j in joints)
             if not all(map(math.isfinite, values)):
                 return
-            self.parameters.append(
-                Parameter(f"law.{name}", values, tuple(units[turns[j]] for j in joints), field in _POSITIVE)
-            )
+            self.parameters.append(Parameter(f"law.{name}", values, tuple(units[turns[j]] for j in joints), least))
             for j in joints:
                 self._places[j, key] = f"in[{at}]"
                 at += 1
@@ -93,6 +93,11 @@ class Tunables:
             for j, numbers in enumerate(found):
                 for key in numbers:
                     add(f"{names[j]}.{key}", key, [j])
+        self.places: dict[str, int] = {}  # of further parameters among the inputs
+        for parameter in more:
+            self.places[parameter.name] = at
+            self.parameters.append(parameter)
+            at += len(parameter.values)
 
     @staticmethod
     def _key(seen: dict[str, int], kind: str) -> str:

@@ -28,11 +28,12 @@ from .._check import (
 )
 from .._html import html_table
 from ..sim.plan import progress_bar
+from .delay import Delays, delay_findings, find_delays, milliseconds
 from .log import Finding, LogError, Signals, prepare, read_log
 from .model import LinearModel, combination_text
 from .physical import PhysicalFit, fit_physical
 from .residuals import Residuals, look_at_residuals
-from .solve import Chunk, Factors, Solution, factorise, predicted, solve, student
+from .solve import Chunk, Factors, Solution, factorise, predicted, solve, student, widened
 from .terms import Coulomb, DriveInertia, Offset, Stribeck, StribeckRate, Viscous, as_terms
 
 if TYPE_CHECKING:
@@ -136,6 +137,9 @@ class Fit:
     inflation : (n,) array
         By how much variances were enlarged because residuals are correlated in time; not those of 'iv' and 'tls', whose
         covariance is that of residuals with their own spectrum.
+    delay, delay_deviation : (n,) array, s
+        By how much the efforts of each joint come after the coordinates, and how well that is known: infinite where the
+        motion does not show it.
     findings : tuple of Finding
         What was noticed about log and fit.
     chain : Chain
@@ -157,8 +161,14 @@ class Fit:
         findings: Sequence[Finding],
         options: Mapping[str, Any],
         source: str,
+        delays: Delays | None = None,
+        aligned: Delays | None = None,
     ) -> None:
         self._given, self._model, self._solution = chain, model, solution
+        self._aligned = aligned
+        found = delays if aligned is None else aligned
+        self.delay: Array = np.full(chain.n, np.nan) if found is None else found.value
+        self.delay_deviation: Array = np.full(chain.n, np.inf) if found is None else found.deviation
         self._train, self._validation, self.residuals = train, validation, residuals
         self.findings: tuple[Finding, ...] = tuple(findings)
         self.options, self.source = dict(options), source
@@ -178,19 +188,13 @@ class Fit:
         self.missing = tuple(combination_text(row, model.base_names) for row in solution.missing)
 
     def _covariance(self) -> Array:
-        """Of white noise; enlarged where residuals are correlated in time: C (sum f_j R_j' R_j / s_j^2) C."""
+        """Of white noise; enlarged where residuals are correlated in time, and by delays that were estimated."""
         C = self._solution.covariance
-        if self._solution.coloured or (self.inflation <= 1.0).all():
-            return C
-        model, r = self._model, self._model.count
-        finite = np.where(np.isfinite(C), C, 0.0)
-        middle = np.zeros((r, r))
-        for R, active, s, f in zip(self._train.R, model.active, self.noise, self.inflation, strict=True):
-            W = R[:, :-1] / s
-            middle[np.ix_(active, active)] += f * (W.T @ W)
-        wide = finite @ middle @ finite
-        np.fill_diagonal(wide, np.where(np.isfinite(np.diag(C)), np.diag(wide), np.inf))
-        return wide
+        if not self._solution.coloured:
+            C = widened(C, self._model, self._train, self.noise, self.inflation)
+        if self._aligned is not None:
+            C = C + self._aligned.spread_of(C)
+        return C
 
     @cached_property
     def parameters(self) -> Parameters:
@@ -411,6 +415,7 @@ def identify(
     units: Mapping[str, str] | None = None,
     rate: float | None = None,
     position_noise: ArrayLike | None = None,
+    delay: ArrayLike | str = 0.0,
     threads: int = 0,
     progress: bool | None = None,
 ) -> Fit:
@@ -453,6 +458,10 @@ def identify(
         "q{}", "forces": "f{}"}``, and ``{"r": "mm", "rotation_vector": "deg", "forces": "kN"}`` are units.
     position_noise : float or (n,) array, rad or m, optional
         Standard deviation of the noise of coordinates, for ``tls``: of joints, or of place and attitude of a ring (6,).
+    delay : float or (n,) array, s, or 'estimate'
+        By how much efforts come after the coordinates, below zero before them: they are put in line. ``'estimate'``
+        finds it along with the parameters, whose deviations know about it: one delay for all, or where joints differ
+        one for each. With a number, 0 by default, what is left of a delay is said.
     threads : int
         0: as many as this process may use. Results do not depend on it.
     progress : bool, optional
@@ -512,20 +521,27 @@ def identify(
     if method in ("iv", "tls") and period is not None:
         fail(f"method is '{method}', which takes no period; 'wls' averages noise of coordinates over periods")
     spread = _noise_of(position_noise, fail, data.q.shape[1]) if method == "tls" else None
+    wanted = _delay_of(delay, fail, channels.n)
     words = ("identifying", "samples", "identify: progress=True")
     with progress_bar(progress, max(1, 3 * len(data)), words) as bar:
         signals = prepare(data, channels, cutoff=cutoff, period=period, validation=validation)
         if ring:
             signals.rates = channels.rates
         signals.quiet = _quiet(quiet, signals, terms, fail)
-        if any(isinstance(term, Stribeck) and term.rate is None for term in terms):
+        aligned = None
+        if wanted is None:
+            aligned = _align(linear(channels, [t for t in terms if not _is_searched(t)]), signals, threads)
+        elif wanted.any():
+            _put_in_line(signals, wanted, fail)
+        if any(_is_searched(term) for term in terms):
             from .stribeck import with_rates
 
             terms = with_rates(linear, channels, terms, signals, threads)
         model = linear(channels, terms)
         ticks = _Ticks(bar, signals, len(data))
-        fit = _run(made, model, signals, method, threads, spread, ticks)
+        fit = _run(made, model, signals, method, threads, spread, ticks, aligned)
     fit.options |= {
+        "delay": (signals.delay if signals.delay is not None else np.zeros(channels.n)).tolist(),
         "method": method,
         "friction": [getattr(t, "name", type(t).__name__) for t in terms],
         "cutoff": signals.cutoff,
@@ -567,6 +583,58 @@ def _noise_of(value: Any, fail: Any, width: int) -> Array:
     return numbers
 
 
+def _delay_of(value: Any, fail: Any, n: int) -> Array | None:
+    """Delays (n,), or None: to be estimated."""
+    if isinstance(value, str):
+        if value != "estimate":
+            fail(f"delay is {_show(value)}, expected seconds or 'estimate'")
+        return None
+    if np.ndim(value) == 0:
+        return np.full(n, as_number(value, fail, "delay"))
+    return as_array(value, fail, "delay", (n,))
+
+
+def _is_searched(term: Any) -> bool:
+    return isinstance(term, Stribeck) and term.rate is None
+
+
+def _put_in_line(signals: Signals, delay: Array, fail: Any) -> None:
+    most = signals.longest_delay
+    if (worst := float(np.abs(delay).max())) > most:
+        fail(f"delay is {worst:g} s, expected at most a quarter of the longest stretch without a gap: {most:.4g} s")
+    signals.delay = delay
+    if not signals.count:
+        longest = max(span.end - span.begin for span in signals.spans)
+        fail(
+            f"delay is given, but the longest stretch without a gap has {longest:,} samples, and putting efforts in "
+            f"line needs {2 * signals.half + 1:,}"
+        )
+
+
+def _align(model: LinearModel, signals: Signals, threads: int) -> Delays:
+    """Estimate delays, and put the efforts of `signals` in line."""
+    load = _load_of(model, signals, threads) if model.needs_load else None
+    found = find_delays(model, signals, threads, load)
+    findings, names = signals.log.findings, model.chain.joint_names
+    applied = found.to_apply()[0]
+    if not replace(signals, delay=applied if np.isfinite(applied).all() else 0.0 * applied).count:
+        text = "stretches without a gap are too short to put efforts in line: no delay is taken"
+        findings.append(Finding("doubt", "delay", text))
+        return replace(found, value=np.zeros(model.chain.n), same=False, sure=np.zeros(model.chain.n, dtype=bool))
+    if not np.isfinite(found.deviation).any():
+        text = "this motion does not show a delay of the efforts: none is taken"
+        findings.append(Finding("doubt", "delay", text))
+        applied = np.zeros(model.chain.n)
+    elif told := delay_findings(found, names, "note", "; they are put in line"):
+        findings += told
+    else:
+        tail = f"; they are put in line by {milliseconds(found.common, found.common_deviation)}" if found.same else ""
+        findings.append(Finding("note", "delay", f"no delay of the efforts is sure{tail}"))
+    if applied.any():
+        signals.delay = applied
+    return found
+
+
 def _quiet(quiet: Any, signals: Signals, terms: Sequence[Any], fail: Any) -> Any:
     drives = signals.chain.n if signals.log.coordinates == () else 6
     whole = np.full(signals.chain.n, -1.0)  # a wrench has no rate, and counts
@@ -596,6 +664,7 @@ def _run(
     threads: int,
     position_noise: Array | None,
     ticks: _Ticks,
+    aligned: Delays | None,
 ) -> Fit:
     findings, arm = signals.log.findings, model.chain
     load: Callable[[Chunk], Array] | None = None
@@ -624,7 +693,15 @@ def _run(
         solution = total(model, signals, train, solution, position_noise, threads, load)
     residuals = look_at_residuals(model, signals, solution, threads, load, ticks)
     _doubts(arm, model, train, solution, residuals, signals, findings)
-    return made(arm, model, solution, train, validation, residuals, findings, {"_load": load}, signals.log.source)
+    delays = None
+    if aligned is None:
+        delays = find_delays(model, signals, threads, load, (solution, residuals))
+        findings += delay_findings(delays, arm.joint_names, "doubt", "; delay='estimate' puts them in line")
+    elif len(aligned.slopes) != model.count:  # rates of friction were searched for since
+        slopes = find_delays(model, signals, threads, load, (solution, residuals)).slopes
+        aligned = replace(aligned, slopes=slopes)
+    options, source = {"_load": load}, signals.log.source
+    return made(arm, model, solution, train, validation, residuals, findings, options, source, delays, aligned)
 
 
 def _load_of(model: LinearModel, signals: Signals, threads: int) -> Callable[[Chunk], Array]:

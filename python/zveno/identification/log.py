@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -39,6 +39,7 @@ _IN_MEMORY: Final = 256 << 20  # bytes of a table, above which it goes to a temp
 _COLUMNS: Final = ("int", "uint", "float", "double", "half", "bool", "decimal", "timestamp", "duration")  # of Parquet
 _ROWS: Final = 65536  # of a file read at once
 _NUMBER: Final = 1e100  # whatever is larger is none: squares would overflow
+_SINC: Final = 16  # samples on each side between which efforts are interpolated
 _NOTHING: Final = 1e-100  # squares of what changes by less would vanish
 
 
@@ -591,6 +592,7 @@ class Signals:
     quiet: float | Array = 0.0  # rates below which a joint's effort does not count
     folded: tuple[Any, ...] | None = None
     rates: Callable[[Array, Array], Array] = lambda q, qd: qd  # of the joints, by coordinates
+    delay: Array | None = None  # (n,) of efforts behind coordinates, s: they are put in line
 
     @property
     def count(self) -> int:
@@ -601,19 +603,42 @@ class Signals:
     @property
     def half(self) -> int:
         """Samples that filters need on each side."""
-        return sum(0 if x is None else len(x) // 2 for x in (self.kernels, self.kernel))
+        return sum(0 if x is None else len(x) // 2 for x in (self.kernels, self.kernel)) + self.reach
 
-    def chunks(self, noise: float | Array = 0.0, seed: int = 0) -> Iterator[Chunk]:
-        """All samples in order; with `noise`, of coordinates with so much more of it."""
+    @property
+    def longest_delay(self) -> float:
+        """By which efforts can be put in line, s."""
+        return 0.25 * self.step * (max(span.end - span.begin for span in self.spans) - 2 * self.half)
+
+    @property
+    def reach(self) -> int:
+        """Samples on each side that efforts out of line need."""
+        return 0 if self.delay is None else _SINC + math.ceil(float(np.abs(self.delay).max()) / self.step + 0.5)
+
+    def chunks(
+        self, noise: float | Array = 0.0, seed: int = 0, every: int = 1, fitted: bool = False
+    ) -> Iterator[Chunk]:
+        """All samples in order; with `noise`, of coordinates with so much more of it.
+
+        `every` so many chunks one is given, `fitted` only those that are not kept for validation.
+        """
+        for k, (begin, end, part) in enumerate(self._pieces(fitted)):
+            if k % every == 0:
+                yield self._chunk(begin, end, part, noise, seed)
+
+    def _pieces(self, fitted: bool) -> Iterator[tuple[int, int, int]]:
+        """First and last sample of each chunk, and its part."""
         for span in self.spans:
             first, last = span.begin + self.half, span.end - self.half
             for part, (low, high) in enumerate(
                 ((first, min(last, self.first_validated)), (max(first, self.first_validated), last))
             ):
+                if part and fitted:
+                    break
                 if part:  # on the same raster
                     low += (first - low) % self.stride
                 for begin in range(low, high, self.size * self.stride):
-                    yield self._chunk(begin, min(high, begin + self.size * self.stride), part, noise, seed)
+                    yield begin, min(high, begin + self.size * self.stride), part
 
     def _chunk(self, begin: int, end: int, part: int, noise: float | Array, seed: int) -> Chunk:
         log, stride = self.log, self.stride
@@ -644,7 +669,7 @@ class Signals:
         chunk = Chunk(
             np.array(log.t[begin : last + 1 : stride]), q, qd, qdd, q, None, part, reference, self.kernel, stride
         )
-        use = self.use(near.start, near.stop)
+        use = self._used(near)
         if use is not None and self.kernel is not None:
             use = chunk.reduce(np.where(use, 0.0, 1.0)) == 0
         if np.any(self.quiet):
@@ -652,7 +677,51 @@ class Signals:
                 np.where(np.abs(self.rates(q, qd)) <= self.quiet, 1.0, 0.0)
             )  # part of the window of the filter
             use = slow < 0.2 if use is None else use & (slow < 0.2)
-        return chunk._replace(tau=chunk.reduce(np.array(log.tau[near])), use=use)
+        return chunk._replace(tau=chunk.reduce(self._efforts(near)), use=use)
+
+    def smooth(self) -> Signals:
+        """The same samples behind a low-pass filter, if there is none and stretches without a gap are long enough."""
+        if self.kernel is not None:
+            return self
+        _, cutoff = _cutoff_of(self.log, self.spans, self.step)
+        kernel, stride = _second_filter(cutoff, self.step)
+        needed = len(kernel) + 2 * max(2 * _SINC, self.reach)  # and some to put efforts in line
+        spans = [span for span in self.spans if span.end - span.begin > needed]
+        if not spans:
+            return self
+        return replace(
+            self, kernel=kernel, stride=stride, cutoff=cutoff, spans=spans, size=max(1, 8192 // stride), folded=None
+        )
+
+    def _efforts(self, near: slice) -> Array:
+        """Efforts in line with the coordinates of these samples: tau(t + delay), by a sinc under a Kaiser window."""
+        if self.delay is None:
+            return np.array(self.log.tau[near])
+        reach = self.reach
+        raw = np.array(self.log.tau[near.start - reach : near.stop + reach])
+        found = np.empty((near.stop - near.start, raw.shape[1]))
+        k = np.arange(-_SINC, _SINC + 1)
+        for j, shift in enumerate((self.delay / self.step).tolist()):
+            whole = round(shift)
+            part = k - (shift - whole)
+            h = np.sinc(part) * np.i0(8.0 * np.sqrt(np.maximum(0.0, 1 - (part / (_SINC + 0.5)) ** 2)))
+            first = reach + whole - _SINC
+            found[:, j] = np.correlate(raw[first : first + len(found) + 2 * _SINC, j], h / h.sum(), "valid")
+        return found
+
+    def _used(self, near: slice) -> Mask | None:
+        """Which efforts in line with these samples count: those whose two neighbours do."""
+        if self.delay is None:
+            return self.use(near.start, near.stop)
+        reach = self.reach
+        use = self.use(near.start - reach, near.stop + reach)
+        if use is None:
+            return None
+        found = np.empty((near.stop - near.start, use.shape[1]), dtype=bool)
+        for j, shift in enumerate((self.delay / self.step).tolist()):
+            low, high = (use[reach + k : reach + k + len(found), j] for k in (math.floor(shift), math.ceil(shift)))
+            found[:, j] = low & high
+        return found
 
     def _filtered(self, raw: Array, orders: Sequence[int]) -> list[Array]:
         """Convolutions by Fourier transforms, without the ends that lack neighbours."""
@@ -668,21 +737,91 @@ class Signals:
 class FoldedSignals(Signals):
     """One period, the mean of many, differentiated exactly: chunks of its samples."""
 
-    def chunks(self, noise: float | Array = 0.0, seed: int = 0) -> Iterator[Chunk]:
+    def chunks(
+        self, noise: float | Array = 0.0, seed: int = 0, every: int = 1, fitted: bool = False
+    ) -> Iterator[Chunk]:
         assert self.folded is not None
         t, q, qd, qdd, tau = self.folded
-        for begin in range(0, len(t), self.size):
-            at = slice(begin, begin + self.size)
-            use = self.use(at.start, at.stop)
+        tau = self._in_line(tau)
+        for begin in range(0, len(t), every * self.size):
+            at = slice(begin, min(len(t), begin + self.size))
+            use = self._used(at)
             if np.any(self.quiet):
                 fast = np.abs(self.rates(q[at], qd[at])) > self.quiet
                 use = fast if use is None else use & fast
             yield Chunk(t[at], q[at], qd[at], qdd[at], tau[at], use, 0)  # not filtered
 
     @property
+    def reach(self) -> int:
+        return 0
+
+    @property
     def count(self) -> int:
         assert self.folded is not None
         return len(self.folded[0])
+
+    def smooth(self) -> Signals:
+        """Some periods behind each other, behind a low-pass filter."""
+        assert self.folded is not None
+        _, q, qd, qdd, tau = self.folded
+        P = len(q)
+        _, cutoff = _cutoff_of(self.log, [Span(0, min(P, len(self.log)))], self.step)
+        kernel, stride = _second_filter(cutoff, self.step)
+        beside = -(-(len(kernel) // 2 + _SINC + P // 4 + 2) // P)  # periods on each side
+        many = [np.tile(x, (1 + 2 * beside, 1)) for x in (q, qd, qdd, tau)]
+        t = np.arange(len(many[0]), dtype=np.float64) * self.step
+        log = replace(self.log, t=t, q=many[0], tau=many[3], qd=many[1], qdd=many[2], q_ref=None)
+        known = self.use(0, P)
+        mask = None if known is None else np.tile(known, (1 + 2 * beside, 1))
+        return _OnePeriod(
+            log,
+            self.chain,
+            [Span(beside * P, (beside + 1) * P)],
+            self.step,
+            stride,
+            cutoff,
+            None,
+            kernel,
+            lambda begin, end: None if mask is None else mask[begin:end],
+            len(t),
+            max(1, 4096 // stride),
+            self.quiet,
+            None,
+            self.rates,
+            self.delay,
+        )
+
+    def _in_line(self, tau: Array) -> Array:
+        """tau(t + delay) by its Fourier series."""
+        if self.delay is None:
+            return tau
+        w = 2j * math.pi * np.fft.rfftfreq(len(tau), self.step)[:, None]
+        return np.asarray(np.fft.irfft(np.fft.rfft(tau, axis=0) * np.exp(w * self.delay), len(tau), axis=0))
+
+    def _used(self, near: slice) -> Mask | None:
+        if self.delay is None or (use := self.use(0, self.count)) is None:
+            return self.use(near.start, near.stop)
+        shifts = (self.delay / self.step).tolist()
+        rolled = [np.roll(use[:, j], -math.floor(x)) & np.roll(use[:, j], -math.ceil(x)) for j, x in enumerate(shifts)]
+        return np.stack(rolled, axis=1)[near]
+
+
+@dataclass
+class _OnePeriod(Signals):
+    """One of several periods, whose neighbours are there for filters."""
+
+    @property
+    def longest_delay(self) -> float:
+        return 0.25 * self.step * (self.spans[0].end - self.spans[0].begin)
+
+    @property
+    def count(self) -> int:
+        return -(-(self.spans[0].end - self.spans[0].begin) // self.stride)
+
+    def _pieces(self, fitted: bool) -> Iterator[tuple[int, int, int]]:
+        (span,) = self.spans
+        for begin in range(span.begin, span.end, self.size * self.stride):
+            yield begin, min(span.end, begin + self.size * self.stride), 0
 
 
 def low_pass(cutoff: float, step: float) -> Array:
@@ -722,6 +861,19 @@ def highest_frequency(q: Array, step: float, share: float = 0.999) -> float:
     return float(f[(part > share).argmax(axis=0)].max())
 
 
+def _cutoff_of(log: Log, spans: Sequence[Span], step: float) -> tuple[float, float]:
+    """Highest frequency of a motion, and the cut-off for it: filters of a third of the log at most."""
+    longest = max(spans, key=lambda s: s.end - s.begin)
+    some = np.array(log.q[longest.begin : min(longest.end, longest.begin + (1 << 17))])
+    top = highest_frequency(some, step)
+    return top, min(max(5 * top, 25 / len(some) / step), 0.2 / step)
+
+
+def _second_filter(cutoff: float, step: float) -> tuple[Array, int]:
+    """Of efforts and columns, and every which sample is independent behind it."""
+    return low_pass(cutoff, step)[4:-4, 0], max(1, int(0.5 / (cutoff * step)))
+
+
 def prepare(
     log: Log,
     chain: Chain,
@@ -759,10 +911,7 @@ def prepare(
     kernel: Array | None = None
     stride = 1
     if cutoff is None and (log.qd is None or log.qdd is None):
-        longest = max(spans, key=lambda s: s.end - s.begin)
-        some = np.array(log.q[longest.begin : min(longest.end, longest.begin + (1 << 17))])
-        top = highest_frequency(some, step)
-        cutoff = min(max(5 * top, 25 / len(some) / step), 0.2 / step)  # filters of a third of the log at most
+        top, cutoff = _cutoff_of(log, spans, step)
         findings.append(
             Finding(
                 "note",
@@ -787,8 +936,7 @@ def prepare(
             fail(f"cutoff is {cutoff:g} Hz, expected at most a quarter of the sampling rate: {0.25 / step:.4g} Hz")
         if log.qd is None or log.qdd is None:
             kernels = low_pass(min(2 * cutoff, 0.25 / step), step)
-        kernel = low_pass(cutoff, step)[4:-4, 0]
-        stride = max(1, int(0.5 / (cutoff * step)))
+        kernel, stride = _second_filter(cutoff, step)
     half = sum(0 if x is None else len(x) // 2 for x in (kernels, kernel))
     long = [span for span in spans if span.end - span.begin > 2 * half]
     if not long:

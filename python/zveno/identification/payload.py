@@ -10,12 +10,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import _core
 from .._check import Array, _show, as_choice, as_integer, did_you_mean, failing
 from ..inertial import from_pseudo_inertia, to_body, to_pseudo_inertia
 from ..model.body import Body
-from .fit import NOT, POOR, WELL, Fit, IdentificationWarning, Parameter, Parameters, _processors
+from .delay import delay_findings, find_delays
+from .fit import (
+    NOT,
+    POOR,
+    WELL,
+    Fit,
+    IdentificationWarning,
+    Parameter,
+    Parameters,
+    _align,
+    _delay_of,
+    _processors,
+    _put_in_line,
+)
 from .log import Finding, Log, LogError, prepare, read_log
 from .model import LinearModel, random_states
 from .physical import body_of, coordinates_of, is_physical
@@ -66,6 +80,11 @@ class _Carried:
         self.base_units = tuple(units[k] for k in kept)
         self.count = len(kept)
         self.active = [np.flatnonzero((W[:, j][:, self.kept] != 0).any(axis=0)) for j in range(n)]
+        self._added = [self.extra[k - 10] for k in kept if k >= 10]
+        self.needs_load = False
+
+    def rates(self, q: Array, qd: Array) -> Array:
+        return qd
 
     def _all(self, q: Array, qd: Array, qdd: Array) -> Array:
         W = np.zeros((*q.shape, 10 + len(self.extra)))
@@ -143,6 +162,7 @@ def identify_payload(
     columns: Mapping[str, Any] | None = None,
     units: Mapping[str, str] | None = None,
     rate: float | None = None,
+    delay: ArrayLike | str | None = None,
     threads: int = 0,
 ) -> Payload:
     """Mass, centre of mass and inertia of what a known robot carries.
@@ -161,6 +181,8 @@ def identify_payload(
         `Chain` gets ``viscous, coulomb``.
     cutoff, period, columns, units, rate, threads
         As of `identify`.
+    delay : float or (n,) array, s, or 'estimate', optional
+        As of `identify`; by default that of the `Fit`.
 
     Returns
     -------
@@ -200,8 +222,16 @@ def identify_payload(
     threads = as_integer("identify_payload", "threads", threads, 0, 256) or _processors()
     data = read_log(log, chain, columns=columns, units=units, rate=rate)
     data = Log(data.t, data.q, data.tau, data.qd, data.qdd, data.q_ref, data.source, list(data.findings))
+    if delay is None:
+        delay = robot.options.get("delay", 0.0) if isinstance(robot, Fit) else 0.0
+    wanted = _delay_of(delay, fail, chain.n)
     signals = prepare(data, chain, cutoff=cutoff, period=period, validation=0.0)
     model: Any = _Carried(robot, at, terms)
+    aligned = None
+    if wanted is None:
+        aligned = _align(model, signals, threads)
+    elif wanted.any():
+        _put_in_line(signals, wanted, fail)
     train, _ = factorise(model, signals.chunks(), threads=threads)
     if not train.rows.any():
         raise LogError.none_left("identify_payload", data.findings)
@@ -223,6 +253,11 @@ def identify_payload(
         text = f"{train.rows.sum():,} equations for {model.count} unknowns: the log is too short"
         findings.append(Finding("fault", "log", text))
     covariance = solution.covariance * (max(1.0, float(residuals.inflation.max())) if degrees >= 1 else math.inf)
+    if aligned is None:
+        delays = find_delays(model, signals, threads, None, (solution, residuals))
+        findings += delay_findings(delays, chain.joint_names, "doubt", "; delay='estimate' puts them in line")
+    else:
+        covariance = covariance + aligned.spread_of(covariance)
     values, deviation = np.full(10, math.nan), np.full(10, math.inf)
     inside = model.kept[model.kept < 10]
     values[inside] = solution.values[: len(inside)]

@@ -17,7 +17,7 @@ from .._check import Array
 if TYPE_CHECKING:
     from .model import LinearModel
 
-__all__ = ["Chunk", "Factors", "Solution", "factorise", "in_order", "solve"]
+__all__ = ["Chunk", "Factors", "Solution", "factorise", "in_order", "solve", "widened"]
 
 _UNSEEN: Final = 1e-9  # singular value of columns of unit size, below which the data do not show a combination
 
@@ -254,6 +254,21 @@ def _once(model: LinearModel, factors: Factors, noise: Array) -> Solution:
     if len(missing):
         missing = missing / np.abs(missing).max(axis=1)[:, None]
     return Solution(values, any_solution, covariance, noise, missing, condition, R, leverage, seen)
+
+
+def widened(C: Array, model: LinearModel, factors: Factors, noise: Array, inflation: Array) -> Array:
+    """Covariance C where residuals of joints are correlated in time: C (sum f_j R_j' R_j / s_j^2) C."""
+    if (inflation <= 1.0).all():
+        return C
+    r = model.count
+    finite = np.where(np.isfinite(C), C, 0.0)
+    middle = np.zeros((r, r))
+    for R, active, s, f in zip(factors.R, model.active, noise, inflation, strict=True):
+        W = R[:, :-1] / s
+        middle[np.ix_(active, active)] += f * (W.T @ W)
+    wide = np.asarray(finite @ middle @ finite)
+    np.fill_diagonal(wide, np.where(np.isfinite(np.diag(C)), np.diag(wide), np.inf))
+    return wide
 
 
 def sparse_basis(null: Array) -> Array:
