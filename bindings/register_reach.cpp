@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 #include <structmember.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -69,15 +70,16 @@ void copy_pose(const double* T, double* goal) {
     for (int j = 0; j < 3; ++j) R[3 * i + j] = T[4 * i + j];
   }
   for (int pass = 0; pass < 2; ++pass) {
-    double out[9];
+    double G[9], out[9], change = 0;  // G = R'R
+    for (int k = 0; k < 3; ++k)
+      for (int j = 0; j < 3; ++j) G[3 * k + j] = R[k] * R[j] + R[3 + k] * R[3 + j] + R[6 + k] * R[6 + j];
     for (int i = 0; i < 3; ++i)
       for (int j = 0; j < 3; ++j) {
         double sum = 1.5 * R[3 * i + j];
-        for (int k = 0; k < 3; ++k) sum -= 0.5 * R[3 * i + k] * (R[k] * R[j] + R[3 + k] * R[3 + j] + R[6 + k] * R[6 + j]);
+        for (int k = 0; k < 3; ++k) sum -= 0.5 * R[3 * i + k] * G[3 * k + j];
         out[3 * i + j] = sum;
+        change = std::max(change, std::fabs(sum - R[3 * i + j]));
       }
-    double change = 0;
-    for (int i = 0; i < 9; ++i) change = std::fmax(change, std::fabs(out[i] - R[i]));
     if (!(change < 1e-6) || change < 1e-15) break;  // far from a rotation: left for the check; or one already
     std::copy_n(out, 9, R);
   }
