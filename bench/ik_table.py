@@ -3,10 +3,11 @@
 python bench/ik_table.py [--targets N] [--cpp] [--peers PYTHON]
 
 Targets are poses of random configurations inside of the limits, first starts are other random ones. Times are means
-over the targets, of the processor, in one run, the engines one after another on one thread; on a shared machine compare
-ratios. Success: 1e-6 m and 1e-6 rad, inside of the limits. --cpp builds bench/cpp/ik_pinocchio.cpp (damped least
-squares with restarts, Pinocchio's usual form). --peers, perhaps several times: an interpreter that has roboticstoolbox,
-EAIK or ssik, each is timed where it is found; they are not needed.
+over the targets, of the processor, in one run, the engines one after another on one thread. A machine that others use
+is now faster, now slower: numeric solutions take turns with Pinocchio's, and the median of the ratios is shown.
+Success: 1e-6 m and 1e-6 rad, inside of the limits. --cpp builds bench/cpp/ik_pinocchio.cpp (damped least squares with
+restarts, Pinocchio's usual form). --peers, perhaps several times: an interpreter that has roboticstoolbox, EAIK or ssik, each is
+timed where it is found; they are not needed.
 """
 
 from __future__ import annotations
@@ -36,15 +37,16 @@ ARMS: dict[str, Callable[[], zv.Chain]] = {
 }
 SINGLES = 2000
 PASSES = 3  # after a first one
+TURNS = 9
 
 
-def mean_time(work: Callable[[], Any], count: int) -> float:
+def mean_time(work: Callable[[], Any], count: int, passes: int = PASSES) -> float:
     """Microseconds of the processor for one of `count` targets, mean over all passes."""
     work()
     began = time.process_time()
-    for _ in range(PASSES):
+    for _ in range(passes):
         work()
-    return 1e6 * (time.process_time() - began) / (PASSES * count)
+    return 1e6 * (time.process_time() - began) / (passes * count)
 
 
 def numeric(chain: zv.Chain) -> Callable[..., Any]:
@@ -62,6 +64,14 @@ def numeric(chain: zv.Chain) -> Callable[..., Any]:
     return solve
 
 
+def works(chain: zv.Chain, count: int) -> list[tuple[Callable[[], Any], int]]:
+    """The numeric method for targets one by one and for all at once, with the number of targets."""
+    link, solve = arms.tip(chain), numeric(chain)
+    T, q0 = chain.pose(arms.uniform(chain, count, 1), link), arms.uniform(chain, count, 2)
+    few = list(zip(T[:SINGLES], q0[:SINGLES], strict=True))
+    return [(lambda: [solve(*pair) for pair in few], len(few)), (lambda: solve(T, q0), count)]
+
+
 def rows(count: int) -> Iterator[tuple[str, ...]]:
     """Arm, method, microseconds of one call and in a batch, success, iterations."""
     for name, make in ARMS.items():
@@ -69,10 +79,8 @@ def rows(count: int) -> Iterator[tuple[str, ...]]:
         link = arms.tip(chain)
         T, q0 = chain.pose(arms.uniform(chain, count, 1), link), arms.uniform(chain, count, 2)
         few = list(zip(T[:SINGLES], q0[:SINGLES], strict=True))
-        solve = numeric(chain)
-        _, status, _, iterations, _ = solve(T, q0)
-        batch = mean_time(lambda solve=solve, T=T, q0=q0: solve(T, q0), count)
-        one = mean_time(lambda solve=solve, few=few: [solve(T, q0) for T, q0 in few], len(few))
+        _, status, _, iterations, _ = numeric(chain)(T, q0)
+        one, batch = (mean_time(call, size) for call, size in works(chain, count))
         yield (
             name,
             "numeric",
@@ -132,7 +140,12 @@ def pinocchio_rows(count: int, folder: Path) -> Iterator[tuple[str, ...]]:
     for name, make in ARMS.items():
         path = folder / "arm.txt"
         write(make(), count, path)
-        told = subprocess.run([program, path], check=True, text=True, stdout=subprocess.PIPE).stdout.split()
+        work = works(make(), count)
+        ratios = []
+        for _ in range(TURNS):
+            told = subprocess.run([program, path], check=True, text=True, stdout=subprocess.PIPE).stdout.split()
+            ratios.append([float(told[0]) / mean_time(call, size, 1) for call, size in work])
+        one, batch = np.median(ratios, axis=0)
         yield (
             name,
             f"Pinocchio {pin.__version__} CLIK, C++",
@@ -140,6 +153,7 @@ def pinocchio_rows(count: int, folder: Path) -> Iterator[tuple[str, ...]]:
             "",
             f"{100 * float(told[1]):.3f} %",
             told[2],
+            f"{one:.1f}, batch {batch:.0f}",
         )
 
 
@@ -217,7 +231,7 @@ def main() -> None:
         "--peers", metavar="PYTHON", action="append", default=[], help="interpreter with other libraries"
     )
     options = parser.parse_args()
-    print("| arm | method | one call, us | in a batch, us | success | iterations |\n|---|---|---|---|---|---|")
+    print("| arm | method | one call, us | in a batch, us | success | iterations | times faster |\n" + "|---" * 7 + "|")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         tables = [rows(options.targets)]
@@ -226,7 +240,7 @@ def main() -> None:
         tables += [peer_rows(min(options.targets, 2000), python, folder) for python in options.peers]
         for table in tables:
             for row in table:
-                print("|", " | ".join(row), "|", flush=True)
+                print("|", " | ".join([*row, ""][:7]), "|", flush=True)
 
 
 if __name__ == "__main__":
