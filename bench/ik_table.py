@@ -6,8 +6,8 @@ Targets are poses of random configurations inside of the limits, first starts ar
 over the targets, of the processor, in one run, the engines one after another on one thread. A machine that others use
 is now faster, now slower: numeric solutions take turns with Pinocchio's, and the median of the ratios is shown.
 Success: 1e-6 m and 1e-6 rad, inside of the limits. --cpp builds bench/cpp/ik_pinocchio.cpp (damped least squares with
-restarts, Pinocchio's usual form). --peers, perhaps several times: an interpreter that has roboticstoolbox, EAIK or ssik, each is
-timed where it is found; they are not needed.
+restarts, Pinocchio's usual form). --peers, perhaps several times: an interpreter that has roboticstoolbox, EAIK or
+ssik, each is timed where it is found; they are not needed.
 """
 
 from __future__ import annotations
