@@ -232,6 +232,16 @@ def test_stores_that_cannot_be_used_are_refused(tmp_path):
             Campaign.load(tmp_path / "out")
 
 
+def test_a_chunk_that_cannot_be_written_is_named(tmp_path):
+    run(job(n=20), docking_runner.run, threads=1, chunk=10, store=tmp_path / "out")
+    (chunk,) = (tmp_path / "out").glob("chunk-000001.*")
+    chunk.unlink()
+    chunk.mkdir()
+    again = pytest.warns(SimulationWarning, match=f"{chunk.name} is done again")
+    with again, pytest.raises(OSError, match=rf"campaign: .*{chunk.name}.* cannot be written: ."):
+        run(job(n=20), docking_runner.run, threads=1, chunk=10, store=tmp_path / "out")
+
+
 def test_unwritable_store_is_refused_before_any_run():
     counted = Counted()
     with pytest.raises(OSError, match=r"campaign: store .* cannot be made"):
@@ -321,6 +331,11 @@ def test_sobol_indices_are_refused_where_the_sample_does_not_allow_them(whole):
     found = whole.sobol_indices("captured")
     assert found.total is None
     assert dict(zip(found.factors, found.first, strict=True))["offset"] > 0.1
+
+
+def test_one_run_has_no_variance_to_explain():
+    with pytest.raises(ValueError, match="one run has no variance"):
+        run(job(n=1), docking_runner.run, threads=1).sobol_indices("captured")
 
 
 def test_total_indices_of_a_saltelli_design():

@@ -942,6 +942,8 @@ class Campaign:
             if usable.mean() < _FEWEST:
                 share = f"{100 * usable.mean():.3g} %"
                 fail(f"only {share} of the runs were captured; what is known of those says too little about all")
+        if np.count_nonzero(usable) < 2:
+            fail("one run has no variance to explain: take more")
         values = np.asarray(self.column(quantity), float)
         if self.design == "saltelli":
             return self._total_indices(quantity, values, usable)

@@ -120,15 +120,19 @@ class Store:
         about |= {"seed": self.head["seed"], "scenario": self.head["scenario_hash"], "digest": _digest(columns)}
         parquet = find_spec("pyarrow") is not None
         name = f"chunk-{number:06d}.{'parquet' if parquet else 'npz'}"
-        with replacing(os.path.join(self.path, name)) as file:
-            if parquet:
-                pa, pq = (import_module(name) for name in ("pyarrow", "pyarrow.parquet"))
-                table = pa.table({key: _arrow(values) for key, values in columns.items()})
-                table = table.replace_schema_metadata({"zveno": json.dumps(about)})
-                pq.write_table(table, file, write_page_checksum=True)
-            else:
-                arrays: dict[str, Any] = {"about": np.array(json.dumps(about)), **columns}
-                np.savez_compressed(file, **arrays)
+        try:
+            with replacing(os.path.join(self.path, name)) as file:
+                if parquet:
+                    pa, pq = (import_module(name) for name in ("pyarrow", "pyarrow.parquet"))
+                    table = pa.table({key: _arrow(values) for key, values in columns.items()})
+                    table = table.replace_schema_metadata({"zveno": json.dumps(about)})
+                    pq.write_table(table, file, write_page_checksum=True)
+                else:
+                    arrays: dict[str, Any] = {"about": np.array(json.dumps(about)), **columns}
+                    np.savez_compressed(file, **arrays)
+        except OSError as error:
+            text = f"campaign: {_show(os.path.join(self.path, name))} cannot be written: {error.strerror or error}"
+            raise type(error)(error.errno, text) from None
         other = os.path.join(self.path, f"chunk-{number:06d}.{'npz' if parquet else 'parquet'}")
         with contextlib.suppress(OSError):
             os.unlink(other)  # of an installation with other libraries, and damaged: else it had not been done again
