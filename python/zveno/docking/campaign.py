@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import warnings
@@ -557,7 +558,8 @@ class Campaign:
                     continue
                 except DamagedError as error:
                     _warn(f"campaign: {os.path.basename(files[number])} is done again: {error}")
-                    os.unlink(files[number])
+                    with contextlib.suppress(OSError):  # what cannot be removed cannot be replaced, which is said then
+                        os.unlink(files[number])
             todo.append((number, number * self._chunk, count))
         return todo
 

@@ -131,7 +131,7 @@ class Store:
                     arrays: dict[str, Any] = {"about": np.array(json.dumps(about)), **columns}
                     np.savez_compressed(file, **arrays)
         except OSError as error:
-            text = f"campaign: {_show(os.path.join(self.path, name))} cannot be written: {error.strerror or error}"
+            text = f"campaign: {name} in {_show(self.path)} cannot be written: {error.strerror or error}"
             raise type(error)(error.errno, text) from None
         other = os.path.join(self.path, f"chunk-{number:06d}.{'npz' if parquet else 'parquet'}")
         with contextlib.suppress(OSError):
