@@ -203,6 +203,8 @@ def delay_margin(
         refuse_other_size(compensations, 6, fail)
         delay, frequency = loop_of(matrices, lags, robots, compensations).margin()
         return DelayMargin(float(delay), float(frequency))
+    if hasattr(mass, "margin"):
+        fail(f"mass is a {type(mass).__name__}, expected numbers; a rig has its own: rig.margin()")
     if mass is None or stiffness is None:
         fail("mass and stiffness are missing, expected them or a hexapod")
     if np.ndim(mass) < 2:
