@@ -89,8 +89,9 @@ class LanesMotion : public HexMotion {
     for (const LegGroup& group : hexapod.groups()) {
       const LegCalls calls = calls_of<Packed>(group.type, group.symmetric, plan_.base);
       for (int at = 0; at < group.count; at += kLanes) {
-        LegPack pack{calls, group.params.number + at, {}, std::vector<CacheLine>(calls.lines)};
         const int end = std::min({group.count, kLegs, at + kLanes});  // kLegs: what a compiler does not know
+        const int actuated = hexapod.chain(group.legs[at]).actuated;
+        LegPack pack{calls, group.params.number + at, {}, end - at, actuated, std::vector<CacheLine>(calls.lines)};
         for (int l = 0; l < kLanes; ++l) pack.legs[l] = kLegs + l;
         for (int k = at; k < end; ++k) pack.legs[k - at] = group.legs[k];
         packs_.push_back(std::move(pack));
@@ -104,10 +105,14 @@ class LanesMotion : public HexMotion {
     for (int i = 18; i < kInput; ++i) wide_[i] = plan_.base == BaseKind::still ? 0.0 : s_.input()[i];
   }
 
-  bool close(const double* r, const double* R, const double* u, const double* start) override {
-    std::copy_n(r, 3, s_.r), std::copy_n(R, 9, s_.R), std::copy_n(u, 6, s_.u);
+  bool close(const double* r, const double* R, const double* u, const double* start, bool all) override {
+    // number by number, as they were written: a block of them would wait for the last
     ZVENO_UNROLL
-    for (int i = 0; i < 18; ++i) wide_[i] = s_.input()[i];
+    for (int i = 0; i < 3; ++i) wide_[i] = s_.r[i] = r[i];
+    ZVENO_UNROLL
+    for (int i = 0; i < 9; ++i) wide_[3 + i] = s_.R[i] = R[i];
+    ZVENO_UNROLL
+    for (int i = 0; i < 6; ++i) wide_[12 + i] = s_.u[i] = u[i];
     bool fine = true;
     for (LegPack& pack : packs_) {
       Packed measure[4], way, rates[kPlaces];
@@ -116,23 +121,24 @@ class LanesMotion : public HexMotion {
       fine &= all_above(measure, 4, kTinySquare);
       keep(share_, pack);
       pack.calls.driven(pack.held.data(), way, rates);
-      take_rows(rates, pack.legs, rate);
-      for (int l = 0; l < kLanes; ++l) positions_[pack.legs[l]] = way[l];
+      if (all) take_rows(rates, pack.legs, rate);
+      const Packed& driven = rates[pack.actuated];
+      for (int l = 0; l < pack.count; ++l) position[pack.legs[l]] = way[l], speed[pack.legs[l]] = driven[l];
     }
     if (hexapod_.has_custom()) return fine && close_custom(start);
-    std::copy_n(positions_, kLegs, position);
     factor();
     return fine;
   }
 
-  bool finish(const double (*tau)[kPlaces], const double* wrench, Extent extent) override {
+  bool finish(const double (*tau)[kPlaces], bool driven, const double* wrench, Extent extent) override {
     const bool whole = extent == Extent::whole, joints = extent != Extent::brief;
-    std::copy_n(wrench, 6, s_.wrench);
+    ZVENO_UNROLL
+    for (int i = 0; i < 6; ++i) s_.wrench[i] = wrench[i];
     for (LegPack& pack : packs_) {
       const double* lane[kLanes];
       for (int l = 0; l < kLanes; ++l) lane[l] = tau[pack.legs[pack.legs[l] < kLegs ? l : 0]];
       Packed forces[kPlaces], *right = place_of(right_, pack);
-      for (int j = 0; j < kPlaces; ++j) forces[j] = Packed::across(lane, j);
+      for (int j = 0; j < kPlaces; ++j) forces[j] = driven && j != pack.actuated ? Packed(0.0) : Packed::across(lane, j);
       pack.calls.drive(forces, pack.held.data(), right);
       keep(right_, pack);
     }
@@ -174,7 +180,7 @@ class LanesMotion : public HexMotion {
   struct LegPack {
     LegCalls calls;
     const double* params;
-    int legs[kLanes];
+    int legs[kLanes], count, actuated;
     std::vector<CacheLine> held;
   };
   static Rows rows_of(const double* base) {
@@ -221,10 +227,10 @@ class LanesMotion : public HexMotion {
         custom_[k].rates(s_.u, ring.w);
         custom_[k].write(x);
         std::copy_n(x + 4, kPlaces, rate[k]);
-        positions_[k] = x[hexapod_.chain(k).actuated];
+        position[k] = x[hexapod_.chain(k).actuated];
+        speed[k] = rate[k][hexapod_.chain(k).actuated];
       }
     });
-    std::copy_n(positions_, kLegs, position);
     return fine;
   }
 
@@ -313,7 +319,6 @@ class LanesMotion : public HexMotion {
   Table<kMomenta> momenta_ = {};
   Loaded outcome_[kMostPacks] = {};
   bool ordered_;  // all legs of one structure
-  double positions_[kRows];
   CustomLeg custom_[kLegs];
 };
 

@@ -20,18 +20,19 @@ class HexMotion {
   // another motion of a base that was made to move
   virtual void move_base(const double* base) = 0;
   // Closes the legs for a ring at r, R (row major) with u = [v; w in ring axes]. start: kLegs x joints() coordinates where
-  // custom legs begin, nullptr: their own. False: a leg does not close; run_hexapod says why.
-  virtual bool close(const double* r, const double* R, const double* u, const double* start) = 0;
+  // custom legs begin, nullptr: their own. all: rates of all joints, not of the actuated ones alone. False: a leg does not
+  // close; run_hexapod says why.
+  virtual bool close(const double* r, const double* R, const double* u, const double* start, bool all) = 0;
   // How much is wanted: u' and the load on the base; accelerations of the joints too; and coordinates, reactions, momentum,
   // energies
   enum class Extent { brief, joints, whole };
-  // Accelerations for the forces of the joints, once after each close(). False: a number is not finite, or the mechanism is
-  // singular.
-  virtual bool finish(const double (*tau)[kPlaces], const double* wrench, Extent extent) = 0;
+  // Accelerations for the forces of the joints, once after each close(); driven: those of passive joints are zero. False: a
+  // number is not finite, or the mechanism is singular.
+  virtual bool finish(const double (*tau)[kPlaces], bool driven, const double* wrench, Extent extent) = 0;
 
   // after close()
-  double position[kLegs];       // of the actuated joints
-  double rate[kRows][kPlaces];  // of all joints
+  double position[kLegs], speed[kLegs];  // of the actuated joints
+  double rate[kRows][kPlaces];           // all: of all joints
   // after finish()
   double acceleration[6], load[8];  // u'; on the base about its origin, base axes
   double joint_acceleration[kRows][kPlaces];

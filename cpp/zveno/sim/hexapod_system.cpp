@@ -151,14 +151,16 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
   }
   const bool custom = hexapod_->has_custom();
   holder_ = nullptr;
-  if (!motion_->close(y + kR, e.R, y + kU, custom ? last_p_.data() : nullptr)) return explain(y, e);
-  if (!setup_.tau.empty()) {
+  const bool driven = setup_.tau.empty();  // no forces but those of the drives
+  if (!motion_->close(y + kR, e.R, y + kU, custom ? last_p_.data() : nullptr, !driven || detail != Detail::stage))
+    return explain(y, e);
+  if (!driven) {
     const double* row = held_row(setup_.tau, static_cast<std::size_t>(kLegs * nj_), step);
     for (int k = 0; k < kLegs; ++k) std::copy_n(row + k * nj_, nj_, e.tau[k]);
   }
   for (int k = 0; k < kLegs; ++k) {
     e.p[k] = angle_[k][actuated_[k]] ? unwrapped(motion_->position[k], last_actuated_[k]) : motion_->position[k];
-    e.v[k] = motion_->rate[k][actuated_[k]];
+    e.v[k] = motion_->speed[k];
   }
   double force[kLegs], more[kLegs];
   if (drives_.any()) drives_->forces(t, e.p, e.v, y + kZ, e.rate.data() + kZ, force);
@@ -166,7 +168,7 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
   if (drives_.any() || setup_.forces)
     for (int k = 0; k < kLegs; ++k) {
       double& tau = e.tau[k][actuated_[k]];
-      if (setup_.tau.empty()) tau = 0;
+      if (driven) tau = 0;
       if (drives_.any()) tau += force[k];
       if (setup_.forces) tau += more[k];
     }
@@ -182,26 +184,26 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
   }
   using Extent = HexMotion::Extent;
   const Extent extent = whole ? Extent::whole : detail == Detail::stage ? Extent::brief : Extent::joints;
-  if (!motion_->finish(e.tau, e.wrench, extent)) return explain(y, e);
+  if (!motion_->finish(e.tau, driven, e.wrench, extent)) return explain(y, e);
   holder_ = &e;
   whole_ = whole;
 
   double* rate = e.rate.data();
   const double *v = y + kU, *w = y + kU + 3, *f = e.wrench, *load = motion_->load;
-  std::copy_n(v, 3, rate + kR);
+  for (int i = 0; i < 3; ++i) rate[kR + i] = v[i];
   product(y + kQ, 0.0, 0.5 * w[0], 0.5 * w[1], 0.5 * w[2], rate + kQ);
-  std::copy_n(motion_->acceleration, 6, rate + kU);
+  for (int i = 0; i < 6; ++i) rate[kU + i] = motion_->acceleration[i];
   for (int i = 0; i < 3; ++i) {
     rate[kMomentum + i] = f[i] - load[i] + mass_ * hexapod_->gravity()[i];
     rate[kMomentum + 3 + i] = -load[3 + i];
   }
   add(rate + kMomentum + 3, cross(vector(y + kR), vector(f)) + rotated(e.R, f + 3));
   if (hexapod_->has_gravity()) add(rate + kMomentum + 3, cross(vector(y + kMoment), hexapod_->gravity()));
-  std::copy_n(y + kMomentum, 3, rate + kMoment);
+  for (int i = 0; i < 3; ++i) rate[kMoment + i] = y[kMomentum + i];
   double power = 0, legs = 0;
   for (int i = 0; i < 6; ++i) power += f[i] * y[kU + i];
   for (int k = 0; k < kLegs; ++k) {
-    if (setup_.tau.empty())
+    if (driven)
       legs += e.tau[k][actuated_[k]] * e.v[k];
     else
       for (int j = 0; j < kPlaces; ++j) legs += e.tau[k][j] * motion_->rate[k][j];
@@ -219,8 +221,8 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
 
 // the numbers of a state that was evaluated in brief, or long ago
 void HexapodSystem::complete(const double* y, const Stage& e) {
-  motion_->close(y + kR, e.R, y + kU, hexapod_->has_custom() ? last_p_.data() : nullptr);
-  motion_->finish(e.tau, e.wrench, HexMotion::Extent::whole);
+  motion_->close(y + kR, e.R, y + kU, hexapod_->has_custom() ? last_p_.data() : nullptr, true);
+  motion_->finish(e.tau, setup_.tau.empty(), e.wrench, HexMotion::Extent::whole);
   holder_ = &e;
   whole_ = true;
 }
