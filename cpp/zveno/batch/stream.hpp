@@ -47,6 +47,14 @@ inline void copy_vectors(const double* from, std::ptrdiff_t count, double* to, b
 #endif
 }
 
+// so many numbers in whole aligned vectors, to be copied; generated code reads this, see Program
+struct Vectors {
+  const double* from;
+  double* to;
+  std::ptrdiff_t count;
+};
+inline void copy_vectors(const Vectors& v, bool past) { copy_vectors(v.from, v.count, v.to, past); }
+
 // Numbers that follow each other in memory, given piece by piece: what does not fill a vector waits for what follows. Half
 // a line written at the end of a piece would wait for the other half to be read.
 class InOrder {
@@ -57,15 +65,15 @@ class InOrder {
     std::copy_n(waiting_, kWholeVector, piece);
     return piece + offset_;
   }
-  // so many numbers are there
-  void pass_on(const double* piece, std::ptrdiff_t count, double* to, bool past) {
+  // so many numbers are there: what the caller has to copy before the piece is written again
+  Vectors pass_on(const double* piece, std::ptrdiff_t count, double* to) {
     const std::ptrdiff_t end = offset_ + count, from = count_ == offset_ ? 0 : kWholeVector;
     if (from) std::copy(piece + offset_, piece + std::min(end, from), to);
     const std::ptrdiff_t whole = std::max(from, end / kWholeVector * kWholeVector);
     rest_ = to + (whole - offset_);
-    copy_vectors(piece + from, whole - from, to + (from - offset_), past);
     count_ = static_cast<int>(std::max<std::ptrdiff_t>(end - whole, 0));
     std::copy_n(piece + whole, kWholeVector, waiting_);
+    return {piece + from, to + (from - offset_), whole - from};
   }
   // nothing follows, or not after these
   void finish() {
