@@ -246,7 +246,7 @@ def test_rows_pass_the_caches_whole_wherever_they_are_put_and_around_those_that_
     f = chain.compile("derivatives")
     states = 7003  # of 75 numbers: more than 4 MB
     q, qd, qdd = random_state(rng, chain, (states,))
-    want = chain.derivatives(q, qd, qdd)
+    want = chain.derivatives(q, qd, qdd, method=f.options["method"])
     bad = np.unique([0, 9, 17, 24, 31, 250, states - 1, *rng.integers(0, states, 5)])
     for given in (bad[:0], bad):
         q[given] = np.nan
@@ -261,7 +261,7 @@ def test_rows_pass_the_caches_whole_wherever_they_are_put_and_around_those_that_
         good = np.setdiff1d(np.arange(states), given)
         for got, whole, x, inside in zip(out, want, room, inner, strict=True):
             assert np.isnan(got[given]).all()
-            assert got[good].tobytes() == whole[good].tobytes()
+            assert np.array_equal(got[good], whole[good])
             inside[:] = 7.0
             assert (x == 7.0).all()
 

@@ -128,6 +128,8 @@ def assert_computes(graph, seed=0, code=None, **arithmetic):
 
 def assembly(graph, lanes, **options):
     text = ir(graph, lanes=lanes, name="f", **options)
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
     with llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
         module.verify()
         return machine._target(llvm).emit_assembly(module)

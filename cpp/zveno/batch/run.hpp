@@ -38,8 +38,8 @@ struct Results {
     for (int k = 0; k < count; ++k) out[k] = rows.out[k], size[k] = out[k] ? output_size(job, k) : 0;
   }
   double* row(int k, std::ptrdiff_t i) const { return out[k] ? out[k] + i * size[k] : nullptr; }
-  // rows: of the whole call
-  void prepare(std::ptrdiff_t rows, Scratch& scratch) {
+  // rows: of the whole call; kept out of the loop that follows, in which everything else shall find its place
+  ZVENO_APART void prepare(std::ptrdiff_t rows, Scratch& scratch) {
     std::ptrdiff_t numbers = 0;
     for (int k = 0; k < count; ++k) numbers += size[k];
     past = rows > kStreamed / (static_cast<std::ptrdiff_t>(sizeof(double)) * std::max<std::ptrdiff_t>(numbers, 1));
@@ -71,7 +71,7 @@ struct Results {
       if (staged[k]) {
         double* const to = order[k].begin(stage[k], first);
         scatter(in[k], static_cast<int>(n), static_cast<int>(rows), [=](int l) { return to + l * n; });
-        const Vectors vectors = order[k].pass_on(stage[k], rows * n, first);
+        const Vectors vectors = order[k].pass_on(stage[k], rows * n, first, later);
         if (later && vectors.count == kLanes * n)
           held[holding++] = vectors;
         else
@@ -84,15 +84,15 @@ struct Results {
         scatter(in[k], static_cast<int>(n), static_cast<int>(rows), [=](int l) { return first + l * n; });
       if (n <= kFew && !all_finite_lanes(in[k], n)) return false;
     }
-    if (holding < all) copy_held();
+    if (holding && holding < all) copy_held();
     return true;
   }
-  void copy_held() {
+  ZVENO_COLD void copy_held() {
     while (holding) copy_vectors(held[--holding], past);
   }
   // no rows follow, or not after these
   void finish() {
-    copy_held();
+    if (holding) copy_held();
     for (int k = 0; order && k < count; ++k) order[k].finish();
   }
   void blank(std::ptrdiff_t i) const {

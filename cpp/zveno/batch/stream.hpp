@@ -62,28 +62,30 @@ class InOrder {
   // where to put the next numbers, of which the first goes to `to`, in a piece of aligned memory with room for a vector more
   double* begin(double* piece, double* to) {
     offset_ = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(double) % kWholeVector);
-    std::copy_n(waiting_, kWholeVector, piece);
+    std::copy_n(rest_, kWholeVector, piece);
     return piece + offset_;
   }
-  // so many numbers are there: what the caller has to copy before the piece is written again
-  Vectors pass_on(const double* piece, std::ptrdiff_t count, double* to) {
+  // So many numbers are there: what the caller has to copy before the piece is written again. own: nobody else writes it,
+  // and the rest waits there. Read so soon after it was written in parts it would hold up what follows.
+  Vectors pass_on(const double* piece, std::ptrdiff_t count, double* to, bool own) {
     const std::ptrdiff_t end = offset_ + count, from = count_ == offset_ ? 0 : kWholeVector;
     if (from) std::copy(piece + offset_, piece + std::min(end, from), to);
     const std::ptrdiff_t whole = std::max(from, end / kWholeVector * kWholeVector);
-    rest_ = to + (whole - offset_);
+    rest_to_ = to + (whole - offset_);
     count_ = static_cast<int>(std::max<std::ptrdiff_t>(end - whole, 0));
-    std::copy_n(piece + whole, kWholeVector, waiting_);
+    rest_ = own ? piece + whole : std::copy_n(piece + whole, kWholeVector, waiting_) - kWholeVector;
     return {piece + from, to + (from - offset_), whole - from};
   }
   // nothing follows, or not after these
   void finish() {
-    std::copy_n(waiting_, count_, rest_);
+    std::copy_n(rest_, count_, rest_to_);
     count_ = 0;
   }
 
  private:
   alignas(64) double waiting_[kWholeVector] = {};
-  double* rest_ = nullptr;
+  const double* rest_ = waiting_;
+  double* rest_to_ = nullptr;
   int count_ = 0, offset_ = 0;
 };
 
