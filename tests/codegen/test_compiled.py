@@ -248,19 +248,19 @@ def test_rows_pass_the_caches_whole_wherever_they_are_put_and_around_those_that_
     q, qd, qdd = random_state(rng, chain, (states,))
     want = chain.derivatives(q, qd, qdd, method=f.options["method"])
     bad = np.unique([0, 9, 17, 24, 31, 250, states - 1, *rng.integers(0, states, 5)])
-    for given in (bad[:0], bad):
-        q[given] = np.nan
-        qdd[given[::2]] = 1e308  # or too large for a result
-        q[given[::2]] = 1.0
+    for failing in (bad[:0], bad):
+        q[failing] = np.nan
+        qdd[failing[::2]] = 1e308  # or too large for a result
+        q[failing[::2]] = 1.0
         room = [np.full(states * 25 + 32, 7.0) for _ in want]
         inner = [x[8 + s :][: states * 25] for x, s in zip(room, shifts, strict=True)]
         out = tuple(x.reshape(states, 5, 5) for x in inner)
         status = np.full(states, 9, np.int16)
         f(q, qd, qdd, out=out, on_error="nan", status=status, threads=threads)
-        assert np.array_equal(np.flatnonzero(status), given)
-        good = np.setdiff1d(np.arange(states), given)
+        assert np.array_equal(np.flatnonzero(status), failing)
+        good = np.setdiff1d(np.arange(states), failing)
         for got, whole, x, inside in zip(out, want, room, inner, strict=True):
-            assert np.isnan(got[given]).all()
+            assert np.isnan(got[failing]).all()
             assert np.array_equal(got[good], whole[good])
             inside[:] = 7.0
             assert (x == 7.0).all()

@@ -256,11 +256,8 @@ def test_long_code_is_cut_into_parts(monkeypatch):
 X86 = platform.machine().lower() in ("x86_64", "amd64")
 
 
-@pytest.mark.parametrize("whole", [10_000, 15])
 @pytest.mark.parametrize("rows", [(1,), (9, 40), (33, 2, 5)])
-def test_rows_are_passed_on_on_the_way(monkeypatch, whole, rows):
-    monkeypatch.setattr(machine, "WHOLE", whole)
-    monkeypatch.setattr(machine, "PART", 10)
+def test_rows_are_passed_on_on_the_way(rows):
     graph = sample()
     code = compile_graph(graph, name="f", rows=rows)
     assert bool(code.passing) == X86
@@ -270,7 +267,8 @@ def test_rows_are_passed_on_on_the_way(monkeypatch, whole, rows):
     want, got = (packed([np.full((x.size, LANES), np.nan) for x in graph.outputs]) for _ in range(2))
     call(code.vector, inputs, want)
     rng = np.random.default_rng(0)
-    source, target = packed([rng.normal(size=(n, LANES)) for n in rows]), packed([np.zeros((n + 2, LANES)) for n in rows])
+    source = packed([rng.normal(size=(n, LANES)) for n in rows])
+    target = packed([np.zeros((n + 2, LANES)) for n in rows])
     table = [y for a, b in zip(source, target, strict=True) for y in (a.ctypes.data, b.ctypes.data + 8 * LANES, 0)]
     pointers = [(ctypes.c_void_p * len(xs))(*(x.ctypes.data for x in xs)) for xs in (inputs, got)]
     ctypes.CFUNCTYPE(None, *3 * [ctypes.c_void_p])(code.passing)(*pointers, (ctypes.c_void_p * len(table))(*table))
@@ -278,6 +276,13 @@ def test_rows_are_passed_on_on_the_way(monkeypatch, whole, rows):
     for a, b in zip(source, target, strict=True):
         assert np.array_equal(b[1:-1], a)
         assert not b[0].any() and not b[-1].any()
+
+
+def test_code_of_several_parts_passes_nothing_on(monkeypatch):
+    assert not compile_graph(sample(), name="f").passing
+    monkeypatch.setattr(machine, "WHOLE", 5)
+    monkeypatch.setattr(machine, "PART", 5)
+    assert not compile_graph(sample(), name="f", rows=(9, 40)).passing
 
 
 def test_copies_keep_their_distance():

@@ -15,9 +15,8 @@ namespace zveno {
 
 // results of so many numbers are checked while their stores drain; more of them leave the fastest cache before that
 constexpr std::ptrdiff_t kFew = 64;
-// Rows of more numbers than kShortRow are written piece by piece, with eight lanes eight rows at a time, which the next cache
-// takes badly; lanes of rows of so many numbers fit the fastest cache, and go from there in order. Four lanes lose a tenth by
-// it
+// Rows longer than kShortRow are written piece by piece, with eight lanes eight rows at a time, which the next cache takes
+// badly; lanes of rows of so many numbers fit the fastest cache, and go from there in order. Four lanes lose a tenth by it.
 constexpr std::ptrdiff_t kLongestStaged = 256;
 
 // Where the results of rows stand.
@@ -29,9 +28,10 @@ struct Results {
   double* stage[kMostOutputs];     // one place for all: less of it leaves the fastest cache; or one for each
   InOrder* order = nullptr;        // of staged results, each
   bool past = false;               // the caches
-  bool later = false;              // they go there while the next rows are computed, see Program; of each a place in `held`
+  // Staged rows of all lanes are held until the next ones are computed, see Program; asked for before prepare().
+  bool later = false;
   Vectors* held = nullptr;
-  int holding = 0, all = 0;  // staged results that wait there, and all of them
+  int holding = 0, all = 0;  // so many of them, of all staged results
 
   template <class J>
   Results(const J& job, const Rows& rows) : count(output_count(job)) {
@@ -58,7 +58,7 @@ struct Results {
     order = scratch.take<InOrder>(count);
     for (int k = 0; k < count; ++k) ::new (order + k) InOrder;
   }
-  // whole rows of all lanes wait: whoever computes the next ones copies them, and says so
+  // what is held, or null: whoever computes the next rows copies it, and says so
   const Vectors* waiting() const { return holding ? held : nullptr; }
   void passed() { holding = 0; }
   // lanes of `rows` rows from i on; false: one of them is not finite

@@ -50,10 +50,10 @@ PART: Final = 3_000
 # (160 -> 144), 6-SPU 891 -> 923 (186 -> 178), derivatives 891 -> 897 (167 -> 166).
 SHORT: Final = 2_500
 LATENCY: Final = {ADD: 3, SUB: 3, MUL: 3, FMA: 4, DIV: 13, SQRT: 20, NEG: 1}  # cycles
-# Of the function that passes rows on, whole vectors of a burst in bytes; in operations: what a sine and cosine take, and
-# what goes on outside for each vector. A burst of all of them would fill the store buffer, and what follows would wait:
-# derivatives on Emerald Rapids 126 -> 92 (strict), 106 -> 80 (algebraic), of which writing alone takes 47. Where LLVM
-# chooses the places of the copies: 91 -> 94, 80 -> 91.
+# Rows that are passed on go in bursts of so many bytes, evenly spaced in time. In operations: a sine and cosine, and
+# what is done outside for every vector. All rows at once fill the store buffer, and everything behind them waits. On
+# Emerald Rapids derivatives take 92 instead of 126, at the algebraic level 80 instead of 106, of which copying alone
+# takes 47; bursts of 64 to 512 bytes are alike. Where LLVM chooses the places of the copies: 91 instead of 80.
 BURST: Final = 256
 TRIG: Final = 40
 OUTSIDE: Final = 2
@@ -114,15 +114,16 @@ def compile_graph(graph: Graph, *, name: str, rows: Sequence[int] = ()) -> Machi
     _check_name(name)
     llvm = _llvm()
     lanes = cpu_features()["lanes"]
+    program = _Program(graph)
     x86 = platform.machine().lower() in ("x86_64", "amd64")
     entries: dict[str, _Entry] = {name: (1, ()), f"{name}_packs": (lanes, ())}
-    if rows and x86:
+    if rows and x86 and len(program.parts) == 1:  # longer code would gain little
         entries[f"{name}_passing"] = lanes, rows
     with _lock:
         features = llvm.get_host_cpu_features()
     # without the instruction LLVM would call the C library for every fused operation
     fused = not x86 or features.get("fma", False)
-    text = _module(_Program(graph), entries, fused)
+    text = _module(program, entries, fused)
     with _lock:
         # types and constants live as long as their context
         with _target(llvm) as target, llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
@@ -372,17 +373,18 @@ class _Function:
         self.text: list[str] = []
         whole = len(program.parts) == 1
         memory = f"%work = alloca [{program.workspace} x {t}], align {8 * program.lanes}"
-        arguments = "ptr %in, ptr %out" + (", ptr %waiting" if rows else "")
         for p, items in enumerate(program.parts):
             if whole:
+                arguments = "ptr %in, ptr %out" + (", ptr %waiting" if rows else "")
                 self.text.append(f"define void @{name}({arguments}) {attributes} {{\n{memory}")
             else:
-                self.text.append(f"define internal void @{name}.{p}({arguments}, ptr noalias %work) {attributes} {{")
+                arguments = "ptr %in, ptr %out, ptr noalias %work"
+                self.text.append(f"define internal void @{name}.{p}({arguments}) {attributes} {{")
             self._part(items, last=p + 1 == len(program.parts))
             self.text.append("ret void\n}")
         if not whole:
-            calls = [f"call void @{name}.{p}({arguments}, ptr %work)" for p in range(len(program.parts))]
-            self.text += [f"define void @{name}({arguments}) {attributes} {{\n{memory}", *calls, "ret void\n}"]
+            calls = [f"call void @{name}.{p}(ptr %in, ptr %out, ptr %work)" for p in range(len(program.parts))]
+            self.text += [f"define void @{name}(ptr %in, ptr %out) {attributes} {{\n{memory}", *calls, "ret void\n}"]
 
     def _part(self, items: Sequence[int | _Call], last: bool) -> None:
         program, put = self.program, self.text.append
