@@ -264,6 +264,12 @@ def test_rows_pass_the_caches_whole_wherever_they_are_put_and_around_those_that_
             assert np.array_equal(got[good], whole[good])
             inside[:] = 7.0
             assert (x == 7.0).all()
+    errors = []
+    for function, options in ((f, {}), (chain.derivatives, {"method": f.options["method"]})):
+        with pytest.raises((zv.Error, ValueError)) as caught:
+            function(q, qd, qdd, threads=threads, **options)
+        errors.append((type(caught.value), str(caught.value)))
+    assert errors[0] == errors[1]
 
 
 def test_errors_of_several_results_are_those_of_the_method(arm, rng):

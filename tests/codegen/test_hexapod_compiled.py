@@ -234,7 +234,8 @@ def test_scalar_code_has_the_same_bits(case, variant, rng):
     # single states of long functions are left to the kernels: here they are not
     ref, hx = mechanism(case)
     f, options = compiled(case, variant), options_of(variant)
-    own = _core.Compiled(hx, f.function, options, f.machine, f.machine.scalar, f.machine.vector, f.machine.lanes)
+    addresses = f.machine.scalar, f.machine.vector, f.machine.passing
+    own = _core.Compiled(hx, f.function, options, f.machine, *addresses, f.machine.lanes)
     values = values_of(rng, ref, (3,))
     values["r"][1], values["R"][1] = models.misplaced(hx)
     for i in range(3):
