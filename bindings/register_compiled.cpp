@@ -14,6 +14,9 @@
 namespace zveno::bindings {
 namespace {
 
+// numbers of a state: passing fewer on gains nothing, more of them leave the fastest cache
+constexpr std::ptrdiff_t kLeastPassed = 32, kMostPassed = 256;
+
 [[noreturn]] void fail(const Context& c, const std::string& text) {
   throw py::value_error(std::string(c.function) + ": " + text);
 }
@@ -143,6 +146,21 @@ Graph trace_call(const Model& model, const std::string& function, const py::dict
   return trace(choice.job, {choice.given, choice.symbolic, choice.pattern, choice.numbers, regroup, limit});
 }
 
+// Numbers in the rows of the arrays that generated code passes on, see Program; none where it would not pay.
+template <class Model>
+std::vector<std::ptrdiff_t> streamed_rows(const Model& model, const std::string& function, const py::dict& options) {
+  const Choice<Model> choice = choose<Model>("compile", model, function, options);
+  std::vector<std::ptrdiff_t> sizes;
+  std::ptrdiff_t total = 0;
+  for (int k = 0; k < output_count(choice.job); ++k) {
+    const std::ptrdiff_t size = output_size(choice.job, k);
+    if ((choice.row->has(kSeveral) && !(choice.job.outputs >> k & 1)) || size <= kShortRow) continue;
+    sizes.push_back(size), total += size;
+  }
+  if (total < kLeastPassed || total > kMostPassed) sizes.clear();
+  return sizes;
+}
+
 // ---- the objects that call the machine code
 
 struct Compiled {
@@ -164,7 +182,7 @@ struct CompiledOf final : Compiled {
         code(t[3]),
         choice(choose<Model>("compile", t[0].cast<const Model&>(), t[1].cast<std::string>(), options)) {
     const auto address = [&](int i) { return reinterpret_cast<Program::Call>(t[i].cast<std::uintptr_t>()); };
-    program = {address(4), address(5)};
+    program = {address(4), address(5), reinterpret_cast<decltype(program.passing)>(t[6].cast<std::uintptr_t>())};
     choice.job.program = &program;
     const auto add = [&](Param p) { names.emplace_back(index_of(p), interned(name_of(p))); };
     for (const Param p : choice.row->params)
@@ -351,10 +369,10 @@ struct CompiledOf final : Compiled {
   }
 };
 
-// (model, function, options, code, scalar address or 0, vector address, lanes)
+// (model, function, options, code, scalar address or 0, vector address, the one that passes rows on or 0, lanes)
 std::unique_ptr<Compiled> Compiled::make(const py::tuple& t) {
-  if (t.size() != 7) throw py::type_error("Compiled: expected 7 arguments");
-  require_lanes("Compiled", t[6]);
+  if (t.size() != 8) throw py::type_error("Compiled: expected 8 arguments");
+  require_lanes("Compiled", t[7]);
   const auto options = t[2].cast<py::dict>();
   if (py::isinstance<Chain>(t[0])) return std::make_unique<CompiledOf<Chain>>(t, options);
   if (py::isinstance<Linkage>(t[0])) return std::make_unique<CompiledOf<Linkage>>(t, options);
@@ -373,6 +391,12 @@ void register_compiled(py::module_& m) {
   add(&trace_call<Chain>);
   add(&trace_call<Hexapod>);
   add(&trace_call<Linkage>);
+  const auto add_rows = [&](auto call) {
+    m.def("streamed_rows", call, py::arg("model"), py::arg("function"), py::arg("options"));
+  };
+  add_rows(&streamed_rows<Chain>);
+  add_rows(&streamed_rows<Hexapod>);
+  add_rows(&streamed_rows<Linkage>);
   m.def(
       "body_parameters",
       [](const Chain& chain) {

@@ -238,6 +238,40 @@ def test_several_results_go_where_they_are_wanted(function, arm, rng):
     assert np.array_equal(second[1], want[1][0])
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("shifts", [(0, 0, 0), (1, 5, 8), (3, 3, 3)])
+def test_rows_pass_the_caches_whole_wherever_they_are_put_and_around_those_that_fail(threads, shifts, rng):
+    """They wait until the next pack is computed: it, the one before or the one after may have a bad row."""
+    chain = random_chain(np.random.default_rng(6), 5)
+    f = chain.compile("derivatives")
+    states = 7003  # of 75 numbers: more than 4 MB
+    q, qd, qdd = random_state(rng, chain, (states,))
+    want = chain.derivatives(q, qd, qdd, method=f.options["method"])
+    bad = np.unique([0, 9, 17, 24, 31, 250, states - 1, *rng.integers(0, states, 5)])
+    for failing in (bad[:0], bad):
+        q[failing] = np.nan
+        qdd[failing[::2]] = 1e308  # or too large for a result
+        q[failing[::2]] = 1.0
+        room = [np.full(states * 25 + 32, 7.0) for _ in want]
+        inner = [x[8 + s :][: states * 25] for x, s in zip(room, shifts, strict=True)]
+        out = tuple(x.reshape(states, 5, 5) for x in inner)
+        status = np.full(states, 9, np.int16)
+        f(q, qd, qdd, out=out, on_error="nan", status=status, threads=threads)
+        assert np.array_equal(np.flatnonzero(status), failing)
+        good = np.setdiff1d(np.arange(states), failing)
+        for got, whole, x, inside in zip(out, want, room, inner, strict=True):
+            assert np.isnan(got[failing]).all()
+            assert np.array_equal(got[good], whole[good])
+            inside[:] = 7.0
+            assert (x == 7.0).all()
+    errors = []
+    for function, options in ((f, {}), (chain.derivatives, {"method": f.options["method"]})):
+        with pytest.raises((zv.Error, ValueError)) as caught:
+            function(q, qd, qdd, threads=threads, **options)
+        errors.append((type(caught.value), str(caught.value)))
+    assert errors[0] == errors[1]
+
+
 def test_errors_of_several_results_are_those_of_the_method(arm, rng):
     compiled = arm.compile("derivatives")
     for spoil in (

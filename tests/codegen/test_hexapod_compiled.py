@@ -188,6 +188,23 @@ def test_threads_and_out_of_compiled_functions(case, variant, rng):
         check_same(got, want)
 
 
+@pytest.mark.parametrize(("case", "variant"), [("mixed-skew", "forward_dynamics"), ("RSU-skew", "mass_matrix")])
+def test_many_rows_some_of_which_fail_are_those_of_the_method(case, variant, rng):
+    """Results of so many states go past the caches."""
+    ref, hx = mechanism(case)
+    f = compiled(case, variant)
+    states = int(1.1 * (4 << 20)) // numbers(run(f, variant, values_of(rng, ref, (1,)))).nbytes + 5
+    values = {name: np.resize(x, (states, *x.shape[1:])) for name, x in values_of(rng, ref, (299,)).items()}
+    for bad in ([], [4, 12, 23, 24, 1000, states - 1]):
+        for row in bad:
+            values["r"][row], values["R"][row] = models.misplaced(hx)
+        values["r"][bad[1::2], 1] = np.nan
+        want = call(hx, variant, values, on_error="nan", threads=1)
+        assert np.isnan(numbers(want).reshape(states, -1)).any(axis=1).nonzero()[0].tolist() == bad
+        for threads in (1, 2):
+            check_same(run(f, variant, values, on_error="nan", threads=threads), want)
+
+
 @every_compiled
 def test_rows_that_fail_are_those_of_the_method(case, variant, rng):
     ref, hx = mechanism(case)
@@ -217,7 +234,8 @@ def test_scalar_code_has_the_same_bits(case, variant, rng):
     # single states of long functions are left to the kernels: here they are not
     ref, hx = mechanism(case)
     f, options = compiled(case, variant), options_of(variant)
-    own = _core.Compiled(hx, f.function, options, f.machine, f.machine.scalar, f.machine.vector, f.machine.lanes)
+    addresses = f.machine.scalar, f.machine.vector, f.machine.passing
+    own = _core.Compiled(hx, f.function, options, f.machine, *addresses, f.machine.lanes)
     values = values_of(rng, ref, (3,))
     values["r"][1], values["R"][1] = models.misplaced(hx)
     for i in range(3):

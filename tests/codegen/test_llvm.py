@@ -126,8 +126,11 @@ def assert_computes(graph, seed=0, code=None, **arithmetic):
     assert_same_bits(vector, scalar)
 
 
-def assembly(graph, lanes):
-    with llvm.create_context() as context, llvm.parse_assembly(ir(graph, lanes=lanes, name="f"), context) as module:
+def assembly(graph, lanes, **options):
+    text = ir(graph, lanes=lanes, name="f", **options)
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    with llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
         module.verify()
         return machine._target(llvm).emit_assembly(module)
 
@@ -248,6 +251,53 @@ def test_long_code_is_cut_into_parts(monkeypatch):
     assert text.count("define internal") == 10
     # values that cross from part to part take turns in the workspace
     assert int(re.search(r"alloca \[(\d+) x double\]", text)[1]) < 20
+
+
+X86 = platform.machine().lower() in ("x86_64", "amd64")
+
+
+@pytest.mark.parametrize("rows", [(1,), (9, 40), (33, 2, 5)])
+def test_rows_are_passed_on_on_the_way(rows):
+    graph = sample()
+    code = compile_graph(graph, name="f", rows=rows)
+    assert bool(code.passing) == X86
+    if not X86:
+        return
+    inputs = packed(states(graph, 3))
+    want, got = (packed([np.full((x.size, LANES), np.nan) for x in graph.outputs]) for _ in range(2))
+    call(code.vector, inputs, want)
+    rng = np.random.default_rng(0)
+    source = packed([rng.normal(size=(n, LANES)) for n in rows])
+    target = packed([np.zeros((n + 2, LANES)) for n in rows])
+    table = [y for a, b in zip(source, target, strict=True) for y in (a.ctypes.data, b.ctypes.data + 8 * LANES, 0)]
+    pointers = [(ctypes.c_void_p * len(xs))(*(x.ctypes.data for x in xs)) for xs in (inputs, got)]
+    ctypes.CFUNCTYPE(None, *3 * [ctypes.c_void_p])(code.passing)(*pointers, (ctypes.c_void_p * len(table))(*table))
+    assert_same_bits(got, want)
+    for a, b in zip(source, target, strict=True):
+        assert np.array_equal(b[1:-1], a)
+        assert not b[0].any() and not b[-1].any()
+
+
+def test_code_of_several_parts_passes_nothing_on(monkeypatch):
+    assert not compile_graph(sample(), name="f").passing
+    monkeypatch.setattr(machine, "WHOLE", 5)
+    monkeypatch.setattr(machine, "PART", 5)
+    assert not compile_graph(sample(), name="f", rows=(9, 40)).passing
+
+
+def test_copies_keep_their_distance():
+    """LLVM would bring them together: a burst fills the store buffer."""
+    core = _core.Graph()
+    x = inputs_of(core)
+    for k in range(1000):
+        x.append(core.apply(MUL if k % 3 else ADD, x[-1 - k % 4], x[-2 - k % 5]))
+    code = assembly(graph_of(core, [x[-4:]]), LANES, rows=(100,)).splitlines()
+    copies = [k for k, line in enumerate(code) if "movnt" in line]
+    if X86:
+        assert len(copies) == 100
+        burst = machine.BURST // (8 * LANES)
+        places = copies[: 60 // burst * burst : burst]  # the last ones go with what is done outside
+        assert min(np.diff(places)) > 0.4 * max(np.diff(places)) > 10
 
 
 def test_machine_describes_itself():

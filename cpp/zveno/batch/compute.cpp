@@ -11,8 +11,9 @@ namespace {
 
 // pieces of whole packs, short enough to share the work evenly, long enough to hide the hand-over
 std::ptrdiff_t chunk_of(const Job& job, int lanes) {
-  // a state of derivatives fills the lanes with its directions, of which there are 2 n
-  if (job.function == Function::derivatives) return std::max(1, 512 / job.chain->n());
+  // a state of derivatives by dual numbers fills the lanes with its directions, of which there are 2 n
+  if (job.function == Function::derivatives && !job.program && job.method == Method::dual)
+    return std::max(1, 512 / job.chain->n());
   return lanes * std::max<std::ptrdiff_t>(1, 512 / (lanes * (1 + job.chain->n() / 8)));
 }
 std::ptrdiff_t chunk_of(const HexJob&, int lanes) { return std::max(lanes, 128); }

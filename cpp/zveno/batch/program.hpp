@@ -18,6 +18,7 @@ class ProgramRows {
 
   ProgramRows(const J& job, const Rows& rows, Judge& judge, Scratch& scratch)
       : results(job, rows), program_(*job.program), pieces_(pieces_of(job)), judge_(judge), scratch_(scratch) {
+    results.later = program_.passing;
     argument_ = scratch.take<Argument>(most_arguments(job));
     for_arguments(job, rows, [&](const RowData& data, int size) {
       argument_[count_++] = {data, size};
@@ -47,7 +48,11 @@ class ProgramRows {
     for (int k = 0; k < count_; to += argument_[k++].size) gather(argument_[k].data, row, end, argument_[k].size, to);
     // results of a program need not depend on every argument
     if (!all_finite_lanes(input_, numbers_) || !judge_.takes(in_)) return false;
-    program_.packs(reinterpret_cast<const double* const*>(in_), to_);
+    const auto in = reinterpret_cast<const double* const*>(in_);
+    if (const Vectors* waiting = results.waiting())
+      program_.passing(in, to_, waiting), results.passed();
+    else
+      program_.packs(in, to_);
     return judge_.finish_lanes(out_, judged_) && results.write(out_, row, count);
   }
 

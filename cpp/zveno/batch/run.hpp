@@ -15,9 +15,9 @@ namespace zveno {
 
 // results of so many numbers are checked while their stores drain; more of them leave the fastest cache before that
 constexpr std::ptrdiff_t kFew = 64;
-// rows of more numbers are written piece by piece, with eight lanes eight rows at a time, which the next cache takes badly;
-// lanes of rows of so many numbers fit the fastest cache, and go from there in order. Four lanes lose a tenth by it
-constexpr std::ptrdiff_t kShortRow = 8, kLongestStaged = 256;
+// Rows longer than kShortRow are written piece by piece, with eight lanes eight rows at a time, which the next cache takes
+// badly; lanes of rows of so many numbers fit the fastest cache, and go from there in order. Four lanes lose a tenth by it.
+constexpr std::ptrdiff_t kLongestStaged = 256;
 
 // Where the results of rows stand.
 struct Results {
@@ -25,41 +25,57 @@ struct Results {
   double* out[kMostOutputs];  // null: not wanted
   std::ptrdiff_t size[kMostOutputs];
   bool staged[kMostOutputs] = {};  // else lanes are written where they belong
-  double* stage = nullptr;         // for one after the other: less of it leaves the fastest cache
+  double* stage[kMostOutputs];     // one place for all: less of it leaves the fastest cache; or one for each
   InOrder* order = nullptr;        // of staged results, each
   bool past = false;               // the caches
+  // Staged rows of all lanes are held until the next ones are computed, see Program; asked for before prepare().
+  bool later = false;
+  Vectors* held = nullptr;
+  int holding = 0, all = 0;  // so many of them, of all staged results
 
   template <class J>
   Results(const J& job, const Rows& rows) : count(output_count(job)) {
     for (int k = 0; k < count; ++k) out[k] = rows.out[k], size[k] = out[k] ? output_size(job, k) : 0;
   }
   double* row(int k, std::ptrdiff_t i) const { return out[k] ? out[k] + i * size[k] : nullptr; }
-  // rows: of the whole call
-  void prepare(std::ptrdiff_t rows, Scratch& scratch) {
+  // rows: of the whole call; kept out of the loop that follows, in which everything else shall find its place
+  ZVENO_APART void prepare(std::ptrdiff_t rows, Scratch& scratch) {
     std::ptrdiff_t numbers = 0;
     for (int k = 0; k < count; ++k) numbers += size[k];
     past = rows > kStreamed / (static_cast<std::ptrdiff_t>(sizeof(double)) * std::max<std::ptrdiff_t>(numbers, 1));
     std::ptrdiff_t longest = 0;
     for (int k = 0; k < count; ++k) {
       staged[k] = out[k] && size[k] > kShortRow && (past || (kLanes > 4 && size[k] <= kLongestStaged));
-      if (staged[k]) longest = std::max(longest, size[k]);
+      if (staged[k]) longest = std::max(longest, size[k]), ++all;
     }
     if (!longest) return;
-    stage = scratch.take<double>(kLanes * longest + 2 * kWholeVector);
+    later &= past && kLanes == kWholeVector;
+    const auto place = [&](std::ptrdiff_t n) { return scratch.take<double>(kLanes * n + 2 * kWholeVector); };
+    double* const shared = later ? nullptr : place(longest);
+    for (int k = 0; k < count; ++k)
+      if (staged[k]) stage[k] = later ? place(size[k]) : shared;
+    held = scratch.take<Vectors>(all);
     order = scratch.take<InOrder>(count);
     for (int k = 0; k < count; ++k) ::new (order + k) InOrder;
   }
+  // what is held, or null: whoever computes the next rows copies it, and says so
+  const Vectors* waiting() const { return holding ? held : nullptr; }
+  void passed() { holding = 0; }
   // lanes of `rows` rows from i on; false: one of them is not finite
-  bool write(const Packed* const* in, std::ptrdiff_t i, std::ptrdiff_t rows) const {
+  bool write(const Packed* const* in, std::ptrdiff_t i, std::ptrdiff_t rows) {
     for (int k = 0; k < count; ++k) {
       if (!out[k]) continue;
       const std::ptrdiff_t n = size[k];
       double* const first = row(k, i);
       if ((n > kFew || staged[k]) && !all_finite_lanes(in[k], n)) return false;
       if (staged[k]) {
-        double* const to = order[k].begin(stage, first);
+        double* const to = order[k].begin(stage[k], first);
         scatter(in[k], static_cast<int>(n), static_cast<int>(rows), [=](int l) { return to + l * n; });
-        order[k].pass_on(stage, rows * n, first, past);
+        const Vectors vectors = order[k].pass_on(stage[k], rows * n, first, later);
+        if (later && vectors.count == kLanes * n)
+          held[holding++] = vectors;
+        else
+          copy_vectors(vectors, past);
         continue;
       }
       if (n == 1 && rows == kLanes)
@@ -68,10 +84,15 @@ struct Results {
         scatter(in[k], static_cast<int>(n), static_cast<int>(rows), [=](int l) { return first + l * n; });
       if (n <= kFew && !all_finite_lanes(in[k], n)) return false;
     }
+    if (holding && holding < all) copy_held();
     return true;
   }
+  ZVENO_COLD void copy_held() {
+    while (holding) copy_vectors(held[--holding], past);
+  }
   // no rows follow, or not after these
-  void finish() const {
+  void finish() {
+    if (holding) copy_held();
     for (int k = 0; order && k < count; ++k) order[k].finish();
   }
   void blank(std::ptrdiff_t i) const {

@@ -47,6 +47,14 @@ inline void copy_vectors(const double* from, std::ptrdiff_t count, double* to, b
 #endif
 }
 
+// so many numbers in whole aligned vectors, to be copied; generated code reads this, see Program
+struct Vectors {
+  const double* from;
+  double* to;
+  std::ptrdiff_t count;
+};
+inline void copy_vectors(const Vectors& v, bool past) { copy_vectors(v.from, v.count, v.to, past); }
+
 // Numbers that follow each other in memory, given piece by piece: what does not fill a vector waits for what follows. Half
 // a line written at the end of a piece would wait for the other half to be read.
 class InOrder {
@@ -54,28 +62,30 @@ class InOrder {
   // where to put the next numbers, of which the first goes to `to`, in a piece of aligned memory with room for a vector more
   double* begin(double* piece, double* to) {
     offset_ = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(double) % kWholeVector);
-    std::copy_n(waiting_, kWholeVector, piece);
+    std::copy_n(rest_, kWholeVector, piece);
     return piece + offset_;
   }
-  // so many numbers are there
-  void pass_on(const double* piece, std::ptrdiff_t count, double* to, bool past) {
+  // So many numbers are there: what the caller has to copy before the piece is written again. own: nobody else writes it,
+  // and the rest waits there. Read so soon after it was written in parts it would hold up what follows.
+  Vectors pass_on(const double* piece, std::ptrdiff_t count, double* to, bool own) {
     const std::ptrdiff_t end = offset_ + count, from = count_ == offset_ ? 0 : kWholeVector;
     if (from) std::copy(piece + offset_, piece + std::min(end, from), to);
     const std::ptrdiff_t whole = std::max(from, end / kWholeVector * kWholeVector);
-    rest_ = to + (whole - offset_);
-    copy_vectors(piece + from, whole - from, to + (from - offset_), past);
+    rest_to_ = to + (whole - offset_);
     count_ = static_cast<int>(std::max<std::ptrdiff_t>(end - whole, 0));
-    std::copy_n(piece + whole, kWholeVector, waiting_);
+    rest_ = own ? piece + whole : std::copy_n(piece + whole, kWholeVector, waiting_) - kWholeVector;
+    return {piece + from, to + (from - offset_), whole - from};
   }
   // nothing follows, or not after these
   void finish() {
-    std::copy_n(waiting_, count_, rest_);
+    std::copy_n(rest_, count_, rest_to_);
     count_ = 0;
   }
 
  private:
   alignas(64) double waiting_[kWholeVector] = {};
-  double* rest_ = nullptr;
+  const double* rest_ = waiting_;
+  double* rest_to_ = nullptr;
   int count_ = 0, offset_ = 0;
 };
 

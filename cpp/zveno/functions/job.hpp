@@ -14,11 +14,17 @@ namespace zveno {
 
 // Machine code made for one job. One state: the numbers of every argument, row by row. Packs: kLanes states, each number
 // repeated for every lane, aligned.
+struct Vectors;
 struct Program {
   using Call = void (*)(const double* const* in, double* const* out);
   Call one = nullptr;  // none: single states of a hexapod are left to the kernels
   Call packs = nullptr;
+  // Packs, and on the way rows of kLanes states that were computed before go past the caches, a few vectors every so many
+  // operations: `waiting` for each of streamed_rows(). All at once they would hold up every store that follows.
+  void (*passing)(const double* const* in, double* const* out, const Vectors* waiting) = nullptr;
 };
+// rows of at most so many numbers are written where they belong, by lanes
+constexpr std::ptrdiff_t kShortRow = 8;
 
 constexpr unsigned kEverything = ~0u;
 constexpr int kMostOrders = 12;  // of derivatives of one element

@@ -663,9 +663,9 @@ class CompiledFunction(TracedFunction, _core.Compiled[_Result]):
         self.machine = machine
         kernel = isinstance(self.model, _core.Hexapod) and self.level == "strict"
         singly = 0 if kernel and self.function not in _HexapodKind.short else machine.scalar
-        _core.Compiled.__init__(
-            self, self.model, self.function, _core_options(self.options), machine, singly, machine.vector, machine.lanes
-        )
+        addresses = singly, machine.vector, machine.passing
+        options = _core_options(self.options)
+        _core.Compiled.__init__(self, self.model, self.function, options, machine, *addresses, machine.lanes)
 
     @property
     def seconds(self) -> float:
@@ -697,7 +697,7 @@ def _core_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return given | {"base": _body(given["base"])} if "base" in given else given
 
 
-_machines: weakref.WeakValueDictionary[tuple[str, int], Machine] = weakref.WeakValueDictionary()
+_machines: weakref.WeakValueDictionary[tuple[str, int, tuple[int, ...]], Machine] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
 
 
@@ -714,11 +714,12 @@ def _compiled(traced: TracedFunction) -> CompiledFunction:
     """The same code is made once and shared while somebody uses it."""
     from .llvm import compile_graph
 
-    key = traced.digest, cpu_features()["lanes"]
+    rows = tuple(_core.streamed_rows(traced.model, traced.function, _core_options(traced.options)))
+    key = traced.digest, cpu_features()["lanes"], rows
     with _lock:
         machine = _machines.get(key)
         if machine is None:
-            machine = _machines[key] = compile_graph(traced._full, name=traced.name)
+            machine = _machines[key] = compile_graph(traced._full, name=traced.name, rows=rows)
     return CompiledFunction(traced, machine)
 
 
