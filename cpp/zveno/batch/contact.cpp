@@ -160,13 +160,11 @@ class Collector {
   bool touched() const { return touched_; }
   void write(double* out) const {
     for (int k = 0; k < 8; k += kLanes) {
-      Packed part[kParts];
-      for (int t = 0; t < kTurns; ++t) {
-        Packed own[kLanes];
-        load_transposed([&](int l) ZVENO_INLINED { return reinterpret_cast<const double*>(sum_[t] + k + l); }, own);
-        std::copy_n(own, kLanes, part + t * kLanes);
-      }
-      const Packed all = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+      Packed own[kTurns][kLanes];
+      for (int t = 0; t < kTurns; ++t)
+        load_transposed([&](int l) ZVENO_INLINED { return reinterpret_cast<const double*>(sum_[t] + k + l); }, own[t]);
+      const auto part = [&](int i) ZVENO_INLINED { return own[i / kLanes][i % kLanes]; };
+      const Packed all = ((part(0) + part(1)) + (part(2) + part(3))) + ((part(4) + part(5)) + (part(6) + part(7)));
       all.store(out + k);
     }
   }
@@ -322,6 +320,7 @@ class LaneContact : public ContactPair {
         load.normal_power = s[6], load.friction_power = s[7];
       }
     }
+    if (!of[1].edge.count && !of[1].side.count) return;
     // the other way round: A against B in B's axes
     const double far[3] = {v[0] + w[1] * p[2] - w[2] * p[1], v[1] + w[2] * p[0] - w[0] * p[2],
                            v[2] + w[0] * p[1] - w[1] * p[0]};
@@ -380,7 +379,8 @@ class LaneContact : public ContactPair {
           const __m512d packed = _mm512_maskz_compress_pd(static_cast<__mmask8>(those), (__m512d)from[j].v);
           Packed((Packed::V)_mm512_mask_expand_pd((__m512d)Packed::load(at_[j]).v, lanes, packed)).store(at_[j]);
         }
-        for (int n = count_; those && n < kLanes; those &= those - 1) place_[n++] = place[__builtin_ctz(those)];
+        const __m512i numbers = _mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(place)));
+        _mm512_storeu_si512(place_ + count_, _mm512_maskz_compress_epi32(static_cast<__mmask16>(those), numbers));
         count_ += number;
       };
       const int number = __builtin_popcount(bits), more = count_ + number - kLanes;
@@ -431,8 +431,8 @@ class LaneContact : public ContactPair {
     const Meet& meet_;
     const F& f_;
     Collector& sum_;
-    alignas(64) double at_[4][kLanes];  // places, lengths
-    int place_[kLanes], count_ = 0, turn_ = 0;
+    alignas(64) double at_[4][kLanes];              // places, lengths
+    int place_[3 * kLanes], count_ = 0, turn_ = 0;  // those of kLanes, and room
   };
 
   // edges and sides of Q on the petals of P
