@@ -59,7 +59,7 @@ def test_wrenches_in_a_batch_are_those_of_single_poses():
 
 @pytest.mark.parametrize("shape", [IDSS, docking.Interface.apas_like(), IDSS.replace(edge_nodes=61, side_nodes=3)])
 def test_wrenches_along_a_path_are_those_of_single_poses(shape):
-    # poses that follow one another are looked at among nodes that are near: steps from micrometres to beyond what that allows
+    # contact of poses in a row looks only among nodes that are near: steps from micrometres to beyond that
     rng = np.random.default_rng(7)
     r, R, rs, Rs = np.array([0.03, 0.01, 0.0]), np.diag([-1.0, 1.0, -1.0]), [], []
     for size in 10 ** rng.uniform(-6, -2.2, 600):
