@@ -227,13 +227,13 @@ def as_list(value: object) -> list[Any] | None:
     return list(value)
 
 
-def as_path(function: str, path: object) -> str:
+def as_path(function: str, path: object, name: str = "path") -> str:
     """`path` as text; no number, which the system would take for an open file."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"{function}: path is {_show(path)}, expected a path")
+        raise TypeError(f"{function}: {name} is {_show(path)}, expected a path")
     text = os.fsdecode(path)
     if "\0" in text:
-        raise ValueError(f"{function}: path is {_show(text)}, a name cannot hold a null character")
+        raise ValueError(f"{function}: {name} is {_show(text)}, a name cannot hold a null character")
     return text
 
 

@@ -212,6 +212,8 @@ def test_latin_store_is_refused_with_another_number_of_runs(tmp_path):
 
 def test_stores_that_cannot_be_used_are_refused(tmp_path):
     (tmp_path / "file").write_text("")
+    with pytest.raises(TypeError, match="campaign: store is 3, expected a path"):
+        run(job(10), docking_runner.run, store=3)
     with pytest.raises(NotADirectoryError, match=r"campaign: store is .* which is a file"):
         run(job(10), docking_runner.run, store=tmp_path / "file")
     with pytest.raises(NotADirectoryError, match=r"campaign: store .* cannot be made"):

@@ -57,6 +57,27 @@ def test_wrenches_in_a_batch_are_those_of_single_poses():
         np.testing.assert_array_equal(many.force[k], docking.contact_wrench(IDSS, IDSS, *one).force)
 
 
+@pytest.mark.parametrize("shape", [IDSS, docking.Interface.apas_like(), IDSS.replace(edge_nodes=61, side_nodes=3)])
+def test_wrenches_along_a_path_are_those_of_single_poses(shape):
+    # contact of poses in a row looks only among nodes that are near: steps from micrometres to beyond that
+    rng = np.random.default_rng(7)
+    r, R, rs, Rs = np.array([0.03, 0.01, 0.0]), np.diag([-1.0, 1.0, -1.0]), [], []
+    for size in 10 ** rng.uniform(-6, -2.2, 600):
+        x, y, z = size * rng.normal(size=3)
+        turn = np.array([[1, -z, y], [z, 1, -x], [-y, x, 1]])
+        U, _, V = np.linalg.svd(turn @ R)
+        R = U @ V
+        r = r + size * rng.normal(size=3) - 0.02 * r
+        rs.append(r), Rs.append(R)
+    twist = rng.normal(size=(600, 6)) * 0.05
+    many = docking.contact_wrench(shape, shape, rs, Rs, twist)
+    assert 0.3 < (many.penetration > 0).mean() < 1
+    for k in range(600):
+        one = docking.contact_wrench(shape, shape, rs[k], Rs[k], twist[k])
+        for a, b in zip(many, one, strict=True):
+            np.testing.assert_array_equal(a[k], b)
+
+
 @pytest.mark.parametrize("shape", [IDSS, docking.Interface.apas_like()])
 def test_edges_and_sides_do_not_know_which_ring_is_the_first(shape):
     contact = docking.Contact(face_stiffness=0)

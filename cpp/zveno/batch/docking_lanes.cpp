@@ -291,9 +291,10 @@ class PackedDockings : public DockingLanes {
     for (int i = 0; i < 6; ++i) loads[i] = Packed::across(load, i);
     for (int i = 0; i < 3; ++i) k_[kWork + i] = Packed::across(work, i);
     Packed defect(0.0);
+    const LoadInN<Packed> on_b = load_on_b(loads, at_), on_a = on_b.reversed();
     for (int k = 0; k < 2; ++k) {
       const Packed* s = y + k * kVehicle;
-      const LoadInN<Packed> of = load_on(k, loads, at_);
+      const LoadInN<Packed>& of = k ? on_b : on_a;
       external_power += move_vehicle(s, body_[k].com, of, external_ + 6 * k, k, at_, k_);
       if (!ring_[k]) {
         for (int i = kRC; i < kVehicle; ++i) k_[k * kVehicle + i] = 0.0;

@@ -18,7 +18,8 @@ constexpr int kShare = padded(leg::kFreeShare);
 class LanesFreeMotion : public FreeMotion {
  public:
   explicit LanesFreeMotion(const Hexapod& hexapod) : hexapod_(hexapod), of_(hexapod), custom_(hexapod) {
-    std::fill_n(s_.base, 9, 0.0);
+    std::fill_n(s_.base, 9, 0.0), std::fill_n(s_.flow, 9, 0.0);
+    std::fill_n(wide_, kInput, Packed(0.0));
     for (const LegGroup& group : hexapod.groups()) {
       const LegCalls calls = calls_of<Packed>(group.type, group.symmetric, BaseKind::free);
       for (int at = 0; at < group.count; at += kLanes) {
@@ -39,8 +40,10 @@ class LanesFreeMotion : public FreeMotion {
 
   bool place(const double* r, const double* R, const double* u, const double* start) override {
     std::copy_n(r, 3, s_.r), std::copy_n(R, 9, s_.R), std::copy_n(u, 6, s_.u);
-    std::fill_n(s_.flow, 9, 0.0);
-    for (int i = 0; i < kInput; ++i) wide_[i] = s_.input()[i];
+    std::fill_n(s_.flow + 3, 3, 0.0);
+    for (int i = 0; i < 3; ++i) wide_[i] = r[i];
+    for (int i = 0; i < 9; ++i) wide_[3 + i] = R[i];
+    for (int i = 0; i < 6; ++i) wide_[12 + i] = u[i];
     bool fine = true;
     for (LegPack& pack : packs_) {
       Packed measure[4], way, rates[4];
@@ -81,9 +84,9 @@ class LanesFreeMotion : public FreeMotion {
     for (LegPack& pack : packs_) {
       Packed forces[4] = {0.0, 0.0, 0.0, 0.0};
       double own[kLanes] = {};
-      for (int l = 0; l < kLanes; ++l)
+      for (int l = 0; !one_ && l < kLanes; ++l)
         if (pack.legs[l] < kLegs) own[l] = tau[pack.legs[l]];
-      forces[actuated_[pack.legs[0]]] = Packed::of(own, kLanes);
+      forces[actuated_[pack.legs[0]]] = one_ ? Packed::of(tau, kLegs) : Packed::of(own, kLanes);
       pack.calls.move(pack.params, wide_, pack.held.data(), share_);
       pack.calls.drive(forces, pack.held.data(), share_ + leg::kRight);
       if (one_) break;

@@ -1,4 +1,6 @@
-// Contact of two docking rings, node by node. Set up once for a pair; to evaluate it allocates nothing.
+// Contact of two docking rings, node by node. Set up once for a pair; to evaluate it allocates nothing. A pair remembers
+// which nodes were near each other: poses that follow one another are cheap, and what they give does not depend on those
+// before.
 #pragma once
 
 #include <memory>
@@ -20,17 +22,17 @@ class ContactPair {
   // R (row major), p: B's axes and origin in A's; v, w: velocity of B against A at A's origin and its angular velocity, A's
   // axes
   virtual void evaluate(const ContactLaw& law, const double* R, const double* p, const double* v, const double* w,
-                        ContactLoad& load) const = 0;
+                        ContactLoad& load) = 0;
   // Friction that sticks: z holds bristles() numbers, those at the beginning of the step that began `since` ago; next: those
   // at its end, dt later, in this state
   virtual int bristles() const = 0;
   virtual void hold(const ContactLaw& law, const double* R, const double* p, const double* v, const double* w,
-                    const double* z, double since, ContactLoad& load) const = 0;
+                    const double* z, double since, ContactLoad& load) = 0;
   virtual void advance(const ContactLaw& law, const double* R, const double* p, const double* v, const double* w,
-                       const double* z, double dt, double* next) const = 0;
+                       const double* z, double dt, double* next) = 0;
   // of each feature the largest speed of approach among its nodes that touch, kApart: none does
   static constexpr double kApart = -1e300;
-  virtual void approach(const double* R, const double* p, const double* v, const double* w, double* speeds) const = 0;
+  virtual void approach(const double* R, const double* p, const double* v, const double* w, double* speeds) = 0;
   // the deepest penetration alone
   virtual double penetration(const double* R, const double* p) const = 0;
 };

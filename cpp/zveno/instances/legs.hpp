@@ -26,8 +26,7 @@ struct LegCode {
   using Flow = decltype(std::declval<const Of&>().template first<kFree>(nullptr, nullptr, std::declval<Own&>()));
   struct Still {};
   struct Placed {
-    decltype(std::declval<const Of&>().place(nullptr, nullptr, std::declval<Own&>(), std::declval<Closing&>(),
-                                             std::declval<T (&)[4][6]>())) inertia;
+    T inertia[Of::kInertiaNumbers];
     Closing closing;
     T column[4][6];
   };
@@ -48,12 +47,13 @@ struct LegCode {
     Memory& held = *static_cast<Memory*>(memory);
     ::new (&held.flow) Flow(evaluation.template first<kFree>(share, measure, held.own));
   }
+  template <class Bodies>
   ZVENO_APART static void place(const double* params, const T* input, void* memory, T* share, T* measure) {
     const auto ring = MakeRing()(input);
     const Of evaluation{{params}, ring};
     Memory& held = *static_cast<Memory*>(memory);
     auto& to = held.placed;
-    ::new (&to.inertia) decltype(to.inertia)(evaluation.place(share, measure, held.own, to.closing, to.column));
+    evaluation.template place<Bodies>(share, measure, held.own, to.closing, to.column, to.inertia);
   }
   ZVENO_APART static void move(const double* params, const T* input, void* memory, T* share) {
     const auto ring = MakeRing()(input);
@@ -77,11 +77,13 @@ struct LegCode {
   static void momenta(const double* params, const void* memory, T* out) {
     leg::momenta({params}, static_cast<const Memory*>(memory)->own, out);
   }
+  // Bodies: symmetric ones, if they are
+  template <class Bodies = S>
   static LegFunctions<T> calls() {
     if constexpr (!kFree && std::is_same_v<T, Packed>)
       return {&first, nullptr, nullptr, &driven, &drive, &second, &momenta, kLines};
     else if constexpr (kSteps)
-      return {&first, &place, &move, &driven, &drive, &second, nullptr, kLines};
+      return {&first, &place<Bodies>, &move, &driven, &drive, &second, nullptr, kLines};
     else
       return {&first, nullptr, nullptr, &driven, &drive, &second, nullptr, kLines};
   }
@@ -93,7 +95,10 @@ LegFunctions<T> leg_calls(bool symmetric, BaseKind base) {
   using Full = leg::Structure<kType, false>;
   using Still = StillRing<T>;
   using Moving = MovingRing<T>;
-  if (base == BaseKind::free) return LegCode<T, Full, Moving, true>::calls();
+  if (base == BaseKind::free) {
+    using Free = LegCode<T, Full, Moving, true>;
+    return symmetric ? Free::template calls<Symmetric>() : Free::calls();
+  }
   if (base == BaseKind::moving)
     return symmetric ? LegCode<T, Symmetric, Moving, false>::calls() : LegCode<T, Full, Moving, false>::calls();
   return symmetric ? LegCode<T, Symmetric, Still, false>::calls() : LegCode<T, Full, Still, false>::calls();

@@ -17,9 +17,6 @@ constexpr double kLeastSpeed = 1e-4;    // m/s, of an approach
 constexpr double kSimultaneous = 1e-9;  // of a step: latches that close at once
 constexpr double kLeastEnergy = 1e-2;   // J, where there is no speed of approach to compare with
 
-// places of the trackers
-constexpr int kLoads = 0, kBase = 7, kLegTracks = 11, kLatchTracks = kLegTracks + 2 * kLegs * 3;
-
 void add(const V& x, double* to) { to[0] += x.x, to[1] += x.y, to[2] += x.z; }
 double norm(const V& x) { return std::sqrt(dot(x, x)); }
 
@@ -127,7 +124,6 @@ Docking::Docking(Setup setup) : setup_(std::move(setup)) {
   const std::size_t thrusts = setup_.thrusts.size(), holds = setup_.holds.size();
   thrust_on_.resize(thrusts), thrust_off_.resize(thrusts), thrust_state_.resize(thrusts);
   hold_moment_.resize(holds);
-  tracker_.resize(static_cast<std::size_t>(kLatchTracks + latch_count_));
   events_.reserve(256);
   prepare({});
   for (int k = 0; k < 2; ++k) {
@@ -317,7 +313,7 @@ bool Docking::begin(const Conditions& c) {
   std::fill(bristles_.begin(), bristles_.end(), 0.0);
   if (law_.rebound > 0) std::fill_n(law_.damping, kFeatures, 0.0);
   bristle_time_ = 0;
-  for (Tracker& t : tracker_) t = {0, 0, 0, 0, -kInfinite, kNan, 0};
+  tracks_.clear();
   events_.clear();
   for (auto& v : vehicle_) {
     v->move = nullptr;
@@ -365,6 +361,7 @@ bool Docking::evaluate(double t, const double* y, Stage& e) {
   if (given.asks && !(given.hold > 0)) ask(t, y, e);
   double* rate = e.rate.data();
   double leg_power = 0, external_power = 0;
+  const LoadInN<double> on_b = load_on_b(e.load, e), on_a = on_b.reversed();
   for (int k = 0; k < 2; ++k) {
     Vehicle& v = *vehicle_[k];
     const double *s = y + k * kVehicle, *ext = external_[k];
@@ -373,7 +370,7 @@ bool Docking::evaluate(double t, const double* y, Stage& e) {
       for (int i = 0; i < 6; ++i) sum[i] = external_[k][i] + asked_wrench_[k][i];
       ext = sum;
     }
-    const LoadInN<double> load = load_on(k, e.load, e);
+    const LoadInN<double>& load = k ? on_b : on_a;
     external_power += move_vehicle(s, v.rigid.com, load, ext, k, e, rate);
     if (!v.motion) continue;
     drive(t, k, v.motion->position, v.motion->rate, y + kZ, e);
@@ -484,24 +481,31 @@ bool Docking::step(double t, double h, const double* y, const Stage& e, double* 
 
 // ---- peaks
 
-void Docking::track(int i, double t, double f) {
-  Tracker& a = tracker_[static_cast<std::size_t>(i)];
-  if (f > a.best) a.best = f, a.when = t;
-  if (a.count >= 2 && a.f1 > a.f0 && a.f1 >= f) {
-    // a parabola through three samples
-    const double d0 = a.t1 - a.t0, d1 = t - a.t1, s0 = (a.f1 - a.f0) / d0, s1 = (f - a.f1) / d1;
-    const double curve = (s1 - s0) / (d0 + d1);
-    if (curve < 0) {
-      const double slope = (s0 * d1 + s1 * d0) / (d0 + d1), top = a.f1 - 0.25 * slope * slope / curve;
-      if (top > a.best) a.best = top, a.when = a.t1 - 0.5 * slope / curve;
-    }
-  }
-  a.t0 = a.t1, a.f0 = a.f1, a.t1 = t, a.f1 = f;
-  ++a.count;
+void Docking::Tracks::clear() {
+  count = 0;
+  t0 = t1 = 0;
+  best.fill(-kInfinite), when.fill(kNan), f0.fill(0), f1.fill(0);
 }
 
-void Docking::cut() {
-  for (Tracker& t : tracker_) t.count = 0;
+void Docking::Tracks::add(double t, const Row& f, int n) {
+  bool turned = false;
+  for (int i = 0; i < n; ++i) {
+    const bool more = f[i] > best[i];
+    best[i] = more ? f[i] : best[i], when[i] = more ? t : when[i];
+    turned |= (f1[i] > f0[i]) & (f1[i] >= f[i]);
+  }
+  for (int i = 0; count >= 2 && turned && i < n; ++i) {
+    if (!(f1[i] > f0[i] && f1[i] >= f[i])) continue;
+    // a parabola through three samples
+    const double d0 = t1 - t0, d1 = t - t1, s0 = (f1[i] - f0[i]) / d0, s1 = (f[i] - f1[i]) / d1;
+    const double curve = (s1 - s0) / (d0 + d1);
+    if (!(curve < 0)) continue;
+    const double slope = (s0 * d1 + s1 * d0) / (d0 + d1), top = f1[i] - 0.25 * slope * slope / curve;
+    if (top > best[i]) best[i] = top, when[i] = t1 - 0.5 * slope / curve;
+  }
+  t0 = t1, t1 = t;
+  std::copy_n(f1.data(), n, f0.data()), std::copy_n(f.data(), n, f1.data());
+  ++count;
 }
 
 void Docking::base_load(int k, const Stage& e, double* out) const {
@@ -522,21 +526,20 @@ void Docking::base_load(int k, const Stage& e, double* out) const {
 
 void Docking::sample(double t, const Stage& e) {
   const V F = -vec(e.load), M = -vec(e.load + 3);  // on A's ring
-  const double shear = std::hypot(F.y, F.z);
-  track(kTension, t, F.x), track(kCompression, t, -F.x), track(kAxial, t, std::fabs(F.x));
-  track(kShear, t, shear), track(kForce, t, norm(F)), track(kTorsion, t, std::fabs(M.x));
-  track(kBending, t, std::hypot(M.y, M.z));
+  Tracks::Row f;
+  f[kTension] = F.x, f[kCompression] = -F.x, f[kAxial] = std::fabs(F.x);
+  f[kShear] = std::hypot(F.y, F.z), f[kForce] = norm(F), f[kTorsion] = std::fabs(M.x);
+  f[kBending] = std::hypot(M.y, M.z);
+  double* to = f.data() + Tracks::kLatches;
+  for (int j = 0; j < latch_count_; ++j) *to++ = e.latch_force[j];
   for (int k = 0; k < 2; ++k) {
     double load[6];
     base_load(k, e, load);
-    track(kBase + 2 * k, t, norm(vec(load))), track(kBase + 2 * k + 1, t, norm(vec(load + 3)));
+    f[Tracks::kBase + 2 * k] = norm(vec(load)), f[Tracks::kBase + 2 * k + 1] = norm(vec(load + 3));
     if (!vehicle_[k]->motion) continue;
-    for (int i = 0; i < kLegs; ++i) {
-      const int at = kLegTracks + 3 * (k * kLegs + i);
-      track(at, t, -e.stroke[k][i]), track(at + 1, t, e.stroke[k][i]), track(at + 2, t, std::fabs(e.tau[k][i]));
-    }
+    for (int i = 0; i < kLegs; ++i) *to++ = -e.stroke[k][i], *to++ = e.stroke[k][i], *to++ = std::fabs(e.tau[k][i]);
   }
-  for (int j = 0; j < latch_count_; ++j) track(kLatchTracks + j, t, e.latch_force[j]);
+  tracks_.add(t, f, static_cast<int>(to - f.data()));
   deepest_ = std::max(deepest_, e.contact.penetration);
 }
 
@@ -791,7 +794,7 @@ void Docking::touched(double at) {
 // forces have jumped: rates anew
 bool Docking::again() {
   apply_edges(run_.t);
-  cut();
+  tracks_.count = 0;
   if (!evaluate(run_.t, y_, *now_)) return false;
   sample(run_.t, *now_);
   return true;
@@ -1007,26 +1010,27 @@ void Docking::after() {
 void Docking::finish(double t, const double* y, const Stage& e, Result& r) {
   r.t_contact = contact_time_, r.t_capture = capture_, r.t_end = t, r.evaluations = evaluations_;
   std::copy_n(closed_at_, kMostLatches, r.latch);
+  const double *best = tracks_.best.data(), *when = tracks_.when.data();
   const auto take = [&](int from, int to) {
-    const Tracker& a = tracker_[static_cast<std::size_t>(from)];
-    const bool none = !(a.best > 0);
-    r.peak[to] = none ? 0 : a.best, r.peak_time[to] = none ? kNan : a.when;
+    const bool none = !(best[from] > 0);
+    r.peak[to] = none ? 0 : best[from], r.peak_time[to] = none ? kNan : when[from];
   };
-  for (int i = 0; i < 7; ++i) take(kLoads + i, i);
-  for (int i = 0; i < 4; ++i) take(kBase + i, kBaseForceA + i);
+  for (int i = 0; i <= kBending; ++i) take(i, i);
+  for (int i = 0; i < 4; ++i) take(Tracks::kBase + i, kBaseForceA + i);
   r.peak[kLatch] = r.peak[kLeg] = 0, r.peak_time[kLatch] = r.peak_time[kLeg] = kNan;
-  const auto raise = [&](const Tracker& a, int to) {
-    if (a.best > r.peak[to]) r.peak[to] = a.best, r.peak_time[to] = a.when;
+  const auto raise = [&](int from, int to) {
+    if (best[from] > r.peak[to]) r.peak[to] = best[from], r.peak_time[to] = when[from];
   };
-  for (int j = 0; j < latch_count_; ++j) raise(tracker_[static_cast<std::size_t>(kLatchTracks + j)], kLatch);
+  int at = Tracks::kLatches;
+  for (int j = 0; j < latch_count_; ++j) raise(at++, kLatch);
   for (int k = 0; k < 2; ++k)
     for (int i = 0; i < kLegs; ++i) {
-      const bool none = !vehicle_[k]->motion;
-      const Tracker* a = &tracker_[static_cast<std::size_t>(kLegTracks + 3 * (k * kLegs + i))];
-      r.stroke[k][i][0] = none ? kNan : -a[0].best, r.stroke[k][i][1] = none ? kNan : a[1].best;
-      r.leg_force[k][i] = none ? kNan : a[2].best;
-      r.leg_work[k][i] = none ? kNan : y[kLegWork + k * kLegs + i];
-      if (!k && !none) raise(a[2], kLeg);
+      r.stroke[k][i][0] = r.stroke[k][i][1] = r.leg_force[k][i] = r.leg_work[k][i] = kNan;
+      if (!vehicle_[k]->motion) continue;
+      r.stroke[k][i][0] = -best[at], r.stroke[k][i][1] = best[at + 1], r.leg_force[k][i] = best[at + 2];
+      r.leg_work[k][i] = y[kLegWork + k * kLegs + i];
+      if (!k) raise(at + 2, kLeg);
+      at += 3;
     }
   double sum = 0;
   for (int i = 0; i < 5; ++i) sum += r.work[i] = y[kWork + i];

@@ -258,9 +258,16 @@ class Docking : private Forces {
 
  private:
   struct Vehicle;
-  struct Tracker {
-    double t0, f0, t1, f1, best, when;
-    int count;
+  // Largest values of numbers that are sampled together: loads on the first ring, loads on both bases, latches, and of each
+  // leg that there is the stroke either way and the force
+  struct Tracks {
+    static constexpr int kBase = kBending + 1, kLatches = kBase + 4, kMost = kLatches + kMostLatches + 2 * kLegs * 3;
+    using Row = std::array<double, kMost>;
+    Row f0, f1, best, when;  // the last two samples
+    double t0, t1;
+    int count;  // of samples since forces jumped
+    void clear();
+    void add(double t, const Row& f, int n);
   };
   enum class Latched : int { open, closed, lost, disarmed };
 
@@ -294,8 +301,6 @@ class Docking : private Forces {
                double* y) const;
   double kinetic(const Stage& e);
   void sample(double t, const Stage& e);
-  void track(int i, double t, double f);
-  void cut();
   void set_phase(Phase p, double t, const Stage& e);
   bool look_for_phase(double t, const Stage& e);
   double next_edge(double t) const;
@@ -361,7 +366,7 @@ class Docking : private Forces {
   double *y_ = states_[0].data(), *next_ = states_[1].data();
   Stage stages_[2], mid_;
   Stage *now_ = &stages_[0], *then_ = &stages_[1];
-  std::vector<Tracker> tracker_;
+  Tracks tracks_;
   std::vector<Event> events_;
 };
 

@@ -88,6 +88,15 @@ class Plain:
         """Turn a field into a tuple of floats."""
         self._set(key, tuple(as_array(getattr(self, key), self._fail, key, (size,)).tolist()))
 
+    def _at_most(self, most: float, keys: str) -> None:
+        """Refuse numbers, or vectors, that can only be meant in other units; None is left alone."""
+        for key in keys.split():
+            value = getattr(self, key)
+            if value is None or np.abs(value).max() <= most:
+                continue
+            text = f"{value:g}" if isinstance(value, float) else value
+            self._fail(f"{key} is {text}, expected at most {most:.4g} in size (SI units, radians)")
+
 
 # JSON has no word for it, and TOML another one
 _INFINITE: Final = {"inf": math.inf, "-inf": -math.inf}

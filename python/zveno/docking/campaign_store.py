@@ -66,7 +66,7 @@ class Store:
     @classmethod
     def create(cls, path: object, who: str, head: Mapping[str, Any], chunk: int | None, resume: bool) -> Self:
         """A new store, or an old one of the same campaign, to go on with."""
-        name = as_path(who, path)
+        name = as_path(who, path, "store")
         if os.path.exists(name) and not os.path.isdir(name):
             raise NotADirectoryError(f"{who}: store is {_show(name)}, which is a file, expected a folder")
         try:

@@ -106,6 +106,8 @@ class Interface(Plain):
         self._numbers(positive=f"{lengths} root_half_angle tip_half_angle", numbers="first_angle")
         self._counts(1, "petals", "edge_nodes", "side_nodes", "face_nodes")
         self._flags("inward")
+        self._at_most(20.0, lengths)
+        self._at_most(2 * math.pi, "first_angle")
         if not _is_name(self.name):
             self._fail(f"name is {_show(self.name)}, expected a non-empty string")
         lean = self.root_radius - self.tip_radius
@@ -294,10 +296,9 @@ class Conditions(Plain):
             self._vector(key, size)
         if self.gap is not None:
             self._numbers(numbers="gap")
-        for key, most in (("closing", 10.0), ("roll", math.pi), ("gap", 100.0)):
-            value = getattr(self, key)
-            if value is not None and abs(value) > most:
-                self._fail(f"{key} is {value:g}, expected at most {most:.4g} in size (SI units, radians)")
+        self._at_most(10.0, "closing offset lateral")
+        self._at_most(math.pi, "roll rate")
+        self._at_most(100.0, "gap")
         if max(map(abs, self.tilt)) > math.pi / 2:
             self._fail(f"tilt is {self.tilt}, expected at most pi / 2 in size (radians)")
 
@@ -497,6 +498,8 @@ class Latches(Plain):
             amounts="stiffness damping",
             infinite="break_force release_time",
         )
+        self._at_most(20.0, "radius")
+        self._at_most(1.0, "axial_gap lateral_gap")
         if self.need is not None:
             self._counts(1, "need")
         self._flags("enabled")

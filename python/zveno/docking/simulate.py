@@ -574,6 +574,8 @@ def run_batch(
     rows = _rows("run_batch", scenario, conditions)
     options, _ = _options("run_batch", scenario, t_end, after, dt, None)
     count = None
+    if factors is not None and not isinstance(factors, Mapping):
+        fail(f"factors is {_show(factors)}, expected a mapping from names of factors to numbers")
     if factors:
         count = np.ones((len(rows), len(FACTORS)))
         for name, values in factors.items():

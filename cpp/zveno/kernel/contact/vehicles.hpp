@@ -115,17 +115,17 @@ ZVENO_INLINE void relate(Kinematics<T>& e) {
   put(back(RA, AnyVec<T>(wB - wA)), e.w);
 }
 
-// a load on B at A's origin, A's axes -> on vehicle k in N axes about the origin of N
+// a load in N axes about the origin of N
 template <class T>
 struct LoadInN {
   AnyVec<T> f, m;
+  ZVENO_INLINE LoadInN reversed() const { return {-f, -m}; }
 };
+// a load on B at A's origin, A's axes
 template <class T>
-ZVENO_INLINE LoadInN<T> load_on(int k, const T* load, const Kinematics<T>& e) {
+ZVENO_INLINE LoadInN<T> load_on_b(const T* load, const Kinematics<T>& e) {
   const AnyVec<T> F = turned(e.RN[0], vec(load));
-  const AnyVec<T> M = turned(e.RN[0], vec(load + 3)) + cross(vec(e.o[0]), F);
-  if (k) return {F, M};
-  return {-F, -M};
+  return {F, turned(e.RN[0], vec(load + 3)) + cross(vec(e.o[0]), F)};
 }
 
 // (D2), (D3): rates of the base and of the momenta, impulses of thrusters; returns the power of these

@@ -157,16 +157,32 @@ ZVENO_INLINE Axes<T> spun(const P& pose) {
 // adds first moments of mass about O_0 (3), and second ones (6), of a body at o
 template <bool kSecond, class T>
 ZVENO_INLINE void add_moments(const NoBody&, const Axes<T>&, const AnyVec<T>&, T*) {}
-template <bool kSecond, class T>
-ZVENO_INLINE void add_moments(const Solid<T>& b, const Axes<T>& axes, const AnyVec<T>& o, T* moments) {
-  const AnyVec<T> c = axes.undo(b.c);
+template <class T>
+ZVENO_INLINE AnyVec<T> first_moment(const Solid<T>& b, const Axes<T>& axes) {
+  return axes.undo(b.c);
+}
+template <class T>
+ZVENO_INLINE AnyVec<T> first_moment(const Rod<T>& b, const Axes<T>& axes) {
+  return scaled(axes.x, b.cx);
+}
+template <class T>
+ZVENO_INLINE AnyVec<T> inertia_times(const Solid<T>& b, const AnyVec<T>& a) {
+  return times(b.inertia, a);
+}
+template <class T>
+ZVENO_INLINE AnyVec<T> inertia_times(const Rod<T>& b, const AnyVec<T>& a) {
+  return {b.ix * a.x, b.it * a.y, b.it * a.z};
+}
+template <bool kSecond, class B, class T>
+ZVENO_INLINE void add_moments(const B& b, const Axes<T>& axes, const AnyVec<T>& o, T* moments) {
+  const AnyVec<T> c = first_moment(b, axes);
   moments[0] += o.x * b.mass + c.x;
   moments[1] += o.y * b.mass + c.y;
   moments[2] += o.z * b.mass + c.z;
   if constexpr (kSecond) {
     // R' I R: its columns are the images of the base axes
     const Axes<T> t{{axes.x.x, axes.y.x, axes.z.x}, {axes.x.y, axes.y.y, axes.z.y}, {axes.x.z, axes.y.z, axes.z.z}};
-    const auto ix = times(b.inertia, t.x), iy = times(b.inertia, t.y), iz = times(b.inertia, t.z);
+    const AnyVec<T> ix = inertia_times(b, t.x), iy = inertia_times(b, t.y), iz = inertia_times(b, t.z);
     const AnyVec<T> d = scaled(o, b.mass) + (c + c);  // I_O = I + (o.d) 1 - sym(o d')
     const T od = dot(o, d), half(0.5);
     T* I = moments + 3;
@@ -178,16 +194,12 @@ ZVENO_INLINE void add_moments(const Solid<T>& b, const Axes<T>& axes, const AnyV
     I[5] += dot(iz, t.z) + od - o.z * d.z;
   }
 }
-template <bool kSecond, class T>
-ZVENO_INLINE void add_moments(const Rod<T>& b, const Axes<T>& axes, const AnyVec<T>& o, T* moments) {
-  const T zero(0.0);
-  add_moments<kSecond>(Solid<T>{b.mass, {b.cx, zero, zero}, {b.ix, zero, zero, b.it, zero, b.it}}, axes, o, moments);
-}
 
 // those of the whole leg
 template <bool kSecond, class T, class P, class B>
 ZVENO_INLINE void composite(const Params<T>& p, const P& pose, const B& bodies, T* moments) {
-  for (int i = 0; i < (kSecond ? 9 : 3); ++i) moments[i] = T(0.0);
+  ZVENO_UNROLL  // packs one by one: to clear memory is dearer
+      for (int i = 0; i < (kSecond ? 9 : 3); ++i) moments[i] = T(0.0);
   const Axes<T> root = pose.root_axes(), last = spun<T>(pose);
   const AnyVec<T> o1 = p.vec(kBase);
   // origin of the last body: back from the ring's hinge
@@ -279,8 +291,8 @@ struct LegEvaluation {
   ZVENO_INLINE auto first(T* share, T* measure, FirstHalf<S, T>& held) const {
     Closing<T, S::kSymmetric> closing;
     if constexpr (kFree) {
-      T column[4][6];
-      const auto inertia = place(share, measure, held, closing, column);
+      T column[4][6], inertia[kInertiaNumbers];
+      place<S>(share, measure, held, closing, column, inertia);
       return move(inertia, closing, column, held, share);
     } else {
       const Bodies<S, T> bodies(p);
@@ -294,28 +306,37 @@ struct LegEvaluation {
   }
 
   // The same for a free base in two steps. First what its motion does not matter for: all of the share but kRight and
-  // kBaseRight, and what the second step needs: closing, column (M_bp) and the inertia of the leg, which is returned.
-  ZVENO_INLINE auto place(T* share, T* measure, FirstHalf<S, T>& held, Closing<T, S::kSymmetric>& closing,
-                          T (&column)[4][6]) const {
-    const Bodies<S, T> bodies(p);
+  // kBaseRight, and what the second step needs: closing, column (M_bp) and the inertia of the leg. Of: S, or with symmetric
+  // bodies, if they are; that leaves out only terms that are zero, which (42) in the second step does not.
+  static constexpr int kInertiaNumbers = 10;
+  template <class Of>
+  ZVENO_INLINE void place(T* share, T* measure, FirstHalf<S, T>& held, Closing<T, S::kSymmetric>& closing, T (&column)[4][6],
+                          T (&inertia)[kInertiaNumbers]) const {
+    const Bodies<Of, T> bodies(p);
     open(measure, held, closing);
-    const auto inertia = inertia_of(held.pose, bodies);
-    reduce(inertia, held.H, share);
+    const auto A = inertia_of(held.pose, bodies);
+    reduce(A, held.H, share);
     couple(held.pose, bodies, held.H, column, share);
     composite<true>(p, held.pose, bodies, share + kMoment);
-    return inertia;
+    inertia[0] = value<T>(A.a00), inertia[1] = value<T>(A.c0.b), inertia[2] = value<T>(A.c0.c),
+    inertia[3] = value<T>(A.c0.d);
+    inertia[4] = value<T>(A.c1.b), inertia[5] = value<T>(A.c1.c), inertia[6] = value<T>(A.c1.d);
+    inertia[7] = value<T>(A.c2.c), inertia[8] = value<T>(A.c2.d), inertia[9] = value<T>(A.a33);
   }
   // then, its motion known, kBaseRight; returns the rates of momentum of the flow
-  template <class I>
-  ZVENO_INLINE auto move(const I& inertia, const Closing<T, S::kSymmetric>& closing, const T (&column)[4][6],
-                         FirstHalf<S, T>& held, T* share) const {
+  ZVENO_INLINE auto move(const T (&inertia)[kInertiaNumbers], const Closing<T, S::kSymmetric>& closing,
+                         const T (&column)[4][6], FirstHalf<S, T>& held, T* share) const {
     T flow_0[6];
     const Four rate{held.rate[0], held.rate[1], kept<2>(held.rate[2]), kept<3>(held.rate[3])};
     const auto flow = flow_of(Bodies<S, T>(p), rate, closing, held, [&](const auto& l) {
       enter_stage<T>(Stage::reduction);
       write(to_base(held.pose, l.l1), flow_0);
     });
-    force(inertia, held);
+    const T* const A = inertia;
+    force(LegInertia{A[0], kept<3>(A[9]), Four{Unneeded(), A[1], kept<2>(A[2]), kept<3>(A[3])},
+                     Four{Unneeded(), A[4], kept<2>(A[5]), kept<3>(A[6])},
+                     Four{Unneeded(), Unneeded(), kept<2>(A[7]), kept<3>(kept<2>(A[8]))}, Unneeded()},
+          held);
     for (int i = 0; i < 6; ++i) {
       T left = flow_0[i];
       for (int k = 0; k < S::kCoordinates; ++k) left += column[S::place(k)][i] * held.h[S::place(k)];
@@ -431,6 +452,10 @@ struct LegEvaluation {
     else
       return Zero();
   }
+  template <int i>
+  static ZVENO_INLINE Zero kept(Zero) {
+    return {};
+  }
   template <int i, class A>
   ZVENO_INLINE auto add_reflected(const A& a) const {
     if constexpr (i == Pose<S, T>::kActuated)
@@ -444,6 +469,7 @@ struct LegEvaluation {
       const Four<Known<i == 0>, Known<i == 1>, Known<i == 2>, Known<i == 3>> unit;
       write(to_base(pose, gathered<1>(pose, loads_of(pose, bodies, unit)).l1), out);
     } else {
+      ZVENO_UNROLL
       for (int k = 0; k < 6; ++k) out[k] = T(0.0);
     }
   }
