@@ -74,6 +74,7 @@ struct ReachState {
   T *s, *c, *theta, *q;
   Mat3<T>* R_WB;
   Vec3<T>* p_W;
+  Vec3<T>* at;    // places of the frames
   T* e;           // 6 for each frame: metres over `length`, radians
   T* column;      // of the Jacobian: for each joint, 6 for each frame
   T *H, *g;       // normal matrix, lower triangle by rows; its right side, and the step
@@ -85,6 +86,7 @@ struct ReachState {
     s = scratch.take<T>(padded(n)), c = scratch.take<T>(padded(n));
     theta = scratch.take<T>(n), q = scratch.take<T>(n);
     R_WB = scratch.take<Mat3<T>>(n), p_W = scratch.take<Vec3<T>>(n);
+    at = scratch.take<Vec3<T>>(model.frame.size());
     e = scratch.take<T>(rows), column = scratch.take<T>(static_cast<std::size_t>(n) * rows);
     H = scratch.take<T>(static_cast<std::size_t>(n) * n), g = scratch.take<T>(n);
   }
@@ -119,10 +121,11 @@ void reach_error(const ReachModel& model, const T* goal, ReachState<T>& x) {
     const T* to = goal + 12 * k;
     T* e = x.e + 6 * k;
     const Mat3<T>& R = x.R_WB[f.body];
-    const Vec3<T> dp = Vec3<T>(to[0], to[1], to[2]) - (x.p_W[f.body] + times(R, cast<T>(f.p_BoUo_B)));
+    const Vec3<T> at = x.p_W[f.body] + times(R, cast<T>(f.p_BoUo_B)), dp = Vec3<T>(to[0], to[1], to[2]) - at;
+    x.at[k] = at;
     Vec3<T> dr = zero3<T>();
     if (f.held[3] || f.held[4] || f.held[5]) {
-      const Mat3<T> wanted = goal_rotation(to), R_WU = times(R, cast<T>(f.R_BU));
+      const Mat3<T> wanted = goal_rotation(to), R_WU = f.straight ? R : times(R, cast<T>(f.R_BU));
       if (f.swing)
         dr = swing_vector(R_WU.col(f.spin), wanted.col(f.spin), wanted.col((f.spin + 1) % 3));
       else
@@ -159,13 +162,13 @@ void reach_chord(const ReachModel& model, const T* goal, const Mat3<T>& wanted, 
   x.E = x.gap2 * T(1.0 / (model.length * model.length)) + x.turn2;
 }
 
-// columns of the Jacobian of all frames, units of the error by units of the unknowns
+// columns of the Jacobian of all frames, units of the error by units of the unknowns; after reach_error
 template <class T>
 void reach_jacobian(const ReachModel& model, const T* goal, ReachState<T>& x) {
   const int n = model.size(), frames = static_cast<int>(model.frame.size()), rows = 6 * frames;
   for (int k = 0; k < frames; ++k) {
     const ReachFrame& f = model.frame[k];
-    const Vec3<T> at = x.p_W[f.body] + times(x.R_WB[f.body], cast<T>(f.p_BoUo_B));
+    const Vec3<T> at = x.at[k];
     for (int b = 0; b < n; ++b) {
       T* column = x.column + b * rows + 6 * k;
       if (!f.moved_by[b]) {
