@@ -37,7 +37,7 @@ struct Origins {
 void add_bounds(ReachModel& model) {
   constexpr double kPi = 3.141592653589793, kInfinite = std::numeric_limits<double>::infinity();
   for (int b = 0; b < model.size(); ++b) {
-    const bool revolute = model.topology.kind[b] == JointKind::revolute;
+    const bool revolute = model.revolute(b);
     const double lower = model.lower[b], upper = model.upper[b];
     const bool wide = revolute && upper - lower >= 2 * kPi;
     model.inner_lower.push_back(wide ? -kInfinite : lower);
@@ -107,7 +107,7 @@ ReachModel make_reach_model(const Chain& chain, const std::vector<ReachWish>& wi
     model.frame.push_back(std::move(f));
   }
   if (!(model.reach > 0)) model.reach = 1;  // all origins in one point: no length matters
-  model.length = 0.2 * model.reach;
+  model.length = 0.2 * model.reach, model.per_metre = 1.0 / model.length;
   add_bounds(model);
   return model;
 }

@@ -36,11 +36,13 @@ struct ReachModel {
   std::vector<ReachFrame> frame;
   double reach = 0;   // sum of the distances between joint origins on the longest path, m
   double length = 0;  // that turns metres into radians, m
+  double per_metre = 0;  // 1 / length
 
   int size() const { return static_cast<int>(body.size()); }
   ModelView<double> view() const { return {&topology, body.data()}; }
+  bool revolute(int b) const { return topology.kind[b] == JointKind::revolute; }
   // a step of 1 in the unknown of body b is so many of q
-  double scale(int b) const { return topology.kind[b] == JointKind::revolute ? 1.0 : length; }
+  double scale(int b) const { return revolute(b) ? 1.0 : length; }
 };
 
 struct ReachWish {
