@@ -99,8 +99,7 @@ class ReachLanes {
       lane_[l].row = begin, lane_[l].mixed = lane_[0].mixed, lane_[l].start = made++;
       who_[waiting_++] = l;
     };
-    for (int l = 1; l < kFirst && made < starts; ++l) next_start(l);
-    sample(goal_);
+    for (int l = 1; l < kFirst && made < starts; ++l) next_start(l);  // sampled after the first look
     while (resting_ != kAll) {
       reach_error(model_, goal_, state_);
       const unsigned stopped = judge();
@@ -113,6 +112,7 @@ class ReachLanes {
           lead = lane.start;
           keep(l);
           std::copy_n(answer_ + l * n_, n_, answer_);
+          waiting_ = 0;  // these are later ones
           for (int k = 0; k < kFirst; ++k)
             if (lane_[k].start > lead) rest(k);
         } else if (made < std::min(starts, lead)) {

@@ -78,6 +78,7 @@ struct ReachState {
   T* e;           // 6 for each frame: metres over `length`, radians
   T* column;      // of the Jacobian: for each joint, 6 for each frame
   T *H, *g;       // normal matrix, lower triangle by rows; its right side, and the step
+  T* free;        // 0: a joint that is held at its limit
   T E;            // e . e
   T gap2, turn2;  // largest square of what is missing: m, rad
 
@@ -89,6 +90,7 @@ struct ReachState {
     at = scratch.take<Vec3<T>>(model.frame.size());
     e = scratch.take<T>(rows), column = scratch.take<T>(static_cast<std::size_t>(n) * rows);
     H = scratch.take<T>(static_cast<std::size_t>(n) * n), g = scratch.take<T>(n);
+    free = scratch.take<T>(n);
   }
 };
 
@@ -208,13 +210,13 @@ ZVENO_INLINE T dot_of_rows(const T* a, const T* b) {
 // memory of a step: of a known size on the stack, where most of it stays in registers
 template <int N, class T>
 struct ReachStep {
-  T column[6 * N], H[N * N], g[N];
+  T column[6 * N], H[N * N], g[N], free[N];
   explicit ReachStep(ReachState<T>&) {}
 };
 template <class T>
 struct ReachStep<0, T> {
-  T *column, *H, *g;
-  explicit ReachStep(ReachState<T>& x) : column(x.column), H(x.H), g(x.g) {}
+  T *column, *H, *g, *free;
+  explicit ReachStep(ReachState<T>& x) : column(x.column), H(x.H), g(x.g), free(x.free) {}
 };
 
 template <int N, class T>
@@ -225,19 +227,19 @@ ZVENO_APART void reach_step_of(const ReachModel& model, const T* goal, const T* 
   reach_columns<N>(model, goal, x, s.column);
   const T zero(0.0), one(1.0);
   for (int b = 0; b < n; ++b) {
-    T* column = s.column + b * rows;
+    const T* column = s.column + b * rows;
     T g = zero;
     for (int k = 0; k < rows; k += 6) g += dot_of_rows(column + k, x.e + k);
     // at a limit and driven outwards: frozen
     const T low = pick_below(lower[b], x.q[b], one, pick_below(g, zero, zero, one));
     const T high = pick_below(x.q[b], upper[b], one, pick_below(zero, g, zero, one));
-    const T free = low * high;
+    const T free = s.free[b] = low * high;
     s.g[b] = g * free;
-    for (int j = 0; j <= b; ++j) s.H[b * n + j] = j == b ? damping : zero;
-    for (int k = 0; k < rows; k += 6) {
-      T own[6];
-      for (int i = 0; i < 6; ++i) column[k + i] = own[i] = column[k + i] * free;
-      for (int j = 0; j <= b; ++j) s.H[b * n + j] += dot_of_rows(own, s.column + j * rows + k);
+    // what depends on the error comes last: the rest is computed while that is not yet known
+    for (int j = 0; j <= b; ++j) {
+      T sum = zero;
+      for (int k = 0; k < rows; k += 6) sum += dot_of_rows(column + k, s.column + j * rows + k);
+      s.H[b * n + j] = j == b ? damping + sum * free : sum * (free * s.free[j]);
     }
   }
   // L D L', in place: 1 / d on the diagonal
