@@ -34,19 +34,19 @@ struct Lane {
 };
 
 // (K29), of a row and sample in each lane
-using Seeds = Lanes<std::uint64_t, kLanes>::type;
+template <int N>
+Pack<N> uniform_lanes(const typename Lanes<std::uint64_t, N>::type& seed, std::uint64_t joint) {
 #if ZVENO_GNU
-Packed uniform_lanes(const Seeds& seed, std::uint64_t joint) {
-  using Signed = Lanes<std::int64_t, kLanes>::type;
-  return Packed(__builtin_convertvector((Signed)(mixed(Seeds(seed + joint)) >> 11), Packed::V)) * Packed(0x1p-53);
-}
+  using Unsigned = typename Lanes<std::uint64_t, N>::type;
+  using Signed = typename Lanes<std::int64_t, N>::type;
+  const Signed bits = (Signed)(mixed(Unsigned(seed + joint)) >> 11);
+  return Pack<N>(__builtin_convertvector(bits, typename Pack<N>::V)) * Pack<N>(0x1p-53);
 #else
-Packed uniform_lanes(const Seeds& seed, std::uint64_t joint) {
-  Packed u;
-  for (int k = 0; k < kLanes; ++k) u.v[k] = uniform(seed[k], 0, joint);
+  Pack<N> u;
+  for (int k = 0; k < N; ++k) u.v[k] = uniform(seed[k], 0, joint);
   return u;
-}
 #endif
+}
 
 struct RowsLeft {
   std::ptrdiff_t next, end;
@@ -62,7 +62,10 @@ int lowest(unsigned bits) {
 #endif
 }
 
+template <int N>
 class ReachLanes {
+  using Packed = Pack<N>;
+
  public:
   ReachLanes(const ReachJob& job, RowsLeft& rows, Scratch& scratch)
       : job_(job),
@@ -77,8 +80,8 @@ class ReachLanes {
     const auto packs = [&](int count) { return scratch.take<Packed>(count); };
     goal_ = packs(goals_), sample_goal_ = packs(goals_), next_ = packs(n_);
     lower_ = packs(n_), upper_ = packs(n_), best_q_ = packs(n_);
-    first_ = scratch.take<double>(static_cast<std::size_t>(kLanes) * n_);
-    answer_ = scratch.take<double>(static_cast<std::size_t>(kLanes) * n_);
+    first_ = scratch.take<double>(static_cast<std::size_t>(N) * n_);
+    answer_ = scratch.take<double>(static_cast<std::size_t>(N) * n_);
     for (int b = 0; b < n_; ++b) lower_[b] = inner_lower(b), upper_[b] = inner_upper(b);
   }
 
@@ -86,7 +89,7 @@ class ReachLanes {
   // after another. false: none of the first ones does, or the row makes no sense.
   bool run_one() {
     const std::ptrdiff_t begin = rows_.next;
-    constexpr int kFirst = std::min(kLanes, 3);
+    constexpr int kFirst = std::min(N, 3);
     if (job_.nearest || !take_row(0)) return false;
     const int starts = std::min(job_.starts, kAtOnce);
     for (int i = 0; i < goals_; ++i) goal_[i] = job_.goal.row(begin)[i];
@@ -135,7 +138,7 @@ class ReachLanes {
   void begin() {
     for (int b = 0; b < n_; ++b) state_.q[b] = 0.0;
     for (int i = 0; i < goals_; ++i) goal_[i] = 0.0;
-    for (int l = 0; l < kLanes; ++l) take_row(l);
+    for (int l = 0; l < N; ++l) take_row(l);
   }
   bool busy() const { return resting_ != kAll || waiting_ > 0; }
   void look() { reach_error(model_, goal_, state_); }
@@ -158,8 +161,8 @@ class ReachLanes {
 
  private:
   enum class Next { again, sample, row };
-  static constexpr int kTogether = std::max(1, kLanes / kSamples);  // starts whose samples fill a state
-  static constexpr unsigned kAll = (1u << kLanes) - 1;
+  static constexpr int kTogether = std::max(1, N / kSamples);  // starts whose samples fill a state
+  static constexpr unsigned kAll = (1u << N) - 1;
 
   // the best states seen, of lanes that have not found anything
   void remember() {
@@ -290,25 +293,25 @@ class ReachLanes {
   // lanes that wait <- their starts: of a few samples each the best, which fill the lanes of another state; goal: that of
   // all lanes, if they have the same
   void sample(const Packed* goal) {
-    double least[kLanes];
+    double least[N];
     std::fill_n(least, waiting_, kInfinite);
-    for (int from = 0; from < waiting_ * kSamples; from += kLanes) {
-      std::int64_t source[kLanes];
-      Seeds seed;
-      for (int k = 0; k < kLanes; ++k) {
+    for (int from = 0; from < waiting_ * kSamples; from += N) {
+      std::int64_t source[N];
+      typename Lanes<std::uint64_t, N>::type seed;
+      for (int k = 0; k < N; ++k) {
         const int at = std::min(from + k, waiting_ * kSamples - 1);
         const Lane& lane = lane_[source[k] = who_[at / kSamples]];
         seed[k] = lane.mixed + 64 * (64 * static_cast<std::uint64_t>(lane.start) + at % kSamples);
       }
       for (int b = 0; b < n_; ++b) {
-        sample_.q[b] = Packed(model_.low[b]) + uniform_lanes(seed, b) * Packed(model_.range[b]);
+        sample_.q[b] = Packed(model_.low[b]) + uniform_lanes<N>(seed, b) * Packed(model_.range[b]);
       }
       for (int i = 0; !goal && i < goals_; ++i) sample_goal_[i] = lanes_of(goal_[i], source);
       reach_error(model_, goal ? goal : sample_goal_, sample_);
-      for (int k = 0; k < kLanes && from + k < waiting_ * kSamples;) {
+      for (int k = 0; k < N && from + k < waiting_ * kSamples;) {
         const int i = (from + k) / kSamples;
         int best = -1;
-        for (; k < kLanes && from + k < (i + 1) * kSamples; ++k) {
+        for (; k < N && from + k < (i + 1) * kSamples; ++k) {
           best = sample_.E[k] < least[i] ? k : best;
           least[i] = sample_.E[k] < least[i] ? sample_.E[k] : least[i];
         }
@@ -373,14 +376,14 @@ class ReachLanes {
   Packed *goal_, *sample_goal_, *next_, *lower_, *upper_;
   Packed *best_q_, best_E_{kInfinite}, best_gap2_{0.0}, best_turn2_{0.0};
   double *first_, *answer_;
-  Lane lane_[kLanes];
-  // of the start that a lane is at: steps, the one at which E is compared next with what it was, steps between, most of them,
-  // what E has to fall to, and to be below after 8
+  Lane lane_[N];
+  // of the start that a lane is at: steps, the one at which E is compared next with what it was, steps between, most of
+  // them, what E has to fall to, and to be below after 8
   Packed step_{0.0}, due_{0.0}, reference_{0.0}, period_{kPeriod[0]}, most_{kMost[0]}, part_{kPart[0]}, cap_{kCap[0]};
   Packed rests_{1.0}, stop_{1.0};  // 1: is not looked at; makes no step
   const Packed gap2_, turn2_;      // to be below of
   unsigned resting_ = kAll;        // bits of rests_
-  int who_[kLanes], waiting_ = 0;  // lanes whose start is to be sampled
+  int who_[N], waiting_ = 0;       // lanes whose start is to be sampled
   int late_ = 0;                   // steps since the first of them waits
 };
 
@@ -390,16 +393,19 @@ void run_reach(const ReachJob& job, std::ptrdiff_t begin, std::ptrdiff_t end) {
   Scratch& scratch = Scratch::of_this_thread();
   const Scratch::Frame frame(scratch);
   RowsLeft rows{begin, end};
-  ReachLanes lanes(job, rows, scratch);
-  if (end - begin == 1 && lanes.run_one()) return;
-  rows.next = begin;
-  if (job.brief) {
-    job.status[begin] = static_cast<std::int8_t>(ReachStatus::not_found);
-    return;
+  if (end - begin == 1) {
+    // few lanes are busy: half of a wide register takes a fifth less time
+    ReachLanes<std::min(kLanes, 4)> lanes(job, rows, scratch);
+    if (lanes.run_one()) return;
+    rows.next = begin;
+    if (job.brief) {
+      job.status[begin] = static_cast<std::int8_t>(ReachStatus::not_found);
+      return;
+    }
   }
   // Two sets of lanes: the arithmetic of one goes on while the other's results are looked at, 4 to 12 % of a batch
+  ReachLanes<kLanes> lanes(job, rows, scratch), others(job, rows, scratch);
   lanes.begin();
-  ReachLanes others(job, rows, scratch);
   others.begin();
   for (bool some, more; some = lanes.busy(), more = others.busy(), some || more;) {
     if (some) lanes.look();

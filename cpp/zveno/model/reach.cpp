@@ -85,8 +85,8 @@ ReachModel make_reach_model(const Chain& chain, const std::vector<ReachWish>& wi
   const Origins origins(chain);
   for (const ReachWish& wish : wishes) {
     const LinkFrame& frame = chain.frame(wish.link);
-    ReachFrame f{at[frame.body], frame.R_BU, frame.p_BoUo_B, {}, true, true, false, false, 2,
-                 std::vector<char>(model.body.size(), 0)};
+    ReachFrame f{at[frame.body], frame.R_BU, frame.p_BoUo_B, {}, true,
+                 true,           false,      false,          2,  std::vector<char>(model.body.size(), 0)};
     std::copy_n(wish.held, 6, f.held);
     f.whole = std::all_of(f.held, f.held + 6, [](bool held) { return held; });
     for (int i = 0; i < 9; ++i) f.straight &= f.R_BU(i / 3, i % 3) == (i % 4 == 0);

@@ -34,8 +34,8 @@ struct ReachModel {
   std::vector<double> inner_lower, inner_upper;
   std::vector<double> low, range, middle;  // where starts are sampled
   std::vector<ReachFrame> frame;
-  double reach = 0;   // sum of the distances between joint origins on the longest path, m
-  double length = 0;  // that turns metres into radians, m
+  double reach = 0;      // sum of the distances between joint origins on the longest path, m
+  double length = 0;     // that turns metres into radians, m
   double per_metre = 0;  // 1 / length
 
   int size() const { return static_cast<int>(body.size()); }

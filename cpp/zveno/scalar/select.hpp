@@ -45,7 +45,8 @@ ZVENO_INLINE Pack<8> lesser(const Pack<8>& a, const Pack<8>& b) {
 ZVENO_INLINE Pack<8> greater(const Pack<8>& a, const Pack<8>& b) {
   return Pack<8>((Pack<8>::V)_mm512_maskz_max_pd(0xff, (__m512d)b.v, (__m512d)a.v));
 }
-#elif ZVENO_GNU && defined(__AVX__)
+#endif
+#if ZVENO_GNU && defined(__AVX__)
 ZVENO_INLINE Pack<4> lesser(const Pack<4>& a, const Pack<4>& b) {
   return Pack<4>((Pack<4>::V)_mm256_min_pd((__m256d)b.v, (__m256d)a.v));
 }
