@@ -108,7 +108,7 @@ def test_parallel_axes_of_any_direction_and_planes_that_are_missed():
         far = chain.ik_all(T)
         assert len(far.q) == 0
         assert abs(far.missing - 0.25) < 1e-12
-        with pytest.raises(zv.UnreachableError, match="0.25 m"):
+        with pytest.raises(zv.UnreachableError, match=r"0\.25 m"):
             chain.ik(T)
 
 

@@ -284,7 +284,9 @@ class Finder {
     return regional(why) ? found(ArmFamily::position, "three joints that carry a point") : none(why);
   }
 
-  bool turning() const { return std::none_of(plan_.prismatic, plan_.prismatic + n_, [](bool x) { return x; }); }
+  bool turning() const {
+    return std::none_of(plan_.prismatic, plan_.prismatic + n_, [](bool x) { return x; });
+  }
 
   ArmFamilyFound planar() {
     plan_.other[0] = -1;
