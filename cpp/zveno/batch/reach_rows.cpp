@@ -172,7 +172,6 @@ class ReachLanes {
     for (int b = 0; b < n_; ++b) best_q_[b] = pick(better, state_.q[b], best_q_[b]);
   }
 
-  bool revolute(int b) const { return model_.topology.kind[b] == JointKind::revolute; }
   double inner_lower(int b) const { return job_.limits ? model_.inner_lower[b] : -kInfinite; }
   double inner_upper(int b) const { return job_.limits ? model_.inner_upper[b] : kInfinite; }
 
@@ -189,7 +188,7 @@ class ReachLanes {
     cap_.v[l] = kCap[patient];
   }
 
-  // the next row, if there is one; else the lane rests
+  // the next row; false: there is none, and the lane rests
   bool take_row(int l) {
     if (lane_[l].free) bound(l, true);
     lane_[l] = {};
@@ -303,9 +302,8 @@ class ReachLanes {
         const Lane& lane = lane_[source[k] = who_[at / kSamples]];
         seed[k] = lane.mixed + 64 * (64 * static_cast<std::uint64_t>(lane.start) + at % kSamples);
       }
-      for (int b = 0; b < n_; ++b) {
+      for (int b = 0; b < n_; ++b)
         sample_.q[b] = Packed(model_.low[b]) + uniform_lanes<N>(seed, b) * Packed(model_.range[b]);
-      }
       for (int i = 0; !goal && i < goals_; ++i) sample_goal_[i] = lanes_of(goal_[i], source);
       reach_error(model_, goal ? goal : sample_goal_, sample_);
       for (int k = 0; k < N && from + k < waiting_ * kSamples;) {
@@ -327,7 +325,7 @@ class ReachLanes {
     for (int b = 0; b < n_; ++b) {
       double q = state_.q[b][l];
       const double low = job_.limits ? model_.lower[b] : -kInfinite, high = job_.limits ? model_.upper[b] : kInfinite;
-      if (revolute(b)) {
+      if (model_.revolute(b)) {
         q += kTurn * std::nearbyint((first_[l * n_ + b] - q) / kTurn);
         if (q < low) q += kTurn * std::ceil((low - 1e-9 - q) / kTurn);
         if (q > high) q -= kTurn * std::ceil((q - high - 1e-9) / kTurn);
@@ -341,7 +339,7 @@ class ReachLanes {
   double distance_of(int l) const {
     double most = 0;
     for (int b = 0; b < n_; ++b)
-      most = std::max(most, std::fabs(state_.q[b][l] - first_[l * n_ + b]) / (revolute(b) ? 1.0 : model_.length));
+      most = std::max(most, std::fabs(state_.q[b][l] - first_[l * n_ + b]) / (model_.revolute(b) ? 1.0 : model_.length));
     return most;
   }
 
