@@ -86,6 +86,7 @@ FAMILIES: dict[str, tuple[Callable[[], zv.Chain], dict[str, Any]]] = {
     ),
     "Stanford": (arms.stanford, {}),
     "SCARA": (arms.scara, {}),
+    "three parallel axes": (arms.planar, {}),
     "five joints, 2, 3, 4 parallel": (arms.five, {}),
     "five joints, place and direction": (lambda: arms.arm(ACROSS), {"mask": (1, 1, 1, 1, 1, 0)}),
     "three joints, a place": (lambda: arms.arm([*arms.PUMA[:2], (0, 0.2, 0.3, 0.4)]), {"mask": (1, 1, 1, 0, 0, 0)}),

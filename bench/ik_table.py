@@ -4,7 +4,8 @@ python bench/ik_table.py [--targets N] [--cpp] [--peers PYTHON]
 
 Targets are poses of random configurations inside of the limits, first starts are other random ones. Times are means
 over the targets, of the processor, in one run, the engines one after another on one thread. A machine that others use
-is now faster, now slower: numeric solutions take turns with Pinocchio's, and the median of the ratios is shown.
+is now faster, now slower: numeric solutions, and those of `ik` as a user calls it, which has closed forms, take turns
+with Pinocchio's, and the medians of the ratios are shown.
 Success: 1e-6 m and 1e-6 rad, inside of the limits. --cpp builds bench/cpp/ik_pinocchio.cpp (damped least squares with
 restarts, Pinocchio's usual form). --peers, perhaps several times: an interpreter that has roboticstoolbox, EAIK or
 ssik, each is timed where it is found; they are not needed.
@@ -72,6 +73,17 @@ def works(chain: zv.Chain, count: int) -> list[tuple[Callable[[], Any], int]]:
     return [(lambda: [solve(*pair) for pair in few], len(few)), (lambda: solve(T, q0), count)]
 
 
+def users(chain: zv.Chain, count: int) -> list[tuple[Callable[[], Any], int]]:
+    """`Chain.ik` as a user calls it, one by one and all at once: the closed form where there is one."""
+    link = arms.tip(chain)
+    T, q0 = chain.pose(arms.uniform(chain, count, 1), link), arms.uniform(chain, count, 2)
+    few = list(zip(T[:SINGLES], q0[:SINGLES], strict=True))
+    return [
+        (lambda: [chain.ik(T, link, q0=q0) for T, q0 in few], len(few)),
+        (lambda: chain.ik(T, link, q0=q0, threads=1), count),
+    ]
+
+
 def rows(count: int) -> Iterator[tuple[str, ...]]:
     """Arm, method, microseconds of one call and in a batch, success, iterations."""
     for name, make in ARMS.items():
@@ -100,8 +112,7 @@ def rows(count: int) -> Iterator[tuple[str, ...]]:
         found = chain.ik_all(T, link, limits=False)
         share = f"{100 * (found.counts > 0).mean():.3f} %"
         yield name, f"closed form, all {found.counts.mean():.1f}", f"{one:.1f}", f"{batch:.2f}", share, "0"
-        batch = mean_time(lambda chain=chain, T=T, link=link, q0=q0: chain.ik(T, link, q0=q0, threads=1), count)
-        one = mean_time(lambda chain=chain, link=link, few=few: [chain.ik(T, link, q0=q0) for T, q0 in few], len(few))
+        one, batch = (mean_time(call, size) for call, size in users(chain, count))
         yield name, "closed form, nearest", f"{one:.1f}", f"{batch:.2f}", share, "0"
 
 
@@ -140,12 +151,12 @@ def pinocchio_rows(count: int, folder: Path) -> Iterator[tuple[str, ...]]:
     for name, make in ARMS.items():
         path = folder / "arm.txt"
         write(make(), count, path)
-        work = works(make(), count)
+        work = works(make(), count) + users(make(), count)
         ratios = []
         for _ in range(TURNS):
             told = subprocess.run([program, path], check=True, text=True, stdout=subprocess.PIPE).stdout.split()
             ratios.append([float(told[0]) / mean_time(call, size, 1) for call, size in work])
-        one, batch = np.median(ratios, axis=0)
+        one, batch, user_one, user_batch = np.median(ratios, axis=0)
         yield (
             name,
             f"Pinocchio {pin.__version__} CLIK, C++",
@@ -153,7 +164,7 @@ def pinocchio_rows(count: int, folder: Path) -> Iterator[tuple[str, ...]]:
             "",
             f"{100 * float(told[1]):.3f} %",
             told[2],
-            f"{one:.1f}, batch {batch:.0f}",
+            f"{one:.1f}, batch {batch:.0f}; ik {user_one:.1f}, batch {user_batch:.0f}",
         )
 
 

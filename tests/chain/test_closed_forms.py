@@ -83,6 +83,35 @@ def test_scara_has_two_solutions_and_four_with_whole_turns():
     assert np.abs(chain.pose(four.q, "tool") - T).max() < EXACT
 
 
+def test_three_parallel_axes_have_two_solutions():
+    chain = arms.planar()  # links of 1, 0.8 and 0.5 m
+    q = np.array([0.4, 0.9, -0.3])
+    s = chain.ik_all(chain.pose(q, arms.tip(chain)), limits=False)
+    # the elbow on the other side of the line to the wrist, which is turned from the first link by this angle
+    aside = math.atan2(0.8 * math.sin(q[1]), 1 + 0.8 * math.cos(q[1]))
+    other = [q[0] + 2 * aside, -q[1], q[2] + 2 * q[1] - 2 * aside]
+    assert len(s.q) == 2
+    for want in (q, other):
+        assert np.abs(turned(s.q - want, chain)).max(axis=1).min() < 1e-12
+
+
+@pytest.mark.filterwarnings("ignore::zveno.ModelWarning")
+def test_parallel_axes_of_any_direction_and_planes_that_are_missed():
+    for seed in range(6):
+        rng = np.random.default_rng((3, seed))
+        k = unit(rng)
+        points = [rng.uniform(-1, 1, 3) for _ in range(3)]
+        chain = of_screws([k, -k if seed % 2 else k, k], points, ["revolute"] * 3, rng)
+        round_trip(chain, 400)
+        T = chain.pose(arms.uniform(chain, 1, seed)[0], "tool")
+        T[:3, 3] += 0.25 * k
+        far = chain.ik_all(T)
+        assert len(far.q) == 0
+        assert abs(far.missing - 0.25) < 1e-12
+        with pytest.raises(zv.UnreachableError, match=r"0\.25 m"):
+            chain.ik(T)
+
+
 def test_swivel_of_seven_joints():
     chain = arms.iiwa()
     q = np.array([0.3, 0.5, -0.2, 1.1, 0.4, -0.7, 0.6])
@@ -154,6 +183,7 @@ FAMILIES = {
     "puma": (arms.puma, 0.0),
     "fs020n": (zv.robots.kawasaki_fs020n, 0.0),
     "scara": (arms.scara, 0.0),
+    "planar": (arms.planar, 0.0),
     "stanford": (arms.stanford, 0.0),
     "five": (arms.five, 0.0),
 }
@@ -549,7 +579,7 @@ def bent_stanford():
         (lambda: arms.arm(arms.GENERAL), {"threads": "many"}, "ik_all: threads is 'many'"),
         (arms.puma, {"swivel": 0.1}, "has no swivel"),
         (arms.puma, {"mask": (1, 1, 1, 0, 0, 0)}, "whole poses"),
-        (arms.planar, {}, "mask=\\(1, 1, 1, 0, 0, 0\\)"),
+        (lambda: arms.arm(arms.PUMA[:3]), {}, "mask=\\(1, 1, 1, 0, 0, 0\\)"),
         (arms.puma, {"link": "hand"}, "no link 'hand'"),
         (arms.puma, {"mask": (1, 1)}, "six flags"),
         (arms.panda, {"locked": {"nobody": 0.0}}, "no joint 'nobody'"),

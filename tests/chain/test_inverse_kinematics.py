@@ -381,6 +381,19 @@ def test_one_target_has_the_bits_of_a_row():
                 assert np.array_equal(a, b[i])
 
 
+def test_single_rows_of_the_numeric_method_have_the_bits_of_a_batch():
+    """Starts side by side, and lanes that share their arithmetic with others: the same numbers and counts."""
+    wishes = [(arms.planar(), (1, 1, 1, 0, 0, 1)), (arms.five(), (1, 1, 1, 1, 1, 0)), (arms.iiwa(), None)]
+    for chain, mask in wishes:
+        T, q0 = chain.pose(arms.uniform(chain, 60, 31), arms.tip(chain)), arms.uniform(chain, 60, 32)
+        rows = chain.ik(T, q0=q0, mask=mask)
+        assert rows.starts.max() > 1
+        for i in range(60):
+            one = chain.ik(T[i], q0=q0[i], mask=mask, seed=i)
+            for a, b in zip(one, rows, strict=True):
+                assert np.array_equal(a, b[i])
+
+
 # ---- what is not reached ------------------------------------------------------------------------------------------
 
 

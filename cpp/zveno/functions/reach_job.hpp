@@ -45,10 +45,11 @@ struct ReachJob {
 };
 
 // (K29) a number in [0, 1) for a row, of which it takes mixed(row), a sample and a joint, and nothing else
-inline std::uint64_t mixed(std::uint64_t z) {
-  z += 0x9E3779B97F4A7C15u;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+template <class U = std::uint64_t>
+inline U mixed(U z) {
+  z += std::uint64_t{0x9E3779B97F4A7C15u};
+  z = (z ^ z >> 30) * std::uint64_t{0xBF58476D1CE4E5B9u};
+  z = (z ^ z >> 27) * std::uint64_t{0x94D049BB133111EBu};
   return z ^ z >> 31;
 }
 inline double uniform(std::uint64_t mixed_row, std::uint64_t sample, std::uint64_t joint) {

@@ -14,7 +14,7 @@ enum class ArmFamily : std::uint8_t {
   none,
   point,     // six joints, three consecutive axes meet in a point, (K16)
   parallel,  // six revolute joints, three consecutive axes are parallel, (K17)
-  scara,     // three revolute joints and a slide, all along one direction, (K18)
+  scara,     // three revolute joints and perhaps a slide, all along one direction, (K18)
   five,      // five revolute joints, axes 2, 3, 4 are parallel, (K19)
   position,  // three joints carry a point, (K13)
   swivel,    // seven revolute joints, axes 1-3 and 5-7 meet in points, (K21)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <zveno/model/error.hpp>
 
@@ -32,6 +33,24 @@ struct Origins {
     return body == kWorld ? in_body : p[body] + times(R[body], in_body);
   }
 };
+
+void add_bounds(ReachModel& model) {
+  constexpr double kPi = 3.141592653589793, kInfinite = std::numeric_limits<double>::infinity();
+  for (int b = 0; b < model.size(); ++b) {
+    const bool revolute = model.revolute(b);
+    const double lower = model.lower[b], upper = model.upper[b];
+    const bool wide = revolute && upper - lower >= 2 * kPi;
+    model.inner_lower.push_back(wide ? -kInfinite : lower);
+    model.inner_upper.push_back(wide ? kInfinite : upper);
+    // where a limit is missing: half a turn or the reach, from the other limit or from zero
+    const double room = revolute ? kPi : model.reach;
+    const auto open = [&](double other, int side) { return std::isfinite(other) ? other + 2 * side * room : side * room; };
+    const double low = std::isfinite(lower) ? lower : open(upper, -1), high = std::isfinite(upper) ? upper : open(lower, 1);
+    model.low.push_back(low);
+    model.range.push_back(high - low);
+    model.middle.push_back(0.5 * (low + high));
+  }
+}
 
 }  // namespace
 
@@ -66,8 +85,11 @@ ReachModel make_reach_model(const Chain& chain, const std::vector<ReachWish>& wi
   const Origins origins(chain);
   for (const ReachWish& wish : wishes) {
     const LinkFrame& frame = chain.frame(wish.link);
-    ReachFrame f{at[frame.body], frame.R_BU, frame.p_BoUo_B, {}, false, false, 2, std::vector<char>(model.body.size(), 0)};
+    ReachFrame f{at[frame.body], frame.R_BU, frame.p_BoUo_B, {}, true,
+                 true,           false,      false,          2,  std::vector<char>(model.body.size(), 0)};
     std::copy_n(wish.held, 6, f.held);
+    f.whole = std::all_of(f.held, f.held + 6, [](bool held) { return held; });
+    for (int i = 0; i < 9; ++i) f.straight &= f.R_BU(i / 3, i % 3) == (i % 4 == 0);
     const int turns = f.held[3] + f.held[4] + f.held[5];
     f.turned = turns == 1 || turns == 2;
     f.swing = turns == 2;
@@ -85,7 +107,8 @@ ReachModel make_reach_model(const Chain& chain, const std::vector<ReachWish>& wi
     model.frame.push_back(std::move(f));
   }
   if (!(model.reach > 0)) model.reach = 1;  // all origins in one point: no length matters
-  model.length = 0.2 * model.reach;
+  model.length = 0.2 * model.reach, model.per_metre = 1.0 / model.length;
+  add_bounds(model);
   return model;
 }
 

@@ -45,7 +45,8 @@ ZVENO_INLINE Pack<8> lesser(const Pack<8>& a, const Pack<8>& b) {
 ZVENO_INLINE Pack<8> greater(const Pack<8>& a, const Pack<8>& b) {
   return Pack<8>((Pack<8>::V)_mm512_maskz_max_pd(0xff, (__m512d)b.v, (__m512d)a.v));
 }
-#elif ZVENO_GNU && defined(__AVX__)
+#endif
+#if ZVENO_GNU && defined(__AVX__)
 ZVENO_INLINE Pack<4> lesser(const Pack<4>& a, const Pack<4>& b) {
   return Pack<4>((Pack<4>::V)_mm256_min_pd((__m256d)b.v, (__m256d)a.v));
 }
@@ -68,22 +69,41 @@ ZVENO_INLINE T clipped_root(const T& x) {
   return root(greater(x, T(0.0)));
 }
 
+// lanes in which a < b, one bit each
+template <int N>
+ZVENO_INLINE unsigned lanes_below(const Pack<N>& a, const Pack<N>& b) {
+#if defined(__AVX512F__)
+  if constexpr (N == 8) return _mm512_cmp_pd_mask((__m512d)a.v, (__m512d)b.v, _CMP_LT_OQ);
+#endif
+#if defined(__AVX__)
+  if constexpr (N == 4) return _mm256_movemask_pd(_mm256_cmp_pd((__m256d)a.v, (__m256d)b.v, _CMP_LT_OQ));
+#endif
+#if defined(__SSE2__)
+  if constexpr (N == 2) return _mm_movemask_pd(_mm_cmplt_pd((__m128d)a.v, (__m128d)b.v));
+#endif
+  unsigned bits = 0;
+  for (int i = 0; i < N; ++i) bits |= static_cast<unsigned>(a[i] < b[i]) << i;
+  return bits;
+}
 // whether a < b, in any lane
 ZVENO_INLINE bool any_below(double a, double b) { return a < b; }
 template <int N>
 ZVENO_INLINE bool any_below(const Pack<N>& a, const Pack<N>& b) {
+  return lanes_below(a, b) != 0;
+}
+
+// lane which[i] of a pack in lane i
+template <int N>
+ZVENO_INLINE Pack<N> lanes_of(const Pack<N>& a, const std::int64_t* which) {
 #if defined(__AVX512F__)
-  if constexpr (N == 8) return _mm512_cmp_pd_mask((__m512d)a.v, (__m512d)b.v, _CMP_LT_OQ) != 0;
+  if constexpr (N == 8) {
+    const __m512i at = _mm512_loadu_si512(which);
+    return Pack<8>((Pack<8>::V)_mm512_maskz_permutexvar_pd(0xff, at, (__m512d)a.v));
+  }
 #endif
-#if defined(__AVX__)
-  if constexpr (N == 4) return _mm256_movemask_pd(_mm256_cmp_pd((__m256d)a.v, (__m256d)b.v, _CMP_LT_OQ)) != 0;
-#endif
-#if defined(__SSE2__)
-  if constexpr (N == 2) return _mm_movemask_pd(_mm_cmplt_pd((__m128d)a.v, (__m128d)b.v)) != 0;
-#endif
-  bool any = false;
-  for (int i = 0; i < N; ++i) any |= a[i] < b[i];
-  return any;
+  Pack<N> b;
+  for (int i = 0; i < N; ++i) b.v[i] = a[which[i]];
+  return b;
 }
 
 // Sine and cosine of the angle of (x, y), which may have any length; of nothing: the angle zero.

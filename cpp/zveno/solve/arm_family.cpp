@@ -41,6 +41,7 @@ class Finder {
       return none(std::to_string(n_) + " joints carry the link, closed forms are for 3 to 7");
     screws();
     if (n_ == 3) {
+      if (whole && turning() && parallel_triple(0, 1, 2)) return planar();
       if (!place) return none("three joints place a point only: mask=(1, 1, 1, 0, 0, 0) asks for that");
     } else if (!whole) {
       return none("a mask leaves components free, closed forms meet whole poses");
@@ -283,6 +284,15 @@ class Finder {
     return regional(why) ? found(ArmFamily::position, "three joints that carry a point") : none(why);
   }
 
+  bool turning() const {
+    return std::none_of(plan_.prismatic, plan_.prismatic + n_, [](bool x) { return x; });
+  }
+
+  ArmFamilyFound planar() {
+    plan_.other[0] = -1;
+    return found(ArmFamily::scara, "three parallel axes");
+  }
+
   ArmFamilyFound scara() {
     int slide = -1, turns[3], count = 0;
     for (int i = 0; i < 4; ++i) {
@@ -309,10 +319,9 @@ class Finder {
   }
 
   ArmFamilyFound six() {
-    const bool turning = std::none_of(plan_.prismatic, plan_.prismatic + 6, [](bool x) { return x; });
     const ArmFamilyFound fresh = found_;
     for (const int t : {1, 0, 2, 3}) {
-      if (!turning || !parallel_triple(t, t + 1, t + 2)) continue;
+      if (!turning() || !parallel_triple(t, t + 1, t + 2)) continue;
       for (int i = 0; i < 3; ++i) plan_.other[i] = (t + 3 + i) % 6, plan_.moved[i] = t + 3 + i >= 6;
       const int a = plan_.other[0], b = plan_.other[1], d = plan_.other[2];
       if (tilt(t, a) < tolerance_ || tilt(t, d) < tolerance_) {
@@ -343,7 +352,7 @@ class Finder {
       plan_.back = t != 3, plan_.inverse = t == 0;
       plan_.centre = at;
       plan_.beside = any_normal(plan_.k[t + 2]);
-      if ((t == 1 || t == 2) && !turning) {
+      if ((t == 1 || t == 2) && !turning()) {
         why = "a slide stands where no closed form has one";
         continue;
       }

@@ -502,10 +502,11 @@ def ik_all(
     """Every solution of an arm: all branches, all whole turns inside of the limits.
 
     Closed forms are known of six joints of which three consecutive axes meet in a point (a spherical wrist, at any
-    place) or are parallel (UR), three joints that carry a point, SCARA, five joints with axes 2, 3, 4 parallel, and
-    seven joints with spherical shoulder and wrist. What is nearly so, as in files with rounded angles, is solved as if
-    it were and polished on the model itself. Other six revolute joints are solved by eigenvalues, a thousand times
-    slower. Every solution has been put through the forward kinematics: its pose is within 1e-11.
+    place) or are parallel (UR), three joints that carry a point, SCARA, three parallel axes, five joints with axes
+    2, 3, 4 parallel, and seven joints with spherical shoulder and wrist. What is nearly so, as in files with rounded
+    angles, is solved as if it were and polished on the model itself. Other six revolute joints are solved by
+    eigenvalues, a thousand times slower. Every solution has been put through the forward kinematics: its pose is
+    within 1e-11.
 
     Parameters
     ----------

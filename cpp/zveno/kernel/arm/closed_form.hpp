@@ -479,7 +479,10 @@ class ClosedForm {
     for (int i = 0; i < 2; ++i) {
       for (int j = 0; j < 3; ++j) out[i].turn[plan_.triple[j]] = triple.turn[i][j];
       const int slide = plan_.other[0];
-      out[i].slide[slide] = dot(k, s_[slide].k) * dot(k, X_.t);
+      if (slide >= 0)
+        out[i].slide[slide] = dot(k, s_[slide].k) * dot(k, X_.t);
+      else
+        miss(out[i], magnitude(dot(k, X_.t)));
       miss(out[i], triple.miss), miss(out[i], length_of(tilt));
       out[i].singular[1] = triple.size * per_reach_;
     }

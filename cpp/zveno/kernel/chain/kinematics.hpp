@@ -121,8 +121,8 @@ ZVENO_INLINE void point_acceleration(int body, const Vec3<T>* p_W, const Vec3<T>
 
 // Column of the Jacobian of a point x (base axes) for joint b: [v; w], (10.1)
 template <class T, class P>
-void jacobian_column(const ModelView<P>& model, int b, const Mat3<T>* R_WB, const Vec3<T>* p_W, const Vec3<T>& x, Vec3<T>& v,
-                     Vec3<T>& w) {
+ZVENO_INLINE void jacobian_column(const ModelView<P>& model, int b, const Mat3<T>* R_WB, const Vec3<T>* p_W,
+                                  const Vec3<T>& x, Vec3<T>& v, Vec3<T>& w) {
   const Vec3<T> e = R_WB[b].col(2);
   if (model.revolute(b)) {
     v = cross<T>(e, x - p_W[b]);

@@ -48,7 +48,7 @@ Vec3<T> rotation_vector(const Mat3<T>& R) {
 
 // The same, but as long as twice the sine of half the angle, (K26): equal to third order, and without an angle
 template <class T>
-Vec3<T> rotation_chord(const Mat3<T>& R) {
+ZVENO_INLINE Vec3<T> rotation_chord(const Mat3<T>& R) {
   T w;
   Vec3<T> v;
   const T most = quaternion_of(R, w, v);
@@ -74,9 +74,11 @@ struct ReachState {
   T *s, *c, *theta, *q;
   Mat3<T>* R_WB;
   Vec3<T>* p_W;
+  Vec3<T>* at;    // places of the frames
   T* e;           // 6 for each frame: metres over `length`, radians
   T* column;      // of the Jacobian: for each joint, 6 for each frame
   T *H, *g;       // normal matrix, lower triangle by rows; its right side, and the step
+  T* free;        // 0: a joint that is held at its limit
   T E;            // e . e
   T gap2, turn2;  // largest square of what is missing: m, rad
 
@@ -85,8 +87,10 @@ struct ReachState {
     s = scratch.take<T>(padded(n)), c = scratch.take<T>(padded(n));
     theta = scratch.take<T>(n), q = scratch.take<T>(n);
     R_WB = scratch.take<Mat3<T>>(n), p_W = scratch.take<Vec3<T>>(n);
+    at = scratch.take<Vec3<T>>(model.frame.size());
     e = scratch.take<T>(rows), column = scratch.take<T>(static_cast<std::size_t>(n) * rows);
     H = scratch.take<T>(static_cast<std::size_t>(n) * n), g = scratch.take<T>(n);
+    free = scratch.take<T>(n);
   }
 };
 
@@ -98,48 +102,59 @@ ZVENO_INLINE Mat3<T> goal_rotation(const T* goal) {
   return R;
 }
 
+// what is left of the turn, R_WU R_WU*', of which nothing or a part is held
+template <class T>
+ZVENO_APART Vec3<T> part_of_turn(const ReachFrame& f, const Mat3<T>& wanted, const Mat3<T>& R_WU) {
+  if (!f.turned) return zero3<T>();
+  const Vec3<T> turn = f.swing ? swing_vector(R_WU.col(f.spin), wanted.col(f.spin), wanted.col((f.spin + 1) % 3))
+                               : rotation_chord(times(wanted, R_WU.transposed()));
+  return transposed_times(wanted, turn);
+}
+
 // frames at x.q and the error there, (K26)
 template <class T>
 void reach_error(const ReachModel& model, const T* goal, ReachState<T>& x) {
   const int n = model.size();
   int turning = 0;
   for (int b = 0; b < n; ++b)
-    if (model.topology.kind[b] == JointKind::revolute) x.theta[turning++] = x.q[b] + T(model.offset[b]);
+    if (model.revolute(b)) x.theta[turning++] = x.q[b] + T(model.offset[b]);
   joint_trig(x.theta, x.s, x.c, turning);
   for (int b = n; turning != n && b-- > 0;) {
-    const bool revolute = model.topology.kind[b] == JointKind::revolute;
+    const bool revolute = model.revolute(b);
     x.s[b] = revolute ? x.s[--turning] : T(model.fixed_turn[b].s);
     x.c[b] = revolute ? x.c[turning] : T(model.fixed_turn[b].c);
   }
   body_frames(model.view(), JointPosition<T>{x.s, x.c, x.q}, x.R_WB, x.p_W);
-  x.E = x.gap2 = x.turn2 = T(0.0);
-  const T per_metre(1.0 / model.length);
+  const T zero(0.0), per_metre(model.per_metre);
+  T E = zero, most_gap2 = zero, most_turn2 = zero;
   for (std::size_t k = 0; k < model.frame.size(); ++k) {
     const ReachFrame& f = model.frame[k];
     const T* to = goal + 12 * k;
-    T* e = x.e + 6 * k;
     const Mat3<T>& R = x.R_WB[f.body];
-    const Vec3<T> dp = Vec3<T>(to[0], to[1], to[2]) - (x.p_W[f.body] + times(R, cast<T>(f.p_BoUo_B)));
-    Vec3<T> dr = zero3<T>();
-    if (f.held[3] || f.held[4] || f.held[5]) {
-      const Mat3<T> wanted = goal_rotation(to), R_WU = times(R, cast<T>(f.R_BU));
-      if (f.swing)
-        dr = swing_vector(R_WU.col(f.spin), wanted.col(f.spin), wanted.col((f.spin + 1) % 3));
-      else
-        dr = rotation_chord(times(wanted, R_WU.transposed()));
-      if (f.turned) dr = transposed_times(wanted, dr);
+    const Vec3<T> at = x.p_W[f.body] + times(R, cast<T>(f.p_BoUo_B));
+    Vec3<T> dp = Vec3<T>(to[0], to[1], to[2]) - at, dr;
+    x.at[k] = at;
+    const bool turns = f.held[3] && f.held[4] && f.held[5];
+    if (turns && f.straight)
+      dr = rotation_chord(times(goal_rotation(to), R.transposed()));
+    else if (turns)
+      dr = rotation_chord(times(goal_rotation(to), times(R, cast<T>(f.R_BU)).transposed()));
+    else
+      dr = part_of_turn(f, goal_rotation(to), times(R, cast<T>(f.R_BU)));
+    for (int i = 0; i < 3 && !f.whole; ++i) {
+      if (!f.held[i]) dp[i] = zero;
+      if (!f.held[3 + i]) dr[i] = zero;
     }
-    T gap2(0.0), turn2(0.0);
-    for (int i = 0; i < 3; ++i) {
-      e[i] = f.held[i] ? dp[i] * per_metre : T(0.0);
-      e[3 + i] = f.held[3 + i] ? dr[i] : T(0.0);
-      if (f.held[i]) gap2 += dp[i] * dp[i];
-      if (f.held[3 + i]) turn2 += dr[i] * dr[i];
-    }
-    for (int i = 0; i < 6; ++i) x.E += e[i] * e[i];
-    x.gap2 = greater(x.gap2, gap2);
-    x.turn2 = greater(x.turn2, turn2);
+    const Vec3<T> metres = dp * per_metre;
+    T* const e = x.e + 6 * k;
+    e[0] = metres.x(), e[1] = metres.y(), e[2] = metres.z();
+    e[3] = dr.x(), e[4] = dr.y(), e[5] = dr.z();
+    for (int i = 0; i < 3; ++i) E += metres[i] * metres[i];
+    for (int i = 0; i < 3; ++i) E += dr[i] * dr[i];
+    most_gap2 = greater(most_gap2, dot(dp, dp));
+    most_turn2 = greater(most_turn2, dot(dr, dr));
   }
+  x.E = E, x.gap2 = most_gap2, x.turn2 = most_turn2;
 }
 
 // The same of one frame, held in place or whole, from x.s and x.c of the joints after the first `from`; wanted: rotation of
@@ -159,29 +174,31 @@ void reach_chord(const ReachModel& model, const T* goal, const Mat3<T>& wanted, 
   x.E = x.gap2 * T(1.0 / (model.length * model.length)) + x.turn2;
 }
 
-// columns of the Jacobian of all frames, units of the error by units of the unknowns
-template <class T>
-void reach_jacobian(const ReachModel& model, const T* goal, ReachState<T>& x) {
-  const int n = model.size(), frames = static_cast<int>(model.frame.size()), rows = 6 * frames;
+// Columns of the Jacobian of all frames, units of the error by units of the unknowns: for each joint, 6 for each frame.
+// After reach_error. N > 0: so many joints carry one frame that is held as a whole.
+template <int N = 0, class T>
+ZVENO_INLINE void reach_columns(const ReachModel& model, const T* goal, const ReachState<T>& x, T* columns) {
+  const int n = N > 0 ? N : model.size(), frames = N > 0 ? 1 : static_cast<int>(model.frame.size()), rows = 6 * frames;
+  const T per_metre(model.per_metre);
   for (int k = 0; k < frames; ++k) {
     const ReachFrame& f = model.frame[k];
-    const Vec3<T> at = x.p_W[f.body] + times(x.R_WB[f.body], cast<T>(f.p_BoUo_B));
+    const Vec3<T> at = x.at[k];
     for (int b = 0; b < n; ++b) {
-      T* column = x.column + b * rows + 6 * k;
-      if (!f.moved_by[b]) {
-        for (int i = 0; i < 6; ++i) column[i] = T(0.0);
-        continue;
-      }
+      T* column = columns + b * rows + 6 * k;
       Vec3<T> v, w;
       jacobian_column(model.view(), b, x.R_WB, x.p_W, at, v, w);
-      if (f.turned) w = transposed_times(goal_rotation(goal + 12 * k), w);
-      const T by_metre(model.scale(b) / model.length), by_radian(model.scale(b));
+      if (model.revolute(b)) v = v * per_metre;  // slides are counted in lengths
+      if (N == 0 && f.turned) w = transposed_times(goal_rotation(goal + 12 * k), w);
       for (int i = 0; i < 3; ++i) {
-        column[i] = f.held[i] ? v[i] * by_metre : T(0.0);
-        column[3 + i] = f.held[3 + i] ? w[i] * by_radian : T(0.0);
+        column[i] = N > 0 || (f.moved_by[b] && f.held[i]) ? v[i] : T(0.0);
+        column[3 + i] = N > 0 || (f.moved_by[b] && f.held[3 + i]) ? w[i] : T(0.0);
       }
     }
   }
+}
+template <class T>
+void reach_jacobian(const ReachModel& model, const T* goal, ReachState<T>& x) {
+  reach_columns(model, goal, x, x.column);
 }
 
 // rows of one frame
@@ -190,57 +207,80 @@ ZVENO_INLINE T dot_of_rows(const T* a, const T* b) {
   return ((a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3])) + (a[4] * b[4] + a[5] * b[5]);
 }
 
-// x.q after one step, (K27); lower, upper: joints stay between them
+// memory of a step: of a known size on the stack, where most of it stays in registers
+template <int N, class T>
+struct ReachStep {
+  T column[6 * N], H[N * N], g[N], free[N];
+  explicit ReachStep(ReachState<T>&) {}
+};
 template <class T>
-void reach_step(const ReachModel& model, const T* goal, const T* lower, const T* upper, const T& damping, ReachState<T>& x,
-                T* next) {
-  const int n = model.size(), rows = 6 * static_cast<int>(model.frame.size());
-  reach_jacobian(model, goal, x);
+struct ReachStep<0, T> {
+  T *column, *H, *g, *free;
+  explicit ReachStep(ReachState<T>& x) : column(x.column), H(x.H), g(x.g), free(x.free) {}
+};
+
+template <int N, class T>
+ZVENO_APART void reach_step_of(const ReachModel& model, const T* goal, const T* lower, const T* upper, const T& damping,
+                               ReachState<T>& x, T* next) {
+  const int n = N > 0 ? N : model.size(), rows = N > 0 ? 6 : 6 * static_cast<int>(model.frame.size());
+  ReachStep<N, T> s(x);
+  reach_columns<N>(model, goal, x, s.column);
   const T zero(0.0), one(1.0);
   for (int b = 0; b < n; ++b) {
-    T* column = x.column + b * rows;
+    const T* column = s.column + b * rows;
     T g = zero;
     for (int k = 0; k < rows; k += 6) g += dot_of_rows(column + k, x.e + k);
     // at a limit and driven outwards: frozen
     const T low = pick_below(lower[b], x.q[b], one, pick_below(g, zero, zero, one));
     const T high = pick_below(x.q[b], upper[b], one, pick_below(zero, g, zero, one));
-    const T free = low * high;
-    x.g[b] = g * free;
-    for (int j = 0; j <= b; ++j) x.H[b * n + j] = j == b ? damping : zero;
-    for (int k = 0; k < rows; k += 6) {
-      T own[6];
-      for (int i = 0; i < 6; ++i) column[k + i] = own[i] = column[k + i] * free;
-      for (int j = 0; j <= b; ++j) x.H[b * n + j] += dot_of_rows(own, x.column + j * rows + k);
+    const T free = s.free[b] = low * high;
+    s.g[b] = g * free;
+    // what depends on the error comes last: the rest is computed while that is not yet known
+    for (int j = 0; j <= b; ++j) {
+      T sum = zero;
+      for (int k = 0; k < rows; k += 6) sum += dot_of_rows(column + k, s.column + j * rows + k);
+      s.H[b * n + j] = j == b ? damping + sum * free : sum * (free * s.free[j]);
     }
   }
   // L D L', in place: 1 / d on the diagonal
   for (int j = 0; j < n; ++j) {
-    T* row = x.H + j * n;
+    T* row = s.H + j * n;
     T d = row[j];
     for (int k = 0; k < j; ++k) {
       const T l = row[k];
-      row[k] = l * x.H[k * n + k];
+      row[k] = l * s.H[k * n + k];
       d -= l * row[k];
     }
     const T inverse = T(1.0) / d;
     row[j] = inverse;
-    T y = x.g[j];
-    for (int k = 0; k < j; ++k) y -= row[k] * x.g[k];
-    x.g[j] = y;
+    T y = s.g[j];
+    for (int k = 0; k < j; ++k) y -= row[k] * s.g[k];
+    s.g[j] = y;
     for (int i = j + 1; i < n; ++i) {
-      T* below_row = x.H + i * n;
+      T* below_row = s.H + i * n;
       T sum = below_row[j];
       for (int k = 0; k < j; ++k) sum -= below_row[k] * row[k];
       below_row[j] = sum;  // l times d
     }
   }
   for (int j = n; j-- > 0;) {
-    T y = x.g[j] * x.H[j * n + j];
-    for (int i = j + 1; i < n; ++i) y -= x.H[i * n + j] * x.g[i];
-    x.g[j] = y;
+    T y = s.g[j] * s.H[j * n + j];
+    for (int i = j + 1; i < n; ++i) y -= s.H[i * n + j] * s.g[i];
+    s.g[j] = y;
     const T moved = x.q[j] + y * T(model.scale(j));
     next[j] = greater(lower[j], lesser(upper[j], moved));
   }
+}
+
+// x.q after one step, (K27); lower, upper: joints stay between them
+template <class T>
+void reach_step(const ReachModel& model, const T* goal, const T* lower, const T* upper, const T& damping, ReachState<T>& x,
+                T* next) {
+  const int joints = model.frame.size() == 1 && model.frame[0].whole ? model.size() : 0;
+  if (joints == 3) return reach_step_of<3>(model, goal, lower, upper, damping, x, next);
+  if (joints == 6) return reach_step_of<6>(model, goal, lower, upper, damping, x, next);
+  if (joints == 7) return reach_step_of<7>(model, goal, lower, upper, damping, x, next);
+  reach_step_of<0>(model, goal, lower, upper, damping, x, next);
 }
 
 }  // namespace zveno
