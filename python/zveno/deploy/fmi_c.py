@@ -24,12 +24,17 @@ COMMON: Final = r"""
 
 #include "${step}.h"
 
-#if defined(_WIN32)
-#define EXPORT __declspec(dllexport)
-#elif defined(__GNUC__)
-#define EXPORT __attribute__((visibility("default")))
+#if defined(__cplusplus)
+#define C_NAME extern "C"
 #else
-#define EXPORT
+#define C_NAME
+#endif
+#if defined(_WIN32)
+#define EXPORT C_NAME __declspec(dllexport)
+#elif defined(__GNUC__)
+#define EXPORT C_NAME __attribute__((visibility("default")))
+#else
+#define EXPORT C_NAME
 #endif
 
 #define TOKEN "${token}"

@@ -25,8 +25,9 @@ from ..model import Chain, Hexapod, Linkage
 from .description import LONGEST_PERIOD, Channel, Description, RigOptions, describe
 from .dockings import docking_numbers
 from .fmi_c import GENERATED, LIBRARY, VERSIONS, fmi_source
-from .library import Stepper
+from .library import Stepper, c_library
 from .library_step import library_files, library_step
+from .sources import CHAINS, RINGS, library_sources
 from .step import StepCode, step_code, turning_drives
 
 if TYPE_CHECKING:
@@ -158,13 +159,12 @@ def export_fmu(
     platforms: str | Sequence[str] = "native",
     **options: Unpack[RigOptions],
 ) -> Path:
-    """Write a mechanism as an FMU: sources that need nothing but a C compiler, and binaries.
+    """Write a mechanism as an FMU: sources that need nothing but a compiler, and binaries.
 
     Parameters
     ----------
     model : Chain, Hexapod, Linkage or docking.Scenario
-        Linkages, dockings and hexapods with custom legs have no sources: the FMU carries zveno's library for this
-        machine.
+        Sources are C99; those of linkages, dockings and hexapods with custom legs also zveno's library, C++17.
     path : path
         It must end in ``.fmu``.
     fmi : {3, 2}
@@ -238,21 +238,13 @@ def export_fmu(
     # the steps of an FMU are those of its integrator
     single = replace(described, period=described.step, substeps=1)
     by_library = not isinstance(model, Chain | Hexapod) or _has_custom_legs(model) or bool(described.sensor)
-    if by_library:
-        if wanted != [native_platform()] or sys.platform == "win32":
-            fail(
-                f"platforms is {_show(platforms)}, expected 'native': this model is computed by zveno's library, which "
-                "is here for this machine alone, and not on Windows"
-            )
-        code = library_step(single, f"{word}_model")
-    else:
-        code = step_code(single, f"{word}_model", tunable=True)
+    code = library_step(single, f"{word}_model") if by_library else step_code(single, f"{word}_model", tunable=True)
     unit = _Unit(code, described, title, word, fmi, by_library)
     files = unit.files()
     for tuple_ in wanted:
         folder = tuple_ if fmi == 3 else PLATFORMS[tuple_][0]
         files[f"binaries/{folder}/{word}{PLATFORMS[tuple_][2]}"] = _compiled(unit, tuple_, fail)
-        if by_library:
+        if by_library and _is_own(tuple_, by_library):
             files |= {f"binaries/{folder}/{entry}": content for entry, content in library_files().items()}
     with replacing(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for entry in sorted(files, key=lambda entry: (entry != "modelDescription.xml", entry)):
@@ -275,6 +267,11 @@ def native_platform() -> str | None:
     return found if found in PLATFORMS else None
 
 
+def _is_own(target: str, by_library: bool) -> bool:
+    """Whether this machine's C compiler makes the binary; with the library beside it, where that can be."""
+    return target == native_platform() and not (by_library and sys.platform == "win32")
+
+
 def _platforms(platforms: Any, fmi: int, fail: Fail) -> list[str]:
     if platforms == "source":
         return []
@@ -294,23 +291,31 @@ def _platforms(platforms: Any, fmi: int, fail: Fail) -> list[str]:
 
 def _compiled(unit: _Unit, target: str, fail: Fail) -> bytes:
     """A shared library for a platform."""
-    own = target == native_platform()
+    own = _is_own(target, unit.by_library)
     compiler = find_compiler() if own else None
+    whole = unit.by_library and not own  # with the library's sources
     if compiler is None:
         if subprocess.run([sys.executable, "-m", "ziglang", "version"], capture_output=True, check=False).returncode:
             what = "a C compiler (cc), or Zig" if own else "Zig"
             hint = "pip install 'zveno[fmi-cross]'; platforms='source' writes sources alone"
             fail(f"platform {target} needs {what}: {hint}")
-        compiler = [sys.executable, "-m", "ziglang", "cc", "-target", PLATFORMS[target][1]]
+        compiler = [sys.executable, "-m", "ziglang", "c++" if whole else "cc", "-target", PLATFORMS[target][1]]
     ending = PLATFORMS[target][2]
     with tempfile.TemporaryDirectory(prefix="zveno-fmu-") as folder:
         for entry, text in unit.sources().items():
+            Path(folder, entry).parent.mkdir(parents=True, exist_ok=True)
             Path(folder, entry).write_text(text, encoding="utf-8", newline="\n")
         library = Path(folder, unit.word + ending)
-        flags = ["-std=c99", OPTIMISATION, *FLAGS, "-fvisibility=hidden", "-shared"]
+        flags = ["-std=c++17" if whole else "-std=c99", OPTIMISATION, *FLAGS, "-fvisibility=hidden", "-shared"]
         flags += [] if "windows" in target else ["-fPIC"]
-        command = [*compiler, *flags, *unit.c_files, "-o", library.name, "-lm", *(["-ldl"] if unit.by_library else [])]
-        command += [] if own else ["-g0"]
+        flags += [] if own else ["-g0"]
+        listed, libraries = unit.listed if whole else unit.c_files, ["-lm"]
+        if whole:
+            flags += ["-I."]
+        elif unit.by_library:
+            flags += [f'-DZVENO_BESIDE="{c_library().library.name}"']
+            libraries += ["-ldl"]
+        command = [*compiler, *flags, *listed, "-o", library.name, *libraries]
         environment = os.environ | {"ZIG_GLOBAL_CACHE_DIR": os.path.join(tempfile.gettempdir(), "zveno-zig")}
         try:
             done = subprocess.run(
@@ -335,6 +340,11 @@ class _Unit:
         self.code, self.description, self.title, self.word, self.fmi = code, described, title, word, fmi
         self.by_library = by_library
         self.c_files = (f"{code.name}.c", f"{word}_fmi{fmi}.c")
+        more, self.library = [], {}
+        if by_library:
+            groups = CHAINS if isinstance(described.model, Chain | Linkage) else RINGS
+            more, self.library = library_sources(groups, word)
+        self.listed = (*self.c_files, *more)  # what is compiled
         model = described.model
         # states that are no variables cannot be exchanged
         self.exchange = isinstance(model, Chain) and not by_library and code.states == 2 * model.n
@@ -435,20 +445,21 @@ class _Unit:
             f"{self.code.name}.c": self.code.source,
             f"{self.code.name}.h": self.code.header,
             self.c_files[1]: text,
+            **self.library,
         }
 
     # ---- XML
 
     def files(self) -> dict[str, str | bytes]:
-        files: dict[str, str | bytes] = {}
-        if not self.by_library:  # without the library they are of no use
-            files |= {f"sources/{name}": text for name, text in self.sources().items()}
+        files: dict[str, str | bytes] = {f"sources/{name}": text for name, text in self.sources().items()}
         files["modelDescription.xml"] = self._three() if self.fmi == 3 else self._two()
-        if self.fmi == 3 and not self.by_library:
-            listed = "".join(f'\n      <SourceFile name="{name}"/>' for name in self.c_files)
+        if self.fmi == 3:
+            listed = "".join(f'\n      <SourceFile name="{name}"/>' for name in self.listed)
+            listed += '\n      <IncludeDirectory name="."/>' if self.by_library else ""
+            language = "C++17" if self.by_library else "C99"  # what is C here is C++ too
             files["sources/buildDescription.xml"] = (
                 '<?xml version="1.0" encoding="UTF-8"?>\n<fmiBuildDescription fmiVersion="3.0">\n'
-                f'  <BuildConfiguration modelIdentifier="{self.word}">\n    <SourceFileSet language="C99">{listed}\n'
+                f'  <BuildConfiguration modelIdentifier="{self.word}">\n    <SourceFileSet language="{language}">{listed}\n'
                 "    </SourceFileSet>\n  </BuildConfiguration>\n</fmiBuildDescription>\n"
             )
         return files
@@ -613,8 +624,8 @@ class _Unit:
         return [references[name] for name in which]
 
     def _two(self) -> str:
-        listed = "\n".join(f'      <File name="{name}"/>' for name in self.c_files)
-        sources = "" if self.by_library else f"    <SourceFiles>\n{listed}\n    </SourceFiles>\n"
+        listed = "\n".join(f'      <File name="{name}"/>' for name in self.listed)
+        sources = f"    <SourceFiles>\n{listed}\n    </SourceFiles>\n"
         same = 'canGetAndSetFMUstate="true" canSerializeFMUstate="true"'
         kinds = ""
         if self.exchange:
