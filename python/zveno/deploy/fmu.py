@@ -49,6 +49,7 @@ _LONGEST_WORD: Final = 64
 _UNITS: Final[dict[str, dict[str, int]]] = {
     "s": {"s": 1},
     "kg": {"kg": 1},
+    "kg.m2": {"kg": 1, "m": 2},
     "m": {"m": 1},
     "rad": {"rad": 1},
     "N": {"kg": 1, "m": 1, "s": -2},
@@ -89,7 +90,9 @@ _TEXTS: Final = {
     "pose": "pose of the link, world axes",
     "law": "number of the law of the drives",
     "gravity": "gravity, base axes",
-    "payload": "point mass that the last link carries, and its place in the frame of the link",
+    "payload.mass": "of what the last link carries",
+    "payload.com": "its centre of mass in the frame of the link",
+    "payload.inertia": "its inertia xx, xy, xz, yy, yz, zz about its centre of mass, axes of the link",
     "thrust": "of thrusters on vehicle A at its body's centre of mass, base axes",
     "phase_command": "0: phases follow each other by themselves; 1 to 4, or -1 for ready: that one is entered",
     "contact_wrench": "on the ring of A at the origin of its frame, its axes; instead of the contact of the model",

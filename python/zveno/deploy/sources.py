@@ -38,6 +38,8 @@ CHAINS: Final = (
 _HEAD: Final = """\
 /* A part of zveno's library, which this FMU is computed by. No other library of a process shares anything with it. */
 #define zveno {word}_zveno
+#define zv_rig {word}_zv_rig
+#define zv_function {word}_zv_function
 #define ZVENO_C_INSIDE
 #define ZVENO_CALLS
 #define ZVENO_VERSION "{version}"
