@@ -452,6 +452,19 @@ def test_inputs_of_version_2_may_be_straight_lines(tmp_path):
     fmu.freeInstance()
 
 
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_rotations_are_matrices_on_request(tmp_path, fmi):
+    arm, q = zv.robots.puma560(), [0.1, -0.5, 0.7, 0.3, -0.9, 0.4]
+    path = zv.export_fmu(arm, tmp_path / "arm.fmu", fmi=fmi, q=q, poses=["tool"], rotations=True)
+    assert validate_fmu(str(path)) == []
+    result = fmpy.simulate_fmu(str(path), fmi_type="CoSimulation", stop_time=0.01, step_size=1e-3, output_interval=1e-3)
+    names = [[f"pose.tool.rotation[{i},{j}]" for j in (1, 2, 3)] for i in (1, 2, 3)]
+    R = result["pose.tool.rotation"] if fmi == 3 else np.array([[result[x] for x in row] for row in names])
+    R = R if fmi == 3 else np.moveaxis(R, -1, 0)
+    want = arm.pose(arm.simulate(0.01, 1e-3, q=q).q, link="tool")[:, :3, :3]
+    assert np.abs(R.reshape(-1, 3, 3) - want).max() < 1e-14
+
+
 def test_the_same_model_gives_the_same_bytes(tmp_path):
     arm = zv.robots.two_link()
     first, second = (zv.export_fmu(arm, tmp_path / f"{k}.fmu", platforms="source").read_bytes() for k in range(2))

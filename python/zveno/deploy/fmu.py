@@ -17,11 +17,12 @@ from string import Template
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Unpack
 from xml.sax.saxutils import quoteattr
 
-from .._check import Fail, _show, as_list, as_number
+from .._check import Fail, _show, as_flag, as_list, as_number
 from .._output import checked_path, replacing
 from ..codegen.c import identifier
 from ..codegen.footprint import FLAGS, find_compiler
 from ..model import Chain, Hexapod, Linkage
+from .c_math import MATH
 from .description import LONGEST_PERIOD, Channel, Description, RigOptions, describe
 from .dockings import docking_numbers
 from .fmi_c import GENERATED, LIBRARY, VERSIONS, fmi_source
@@ -128,6 +129,9 @@ _PAIRS: Final = {
 _PLAIN: Final = {"N m": "N.m", "N s": "N.s"}
 
 
+_ROTATION: Final = MATH[MATH.index("static void zv_rotation(") :].partition("\n}\n")[0] + "\n}"
+
+
 @dataclass(frozen=True)
 class _Variable:
     """A variable of the description, and where the C code keeps its numbers."""
@@ -160,6 +164,7 @@ def export_fmu(
     step: float = 1e-3,
     name: str | None = None,
     platforms: str | Sequence[str] = "native",
+    rotations: bool = False,
     **options: Unpack[RigOptions],
 ) -> Path:
     """Write a mechanism as an FMU: sources that need nothing but a compiler, and binaries.
@@ -181,6 +186,8 @@ def export_fmu(
         Binaries besides the sources: for this machine, none, or for any of ``x86_64-linux``, ``aarch64-linux``,
         ``x86_64-windows``, ``x86_64-darwin``, ``aarch64-darwin``; those of other machines are made by Zig
         (``pip install "zveno[fmi-cross]"``).
+    rotations : bool
+        Outputs ``ring.rotation``, ...: the 3x3 matrix of every quaternion among the outputs.
     **options
         `substeps`, `method`, `laws`, start, `external`, `poses`, `base_motion`: those of `save_rig`.
 
@@ -242,7 +249,7 @@ def export_fmu(
     single = replace(described, period=described.step, substeps=1)
     by_library = not isinstance(model, Chain | Hexapod) or _has_custom_legs(model) or bool(described.sensor)
     code = library_step(single, f"{word}_model") if by_library else step_code(single, f"{word}_model", tunable=True)
-    unit = _Unit(code, described, title, word, fmi, by_library)
+    unit = _Unit(code, described, title, word, fmi, by_library, as_flag(rotations, fail, "rotations"))
     files = unit.files()
     for tuple_ in wanted:
         folder = tuple_ if fmi == 3 else PLATFORMS[tuple_][0]
@@ -338,12 +345,20 @@ class _Unit:
     """The files of an FMU."""
 
     def __init__(
-        self, code: StepCode, described: Description, title: str, word: str, fmi: int, by_library: bool
+        self,
+        code: StepCode,
+        described: Description,
+        title: str,
+        word: str,
+        fmi: int,
+        by_library: bool,
+        rotations: bool,
     ) -> None:
         self.code, self.description, self.title, self.word, self.fmi = code, described, title, word, fmi
-        self.by_library = by_library
+        self.by_library, self.rotations = by_library, rotations
         self.c_files = (f"{code.name}.c", f"{word}_fmi{fmi}.c")
-        more, self.library = [], {}
+        more: list[str] = []
+        self.library: dict[str, str] = {}
         if by_library:
             groups = CHAINS if isinstance(described.model, Chain | Linkage) else RINGS
             more, self.library = library_sources(groups, word)
@@ -373,6 +388,10 @@ class _Unit:
             exact = at < len(self.start) and not self.docks
             start = tuple(self.start[at : at + channel.size].tolist()) if exact else None
             made.append(self._of(channel, "output", "OUTPUT", at, kind=kinds.get(channel.name, "REAL"), start=start))
+            if self.rotations and channel.name.endswith("quaternion"):
+                name = channel.name.removesuffix("quaternion") + "rotation"
+                text = f"matrix of {channel.name}"
+                made.append(_Variable(name, 9, "output", "ROTATION", at, ("1",) * 9, text))
             at += channel.size
         text = "0, or why the last step could not be made"
         text += (
@@ -439,6 +458,7 @@ class _Unit:
             "variables": len(rows),
             "places": ",\n".join(rows),
             "defaults": ", ".join(map(repr, inputs)),
+            "rotation": _ROTATION,
         }
         where = LIBRARY if self.by_library else GENERATED
         values |= {key: Template(text).substitute(values) for key, text in where.items()}
@@ -462,7 +482,8 @@ class _Unit:
             language = "C++17" if self.by_library else "C99"  # what is C here is C++ too
             files["sources/buildDescription.xml"] = (
                 '<?xml version="1.0" encoding="UTF-8"?>\n<fmiBuildDescription fmiVersion="3.0">\n'
-                f'  <BuildConfiguration modelIdentifier="{self.word}">\n    <SourceFileSet language="{language}">{listed}\n'
+                f'  <BuildConfiguration modelIdentifier="{self.word}">\n'
+                f'    <SourceFileSet language="{language}">{listed}\n'
                 "    </SourceFileSet>\n  </BuildConfiguration>\n</fmiBuildDescription>\n"
             )
         return files
@@ -590,7 +611,9 @@ class _Unit:
             if v.size == 1:
                 lines.append(f"    <{tag} {attributes}/>")
             else:
-                lines.append(f'    <{tag} {attributes}><Dimension start="{v.size}"/></{tag}>')
+                sizes = (3, 3) if v.store == "ROTATION" else (v.size,)
+                dimensions = "".join(f'<Dimension start="{size}"/>' for size in sizes)
+                lines.append(f"    <{tag} {attributes}>{dimensions}</{tag}>")
         derivatives = []
         if self.exchange:
             derivatives = [
@@ -656,7 +679,8 @@ class _Unit:
         for v in self.variables:
             for k, unit in enumerate(v.units):
                 place = index[v.name] + k
-                name = self.spelled(v.name) + (f"[{k + 1}]" if v.size > 1 else "")
+                place_in = f"{k // 3 + 1},{k % 3 + 1}" if v.store == "ROTATION" else f"{k + 1}"
+                name = self.spelled(v.name) + (f"[{place_in}]" if v.size > 1 else "")
                 attributes = f'name={quoteattr(name)} valueReference="{place - 1}" causality="{v.causality}" '
                 attributes += f'variability="{v.variability or "continuous"}" description={quoteattr(_ascii(v.text))}'
                 real = f' unit="{unit}"' if v.kind == "REAL" else ""

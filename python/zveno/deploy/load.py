@@ -1,8 +1,8 @@
 """Gravity and payload of a chain that may be changed while an FMU runs, as C beside the step that has them built in.
 
-Another gravity is an acceleration of the base. A payload adds its inertia to that of the last moving link, whose inertial
-parameters the functions are then given. Without one and with the gravity of the model nothing of this is computed: results
-keep their bits.
+Another gravity is an acceleration of the base. A payload adds its inertia to that of the last moving link, whose
+inertial parameters the functions are then given. Without one and with the gravity of the model nothing of this is
+computed: results keep their bits.
 """
 
 from __future__ import annotations
