@@ -382,6 +382,28 @@ def test_numbers_of_contact_and_latches_are_parameters(tmp_path, fmi):
         assert ends[0] == ends[1] and np.array_equal(ends[0], history.position_a[18])
 
 
+@pytest.mark.parametrize(("legs", "fmi"), [("UPS", 3), ("RSU", 2)])
+def test_laws_and_moves_of_a_docking_are_parameters(tmp_path, legs, fmi):
+    scenario = docking.demo(legs, "aligned").replace(conditions=docking.Conditions(0.08, gap=0.12))
+    path = zv.export_fmu(scenario, tmp_path / "dock.fmu", fmi=fmi, step=2e-3)
+    assert validate_fmu(str(path)) == []
+    stiffness, damping = (900.0, 3000.0) if legs == "UPS" else (30.0, 120.0)
+    arrays = {"law.attenuation.spring_damper.stiffness": stiffness, "law.attenuation.spring_damper.damping": damping}
+    start = {f"{k}[{i + 1}]": x for k, x in arrays.items() for i in range(6)}
+    start = {k: [x] * 6 for k, x in arrays.items()} if fmi == 3 else start
+    variables = {v.name: v for v in fmpy.read_model_description(str(path)).modelVariables}
+    assert {*start, "move.retraction.speed"} <= set(variables)
+    assert variables["move.retraction.speed"].unit == ("m/s" if legs == "UPS" else "rad/s")
+    settings = {"stop_time": 2.0, "step_size": 2e-3, "output_interval": 0.1}
+    result = fmpy.simulate_fmu(str(path), start_values=start, **settings)
+    law = zv.laws.SpringDamper(stiffness, damping)
+    changed = scenario.replace(phases=dataclasses.replace(scenario.phases, attenuation=law))
+    history = docking.simulate(changed, t_end=2.0, dt=2e-3, record=0.1).history
+    plain = docking.simulate(scenario, t_end=2.0, dt=2e-3, record=0.1).history
+    assert np.array_equal(column(result, "A.position", 3, fmi), history.position_a)
+    assert not np.array_equal(history.position_a, plain.position_a)
+
+
 def test_a_linkage_has_the_bits_of_simulate(tmp_path):
     bar = zv.mechanisms.four_bar()
     q = bar.close([0.8, 0.0, 1.5], hold=["crank_joint"])

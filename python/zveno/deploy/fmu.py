@@ -90,6 +90,7 @@ _TEXTS: Final = {
     "external": "wrench at the origin of the link, world axes",
     "pose": "pose of the link, world axes",
     "law": "number of the law of the drives",
+    "move": "number of a motion of the drives",
     "gravity": "gravity, base axes",
     "payload.mass": "of what the last link carries",
     "payload.com": "its centre of mass in the frame of the link",
@@ -419,9 +420,14 @@ class _Unit:
                 at += size
             scenario: Any = self.description.model
             for _, p in docking_numbers(scenario):
-                channel = Channel(p.name, 1, p.units[0])
-                made.append(self._of(channel, "parameter", "FIXED", at, start=p.values, limits=(p.least, None)))
-                at += 1
+                channel = Channel(p.name, len(p.values), p.units[0])
+                made.append(
+                    replace(
+                        self._of(channel, "parameter", "FIXED", at, start=p.values, limits=(p.least, None)),
+                        units=p.units,
+                    )
+                )
+                at += len(p.values)
         return made
 
     def _of(
@@ -531,7 +537,9 @@ class _Unit:
         return ".".join([first, middle, *end])
 
     def text_of(self, channel: Channel) -> str:
-        name = channel.name.removeprefix("B.") if channel.name.startswith("B.thrust") else channel.name
+        name = channel.name
+        if name.startswith(("B.thrust", "B.law", "B.move")):
+            name = name.removeprefix("B.")
         known = _TEXTS.get(name) or _TEXTS[name.partition(".")[0]]
         if channel.name.startswith("B.thrust"):
             known = known.replace("vehicle A", "vehicle B")

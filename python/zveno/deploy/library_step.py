@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from string import Template
 from typing import Any, Final
@@ -53,17 +54,22 @@ def _with_room(d: Description) -> tuple[bytes, list[int], list[float]]:
     """The text of a rig, where numbers stand in it that others may be written over, and their values."""
     data = d.to_dict()
     rows = [] if isinstance(d.model, Chain | Hexapod | Linkage) else docking_numbers(d.model)
-    for k, ((key, place), _) in enumerate(rows):
-        data["model"][key][place] = f"@{k}@"
+    numbers = [x for _, parameter in rows for x in parameter.values]
+    for k, path in enumerate(path for paths, _ in rows for path in paths):
+        part: Any = data["model"]
+        for key in path[:-1]:
+            part = part[key]
+        part[path[-1]] = f"@zveno{k}@"
     _make_rotations(data["model"])
     text = json.dumps(data, allow_nan=False)
-    places = []
-    for k, (_, parameter) in enumerate(rows):
-        mark = f'"@{k}@"'
-        places.append(text.index(mark))
-        text = text.replace(mark, repr(parameter.values[0]).ljust(_WIDTH), 1)
+    places = [0] * len(numbers)
+    pieces = re.split('"@zveno([0-9]+)@"', text)
+    text = pieces[0]
+    for k, behind in zip(map(int, pieces[1::2]), pieces[2::2], strict=True):
+        places[k] = len(text)
+        text += repr(numbers[k]).ljust(_WIDTH) + behind
     assert text.isascii()
-    return text.encode(), places, [parameter.values[0] for _, parameter in rows]
+    return text.encode(), places, numbers
 
 
 def _make_rotations(part: Any) -> None:
