@@ -45,6 +45,8 @@ _HEAD: Final = """\
 #define ZVENO_VERSION "{version}"
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__) && defined(__FP_FAST_FMA)
+#pragma GCC optimize("fp-contract=off")
 #endif
 """
 
