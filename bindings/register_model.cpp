@@ -1,4 +1,5 @@
 #include <zveno/model/inertial.hpp>
+#include <zveno/model/rotation.hpp>
 #include <zveno/solve/row_factor.hpp>
 
 #include "classes.hpp"
@@ -97,6 +98,16 @@ void register_model(py::module_& m) {
       },
       py::arg("who"), py::arg("mass"), py::arg("com"), py::arg("inertia"),
       "Raise ModelError for a body that cannot be; return what looks wrong but can be computed with.");
+  m.def(
+      "rotation_of",
+      [](const py::object& rotation) {
+        const Mat3<double> R = used_rotation(matrix_of(rotation));
+        py::array_t<double> made({3, 3});
+        for (int i = 0; i < 3; ++i)
+          for (int j = 0; j < 3; ++j) made.mutable_at(i, j) = R(i, j);
+        return made;
+      },
+      py::arg("rotation"), "The rotation that a chain computes with: the nearest one, if this is one but for rounding.");
   m.def(
       "body_of_parameters",
       [](const std::array<double, kInertial>& parameters) {

@@ -25,7 +25,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(_WIN32)
+#if defined(ZVENO_C_INSIDE) /* compiled into what calls it */
+#if defined(__GNUC__) && !defined(_WIN32)
+#define ZV_API __attribute__((visibility("hidden")))
+#else
+#define ZV_API
+#endif
+#elif defined(_WIN32)
 #if defined(ZVENO_C_BUILD)
 #define ZV_API __declspec(dllexport)
 #else

@@ -251,6 +251,9 @@ def test_laws_that_differ_have_numbers_by_drive(tmp_path):
 def test_gravity_and_payload_of_a_chain_are_parameters(tmp_path, fmi):
     rng = np.random.default_rng(8)
     arm = random_chain(rng, 3, rotor=True, friction=True)
+    if fmi == 2:  # the last link is welded to the last that moves
+        turn = [[0, -1, 0, 0.1], [0, 0, -1, -0.2], [1, 0, 0, 0.3], [0, 0, 0, 1]]
+        arm = arm.with_tool(turn)
     tip = arm.link_names[-1]
     start = {"q": rng.normal(size=3), "qd": rng.normal(size=3), "laws": STATES}
     path = zv.export_fmu(arm, tmp_path / "arm.fmu", fmi=fmi, external=[tip], base_motion=True, **start)
@@ -259,10 +262,14 @@ def test_gravity_and_payload_of_a_chain_are_parameters(tmp_path, fmi):
     first = variables["gravity" if fmi == 3 else "gravity[3]"]
     assert (first.variability, first.unit) == ("tunable", "m/s2")
     assert variables["payload.mass"].unit == "kg" and float(variables["payload.mass"].min) == 0
+    assert variables["payload.inertia" if fmi == 3 else "payload.inertia[6]"].unit == "kg.m2"
     gravity, mass, com = [1.0, -2.0, -3.7], 1.7, [0.1, -0.2, 0.3]
-    other = arm.with_payload(tip, mass, com).with_gravity(gravity)
+    inertia = [0.5, -0.02, 0.03, 0.4, 0.05, 0.3]  # xx, xy, xz, yy, yz, zz
+    matrix = np.array(inertia)[[[0, 1, 2], [1, 3, 4], [2, 4, 5]]]
+    other = arm.with_payload(tip, mass, com, matrix).with_gravity(gravity)
     wrench, base = [3.0, -1.0, 2.0, 0.1, 0.2, 0.3], [0.4, 0.1, -0.2, 0.3, 0.5, -0.4, 1.0, -0.6, 0.2]
-    arrays = {"gravity": gravity, "payload.com": com, f"external.{tip}": wrench, "base_motion": base}
+    arrays = {"gravity": gravity, "payload.com": com, "payload.inertia": inertia}
+    arrays |= {f"external.{tip}": wrench, "base_motion": base}
     values = arrays if fmi == 3 else {f"{k}[{i + 1}]": x for k, row in arrays.items() for i, x in enumerate(row)}
     settings = {"stop_time": 0.02, "step_size": 1e-3, "output_interval": 1e-3}
     result = fmpy.simulate_fmu(
@@ -375,6 +382,28 @@ def test_numbers_of_contact_and_latches_are_parameters(tmp_path, fmi):
         assert ends[0] == ends[1] and np.array_equal(ends[0], history.position_a[18])
 
 
+@pytest.mark.parametrize(("legs", "fmi"), [("UPS", 3), ("RSU", 2)])
+def test_laws_and_moves_of_a_docking_are_parameters(tmp_path, legs, fmi):
+    scenario = docking.demo(legs, "aligned").replace(conditions=docking.Conditions(0.08, gap=0.12))
+    path = zv.export_fmu(scenario, tmp_path / "dock.fmu", fmi=fmi, step=2e-3)
+    assert validate_fmu(str(path)) == []
+    stiffness, damping = (900.0, 3000.0) if legs == "UPS" else (30.0, 120.0)
+    arrays = {"law.attenuation.spring_damper.stiffness": stiffness, "law.attenuation.spring_damper.damping": damping}
+    start = {f"{k}[{i + 1}]": x for k, x in arrays.items() for i in range(6)}
+    start = {k: [x] * 6 for k, x in arrays.items()} if fmi == 3 else start
+    variables = {v.name: v for v in fmpy.read_model_description(str(path)).modelVariables}
+    assert {*start, "move.retraction.speed"} <= set(variables)
+    assert variables["move.retraction.speed"].unit == ("m/s" if legs == "UPS" else "rad/s")
+    settings = {"stop_time": 2.0, "step_size": 2e-3, "output_interval": 0.1}
+    result = fmpy.simulate_fmu(str(path), start_values=start, **settings)
+    law = zv.laws.SpringDamper(stiffness, damping)
+    changed = scenario.replace(phases=dataclasses.replace(scenario.phases, attenuation=law))
+    history = docking.simulate(changed, t_end=2.0, dt=2e-3, record=0.1).history
+    plain = docking.simulate(scenario, t_end=2.0, dt=2e-3, record=0.1).history
+    assert np.array_equal(column(result, "A.position", 3, fmi), history.position_a)
+    assert not np.array_equal(history.position_a, plain.position_a)
+
+
 def test_a_linkage_has_the_bits_of_simulate(tmp_path):
     bar = zv.mechanisms.four_bar()
     q = bar.close([0.8, 0.0, 1.5], hold=["crank_joint"])
@@ -382,8 +411,6 @@ def test_a_linkage_has_the_bits_of_simulate(tmp_path):
     assert validate_fmu(str(path)) == []
     result = fmpy.simulate_fmu(str(path), stop_time=0.05, step_size=1e-3, output_interval=1e-3)
     assert np.array_equal(result["q"], bar.simulate(0.05, 1e-3, q=q).q)
-    with pytest.raises(ValueError, match="platforms is 'source', expected 'native': this model is computed by zveno's"):
-        zv.export_fmu(bar, path, q=q, platforms="source")
 
 
 def test_a_folder_that_is_not_there_is_named_and_nothing_is_left(tmp_path):
@@ -445,6 +472,19 @@ def test_inputs_of_version_2_may_be_straight_lines(tmp_path):
     assert fmu.getReal([named[f"q[{k + 1}]"] for k in range(2)]) == out["q"].tolist()
     fmu.terminate()
     fmu.freeInstance()
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_rotations_are_matrices_on_request(tmp_path, fmi):
+    arm, q = zv.robots.puma560(), [0.1, -0.5, 0.7, 0.3, -0.9, 0.4]
+    path = zv.export_fmu(arm, tmp_path / "arm.fmu", fmi=fmi, q=q, poses=["tool"], rotations=True)
+    assert validate_fmu(str(path)) == []
+    result = fmpy.simulate_fmu(str(path), fmi_type="CoSimulation", stop_time=0.01, step_size=1e-3, output_interval=1e-3)
+    names = [[f"pose.tool.rotation[{i},{j}]" for j in (1, 2, 3)] for i in (1, 2, 3)]
+    R = result["pose.tool.rotation"] if fmi == 3 else np.array([[result[x] for x in row] for row in names])
+    R = R if fmi == 3 else np.moveaxis(R, -1, 0)
+    want = arm.pose(arm.simulate(0.01, 1e-3, q=q).q, link="tool")[:, :3, :3]
+    assert np.abs(R.reshape(-1, 3, 3) - want).max() < 1e-14
 
 
 def test_the_same_model_gives_the_same_bytes(tmp_path):

@@ -17,6 +17,9 @@ struct BodySpec {
 // what no real body has.
 std::vector<std::string> check_body(const BodySpec& body, const std::string& name, const std::string& who);
 
+// of what is a rotation but for rounding
+Mat3<double> nearest_rotation(const Mat3<double>& R);
+
 // about the body's origin
 Inertia<double> inertia_of(const BodySpec& body);
 

@@ -5,35 +5,45 @@
 
 #include <zveno/model/chain.hpp>
 
-#include <Eigen/Geometry>
-#include <Eigen/SVD>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+
+#include <zveno/model/rotation.hpp>
 
 namespace zveno {
 namespace {
 
 constexpr std::int64_t kMostPairs = 200'000'000;  // more of them fill no array
 constexpr std::size_t kMaxLinks = 100000;
+constexpr long double kPi = 3.141592653589793238462643383279502884L;  // what is near 0 after a turn keeps its digits
 
-// Eigen here, our own types in the kernels
-Eigen::Vector3d eigen(const Vec3<double>& a) { return {a.x(), a.y(), a.z()}; }
-Eigen::Matrix3d eigen(const Mat3<double>& a) {
-  Eigen::Matrix3d r;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) r(i, j) = a(i, j);
+using Vector = Vec3<double>;
+using Matrix = Mat3<double>;
+
+// A x and A B; the last row is added up from its end: recorded bits, tests/frozen.py
+double last_of(const Vector& a, const Vector& b) { return a.x() * b.x() + (a.y() * b.y() + a.z() * b.z()); }
+Vector product(const Matrix& A, const Vector& x) { return {dot(A.row(0), x), dot(A.row(1), x), last_of(A.row(2), x)}; }
+Matrix product(const Matrix& A, const Matrix& B) {
+  Matrix r;
+  for (int j = 0; j < 3; ++j) {
+    const Vector x = product(A, B.col(j));
+    for (int i = 0; i < 3; ++i) r(i, j) = x[i];
+  }
   return r;
 }
-Vec3<double> to_kernel(const Eigen::Vector3d& a) { return {a.x(), a.y(), a.z()}; }
-Mat3<double> to_kernel(const Eigen::Matrix3d& a) {
-  Mat3<double> r;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) r(i, j) = a(i, j);
-  return r;
+
+double norm(const Vector& a) { return std::sqrt(dot(a, a)); }
+
+// of a vector whose squares may not be numbers
+double safe_norm(const Vector& a) {
+  const double largest = std::max({std::fabs(a.x()), std::fabs(a.y()), std::fabs(a.z())});
+  return largest > 0 ? largest * norm(a * (1 / largest)) : 0;
 }
+
+bool all_finite(const Vector& a) { return std::isfinite(a.x()) && std::isfinite(a.y()) && std::isfinite(a.z()); }
+bool all_finite(const Matrix& a) { return all_finite(a.col(0)) && all_finite(a.col(1)) && all_finite(a.col(2)); }
 
 std::string who(const LinkSpec& link) { return "link '" + link.name + "': "; }
 
@@ -44,15 +54,15 @@ double snapped(double x) { return zveno::snapped(x, 1e-14); }
 
 Turn<double> turn_of(double angle) { return {snapped(std::sin(angle)), snapped(std::cos(angle))}; }
 
-Eigen::Matrix3d rz(const Turn<double>& t) {
-  Eigen::Matrix3d R;
-  R << t.c, -t.s, 0, t.s, t.c, 0, 0, 0, 1;
+Matrix rz(const Turn<double>& t) {
+  Matrix R = diagonal(1.0);
+  R(0, 0) = R(1, 1) = t.c, R(0, 1) = -t.s, R(1, 0) = t.s;
   return R;
 }
 
 void check_numbers(const LinkSpec& link) {
   auto finite = [&](const char* what, auto&& x) {
-    if (!eigen(x).allFinite()) fail(link, std::string(what) + " is not finite");
+    if (!all_finite(x)) fail(link, std::string(what) + " is not finite");
   };
   finite("axis", link.axis);
   finite("position", link.position);
@@ -65,34 +75,45 @@ void check_numbers(const LinkSpec& link) {
   }
   if (!std::isfinite(link.rest)) fail(link, "rest is not finite");
   // squares of it enter the inertia about the origin
-  if (const double x = eigen(link.position).norm(); x > 1e100)
+  if (const double x = norm(link.position); x > 1e100)
     fail(link, "value " + number_text(x) + " is too large to compute with");
 }
 
-Eigen::Matrix3d checked_rotation(const LinkSpec& link) {
-  const Eigen::Matrix3d R = eigen(link.rotation);
-  const double defect = (R.transpose() * R - Eigen::Matrix3d::Identity()).norm();
+// |R'R - 1|
+double defect_of(const Matrix& R) {
+  double square = 0;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      const double x = dot(R.col(i), R.col(j)) - (i == j);
+      square += x * x;
+    }
+  return std::sqrt(square);
+}
+
+Matrix checked_rotation(const LinkSpec& link) {
+  const Matrix& R = link.rotation;
+  const double defect = defect_of(R), det = dot(cross(R.col(0), R.col(1)), R.col(2));
   if (!(defect < 1e-6)) fail(link, "rotation is not orthonormal: |R'R - 1| = " + number_text(defect));
-  if (R.determinant() < 0) fail(link, "rotation is left-handed: determinant " + number_text(R.determinant()));
-  if (defect < 1e-14) return R;
-  const Eigen::JacobiSVD<Eigen::Matrix3d> svd(R, Eigen::ComputeFullU | Eigen::ComputeFullV);
-  return svd.matrixU() * svd.matrixV().transpose();
+  if (det < 0) fail(link, "rotation is left-handed: determinant " + number_text(det));
+  return used_rotation(R);
 }
 
 // a rotation whose z column is `axis`; permutations for axes along x, y, z, so that zeros stay zeros
-Eigen::Matrix3d z_to(const Eigen::Vector3d& axis) {
-  Eigen::Vector3d z;
-  for (int i = 0; i < 3; ++i) z[i] = snapped(axis[i]);
-  int k;
-  const double largest = z.cwiseAbs().maxCoeff(&k);
-  Eigen::Vector3d x = Eigen::Vector3d::Zero();
-  if (largest == 1.0 && z[(k + 1) % 3] == 0.0 && z[(k + 2) % 3] == 0.0) {
-    x[(k + 1) % 3] = 1;
-  } else {
-    x = (Eigen::Vector3d::Unit((k + 1) % 3) - z[(k + 1) % 3] * z).normalized();
+Matrix z_to(const Vector& axis) {
+  const Vector z{snapped(axis.x()), snapped(axis.y()), snapped(axis.z())};
+  int k = 0;
+  for (int i = 1; i < 3; ++i)
+    if (std::fabs(z[i]) > std::fabs(z[k])) k = i;
+  const int next = (k + 1) % 3;
+  Vector x{next == 0 ? 1.0 : 0.0, next == 1 ? 1.0 : 0.0, next == 2 ? 1.0 : 0.0};
+  if (std::fabs(z[k]) != 1.0 || z[next] != 0.0 || z[(k + 2) % 3] != 0.0) {
+    x -= z * z[next];
+    const double length = norm(x);
+    x = {x.x() / length, x.y() / length, x.z() / length};
   }
-  Eigen::Matrix3d R;
-  R << x, z.cross(x), z;
+  const Vector y = cross(z, x);
+  Matrix R;
+  for (int i = 0; i < 3; ++i) R(i, 0) = x[i], R(i, 1) = y[i], R(i, 2) = z[i];
   return R;
 }
 
@@ -103,7 +124,7 @@ struct Angles {
   bool free;  // alpha is 0 or pi: only a combination of phi and psi is determined, phi = 0 is taken
 };
 
-Angles split(const Eigen::Matrix3d& R) {
+Angles split(const Matrix& R) {
   const double sa = snapped(std::hypot(R(0, 2), R(1, 2))), ca = snapped(R(2, 2));
   if (sa == 0) return {0.0, std::atan2(R(1, 0) * (ca > 0 ? 1 : -1), R(0, 0)), {0.0, ca > 0 ? 1.0 : -1.0}, true};
   const double r = std::hypot(sa, ca), phi = std::atan2(R(0, 2), -R(1, 2));
@@ -113,37 +134,31 @@ Angles split(const Eigen::Matrix3d& R) {
   return {phi, psi, {snapped(sa / r), snapped(ca / r)}, false};
 }
 
-double norm(const Vec3<double>& a) { return std::sqrt(dot(a, a)); }
-
 bool is_zero(const Vec3<double>& a) { return a.x() == 0 && a.y() == 0 && a.z() == 0; }
 bool is_massless(const BodyParams<double>& b) {
   const Sym3<double>& I = b.I_BBo_B;
   return b.m == 0 && is_zero(b.mc_B) && is_zero({I.xx, I.xy, I.xz}) && is_zero({I.yy, I.yz, I.zz});
 }
 
-Sym3<double> symmetric(const Eigen::Matrix3d& A) { return {A(0, 0), A(0, 1), A(0, 2), A(1, 1), A(1, 2), A(2, 2)}; }
+Sym3<double> symmetric(const Matrix& A) { return {A(0, 0), A(0, 1), A(0, 2), A(1, 1), A(1, 2), A(2, 2)}; }
 
 // What is welded together, about a frame's origin. The whole tensor: R I R' rounds the two sides of the diagonal
 // differently, and both enter the turn about z.
 struct Welded {
   double m = 0;
-  Eigen::Vector3d mc{0, 0, 0};
-  Eigen::Matrix3d I = Eigen::Matrix3d::Zero();
+  Vector mc{0, 0, 0};
+  Matrix I = diagonal(0.0);
 
-  void add(double mass, const Eigen::Vector3d& com, const Eigen::Matrix3d& about_com) {
+  void add(double mass, const Vector& com, const Matrix& about_com) {
     m += mass;
-    mc += mass * com;
-    I += about_com + eigen(dense(point_inertia(mass, to_kernel(com), com.squaredNorm())));
+    mc += com * mass;
+    I = I + (about_com + dense(point_inertia(mass, com, dot(com, com))));
   }
 };
 
 }  // namespace
 
-int Chain::find_link(const std::string& name) const {
-  const auto it = index_.find(name);
-  if (it != index_.end()) return it->second;
-  return name == base_ ? kBase : kNoLink;
-}
+Mat3<double> used_rotation(const Mat3<double>& R) { return defect_of(R) < 1e-14 ? R : nearest_rotation(R); }
 
 Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, std::vector<LinkSpec> links)
     : name_(std::move(name)), base_(std::move(base)), gravity_(gravity), links_(std::move(links)) {
@@ -151,7 +166,7 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
   if (links_.size() > kMaxLinks)
     throw ModelError("", "chain '" + name_ + "' has " + std::to_string(links_.size()) + " links, at most " +
                              std::to_string(kMaxLinks) + " are accepted");
-  if (!eigen(gravity).allFinite()) throw ModelError("", "chain '" + name_ + "': gravity is not finite");
+  if (!all_finite(gravity)) throw ModelError("", "chain '" + name_ + "': gravity is not finite");
 
   // names and numbers
   const int count = static_cast<int>(links_.size());
@@ -206,14 +221,14 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
   // depth first: frames of the links in their bodies, before bodies are turned about z
   struct Placed {
     int body;
-    Eigen::Matrix3d R;
-    Eigen::Vector3d p;
+    Matrix R;
+    Vector p;
   };
   std::vector<Placed> placed(count);
   std::vector<Welded> welded(n);
   Welded to_base;
-  std::vector<Eigen::Matrix3d> R_PJ(n);
-  std::vector<Eigen::Vector3d> p_PJ(n);
+  std::vector<Matrix> R_PJ(n);
+  std::vector<Vector> p_PJ(n);
   std::vector<int> stack(children[count].rbegin(), children[count].rend());
   body_of_joint_.assign(n, -1);
   while (!stack.empty()) {
@@ -221,22 +236,23 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
     stack.pop_back();
     const LinkSpec& link = links_[i];
     const int parent_link = find_link(link.parent);
-    const Placed at = parent_link == kBase ? Placed{kWorld, Eigen::Matrix3d::Identity(), {0, 0, 0}} : placed[parent_link];
-    const Eigen::Matrix3d R = at.R * checked_rotation(link);
-    const Eigen::Vector3d p = at.p + at.R * eigen(link.position);
+    const Placed at = parent_link == kBase ? Placed{kWorld, diagonal(1.0), {0, 0, 0}} : placed[parent_link];
+    const Matrix R = product(at.R, checked_rotation(link));
+    const Vector p = at.p + product(at.R, link.position);
     Placed& frame = placed[i];
     if (link.kind == LinkKind::fixed) {
       frame = {at.body, R, p};
     } else {
-      const double length = eigen(link.axis).stableNorm();
+      const Vector& axis = link.axis;
+      const double length = safe_norm(axis);
       if (!(length > 1e-12)) fail(link, "joint axis has no direction: length " + number_text(length));
-      const Eigen::Matrix3d align = z_to(eigen(link.axis) / length);
+      const Matrix align = z_to({axis.x() / length, axis.y() / length, axis.z() / length});
       const int b = topology_.size();
       topology_.parent.push_back(at.body);
       topology_.kind.push_back(link.kind == LinkKind::revolute ? JointKind::revolute : JointKind::prismatic);
-      R_PJ[b] = R * align;
+      R_PJ[b] = product(R, align);
       p_PJ[b] = p;
-      frame = {b, align.transpose(), {0, 0, 0}};
+      frame = {b, align.transposed(), {0, 0, 0}};
       link_of_body_.push_back(i);
       user_index_.push_back(joint_of_link[i]);
       body_of_joint_[joint_of_link[i]] = b;
@@ -248,13 +264,13 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
     }
     if (frame.body != kWorld) links_of_body_[frame.body].push_back(i);
     const BodySpec& body = link.body;
-    const Eigen::Matrix3d I = 0.5 * (eigen(body.inertia) + eigen(body.inertia).transpose());
+    const Matrix I = (body.inertia + body.inertia.transposed()) * 0.5;
     (frame.body == kWorld ? to_base : welded[frame.body])
-        .add(body.mass, frame.p + frame.R * eigen(body.com), frame.R * I * frame.R.transpose());
+        .add(body.mass, frame.p + product(frame.R, body.com), product(product(frame.R, I), frame.R.transposed()));
     total_mass_ += body.mass;
     stack.insert(stack.end(), children[i].rbegin(), children[i].rend());
   }
-  base_moments_ = {to_base.m, to_kernel(to_base.mc), second_moment_of(symmetric(to_base.I))};
+  base_moments_ = {to_base.m, to_base.mc, second_moment_of(symmetric(to_base.I))};
 
   // turn of each body about its own axis: phi of the first child that determines one
   std::vector<Angles> angles(n);
@@ -284,17 +300,16 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
     body.phi = turn_of(a.phi - parent_turn);
     body.alpha = a.alpha;
     if (body.phi.s != 0.0 || body.phi.c != 1.0) topology_.placement[b] = kTurned;
-    offset_[b] = std::remainder(a.psi + turn[b], 2 * EIGEN_PI);
+    offset_[b] = static_cast<double>(std::remainder(a.psi + turn[b], 2 * kPi));
     fixed_turn_.push_back(turn_of(offset_[b]));
-    const Eigen::Matrix3d back_parent = rz(turn_of(-parent_turn)), back = rz(turn_of(-turn[b]));
-    body.p_PJ = to_kernel(Eigen::Vector3d(back_parent * p_PJ[b]));
-    const Eigen::Vector3d axis_tilted{0.0, -body.alpha.s, body.alpha.c};
-    body.axis_P = to_kernel(Eigen::Vector3d(rz(body.phi) * axis_tilted));
+    const Matrix back_parent = rz(turn_of(-parent_turn)), back = rz(turn_of(-turn[b]));
+    body.p_PJ = product(back_parent, p_PJ[b]);
+    body.axis_P = product(rz(body.phi), {0.0, -body.alpha.s, body.alpha.c});
     body.m = welded[b].m;
-    body.mc_B = to_kernel(Eigen::Vector3d(back * welded[b].mc));
-    const Eigen::Matrix3d I = back * welded[b].I * back.transpose();
+    body.mc_B = product(back, welded[b].mc);
+    const Matrix I = product(product(back, welded[b].I), back.transposed());
     body.I_BBo_B = symmetric(I);
-    body.S_BBo_B = second_moment_of(body.I_BBo_B, I.trace());
+    body.S_BBo_B = second_moment_of(body.I_BBo_B, I(0, 0) + (I(1, 1) + I(2, 2)));
     has_rotor_ |= rotor_[b] != 0;
     has_friction_ |= friction_[b] != 0;
     has_spring_ |= stiffness_[b] != 0;
@@ -302,11 +317,13 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
     topology_.serial &= parent == b - 1;
   }
   for (const Placed& frame : placed) {
-    const Eigen::Matrix3d back = frame.body == kWorld ? Eigen::Matrix3d::Identity() : rz(turn_of(-turn[frame.body]));
-    const Eigen::Matrix3d R = back * frame.R;
-    const Eigen::Vector3d p = back * frame.p;
-    frames_.push_back({frame.body, to_kernel(R), to_kernel(p), static_cast<int>(frames_.size()),
-                       R == Eigen::Matrix3d::Identity() && p == Eigen::Vector3d::Zero()});
+    const Matrix back = frame.body == kWorld ? diagonal(1.0) : rz(turn_of(-turn[frame.body]));
+    const Matrix R = product(back, frame.R);
+    const Vector p = product(back, frame.p);
+    bool stands = is_zero(p);
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) stands &= R(i, j) == (i == j);
+    frames_.push_back({frame.body, R, p, static_cast<int>(frames_.size()), stands});
   }
 
   std::vector<std::int64_t> carried(n, 0);  // links that a joint moves

@@ -75,7 +75,12 @@ class Chain {
   // pairs of a joint and a link that it moves, by joints of the user and then by links: where those of each body begin
   const std::vector<int>& first_pair() const { return first_pair_; }
   int pairs() const { return pairs_; }
-  int find_link(const std::string& name) const;  // kBase for the base, kNoLink if unknown
+  // kBase for the base, kNoLink if unknown
+  int find_link(const std::string& name) const {
+    const auto it = index_.find(name);
+    if (it != index_.end()) return it->second;
+    return name == base_ ? kBase : kNoLink;
+  }
   static constexpr int kBase = -1, kNoLink = -2;
 
   double total_mass() const { return total_mass_; }

@@ -52,6 +52,8 @@ class Machine {
   virtual void restore(const double* from) = 0;
 };
 
+std::unique_ptr<Machine> make_chain_machine(const Description& description, const KernelTable& kernels);
+std::unique_ptr<Machine> make_hexapod_machine(const Description& description, const KernelTable& kernels);
 std::unique_ptr<Machine> make_docking_machine(const Description& description, const KernelTable& kernels);
 std::unique_ptr<Machine> make_machine(const Description& description, const KernelTable& kernels);
 

@@ -29,11 +29,14 @@ def fmu(
         list[str] | None,
         typer.Option(help="native (the default), source, all, or one as x86_64-windows; repeat it for several."),
     ] = None,
+    rotations: Annotated[
+        bool, typer.Option("--rotations", help="3x3 matrices of quaternions are outputs too.")
+    ] = False,
     snap: Annotated[float, typer.Option(help="Angles of a URDF so close to a right angle, rad, are one.")] = SNAP,
 ) -> None:
     """Write a mechanism as a functional mock-up unit (FMI 2.0 or 3.0): sources, and binaries for this machine.
 
-    Dockings, linkages and custom legs carry zveno's library instead of sources.
+    Sources are C99; of dockings, linkages and custom legs they also are zveno's library, C++17.
 
     zveno fmu docking_ring:UPS -o ring.fmu --fmi 3 --step 1e-3
     """
@@ -59,6 +62,7 @@ def fmu(
             step=step if step is not None else period,
             name=name,
             platforms=chosen,
+            rotations=rotations,
             **given,
         )
     except OSError as error:

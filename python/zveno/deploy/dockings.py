@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..sim.laws import Law
-from .terms import plain_terms
-from .tunable import Parameter
+from .terms import law_of_terms, plain_terms
+from .tunable import Parameter, Tunables
 
 if TYPE_CHECKING:
     from ..docking.scenario import Scenario
+    from ..model import Hexapod
 
 __all__ = ["check_steps", "docking_model", "docking_numbers", "docking_start"]
+
+Path = tuple[str | int, ...]
 
 # numbers of `docking_model` that an FMU may have other ones of: name, place in the list, unit, whether it may be zero
 _CONTACT: Final = (
@@ -37,11 +41,21 @@ _LATCHES: Final = (
     ("break_force", 8, "N", False),
     ("release_time", 9, "s", True),
 )
+# of the drives of a ring: in alignment and retraction the common ones act
+_LAWS: Final = ("ready", "attenuation", "common")
+_MOVES: Final = ("alignment", "retraction")
+_MOVE: Final = (
+    ("target", ("m", "rad")),
+    ("speed", ("m/s", "rad/s")),
+    ("stiffness", ("N/m", "N.m/rad")),
+    ("damping", ("N.s/m", "N.m.s/rad")),
+    ("tolerance", ("m", "rad")),
+)
 
 
-def docking_numbers(scenario: Scenario) -> list[tuple[tuple[str, int], Parameter]]:
-    """Numbers of contact and latches that are finite: key and place in `docking_model`, and the parameter."""
-    made: list[tuple[tuple[str, int], Parameter]] = []
+def docking_numbers(scenario: Scenario) -> list[tuple[list[Path], Parameter]]:
+    """Finite numbers of contact, latches, laws and moves: their places in `docking_model`, and the parameter."""
+    made: list[tuple[list[Path], Parameter]] = []
     for key, prefix, rows, part in (
         ("contact", "contact", _CONTACT, scenario.contact),
         ("latches", "latch", _LATCHES, scenario.latches),
@@ -51,7 +65,40 @@ def docking_numbers(scenario: Scenario) -> list[tuple[tuple[str, int], Parameter
             if unit == "N/m2" and scenario.contact.exponent != 1:
                 unit = "N/m2.5"
             if math.isfinite(value):
-                made.append(((key, place), Parameter(f"{prefix}.{name}", (value,), (unit,), 0.0 if zero else 5e-324)))
+                least = 0.0 if zero else 5e-324
+                made.append(([(key, place)], Parameter(f"{prefix}.{name}", (value,), (unit,), least)))
+    model = docking_model(scenario, "")
+    for key, who, ring in (("a", "", scenario.chaser.ring), ("b", "B.", scenario.station.ring)):
+        if ring is None:
+            continue
+        turns = [leg.unit == "rad" for leg in ring.legs]
+        for phase in _LAWS:
+            made += _law_numbers(model[key][phase], (key, phase), f"{who}law.{phase}", ring, turns)
+        for move in _MOVES:
+            for place, (name, units) in enumerate(_MOVE):
+                value = float(model[key][move][place])
+                unit = units[turns[0]]
+                made.append(([(key, move, place)], Parameter(f"{who}move.{move}.{name}", (value,), (unit,))))
+    return made
+
+
+def _law_numbers(
+    laws: list[list[list[Any]]], at: Path, prefix: str, ring: Hexapod, turns: list[bool]
+) -> list[tuple[list[Path], Parameter]]:
+    """Those of the laws of a ring's legs, which stand at a place of the model."""
+    terms = [law_of_terms(law) if law else None for law in laws]
+    tunables = Tunables(terms, {}, [str(leg.name) for leg in ring.legs], turns, 0)
+    places: dict[str, Path] = {}
+    for j, law in enumerate(laws):
+        seen: dict[str, int] = {}
+        for i, (kind, *_) in enumerate(law):
+            for k, text in tunables.spell(j, seen, kind).items():
+                places[text] = (*at, j, i, 1 + k)
+    numbered = iter(range(len(places)))
+    made = []
+    for p in tunables.parameters:
+        name = prefix + p.name.removeprefix("law")
+        made.append(([places[f"in[{next(numbered)}]"] for _ in p.values], replace(p, name=name)))
     return made
 
 

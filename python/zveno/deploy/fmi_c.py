@@ -24,12 +24,17 @@ COMMON: Final = r"""
 
 #include "${step}.h"
 
-#if defined(_WIN32)
-#define EXPORT __declspec(dllexport)
-#elif defined(__GNUC__)
-#define EXPORT __attribute__((visibility("default")))
+#if defined(__cplusplus)
+#define C_NAME extern "C"
 #else
-#define EXPORT
+#define C_NAME
+#endif
+#if defined(_WIN32)
+#define EXPORT C_NAME __declspec(dllexport)
+#elif defined(__GNUC__)
+#define EXPORT C_NAME __attribute__((visibility("default")))
+#else
+#define EXPORT C_NAME
 #endif
 
 #define TOKEN "${token}"
@@ -41,7 +46,7 @@ COMMON: Final = r"""
 #define EXCHANGE ${exchange}
 
 /* Variables in the order of their value references: in version 2 each number has its own, the flat index. */
-enum store { TIME, INPUT, OUTPUT, TUNABLE, FIXED, STATUS };
+enum store { TIME, INPUT, OUTPUT, TUNABLE, FIXED, STATUS, ROTATION };
 enum kind { REAL, WHOLE, TRUTH };
 typedef struct variable {
   enum store store;
@@ -139,6 +144,8 @@ static const variable *found(uint32_t flat, enum kind kind)
   return v;
 }
 
+${rotation}
+
 /* 0, or 1: refused */
 static int get_number(model_data *d, uint32_t flat, enum kind kind, double *value)
 {
@@ -168,7 +175,13 @@ static int get_number(model_data *d, uint32_t flat, enum kind kind, double *valu
     } else {
       bad = refresh(d);
     }
-    *value = d->out[k];
+    if (v->store == ROTATION) { /* of a quaternion among the outputs */
+      double R[9];
+      zv_rotation(d->out + v->first, R);
+      *value = R[flat - v->flat];
+    } else {
+      *value = d->out[k];
+    }
   }
   return bad;
 }

@@ -17,16 +17,18 @@ from string import Template
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Unpack
 from xml.sax.saxutils import quoteattr
 
-from .._check import Fail, _show, as_list, as_number
+from .._check import Fail, _show, as_flag, as_list, as_number
 from .._output import checked_path, replacing
 from ..codegen.c import identifier
 from ..codegen.footprint import FLAGS, find_compiler
 from ..model import Chain, Hexapod, Linkage
+from .c_math import MATH
 from .description import LONGEST_PERIOD, Channel, Description, RigOptions, describe
 from .dockings import docking_numbers
 from .fmi_c import GENERATED, LIBRARY, VERSIONS, fmi_source
-from .library import Stepper
+from .library import Stepper, c_library
 from .library_step import library_files, library_step
+from .sources import CHAINS, RINGS, library_sources
 from .step import StepCode, step_code, turning_drives
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ _LONGEST_WORD: Final = 64
 _UNITS: Final[dict[str, dict[str, int]]] = {
     "s": {"s": 1},
     "kg": {"kg": 1},
+    "kg.m2": {"kg": 1, "m": 2},
     "m": {"m": 1},
     "rad": {"rad": 1},
     "N": {"kg": 1, "m": 1, "s": -2},
@@ -87,8 +90,11 @@ _TEXTS: Final = {
     "external": "wrench at the origin of the link, world axes",
     "pose": "pose of the link, world axes",
     "law": "number of the law of the drives",
+    "move": "number of a motion of the drives",
     "gravity": "gravity, base axes",
-    "payload": "point mass that the last link carries, and its place in the frame of the link",
+    "payload.mass": "of what the last link carries",
+    "payload.com": "its centre of mass in the frame of the link",
+    "payload.inertia": "its inertia xx, xy, xz, yy, yz, zz about its centre of mass, axes of the link",
     "thrust": "of thrusters on vehicle A at its body's centre of mass, base axes",
     "phase_command": "0: phases follow each other by themselves; 1 to 4, or -1 for ready: that one is entered",
     "contact_wrench": "on the ring of A at the origin of its frame, its axes; instead of the contact of the model",
@@ -124,6 +130,9 @@ _PAIRS: Final = {
 _PLAIN: Final = {"N m": "N.m", "N s": "N.s"}
 
 
+_ROTATION: Final = MATH[MATH.index("static void zv_rotation(") :].partition("\n}\n")[0] + "\n}"
+
+
 @dataclass(frozen=True)
 class _Variable:
     """A variable of the description, and where the C code keeps its numbers."""
@@ -156,15 +165,15 @@ def export_fmu(
     step: float = 1e-3,
     name: str | None = None,
     platforms: str | Sequence[str] = "native",
+    rotations: bool = False,
     **options: Unpack[RigOptions],
 ) -> Path:
-    """Write a mechanism as an FMU: sources that need nothing but a C compiler, and binaries.
+    """Write a mechanism as an FMU: sources that need nothing but a compiler, and binaries.
 
     Parameters
     ----------
     model : Chain, Hexapod, Linkage or docking.Scenario
-        Linkages, dockings and hexapods with custom legs have no sources: the FMU carries zveno's library for this
-        machine.
+        Sources are C99; those of linkages, dockings and hexapods with custom legs also zveno's library, C++17.
     path : path
         It must end in ``.fmu``.
     fmi : {3, 2}
@@ -178,6 +187,8 @@ def export_fmu(
         Binaries besides the sources: for this machine, none, or for any of ``x86_64-linux``, ``aarch64-linux``,
         ``x86_64-windows``, ``x86_64-darwin``, ``aarch64-darwin``; those of other machines are made by Zig
         (``pip install "zveno[fmi-cross]"``).
+    rotations : bool
+        Outputs ``ring.rotation``, ...: the 3x3 matrix of every quaternion among the outputs.
     **options
         `substeps`, `method`, `laws`, start, `external`, `poses`, `base_motion`: those of `save_rig`.
 
@@ -238,21 +249,13 @@ def export_fmu(
     # the steps of an FMU are those of its integrator
     single = replace(described, period=described.step, substeps=1)
     by_library = not isinstance(model, Chain | Hexapod) or _has_custom_legs(model) or bool(described.sensor)
-    if by_library:
-        if wanted != [native_platform()] or sys.platform == "win32":
-            fail(
-                f"platforms is {_show(platforms)}, expected 'native': this model is computed by zveno's library, which "
-                "is here for this machine alone, and not on Windows"
-            )
-        code = library_step(single, f"{word}_model")
-    else:
-        code = step_code(single, f"{word}_model", tunable=True)
-    unit = _Unit(code, described, title, word, fmi, by_library)
+    code = library_step(single, f"{word}_model") if by_library else step_code(single, f"{word}_model", tunable=True)
+    unit = _Unit(code, described, title, word, fmi, by_library, as_flag(rotations, fail, "rotations"))
     files = unit.files()
     for tuple_ in wanted:
         folder = tuple_ if fmi == 3 else PLATFORMS[tuple_][0]
         files[f"binaries/{folder}/{word}{PLATFORMS[tuple_][2]}"] = _compiled(unit, tuple_, fail)
-        if by_library:
+        if by_library and _is_own(tuple_, by_library):
             files |= {f"binaries/{folder}/{entry}": content for entry, content in library_files().items()}
     with replacing(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for entry in sorted(files, key=lambda entry: (entry != "modelDescription.xml", entry)):
@@ -275,6 +278,11 @@ def native_platform() -> str | None:
     return found if found in PLATFORMS else None
 
 
+def _is_own(target: str, by_library: bool) -> bool:
+    """Whether this machine's C compiler makes the binary; with the library beside it, where that can be."""
+    return target == native_platform() and not (by_library and sys.platform == "win32")
+
+
 def _platforms(platforms: Any, fmi: int, fail: Fail) -> list[str]:
     if platforms == "source":
         return []
@@ -294,23 +302,31 @@ def _platforms(platforms: Any, fmi: int, fail: Fail) -> list[str]:
 
 def _compiled(unit: _Unit, target: str, fail: Fail) -> bytes:
     """A shared library for a platform."""
-    own = target == native_platform()
+    own = _is_own(target, unit.by_library)
     compiler = find_compiler() if own else None
+    whole = unit.by_library and not own  # with the library's sources
     if compiler is None:
         if subprocess.run([sys.executable, "-m", "ziglang", "version"], capture_output=True, check=False).returncode:
             what = "a C compiler (cc), or Zig" if own else "Zig"
             hint = "pip install 'zveno[fmi-cross]'; platforms='source' writes sources alone"
             fail(f"platform {target} needs {what}: {hint}")
-        compiler = [sys.executable, "-m", "ziglang", "cc", "-target", PLATFORMS[target][1]]
+        compiler = [sys.executable, "-m", "ziglang", "c++" if whole else "cc", "-target", PLATFORMS[target][1]]
     ending = PLATFORMS[target][2]
     with tempfile.TemporaryDirectory(prefix="zveno-fmu-") as folder:
         for entry, text in unit.sources().items():
+            Path(folder, entry).parent.mkdir(parents=True, exist_ok=True)
             Path(folder, entry).write_text(text, encoding="utf-8", newline="\n")
         library = Path(folder, unit.word + ending)
-        flags = ["-std=c99", OPTIMISATION, *FLAGS, "-fvisibility=hidden", "-shared"]
+        flags = ["-std=c++17" if whole else "-std=c99", OPTIMISATION, *FLAGS, "-fvisibility=hidden", "-shared"]
         flags += [] if "windows" in target else ["-fPIC"]
-        command = [*compiler, *flags, *unit.c_files, "-o", library.name, "-lm", *(["-ldl"] if unit.by_library else [])]
-        command += [] if own else ["-g0"]
+        flags += [] if own else ["-g0"]
+        listed, libraries = unit.listed if whole else unit.c_files, ["-lm"]
+        if whole:
+            flags += ["-I."]
+        elif unit.by_library:
+            flags += [f'-DZVENO_BESIDE="{c_library().library.name}"']
+            libraries += ["-ldl"]
+        command = [*compiler, *flags, *listed, "-o", library.name, *libraries]
         environment = os.environ | {"ZIG_GLOBAL_CACHE_DIR": os.path.join(tempfile.gettempdir(), "zveno-zig")}
         try:
             done = subprocess.run(
@@ -330,11 +346,24 @@ class _Unit:
     """The files of an FMU."""
 
     def __init__(
-        self, code: StepCode, described: Description, title: str, word: str, fmi: int, by_library: bool
+        self,
+        code: StepCode,
+        described: Description,
+        title: str,
+        word: str,
+        fmi: int,
+        by_library: bool,
+        rotations: bool,
     ) -> None:
         self.code, self.description, self.title, self.word, self.fmi = code, described, title, word, fmi
-        self.by_library = by_library
+        self.by_library, self.rotations = by_library, rotations
         self.c_files = (f"{code.name}.c", f"{word}_fmi{fmi}.c")
+        more: list[str] = []
+        self.library: dict[str, str] = {}
+        if by_library:
+            groups = CHAINS if isinstance(described.model, Chain | Linkage) else RINGS
+            more, self.library = library_sources(groups, word)
+        self.listed = (*self.c_files, *more)  # what is compiled
         model = described.model
         # states that are no variables cannot be exchanged
         self.exchange = isinstance(model, Chain) and not by_library and code.states == 2 * model.n
@@ -360,6 +389,10 @@ class _Unit:
             exact = at < len(self.start) and not self.docks
             start = tuple(self.start[at : at + channel.size].tolist()) if exact else None
             made.append(self._of(channel, "output", "OUTPUT", at, kind=kinds.get(channel.name, "REAL"), start=start))
+            if self.rotations and channel.name.endswith("quaternion"):
+                name = channel.name.removesuffix("quaternion") + "rotation"
+                text = f"matrix of {channel.name}"
+                made.append(_Variable(name, 9, "output", "ROTATION", at, ("1",) * 9, text))
             at += channel.size
         text = "0, or why the last step could not be made"
         text += (
@@ -387,9 +420,14 @@ class _Unit:
                 at += size
             scenario: Any = self.description.model
             for _, p in docking_numbers(scenario):
-                channel = Channel(p.name, 1, p.units[0])
-                made.append(self._of(channel, "parameter", "FIXED", at, start=p.values, limits=(p.least, None)))
-                at += 1
+                channel = Channel(p.name, len(p.values), p.units[0])
+                made.append(
+                    replace(
+                        self._of(channel, "parameter", "FIXED", at, start=p.values, limits=(p.least, None)),
+                        units=p.units,
+                    )
+                )
+                at += len(p.values)
         return made
 
     def _of(
@@ -426,6 +464,7 @@ class _Unit:
             "variables": len(rows),
             "places": ",\n".join(rows),
             "defaults": ", ".join(map(repr, inputs)),
+            "rotation": _ROTATION,
         }
         where = LIBRARY if self.by_library else GENERATED
         values |= {key: Template(text).substitute(values) for key, text in where.items()}
@@ -435,20 +474,22 @@ class _Unit:
             f"{self.code.name}.c": self.code.source,
             f"{self.code.name}.h": self.code.header,
             self.c_files[1]: text,
+            **self.library,
         }
 
     # ---- XML
 
     def files(self) -> dict[str, str | bytes]:
-        files: dict[str, str | bytes] = {}
-        if not self.by_library:  # without the library they are of no use
-            files |= {f"sources/{name}": text for name, text in self.sources().items()}
+        files: dict[str, str | bytes] = {f"sources/{name}": text for name, text in self.sources().items()}
         files["modelDescription.xml"] = self._three() if self.fmi == 3 else self._two()
-        if self.fmi == 3 and not self.by_library:
-            listed = "".join(f'\n      <SourceFile name="{name}"/>' for name in self.c_files)
+        if self.fmi == 3:
+            listed = "".join(f'\n      <SourceFile name="{name}"/>' for name in self.listed)
+            listed += '\n      <IncludeDirectory name="."/>' if self.by_library else ""
+            language = "C++17" if self.by_library else "C99"  # what is C here is C++ too
             files["sources/buildDescription.xml"] = (
                 '<?xml version="1.0" encoding="UTF-8"?>\n<fmiBuildDescription fmiVersion="3.0">\n'
-                f'  <BuildConfiguration modelIdentifier="{self.word}">\n    <SourceFileSet language="C99">{listed}\n'
+                f'  <BuildConfiguration modelIdentifier="{self.word}">\n'
+                f'    <SourceFileSet language="{language}">{listed}\n'
                 "    </SourceFileSet>\n  </BuildConfiguration>\n</fmiBuildDescription>\n"
             )
         return files
@@ -496,7 +537,9 @@ class _Unit:
         return ".".join([first, middle, *end])
 
     def text_of(self, channel: Channel) -> str:
-        name = channel.name.removeprefix("B.") if channel.name.startswith("B.thrust") else channel.name
+        name = channel.name
+        if name.startswith(("B.thrust", "B.law", "B.move")):
+            name = name.removeprefix("B.")
         known = _TEXTS.get(name) or _TEXTS[name.partition(".")[0]]
         if channel.name.startswith("B.thrust"):
             known = known.replace("vehicle A", "vehicle B")
@@ -576,7 +619,9 @@ class _Unit:
             if v.size == 1:
                 lines.append(f"    <{tag} {attributes}/>")
             else:
-                lines.append(f'    <{tag} {attributes}><Dimension start="{v.size}"/></{tag}>')
+                sizes = (3, 3) if v.store == "ROTATION" else (v.size,)
+                dimensions = "".join(f'<Dimension start="{size}"/>' for size in sizes)
+                lines.append(f"    <{tag} {attributes}>{dimensions}</{tag}>")
         derivatives = []
         if self.exchange:
             derivatives = [
@@ -613,8 +658,8 @@ class _Unit:
         return [references[name] for name in which]
 
     def _two(self) -> str:
-        listed = "\n".join(f'      <File name="{name}"/>' for name in self.c_files)
-        sources = "" if self.by_library else f"    <SourceFiles>\n{listed}\n    </SourceFiles>\n"
+        listed = "\n".join(f'      <File name="{name}"/>' for name in self.listed)
+        sources = f"    <SourceFiles>\n{listed}\n    </SourceFiles>\n"
         same = 'canGetAndSetFMUstate="true" canSerializeFMUstate="true"'
         kinds = ""
         if self.exchange:
@@ -642,7 +687,8 @@ class _Unit:
         for v in self.variables:
             for k, unit in enumerate(v.units):
                 place = index[v.name] + k
-                name = self.spelled(v.name) + (f"[{k + 1}]" if v.size > 1 else "")
+                place_in = f"{k // 3 + 1},{k % 3 + 1}" if v.store == "ROTATION" else f"{k + 1}"
+                name = self.spelled(v.name) + (f"[{place_in}]" if v.size > 1 else "")
                 attributes = f'name={quoteattr(name)} valueReference="{place - 1}" causality="{v.causality}" '
                 attributes += f'variability="{v.variability or "continuous"}" description={quoteattr(_ascii(v.text))}'
                 real = f' unit="{unit}"' if v.kind == "REAL" else ""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from string import Template
-from typing import Final
+from typing import Any, Final
 
 from .. import _core
 from ..codegen.c import identifier
@@ -43,7 +44,6 @@ def library_step(d: Description, name: str) -> StepCode:
         "places": ", ".join(map(str, places)) or "0",
         "size": len(text),
         "text": ",\n  ".join(lines),
-        "library": c_library().library.name,
     }
     outputs = tuple(Channel(key, x.stop - x.start, stepper.units[key]) for key, x in stepper.outputs.items())
     header, source = Template(_HEADER).substitute(values), Template(_SOURCE).substitute(values)
@@ -54,16 +54,31 @@ def _with_room(d: Description) -> tuple[bytes, list[int], list[float]]:
     """The text of a rig, where numbers stand in it that others may be written over, and their values."""
     data = d.to_dict()
     rows = [] if isinstance(d.model, Chain | Hexapod | Linkage) else docking_numbers(d.model)
-    for k, ((key, place), _) in enumerate(rows):
-        data["model"][key][place] = f"@{k}@"
+    numbers = [x for _, parameter in rows for x in parameter.values]
+    for k, path in enumerate(path for paths, _ in rows for path in paths):
+        part: Any = data["model"]
+        for key in path[:-1]:
+            part = part[key]
+        part[path[-1]] = f"@zveno{k}@"
+    _make_rotations(data["model"])
     text = json.dumps(data, allow_nan=False)
-    places = []
-    for k, (_, parameter) in enumerate(rows):
-        mark = f'"@{k}@"'
-        places.append(text.index(mark))
-        text = text.replace(mark, repr(parameter.values[0]).ljust(_WIDTH), 1)
+    places = [0] * len(numbers)
+    pieces = re.split('"@zveno([0-9]+)@"', text)
+    text = pieces[0]
+    for k, behind in zip(map(int, pieces[1::2]), pieces[2::2], strict=True):
+        places[k] = len(text)
+        text += repr(numbers[k]).ljust(_WIDTH) + behind
     assert text.isascii()
-    return text.encode(), places, [parameter.values[0] for _, parameter in rows]
+    return text.encode(), places, numbers
+
+
+def _make_rotations(part: Any) -> None:
+    """Rotations of chains become those that they are computed with: sources have no decomposition to find them."""
+    for key, value in part.items() if isinstance(part, dict) else enumerate(part):
+        if key == "rotation":
+            part[key] = _core.rotation_of(value).tolist()
+        elif isinstance(value, dict | list):
+            _make_rotations(value)
 
 
 def library_files() -> dict[str, bytes]:
@@ -73,7 +88,7 @@ def library_files() -> dict[str, bytes]:
 
 
 _HEADER: Final = """\
-/* $name: one period of a rig, which zveno's library beside this one makes. Generated code, do not edit. */
+/* $name: one period of a rig, which zveno's library makes. Generated code, do not edit. */
 #ifndef ${NAME}_H
 #define ${NAME}_H
 
@@ -104,11 +119,14 @@ const char *${name}_reason(int code);
 """
 
 _SOURCE: Final = """\
-/* $name: one period of a rig, which zveno's library beside this one makes. Generated code, do not edit. */
+/* $name: one period of a rig, which zveno's library makes. Generated code, do not edit.
+ *
+ * The library is compiled with this file; or it stands beside the binary under the name ZVENO_BESIDE. */
+#if defined(ZVENO_BESIDE) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
+#endif
 #include "$name.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,43 +144,27 @@ static const unsigned char text[$size] = {
 /* where numbers that may be others stand in it */
 static const size_t places[$room] = {$places};
 
-/* functions of zveno.h */
-typedef void *(*create_function)(const char *, size_t, char *, size_t);
-
 typedef struct engine {
   void *library;
   void *rig;
   double numbers[$room];
-  create_function create;
+#if defined(ZVENO_BESIDE)
+  void *(*create)(const char *, size_t, char *, size_t);
   void (*release)(void *);
   int (*reset)(void *, const double *);
   int (*step)(void *, const double *, double *);
   int (*outputs)(const void *, double *);
   int (*get_state)(const void *, double *);
   int (*set_state)(void *, const double *);
+#endif
 } engine;
 
 /* codes of zveno.h without their sign */
 static int positive(int code) { return (code < 0) ? -code : code; }
 
-static void *opened_library(void)
-{
-  static const char name[] = "$library";
-  Dl_info info;
-  void *library = NULL;
-  if ((dladdr((const void *)&text, &info) != 0) && (info.dli_fname != NULL)) {
-    const char *const slash = strrchr(info.dli_fname, '/');
-    const size_t folder = (slash != NULL) ? (size_t)(slash - info.dli_fname) + 1u : 0u;
-    char *const path = (char *)malloc(folder + sizeof name);
-    if (path != NULL) {
-      (void)memcpy(path, info.dli_fname, folder);
-      (void)memcpy(path + folder, name, sizeof name);
-      library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-      free(path);
-    }
-  }
-  return library;
-}
+/* ---- functions of zveno.h */
+#if defined(ZVENO_BESIDE)
+#include <dlfcn.h>
 
 /* a function of the library; 0: it is missing */
 static int get(void *library, const char *name, void *to)
@@ -172,20 +174,77 @@ static int get(void *library, const char *name, void *to)
   return (symbol != NULL) ? 1 : 0;
 }
 
+static int opened_library(engine *e)
+{
+  static const char name[] = ZVENO_BESIDE;
+  int fine = 0;
+  Dl_info info;
+  if ((dladdr((const void *)&text, &info) != 0) && (info.dli_fname != NULL)) {
+    const char *const slash = strrchr(info.dli_fname, '/');
+    const size_t folder = (slash != NULL) ? (size_t)(slash - info.dli_fname) + 1u : 0u;
+    char *const path = (char *)malloc(folder + sizeof name);
+    if (path != NULL) {
+      (void)memcpy(path, info.dli_fname, folder);
+      (void)memcpy(path + folder, name, sizeof name);
+      e->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+      free(path);
+    }
+  }
+  if (e->library != NULL) {
+    fine = get(e->library, "zv_rig_create", &e->create) & get(e->library, "zv_rig_free", &e->release) &
+           get(e->library, "zv_rig_reset", &e->reset) & get(e->library, "zv_rig_step", &e->step) &
+           get(e->library, "zv_rig_outputs", &e->outputs) & get(e->library, "zv_rig_get_state", &e->get_state) &
+           get(e->library, "zv_rig_set_state", &e->set_state);
+  }
+  return fine;
+}
+
+static void close_library(engine *e)
+{
+  if (e->library != NULL) {
+    (void)dlclose(e->library);
+  }
+}
+
+static void *create(const engine *e, const char *model, size_t size) { return e->create(model, size, NULL, 0); }
+static void release(engine *e) { e->release(e->rig); }
+static int reset(engine *e, const double *start) { return positive(e->reset(e->rig, start)); }
+static int step(engine *e, const double *in, double *out) { return positive(e->step(e->rig, in, out)); }
+static int outputs(engine *e, double *out) { return positive(e->outputs(e->rig, out)); }
+static void get_state(engine *e, double *state) { (void)e->get_state(e->rig, state); }
+static int set_state(engine *e, const double *state) { return positive(e->set_state(e->rig, state)); }
+#else
+#define ZVENO_C_INSIDE
+#include "zveno.h"
+
+static int opened_library(engine *e)
+{
+  e->library = NULL;
+  return 1;
+}
+
+static void close_library(engine *e) { (void)e; }
+
+static void *create(const engine *e, const char *model, size_t size)
+{
+  (void)e;
+  return zv_rig_create(model, size, NULL, 0);
+}
+
+static void release(engine *e) { zv_rig_free((zv_rig *)e->rig); }
+static int reset(engine *e, const double *start) { return positive(zv_rig_reset((zv_rig *)e->rig, start)); }
+static int step(engine *e, const double *in, double *out) { return positive(zv_rig_step((zv_rig *)e->rig, in, out)); }
+static int outputs(engine *e, double *out) { return positive(zv_rig_outputs((zv_rig *)e->rig, out)); }
+static void get_state(engine *e, double *state) { (void)zv_rig_get_state((zv_rig *)e->rig, state); }
+static int set_state(engine *e, const double *state) { return positive(zv_rig_set_state((zv_rig *)e->rig, state)); }
+#endif
+
 void *${name}_open(void)
 {
   engine *e = (engine *)calloc(1, sizeof *e);
-  int fine = 0;
   if (e != NULL) {
-    e->library = opened_library();
-    if (e->library != NULL) {
-      fine = get(e->library, "zv_rig_create", &e->create) & get(e->library, "zv_rig_free", &e->release) &
-             get(e->library, "zv_rig_reset", &e->reset) & get(e->library, "zv_rig_step", &e->step) &
-             get(e->library, "zv_rig_outputs", &e->outputs) & get(e->library, "zv_rig_get_state", &e->get_state) &
-             get(e->library, "zv_rig_set_state", &e->set_state);
-    }
-    if (fine != 0) {
-      e->rig = e->create((const char *)text, sizeof text, NULL, 0);
+    if (opened_library(e) != 0) {
+      e->rig = create(e, (const char *)text, sizeof text);
       (void)memcpy(e->numbers, ${name}_start + $reset, NUMBERS * sizeof *e->numbers);
     }
     if (e->rig == NULL) {
@@ -201,11 +260,9 @@ void ${name}_close(void *engine_)
   engine *const e = (engine *)engine_;
   if (e != NULL) {
     if (e->rig != NULL) {
-      e->release(e->rig);
+      release(e);
     }
-    if (e->library != NULL) {
-      (void)dlclose(e->library);
-    }
+    close_library(e);
     free(e);
   }
 }
@@ -217,7 +274,7 @@ static void write_number(double x, char *to)
   size_t k = 0u;
   (void)memset(to, ' ', WIDTH);
   (void)snprintf(digits, sizeof digits, "%.17g", x);
-  for (const char *c = digits; (*c != '\0') && (k < WIDTH); ++c) {
+  for (const char *c = digits; (*c != '\\0') && (k < WIDTH); ++c) {
     if (strchr("0123456789+-e", *c) != NULL) {
       to[k] = *c;
       ++k;
@@ -242,13 +299,13 @@ static int with_numbers(engine *e, const double *numbers)
       for (size_t k = 0u; k < NUMBERS; ++k) {
         write_number(numbers[k], copy + places[k]);
       }
-      rig = e->create(copy, sizeof text, NULL, 0);
+      rig = create(e, copy, sizeof text);
       free(copy);
     }
     if (rig == NULL) {
       code = 7;
     } else {
-      e->release(e->rig);
+      release(e);
       e->rig = rig;
       (void)memcpy(e->numbers, numbers, NUMBERS * sizeof *numbers);
     }
@@ -265,11 +322,11 @@ int ${name}_init(void *engine_, ${name}_state *state, const double *start)
   (void)memcpy(state->numbers, from + $reset, NUMBERS * sizeof *state->numbers);
   code = with_numbers(e, state->numbers);
   if (code == 0) {
-    code = positive(e->reset(e->rig, from));
+    code = reset(e, from);
   }
   state->steps = 0.0;
   state->origin = 0.0;
-  (void)e->get_state(e->rig, state->y);
+  get_state(e, state->y);
   return code;
 }
 
@@ -278,15 +335,15 @@ int ${name}(void *engine_, ${name}_state *state, const double *in, double *out)
   engine *const e = (engine *)engine_;
   int code = with_numbers(e, state->numbers);
   if (code == 0) {
-    code = positive(e->set_state(e->rig, state->y));
+    code = set_state(e, state->y);
   }
   if (code == 0) {
-    code = positive(e->step(e->rig, in, out));
+    code = step(e, in, out);
     if (code == 0) {
-      (void)e->get_state(e->rig, state->y);
+      get_state(e, state->y);
       state->steps += 1.0;
     } else {
-      (void)e->set_state(e->rig, state->y);
+      (void)set_state(e, state->y);
     }
   }
   return code;
@@ -298,10 +355,10 @@ int ${name}_outputs(void *engine_, const ${name}_state *state, const double *in,
   engine *const e = (engine *)engine_;
   int code = with_numbers(e, state->numbers);
   if (code == 0) {
-    code = positive(e->set_state(e->rig, state->y));
+    code = set_state(e, state->y);
   }
   (void)in;
-  return (code == 0) ? positive(e->outputs(e->rig, out)) : code;
+  return (code == 0) ? outputs(e, out) : code;
 }
 
 const char *${name}_reason(int code)

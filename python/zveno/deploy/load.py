@@ -1,14 +1,16 @@
 """Gravity and payload of a chain that may be changed while an FMU runs, as C beside the step that has them built in.
 
-Another gravity is an acceleration of the base. A payload is a point mass m at c on the last link. Its force on the link
-is F = m (g - a) with the acceleration a = a_0 + W F of c, where W comes from three unit forces. With m = 0 and the
-gravity of the model nothing of this is computed: results keep their bits.
+Another gravity is an acceleration of the base. A payload adds its inertia to that of the last moving link, whose
+inertial parameters the functions are then given. Without one and with the gravity of the model nothing of this is
+computed: results keep their bits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .tunable import Parameter, Tunables
 
@@ -31,7 +33,11 @@ def load_parameters(arm: Chain) -> list[Parameter]:
     """Gravity, and where there is one last link, what it carries."""
     made = [Parameter("gravity", tuple(map(float, arm.gravity)), ("m/s2",) * 3)]
     if payload_link(arm) is not None:
-        made += [Parameter("payload.mass", (0.0,), ("kg",), 0.0), Parameter("payload.com", (0.0,) * 3, ("m",) * 3)]
+        made += [
+            Parameter("payload.mass", (0.0,), ("kg",), 0.0),
+            Parameter("payload.com", (0.0,) * 3, ("m",) * 3),
+            Parameter("payload.inertia", (0.0,) * 6, ("kg.m2",) * 6),
+        ]
     return made
 
 
@@ -44,35 +50,78 @@ def _moving_mass(arm: Chain) -> float:
     return float(sum(link.mass for link in arm.links if link.name in moved))
 
 
+def _payload(arm: Any, link: str, moving: str, m: int, c: int, J: int) -> list[str]:
+    """A function that writes the inertial parameters of link `moving`, with the payload of link `link`."""
+    rest = [0.0] * arm.n
+    T = np.linalg.solve(arm.pose(rest, link=moving), arm.pose(rest, link=link)) if link != moving else np.eye(4)
+    own = [repr(float(x)) for x in arm.trace("kinetic_energy", parameters=[moving]).parameters.ravel()]
+    return [
+        "/* inertial parameters of the last moving link and its payload: m, m c, I about its origin */",
+        "static void with_payload(const double *in, double theta[10])",
+        "{",
+        f"  static const double own[10] = {{{', '.join(own)}}};",
+        f"  static const double R[3][3] = {{{', '.join(_row(row) for row in T[:3, :3])}}};",
+        f"  static const double t[3] = {_row(T[:3, 3])};",
+        f"  const double J[3][3] = {{{{in[{J}], in[{J + 1}], in[{J + 2}]}},",
+        f"                          {{in[{J + 1}], in[{J + 3}], in[{J + 4}]}},",
+        f"                          {{in[{J + 2}], in[{J + 4}], in[{J + 5}]}}}};",
+        "  double p[3];  /* centre of mass */",
+        "  double square = 0.0;",
+        "  int at = 4;",
+        "  (void)memcpy(theta, own, sizeof own);",
+        f"  theta[0] += in[{m}];",
+        "  for (int i = 0; i < 3; ++i) {",
+        f"    p[i] = t[i] + R[i][0] * in[{c}] + R[i][1] * in[{c + 1}] + R[i][2] * in[{c + 2}];",
+        f"    theta[1 + i] += in[{m}] * p[i];",
+        "    square += p[i] * p[i];",
+        "  }",
+        "  for (int i = 0; i < 3; ++i) {",
+        "    for (int j = i; j < 3; ++j) {",
+        f"      double x = -in[{m}] * p[i] * p[j];",
+        f"      x += (i == j) ? in[{m}] * square : 0.0;",
+        "      for (int k = 0; k < 3; ++k) {",
+        "        x += R[i][k] * (J[k][0] * R[j][0] + J[k][1] * R[j][1] + J[k][2] * R[j][2]);",
+        "      }",
+        "      theta[at] += x;",
+        "      ++at;",
+        "    }",
+        "  }",
+        "}",
+        "",
+    ]
+
+
+def _row(numbers: Any) -> str:
+    return "{" + ", ".join(repr(float(x)) for x in numbers) + "}"
+
+
 def changed_parts(d: Description, tunables: Tunables, function: Callable[[str, Graph], list[str]]) -> list[str]:
     """Functions `is_changed`, `changed_dynamics` and `changed_outputs`; `function` spells a graph."""
     arm: Any = d.model
     n, g0 = arm.n, [repr(float(x)) for x in arm.gravity]
     link = payload_link(arm)
     g = tunables.places["gravity"]
-    m, c = (tunables.places.get(f"payload.{key}", -1) for key in ("mass", "com"))
-    external = [*d.external, *([link] if link is not None and link not in d.external else [])]
-    loads: dict[str, Any] = {"external": external} if external else {}
+    m, c, J = (tunables.places.get(f"payload.{key}", -1) for key in ("mass", "com", "inertia"))
+    moving = next(x.name for x in reversed(arm.links) if x.joint != "fixed")
+    loaded: dict[str, Any] = {"parameters": [moving]} if link is not None else {}
+    loads: dict[str, Any] = {"external": list(d.external)} if d.external else {}
     arguments = ("q", "qd", "tau", "base_motion")
-    forward = arm.trace("forward_dynamics", arguments=arguments, method="aba", **loads).graph
-    wrench = arm.trace("base_wrench", arguments=("q", "qd", "qdd", "base_motion"), **loads).graph
-    places = {"q": "y", "qd": f"y + {n}", "tau": "tau", "qdd": "qdd", "base_motion": "base"}
+    forward = arm.trace("forward_dynamics", arguments=arguments, method="aba", **loads, **loaded).graph
+    wrench = arm.trace("base_wrench", arguments=("q", "qd", "qdd", "base_motion"), **loads, **loaded).graph
+    others = {name: arm.trace(name, **loaded).graph for name in ("com", "kinetic_energy", "potential_energy")}
+    places = {"q": "y", "qd": f"y + {n}", "tau": "tau", "qdd": "qdd", "base_motion": "base", "parameters": "theta"}
 
     def call(name: str, graph: Graph, out: str) -> str:
-        links = iter(external)
-        given = []
-        for x in graph.inputs:
-            if x.name in places:
-                given.append(places[x.name])
-            else:
-                which = next(links)
-                given.append("load" if which == link else f"in + {n + 6 * d.external.index(which)}")
+        external = iter(range(len(d.external)))
+        given = [places[x.name] if x.name in places else f"in + {n + 6 * next(external)}" for x in graph.inputs]
         return f"{name}({', '.join([*given, out])});"
 
     lines = function("loaded_dynamics", forward) + function("loaded_wrench", wrench)
-    lines += function("mass_centre", arm.trace("com").graph)
+    for name, graph in others.items():
+        lines += function(f"loaded_{name}", graph)
     at = n + 6 * len(d.external)
-    differs = [f"(in[{g + k}] != {g0[k]})" for k in range(3)] + ([f"(in[{m}] != 0.0)"] if link is not None else [])
+    carried = [m, *range(J, J + 6)] if link is not None else []
+    differs = [f"(in[{g + k}] != {g0[k]})" for k in range(3)] + [f"(in[{k}] != 0.0)" for k in carried]
     lines += [
         "/* 1: gravity or payload are not those of the model */",
         "static int is_changed(const double *in)",
@@ -91,144 +140,38 @@ def changed_parts(d: Description, tunables: Tunables, function: Callable[[str, G
         "}",
         "",
     ]
-    given = f"in[{n + 6 * d.external.index(link)} + k]" if link in d.external else ""
+    theta, mass = [], repr(_moving_mass(arm))
     if link is not None:
-        for name in ("pose", "velocity", "acceleration"):
-            lines += function(f"payload_{name}", arm.trace(name, link=link).graph)
-        turning = [
-            "  cross(base + 6, p, t);",
-            "  cross(base + 3, p, s);",
-            "  cross(base + 3, s, e);",
-            "  cross(base + 3, v, s);",
-            "  for (int k = 0; k < 3; ++k) {",
-            "    a[k] += t[k] + e[k] + 2.0 * s[k];",
-            "  }",
-        ]
-        lines += [
-            "static void cross(const double a[3], const double b[3], double c[3])",
-            "{",
-            "  c[0] = a[1] * b[2] - a[2] * b[1];",
-            "  c[1] = a[2] * b[0] - a[0] * b[2];",
-            "  c[2] = a[0] * b[1] - a[1] * b[0];",
-            "}",
-            "",
-            "/* of the payload: from the origin of its link, its place, velocity, and acceleration less gravity */",
-            "static void carried(const double *y, const double *in, const double *base, const double *qdd,",
-            "                    double r[3], double p[3], double v[3], double a[3])",
-            "{",
-            "  double T[16];",
-            "  double V[6];",
-            "  double A[6];",
-            "  double t[3];",
-            "  double s[3];",
-            "  double e[3];",
-            f"  static const double g[3] = {{{', '.join(g0)}}};",
-            "  payload_pose(y, T);",
-            f"  payload_velocity(y, y + {n}, V);",
-            f"  payload_acceleration(y, y + {n}, qdd, A);",
-            "  for (int k = 0; k < 3; ++k) {",
-            f"    r[k] = T[4 * k] * in[{c}] + T[4 * k + 1] * in[{c + 1}] + T[4 * k + 2] * in[{c + 2}];",
-            "    p[k] = T[4 * k + 3] + r[k];",
-            "  }",
-            "  cross(V + 3, r, t);",
-            "  cross(V + 3, t, s);",
-            "  cross(A + 3, r, e);",
-            "  for (int k = 0; k < 3; ++k) {",
-            "    v[k] = V[k] + t[k];",
-            "    a[k] = A[k] + e[k] + s[k] + (base[k] - g[k]);",
-            "  }",
-            *(turning if d.base_motion else []),
-            "}",
-            "",
-            "/* wrench at the origin of the link of a force at r */",
-            "static void load_of(const double *in, const double F[3], const double r[3], double load[6])",
-            "{",
-            "  (void)memcpy(load, F, 3 * sizeof *F);",
-            "  cross(r, F, load + 3);",
-            *(["  for (int k = 0; k < 6; ++k) {", f"    load[k] += {given};", "  }"] if given else ["  (void)in;"]),
-            "}",
-            "",
-        ]
+        lines += _payload(arm, link, moving, m, c, J)
+        theta, mass = ["  double theta[10];"], f"({mass} + in[{m}])"
+    begin = ["  base_of(in, base);", *(["  with_payload(in, theta);"] if theta else [])]
     lines += [
         "static void changed_dynamics(const double *y, const double *in, const double *tau, double *qdd)",
         "{",
         "  double base[9];",
-        *(["  double load[6];", "  const double none[3] = {0.0, 0.0, 0.0};"] if link is not None else []),
-        "  base_of(in, base);",
-        *(["  load_of(in, none, none, load);"] if link is not None else []),
+        *theta,
+        *begin,
         f"  {call('loaded_dynamics', forward, 'qdd')}",
-    ]
-    if link is not None:
-        unit = call("loaded_dynamics", forward, f"unit + {n} * j")
-        lines += [
-            f"  if (in[{m}] > 0.0) {{",
-            f"    const double m = in[{m}];",
-            f"    double unit[{3 * n}];",
-            "    double r[3];",
-            "    double p[3];",
-            "    double v[3];",
-            "    double a[3];",
-            "    double b[3];",
-            "    double W[3][3];  /* columns of 1 + m W */",
-            "    double x[3];",
-            "    double d;",
-            "    carried(y, in, base, qdd, r, p, v, a);",
-            "    for (int j = 0; j < 3; ++j) {",
-            "      double F[3] = {0.0, 0.0, 0.0};",
-            "      F[j] = 1.0;",
-            "      load_of(in, F, r, load);",
-            f"      {unit}",
-            f"      carried(y, in, base, unit + {n} * j, r, p, v, b);",
-            "      for (int k = 0; k < 3; ++k) {",
-            "        W[j][k] = F[k] + m * (b[k] - a[k]);",
-            "      }",
-            "    }",
-            "    /* (1 + m W) F = -m a by Cramer's rule */",
-            "    cross(W[1], W[2], x);",
-            "    d = -m / (W[0][0] * x[0] + W[0][1] * x[1] + W[0][2] * x[2]);",
-            "    b[0] = d * (a[0] * x[0] + a[1] * x[1] + a[2] * x[2]);",
-            "    cross(W[2], W[0], x);",
-            "    b[1] = d * (a[0] * x[0] + a[1] * x[1] + a[2] * x[2]);",
-            "    cross(W[0], W[1], x);",
-            "    b[2] = d * (a[0] * x[0] + a[1] * x[1] + a[2] * x[2]);",
-            f"    for (int k = 0; k < {n}; ++k) {{",
-            "      const double free_ = qdd[k];",
-            "      for (int j = 0; j < 3; ++j) {",
-            f"        qdd[k] += b[j] * (unit[{n} * j + k] - free_);",
-            "      }",
-            "    }",
-            "  }",
-        ]
-    lines += [
         "}",
         "",
-        "/* wrench on the base, and the part of the energy that gravity and payload change */",
+        "/* wrench on the base; the energy is returned */",
         "static double changed_outputs(const double *y, const double *in, const double *qdd, double *wrench)",
         "{",
         "  double base[9];",
         "  double centre[3];",
-        "  double energy = 0.0;",
-        *(["  double load[6];", "  double F[3] = {0.0, 0.0, 0.0};"] if link is not None else []),
-        "  base_of(in, base);",
-        "  mass_centre(y, centre);",
-        *(f"  energy -= {_moving_mass(arm)!r} * (in[{g + k}] - {_signed(g0[k])}) * centre[{k}];" for k in range(3)),
+        "  double kinetic[1];",
+        "  double potential[1];",
+        *theta,
+        *begin,
+        f"  {call('loaded_wrench', wrench, 'wrench')}",
+        f"  {call('loaded_com', others['com'], 'centre')}",
+        f"  {call('loaded_kinetic_energy', others['kinetic_energy'], 'kinetic')}",
+        f"  {call('loaded_potential_energy', others['potential_energy'], 'potential')}",
+        *(f"  potential[0] -= {mass} * (in[{g + k}] - {_signed(g0[k])}) * centre[{k}];" for k in range(3)),
+        "  return kinetic[0] + potential[0];",
+        "}",
+        "",
     ]
-    if link is not None:
-        lines += [
-            "  {",
-            "    double r[3];",
-            "    double p[3];",
-            "    double v[3];",
-            "    double a[3];",
-            "    carried(y, in, base, qdd, r, p, v, a);",
-            "    for (int k = 0; k < 3; ++k) {",
-            f"      F[k] = -in[{m}] * a[k];",
-            f"      energy += in[{m}] * (0.5 * v[k] * v[k] - in[{g} + k] * p[k]);",
-            "    }",
-            "    load_of(in, F, r, load);",
-            "  }",
-        ]
-    lines += [f"  {call('loaded_wrench', wrench, 'wrench')}", "  return energy;", "}", ""]
     return lines
 
 

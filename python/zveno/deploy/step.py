@@ -515,7 +515,7 @@ def _chain_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], 
         f"  out[{3 * n + 6}] = kinetic[0] + potential[0];",
         *_either(
             tuned,
-            f"out[{3 * n + 6}] += changed_outputs(y, in, rate + {n}, out + {3 * n});",
+            f"out[{3 * n + 6}] = changed_outputs(y, in, rate + {n}, out + {3 * n});",
             [call("base_wrench", wrench, f"out + {3 * n}")],
         ),
         *_indented(poses),
