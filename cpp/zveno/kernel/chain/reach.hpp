@@ -102,7 +102,7 @@ ZVENO_INLINE Mat3<T> goal_rotation(const T* goal) {
   return R;
 }
 
-// what is left of the turn, R_WU R_WU*', of which nothing or a part is held
+// what is left of a turn of which nothing or a part is held, axes of the wanted frame
 template <class T>
 ZVENO_APART Vec3<T> part_of_turn(const ReachFrame& f, const Mat3<T>& wanted, const Mat3<T>& R_WU) {
   if (!f.turned) return zero3<T>();
