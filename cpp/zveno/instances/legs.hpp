@@ -53,14 +53,14 @@ struct LegCode {
     const Of evaluation{{params}, ring};
     Memory& held = *static_cast<Memory*>(memory);
     auto& to = held.placed;
-    evaluation.template place<Bodies>(share, measure, held.own, to.closing, to.column, to.inertia);
+    Of::keep(evaluation.template place<Bodies>(share, measure, held.own, to.closing, to.column), to.inertia);
   }
   ZVENO_APART static void move(const double* params, const T* input, void* memory, T* share) {
     const auto ring = MakeRing()(input);
     const Of evaluation{{params}, ring};
     Memory& held = *static_cast<Memory*>(memory);
     const auto& from = held.placed;
-    ::new (&held.flow) Flow(evaluation.move(from.inertia, from.closing, from.column, held.own, share));
+    ::new (&held.flow) Flow(evaluation.move(Of::kept_inertia(from.inertia), from.closing, from.column, held.own, share));
   }
   static void driven(const void* memory, T& position, T* rate) {
     leg::driven(static_cast<const Memory*>(memory)->own, position, rate);

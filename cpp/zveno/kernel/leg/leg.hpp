@@ -198,8 +198,9 @@ ZVENO_INLINE void add_moments(const B& b, const Axes<T>& axes, const AnyVec<T>& 
 // those of the whole leg
 template <bool kSecond, class T, class P, class B>
 ZVENO_INLINE void composite(const Params<T>& p, const P& pose, const B& bodies, T* moments) {
-  ZVENO_UNROLL  // packs one by one: to clear memory is dearer
-      for (int i = 0; i < (kSecond ? 9 : 3); ++i) moments[i] = T(0.0);
+  // packs one by one: to clear memory is dearer
+  ZVENO_UNROLL
+  for (int i = 0; i < (kSecond ? 9 : 3); ++i) moments[i] = T(0.0);
   const Axes<T> root = pose.root_axes(), last = spun<T>(pose);
   const AnyVec<T> o1 = p.vec(kBase);
   // origin of the last body: back from the ring's hinge
@@ -291,8 +292,8 @@ struct LegEvaluation {
   ZVENO_INLINE auto first(T* share, T* measure, FirstHalf<S, T>& held) const {
     Closing<T, S::kSymmetric> closing;
     if constexpr (kFree) {
-      T column[4][6], inertia[kInertiaNumbers];
-      place<S>(share, measure, held, closing, column, inertia);
+      T column[4][6];
+      const auto inertia = place<S>(share, measure, held, closing, column);
       return move(inertia, closing, column, held, share);
     } else {
       const Bodies<S, T> bodies(p);
@@ -306,37 +307,46 @@ struct LegEvaluation {
   }
 
   // The same for a free base in two steps. First what its motion does not matter for: all of the share but kRight and
-  // kBaseRight, and what the second step needs: closing, column (M_bp) and the inertia of the leg. Of: S, or with symmetric
-  // bodies, if they are; that leaves out only terms that are zero, which (42) in the second step does not.
-  static constexpr int kInertiaNumbers = 10;
+  // kBaseRight, and what the second step needs: closing, column (M_bp) and the inertia of the leg, which is returned. Of: S,
+  // or with symmetric bodies, if they are; that leaves out only terms that are zero, which (42) in the second step does not.
   template <class Of>
-  ZVENO_INLINE void place(T* share, T* measure, FirstHalf<S, T>& held, Closing<T, S::kSymmetric>& closing, T (&column)[4][6],
-                          T (&inertia)[kInertiaNumbers]) const {
+  ZVENO_INLINE auto place(T* share, T* measure, FirstHalf<S, T>& held, Closing<T, S::kSymmetric>& closing,
+                          T (&column)[4][6]) const {
     const Bodies<Of, T> bodies(p);
     open(measure, held, closing);
-    const auto A = inertia_of(held.pose, bodies);
-    reduce(A, held.H, share);
+    const auto inertia = inertia_of(held.pose, bodies);
+    reduce(inertia, held.H, share);
     couple(held.pose, bodies, held.H, column, share);
     composite<true>(p, held.pose, bodies, share + kMoment);
-    inertia[0] = value<T>(A.a00), inertia[1] = value<T>(A.c0.b), inertia[2] = value<T>(A.c0.c),
-    inertia[3] = value<T>(A.c0.d);
-    inertia[4] = value<T>(A.c1.b), inertia[5] = value<T>(A.c1.c), inertia[6] = value<T>(A.c1.d);
-    inertia[7] = value<T>(A.c2.c), inertia[8] = value<T>(A.c2.d), inertia[9] = value<T>(A.a33);
+    return inertia;
+  }
+  // the inertia as numbers, from one step to the other
+  static constexpr int kInertiaNumbers = 10;
+  template <class I>
+  static ZVENO_INLINE void keep(const I& A, T (&to)[kInertiaNumbers]) {
+    to[0] = value<T>(A.a00), to[1] = value<T>(A.c0.b), to[2] = value<T>(A.c0.c), to[3] = value<T>(A.c0.d);
+    to[4] = value<T>(A.c1.b), to[5] = value<T>(A.c1.c), to[6] = value<T>(A.c1.d);
+    to[7] = value<T>(A.c2.c), to[8] = value<T>(A.c2.d), to[9] = value<T>(A.a33);
+  }
+  static ZVENO_INLINE auto kept_inertia(const T (&A)[kInertiaNumbers]) {
+    return LegInertia{A[0],
+                      kept<3>(A[9]),
+                      Four{Unneeded(), A[1], kept<2>(A[2]), kept<3>(A[3])},
+                      Four{Unneeded(), A[4], kept<2>(A[5]), kept<3>(A[6])},
+                      Four{Unneeded(), Unneeded(), kept<2>(A[7]), kept<3>(kept<2>(A[8]))},
+                      Unneeded()};
   }
   // then, its motion known, kBaseRight; returns the rates of momentum of the flow
-  ZVENO_INLINE auto move(const T (&inertia)[kInertiaNumbers], const Closing<T, S::kSymmetric>& closing,
-                         const T (&column)[4][6], FirstHalf<S, T>& held, T* share) const {
+  template <class I>
+  ZVENO_INLINE auto move(const I& inertia, const Closing<T, S::kSymmetric>& closing, const T (&column)[4][6],
+                         FirstHalf<S, T>& held, T* share) const {
     T flow_0[6];
     const Four rate{held.rate[0], held.rate[1], kept<2>(held.rate[2]), kept<3>(held.rate[3])};
     const auto flow = flow_of(Bodies<S, T>(p), rate, closing, held, [&](const auto& l) {
       enter_stage<T>(Stage::reduction);
       write(to_base(held.pose, l.l1), flow_0);
     });
-    const T* const A = inertia;
-    force(LegInertia{A[0], kept<3>(A[9]), Four{Unneeded(), A[1], kept<2>(A[2]), kept<3>(A[3])},
-                     Four{Unneeded(), A[4], kept<2>(A[5]), kept<3>(A[6])},
-                     Four{Unneeded(), Unneeded(), kept<2>(A[7]), kept<3>(kept<2>(A[8]))}, Unneeded()},
-          held);
+    force(inertia, held);
     for (int i = 0; i < 6; ++i) {
       T left = flow_0[i];
       for (int k = 0; k < S::kCoordinates; ++k) left += column[S::place(k)][i] * held.h[S::place(k)];
