@@ -322,7 +322,7 @@ def _compiled(unit: _Unit, target: str, fail: Fail) -> bytes:
         flags += [] if own else ["-g0"]
         listed, libraries = unit.listed if whole else unit.c_files, ["-lm"]
         if whole:
-            flags += ["-I."]
+            flags += ["-I.", "-s", "-x", "c++"]
         elif unit.by_library:
             flags += [f'-DZVENO_BESIDE="{c_library().library.name}"']
             libraries += ["-ldl"]
