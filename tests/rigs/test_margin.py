@@ -353,7 +353,7 @@ LAW = zv.laws.SpringDamper(400, 80)
     ("call", "words"),
     [
         (lambda: rigs.delay_margin(), "delay_margin: mass and stiffness are missing"),
-        (lambda: rigs.delay_margin(rigs.Rig(100, 1e4)), "mass is a Rig, expected numbers; a rig has its own: rig.margin()"),
+        (lambda: rigs.delay_margin(rigs.Rig(100, 1e4)), "mass is a Rig, expected numbers; a rig has its own"),
         (lambda: rigs.delay_margin(-1, 1), "mass is -1, expected numbers >= 0"),
         (lambda: rigs.delay_margin(0, 1), "mass is 0, expected numbers > 0"),
         (lambda: rigs.delay_margin("a", 1), "mass is 'a', expected numbers"),
