@@ -1,6 +1,7 @@
 """Objects of results are used again only when nobody holds them: what a caller keeps never changes."""
 
 import threading
+import warnings
 import weakref
 
 import numpy as np
@@ -68,7 +69,9 @@ def test_numbers_do_not_depend_on_what_was_done_to_earlier_results(call):
     expected = copied(call(0.5))
 
     def resize(x):
-        x.shape = (-1,)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of NumPy 2.5
+            x.shape = (-1,)
 
     for spoil in (lambda x: x.fill(7), resize, lambda x: x.setflags(write=False), lambda x: x.byteswap(inplace=True)):
         for _ in range(3):
