@@ -7,10 +7,8 @@
 #include <thread>
 
 #include <zveno/functions/steps_job.hpp>
-#include <zveno/sim/chain_system.hpp>
-#include <zveno/sim/hexapod_system.hpp>
-#include <zveno/sim/integrate.hpp>
 #include <zveno/sim/linkage_holding.hpp>
+#include <zveno/sim/simulations.hpp>
 #include <zveno/solve/close.hpp>
 
 #include "arrays.hpp"

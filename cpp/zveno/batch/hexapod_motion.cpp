@@ -2,6 +2,8 @@
 #include <zveno/functions/hexapod_motion.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <vector>
 
 #include <zveno/batch/lanes.hpp>
@@ -15,22 +17,38 @@ namespace {
 
 constexpr int kShare = padded(leg::kFixedShare), kVector = padded(6), kMomenta = padded(9);
 
-// N numbers of every lane -> the row of its leg
+// N numbers of every lane; put(lane, j, x): x holds those from j on
+template <int N, class Put>
+ZVENO_INLINE void turn_rows(const Packed* in, const Put& put) {
+  static_assert(N % kLanes == 0);
+  ZVENO_UNROLL
+  for (int j = 0; j < N; j += kLanes) {
+    Packed block[kLanes];
+    ZVENO_UNROLL
+    for (int l = 0; l < kLanes; ++l) block[l] = in[j + l];
+    transpose(block);
+    ZVENO_UNROLL
+    for (int l = 0; l < kLanes; ++l) put(l, j, block[l]);
+  }
+}
+
+// -> the row of their leg
 template <int N>
 ZVENO_INLINE void take_rows(const Packed* in, const int* legs, double (*to)[N]) {
-  if constexpr (N % kLanes == 0) {
-    ZVENO_UNROLL
-    for (int j = 0; j < N; j += kLanes) {
-      Packed block[kLanes];
-      ZVENO_UNROLL
-      for (int l = 0; l < kLanes; ++l) block[l] = in[j + l];
-      transpose(block);
-      ZVENO_UNROLL
-      for (int l = 0; l < kLanes; ++l) block[l].store(to[legs[l]] + j);
-    }
-  } else {
-    scatter(in, N, kLanes, [&](int l) { return to[legs[l]]; });
-  }
+  turn_rows<N>(in, [&](int l, int j, const Packed& x) ZVENO_INLINED { x.store(to[legs[l]] + j); });
+}
+
+// four numbers of every lane and four more -> the rows of their leg
+ZVENO_INLINE void take_pairs(const Packed* a, const Packed* b, const int* legs, double (*to_a)[4], double (*to_b)[4]) {
+  constexpr int kPart = std::min(kLanes, 4);
+  Packed both[8];
+  ZVENO_UNROLL
+  for (int j = 0; j < 4; ++j) both[j] = a[j], both[4 + j] = b[j];
+  turn_rows<8>(both, [&](int l, int j, const Packed& x) ZVENO_INLINED {
+    for (int i = 0; i < kLanes; i += kPart)
+      std::memcpy((j + i < 4 ? to_a : to_b)[legs[l]] + (j + i) % 4, reinterpret_cast<const double*>(&x) + i,
+                  kPart * sizeof(double));
+  });
 }
 
 constexpr int kMostPacks = (kLegs + kLanes - 1) / kLanes;  // of legs in their order
@@ -105,7 +123,7 @@ class LanesMotion : public HexMotion {
     for (int i = 18; i < kInput; ++i) wide_[i] = plan_.base == BaseKind::still ? 0.0 : s_.input()[i];
   }
 
-  bool close(const double* r, const double* R, const double* u, const double* start, bool all) override {
+  bool close(const double* r, const double* R, const double* u, const double* wrench, const double* start) override {
     // number by number, as they were written: a block of them would wait for the last
     ZVENO_UNROLL
     for (int i = 0; i < 3; ++i) wide_[i] = s_.r[i] = r[i];
@@ -113,7 +131,13 @@ class LanesMotion : public HexMotion {
     for (int i = 0; i < 9; ++i) wide_[3 + i] = s_.R[i] = R[i];
     ZVENO_UNROLL
     for (int i = 0; i < 6; ++i) wide_[12 + i] = s_.u[i] = u[i];
+    ZVENO_UNROLL
+    for (int i = 0; i < 6; ++i) s_.wrench[i] = wrench[i];
+    // what does not wait for the legs comes before them, and is done while their roots and quotients are under way
+    inertia_ = inertia_in_base(body_, Axes<double>{{R[0], R[1], R[2]}, {R[3], R[4], R[5]}, {R[6], R[7], R[8]}});
+    with_ring(plan_.base, s_, [&](const auto& ring) { ring_forces(body_, inertia_, ring, s_.wrench, own_); });
     bool fine = true;
+    fastest = 0;
     for (LegPack& pack : packs_) {
       Packed measure[4], way, rates[kPlaces];
       Packed* share = place_of(share_, pack);
@@ -121,19 +145,25 @@ class LanesMotion : public HexMotion {
       fine &= all_above(measure, 4, kTinySquare);
       keep(share_, pack);
       pack.calls.driven(pack.held.data(), way, rates);
-      if (all) take_rows(rates, pack.legs, rate);
       const Packed& driven = rates[pack.actuated];
-      for (int l = 0; l < pack.count; ++l) position[pack.legs[l]] = way[l], speed[pack.legs[l]] = driven[l];
+      Packed most = size_of(rates[0]);
+      ZVENO_UNROLL
+      for (int j = 1; j < kPlaces; ++j) {
+        const Packed size = size_of(rates[j]);
+        most = chosen<kLanes>(above(size, most), size, most);
+      }
+      for (int l = 0; l < pack.count; ++l) {
+        position[pack.legs[l]] = way[l], speed[pack.legs[l]] = driven[l];
+        fastest = std::max(fastest, most[l]);
+      }
     }
     if (hexapod_.has_custom()) return fine && close_custom(start);
     factor();
     return fine;
   }
 
-  bool finish(const double (*tau)[kPlaces], bool driven, const double* wrench, Extent extent) override {
+  bool finish(const double (*tau)[kPlaces], bool driven, Extent extent) override {
     const bool whole = extent == Extent::whole, joints = extent != Extent::brief;
-    ZVENO_UNROLL
-    for (int i = 0; i < 6; ++i) s_.wrench[i] = wrench[i];
     for (LegPack& pack : packs_) {
       const double* lane[kLanes];
       for (int l = 0; l < kLanes; ++l) lane[l] = tau[pack.legs[pack.legs[l] < kLegs ? l : 0]];
@@ -145,22 +175,20 @@ class LanesMotion : public HexMotion {
     if (hexapod_.has_custom()) first_custom(tau);
     add_up(right_, sums_.total + leg::kRight);
     double x[6];
-    with_ring(plan_.base, s_, [&](const auto& ring) {
-      ring_forces(body_, inertia_, ring, s_.wrench, x);
-      for (int i = 0; i < 6; ++i) x[i] += sums_.total[leg::kRight + i];
-      solve_factored(A_, inverse_, x);
-      write_head(layout_, ring, x, acceleration);
-    });
+    for (int i = 0; i < 6; ++i) x[i] = own_[i] + sums_.total[leg::kRight + i];
+    solve_factored(A_, inverse_, x);
+    with_ring(BaseKind::still, s_, [&](const auto& ring) { write_head(layout_, ring, x, acceleration); });
     if (whole) find_kinetic(), find_momentum();
     Packed wide[6];
     for (int i = 0; i < 6; ++i) wide[i] = x[i];
     for (LegPack& pack : packs_) {
       Loaded& outcome = outcome_[ordered_ ? &pack - packs_.data() : 0];
       pack.calls.second(pack.params, pack.held.data(), wide, outcome, whole);
-      const auto rows = [&](const Packed* in, double (*to)[kPlaces]) { take_rows(in, pack.legs, to); };
-      if (joints) rows(outcome.acceleration, joint_acceleration);
+      const Packed& driven_rate = outcome.acceleration[pack.actuated];
+      for (int l = 0; l < pack.count; ++l) speed_rate[pack.legs[l]] = driven_rate[l];
+      if (joints) take_pairs(outcome.rate, outcome.acceleration, pack.legs, rate, joint_acceleration);
       if (!ordered_) take_rows(outcome.base, pack.legs, load_.row);
-      if (whole) rows(outcome.position, joint_position), rows(outcome.reaction, reaction);
+      if (whole) take_pairs(outcome.position, outcome.reaction, pack.legs, joint_position, reaction);
     }
     if (hexapod_.has_custom()) {
       second_custom(x);
@@ -170,7 +198,7 @@ class LanesMotion : public HexMotion {
       add_up_packs<kVector>([&](int p) { return outcome_[p].base; }, load);
     else
       load_.add_up_rows(load);
-    bool fine = all_finite(acceleration, 6) & all_finite(load, 6);
+    bool fine = all_finite(acceleration, 6) & all_finite(load, 6);  // every acceleration loads the base
     if (joints) fine &= all_finite(joint_acceleration[0], kLegs * kPlaces);
     if (whole) fine &= all_finite(joint_position[0], kLegs * kPlaces) & all_finite(reaction[0], kLegs * kPlaces);
     return fine;
@@ -207,8 +235,6 @@ class LanesMotion : public HexMotion {
   // of the reduced system: it does not wait for the forces
   void factor() {
     add_up(share_, sums_.total);
-    const double* R = s_.R;
-    inertia_ = inertia_in_base(body_, Axes<double>{{R[0], R[1], R[2]}, {R[3], R[4], R[5]}, {R[6], R[7], R[8]}});
     add_reduced_here(sums_, body_, inertia_, A_);
     factor_symmetric(A_, inverse_, nullptr);
   }
@@ -229,6 +255,7 @@ class LanesMotion : public HexMotion {
         std::copy_n(x + 4, kPlaces, rate[k]);
         position[k] = x[hexapod_.chain(k).actuated];
         speed[k] = rate[k][hexapod_.chain(k).actuated];
+        for (const double x : rate[k]) fastest = std::max(fastest, std::fabs(x));
       }
     });
     return fine;
@@ -298,6 +325,7 @@ class LanesMotion : public HexMotion {
       custom_[k].second(x, nullptr, out, scratch);
       std::copy_n(out, kPlaces, joint_position[k]);
       std::copy_n(out + 8, kPlaces, joint_acceleration[k]);
+      speed_rate[k] = joint_acceleration[k][hexapod_.chain(k).actuated];
       std::copy_n(out + 12, kPlaces, reaction[k]);
       std::copy_n(out + 16, 6, load_.row[k]);
     }
@@ -311,6 +339,7 @@ class LanesMotion : public HexMotion {
   HexState<double> s_;
   Sums<double> sums_;
   Sym3<double> inertia_;
+  double own_[6];  // forces on the ring but for those of the legs
   double A_[6][6], inverse_[6];
   Packed wide_[kInput];
   std::vector<LegPack> packs_;

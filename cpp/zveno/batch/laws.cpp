@@ -63,6 +63,10 @@ struct Group {
   std::vector<Lane> terms;
 
   Packed read(const double* x) const { return Packed::of(x + first, count); }
+  void write(const Packed& x, double* to) const {
+    ZVENO_UNROLL  // as a loop it would become a call of memcpy
+        for (int l = 0; l < kLanes; ++l) if (l < count) to[first + l] = x[l];
+  }
   Packed read_state(const double* z, int place) const {
     const double* lane[kLanes];
     for (int l = 0; l < kLanes; ++l) lane[l] = z + state[l];
@@ -86,15 +90,18 @@ class LaneLaws : public JointLaws {
       std::fill(group.state + group.count, group.state + kLanes, group.state[group.count - 1]);
       const int terms = static_cast<int>(laws_[at(group.first)].terms().size());
       for (int i = 0, place = 0; i < terms; ++i) group.terms.push_back(lanes_of(group, i, place));
-      if (terms > 0) groups_.push_back(std::move(group));
+      if (terms > 0)
+        groups_.push_back(std::move(group));
+      else
+        lawless_ = true;
     }
   }
 
   void forces(double t, const double* x, const double* v, const double* z, double* z_rate, double* force) const override {
-    std::fill_n(force, laws_.size(), 0.0);
+    if (lawless_) std::fill_n(force, laws_.size(), 0.0);
     for (const Group& group : groups_) {
       const Packed total = sum({group, t, group.read(x), group.read(v), z, z_rate}, 0, static_cast<int>(group.terms.size()));
-      for (int l = 0; l < group.count; ++l) force[group.first + l] = total[l];
+      group.write(total, force);
     }
   }
 
@@ -222,6 +229,7 @@ class LaneLaws : public JointLaws {
 
   std::vector<JointLaw> laws_;
   std::vector<Group> groups_;
+  bool lawless_ = false;  // some joints
 };
 
 }  // namespace

@@ -19,23 +19,23 @@ class HexMotion {
 
   // another motion of a base that was made to move
   virtual void move_base(const double* base) = 0;
-  // Closes the legs for a ring at r, R (row major) with u = [v; w in ring axes]. start: kLegs x joints() coordinates where
-  // custom legs begin, nullptr: their own. all: rates of all joints, not of the actuated ones alone. False: a leg does not
-  // close; run_hexapod says why.
-  virtual bool close(const double* r, const double* R, const double* u, const double* start, bool all) = 0;
-  // How much is wanted: u' and the load on the base; accelerations of the joints too; and coordinates, reactions, momentum,
-  // energies
+  // Closes the legs for a ring at r, R (row major) with u = [v; w in ring axes] under an external wrench. start: kLegs x
+  // joints() coordinates where custom legs begin, nullptr: their own. False: a leg does not close; run_hexapod says why.
+  virtual bool close(const double* r, const double* R, const double* u, const double* wrench, const double* start) = 0;
+  // How much is wanted: u', the load on the base, accelerations of the actuated joints; rates and accelerations of all
+  // joints too; and coordinates, reactions, momentum, energies
   enum class Extent { brief, joints, whole };
   // Accelerations for the forces of the joints, once after each close(); driven: those of passive joints are zero. False: a
   // number is not finite, or the mechanism is singular.
-  virtual bool finish(const double (*tau)[kPlaces], bool driven, const double* wrench, Extent extent) = 0;
+  virtual bool finish(const double (*tau)[kPlaces], bool driven, Extent extent) = 0;
 
   // after close()
   double position[kLegs], speed[kLegs];  // of the actuated joints
-  double rate[kRows][kPlaces];           // all: of all joints
+  double fastest;                        // the largest rate of any joint
   // after finish()
   double acceleration[6], load[8];  // u'; on the base about its origin, base axes
-  double joint_acceleration[kRows][kPlaces];
+  double speed_rate[kLegs];         // accelerations of the actuated joints
+  double rate[kRows][kPlaces], joint_acceleration[kRows][kPlaces];
   double joint_position[kRows][kPlaces], reaction[kRows][kPlaces];  // whole
   double kinetic, potential, momentum[8];                           // about the base's origin, base axes
 };

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include <zveno/support/compiler.hpp>
+
 namespace zveno {
 
 template <class T>
@@ -10,14 +12,14 @@ T square_of(const T* q) {
   return q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
 }
 
-inline void normalise(double* q) {
-  const double size = std::sqrt(square_of(q));
-  for (int i = 0; i < 4; ++i) q[i] /= size;
+ZVENO_INLINE void normalise(double* q) {
+  const double w = q[0], x = q[1], y = q[2], z = q[3], size = std::sqrt(square_of(q));
+  q[0] = w / size, q[1] = x / size, q[2] = y / size, q[3] = z / size;  // a pair of them would wait for both stores
 }
 
 // of any quaternion but zero; row major
 template <class T>
-void rotation(const T* q, T* R) {
+ZVENO_INLINE void rotation(const T* q, T* R) {
   const T one(1.0), s = T(2.0) / square_of(q);
   const T x = q[1], y = q[2], z = q[3], wx = s * q[0] * x, wy = s * q[0] * y, wz = s * q[0] * z;
   R[0] = one - s * (y * y + z * z), R[1] = s * x * y - wz, R[2] = s * x * z + wy;
@@ -41,7 +43,7 @@ inline void quaternion(const double* R, double* q) {
 
 // q o [a; b c d]
 template <class T>
-void product(const T* q, const T& a, const T& b, const T& c, const T& d, T* out) {
+ZVENO_INLINE void product(const T* q, const T& a, const T& b, const T& c, const T& d, T* out) {
   out[0] = q[0] * a - q[1] * b - q[2] * c - q[3] * d;
   out[1] = q[0] * b + q[1] * a + q[2] * d - q[3] * c;
   out[2] = q[0] * c - q[1] * d + q[2] * a + q[3] * b;

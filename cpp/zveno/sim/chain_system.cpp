@@ -359,4 +359,6 @@ void ChainSystem::summarise(const Record& record, std::ptrdiff_t begin, std::ptr
 
 #undef ZVENO_FIELD
 
+template class Periods<ChainSystem>;
+
 }  // namespace zveno

@@ -12,6 +12,7 @@
 #include <zveno/functions/inertia_solver.hpp>
 #include <zveno/functions/job.hpp>
 #include <zveno/sim/events.hpp>
+#include <zveno/sim/periods.hpp>
 #include <zveno/sim/record.hpp>
 #include <zveno/sim/system.hpp>
 
@@ -193,5 +194,7 @@ class ChainSystem {
   std::vector<double> stage_tau_, stage_wrenches_, more_wrenches_, stage_pushed_, stage_base_, slope_;
   double stage_held_[kMostStages] = {};
 };
+
+extern template class Periods<ChainSystem>;  // compiled for speed, whoever calls it
 
 }  // namespace zveno

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -152,8 +153,7 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
   const bool custom = hexapod_->has_custom();
   holder_ = nullptr;
   const bool driven = setup_.tau.empty();  // no forces but those of the drives
-  if (!motion_->close(y + kR, e.R, y + kU, custom ? last_p_.data() : nullptr, !driven || detail != Detail::stage))
-    return explain(y, e);
+  if (!motion_->close(y + kR, e.R, y + kU, e.wrench, custom ? last_p_.data() : nullptr)) return explain(y, e);
   if (!driven) {
     const double* row = held_row(setup_.tau, static_cast<std::size_t>(kLegs * nj_), step);
     for (int k = 0; k < kLegs; ++k) std::copy_n(row + k * nj_, nj_, e.tau[k]);
@@ -175,16 +175,13 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
 
   bool whole = detail == Detail::record || (detail == Detail::end && custom);
   if (detail != Detail::stage) {
-    double fastest[kPlaces] = {};
-    for (int k = 0; k < kLegs; ++k)
-      for (int j = 0; j < kPlaces; ++j) fastest[j] = std::max(fastest[j], std::fabs(motion_->rate[k][j]));
-    travel_ += (t - last_time_) * *std::max_element(fastest, fastest + kPlaces);
+    travel_ += (t - last_time_) * motion_->fastest;
     last_time_ = t;
     whole |= travel_ > kFarthest;
   }
   using Extent = HexMotion::Extent;
-  const Extent extent = whole ? Extent::whole : detail == Detail::stage ? Extent::brief : Extent::joints;
-  if (!motion_->finish(e.tau, driven, e.wrench, extent)) return explain(y, e);
+  const Extent extent = whole ? Extent::whole : driven ? Extent::brief : Extent::joints;
+  if (!motion_->finish(e.tau, driven, extent)) return explain(y, e);
   holder_ = &e;
   whole_ = whole;
 
@@ -207,8 +204,9 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
       legs += e.tau[k][actuated_[k]] * e.v[k];
     else
       for (int j = 0; j < kPlaces; ++j) legs += e.tau[k][j] * motion_->rate[k][j];
+    if (!custom) continue;
     const LegChain& leg = hexapod_->chain(k);
-    if (custom && hexapod_->leg(k).type == LegType::custom && leg.chain->has_friction())
+    if (hexapod_->leg(k).type == LegType::custom && leg.chain->has_friction())
       for (int b = 0; b < leg.chain->n(); ++b) {
         const double x = motion_->rate[k][leg.chain->user_index()[static_cast<std::size_t>(b)]];
         legs -= leg.chain->friction()[static_cast<std::size_t>(b)] * x * x;
@@ -221,8 +219,8 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
 
 // the numbers of a state that was evaluated in brief, or long ago
 void HexapodSystem::complete(const double* y, const Stage& e) {
-  motion_->close(y + kR, e.R, y + kU, hexapod_->has_custom() ? last_p_.data() : nullptr, true);
-  motion_->finish(e.tau, setup_.tau.empty(), e.wrench, HexMotion::Extent::whole);
+  motion_->close(y + kR, e.R, y + kU, e.wrench, hexapod_->has_custom() ? last_p_.data() : nullptr);
+  motion_->finish(e.tau, setup_.tau.empty(), HexMotion::Extent::whole);
   holder_ = &e;
   whole_ = true;
 }
@@ -242,7 +240,7 @@ void HexapodSystem::follow_joints() {
 }
 
 void HexapodSystem::accept(const Stage& e) {
-  std::copy_n(e.p, kLegs, last_actuated_);
+  for (int k = 0; k < kLegs; ++k) last_actuated_[k] = e.p[k];
   if (!whole_) return;
   follow_joints();
   travel_ = 0;
@@ -283,7 +281,7 @@ void HexapodSystem::follow(double dt, const double* y, const Stage& e, double* n
   for (int i = 0; i < 6; ++i) power += e.wrench[i] * next[kU + i];
   for (int k = 0; k < kLegs; ++k) {
     if (setup_.tau.empty())
-      legs += e.tau[k][actuated_[k]] * dt * motion_->joint_acceleration[k][actuated_[k]];
+      legs += e.tau[k][actuated_[k]] * dt * motion_->speed_rate[k];
     else
       for (int j = 0; j < kPlaces; ++j) legs += e.tau[k][j] * dt * motion_->joint_acceleration[k][j];
   }
@@ -296,7 +294,7 @@ void HexapodSystem::write(double t, const double* y, const Stage& e, const Recor
   if (holder_ != &e || !whole_) complete(y, e), follow_joints();
   const auto by_joint = [&](int f, const double (*from)[kPlaces]) {
     double* to = record.row(f, kLegs * nj_, row);
-    if (nj_ == kPlaces) return void(std::copy_n(from[0], kLegs * kPlaces, to));
+    if (nj_ == kPlaces) return void(std::memcpy(to, from[0], kLegs * kPlaces * sizeof(double)));
     for (int k = 0; k < kLegs; ++k)
       for (int j = 0; j < 3; ++j) to[k * 3 + j] = from[k][j];
   };
@@ -308,7 +306,10 @@ void HexapodSystem::write(double t, const double* y, const Stage& e, const Recor
   record.put<4>(ZVENO_FIELD("quaternion"), row, y + kQ);
   record.put<6>(ZVENO_FIELD("u"), row, y + kU);
   record.put<6>(ZVENO_FIELD("acceleration"), row, motion_->acceleration);
-  record.put(ZVENO_FIELD("joint_position"), row, last_p_.data(), kLegs * nj_);
+  if (nj_ == 4)
+    record.put<kLegs * 4>(ZVENO_FIELD("joint_position"), row, last_p_.data());
+  else
+    record.put<kLegs * 3>(ZVENO_FIELD("joint_position"), row, last_p_.data());
   by_joint(ZVENO_FIELD("joint_velocity"), motion_->rate);
   by_joint(ZVENO_FIELD("joint_acceleration"), motion_->joint_acceleration);
   record.put<kLegs>(ZVENO_FIELD("tau"), row, tau);
@@ -328,5 +329,7 @@ void HexapodSystem::write(double t, const double* y, const Stage& e, const Recor
 }
 
 #undef ZVENO_FIELD
+
+template class Periods<HexapodSystem>;
 
 }  // namespace zveno

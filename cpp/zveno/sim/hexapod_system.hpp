@@ -14,6 +14,7 @@
 #include <zveno/functions/hexapod_motion.hpp>
 #include <zveno/functions/job.hpp>
 #include <zveno/sim/events.hpp>
+#include <zveno/sim/periods.hpp>
 #include <zveno/sim/record.hpp>
 #include <zveno/sim/system.hpp>
 
@@ -149,5 +150,7 @@ class HexapodSystem {
   double last_time_ = 0, travel_ = 0;  // of the passive joints since then, at most
   Failure failure_;
 };
+
+extern template class Periods<HexapodSystem>;  // compiled for speed, whoever calls it
 
 }  // namespace zveno

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <zveno/kernel/steps.hpp>
-#include <zveno/sim/integrate.hpp>
 #include <zveno/sim/system.hpp>
 
 namespace zveno {
