@@ -3,6 +3,7 @@
 import copy
 import pickle
 import pydoc
+import re
 import subprocess
 import sys
 
@@ -217,7 +218,8 @@ def test_a_part_that_has_no_name_is_found_by_its_place():
 @pytest.mark.parametrize("kind", [zv.Chain, zv.Hexapod])
 def test_help_shows_the_arguments_of_python_not_those_of_the_core(kind):
     text = pydoc.plain(pydoc.render_doc(kind))
-    assert "self: zveno._core" not in text and "__init__(self, " in text
+    assert "self: zveno._core" not in text
+    assert re.search(r"__init__\([\s|]*self, ?[\s|]*\w+", text)  # Python 3.13 writes one argument on a line
 
 
 def test_modules_show_their_public_names_only():
