@@ -6,12 +6,11 @@ python bench/simulation_table.py --chains [--rounds N]
 --chains: many runs of a Panda with joint damping 0.5 N m s/rad, only their last states recorded, on one thread, beside
 mujoco.rollout on the same model; both take turns, processor time of the best turn.
 
-PYTHON is an interpreter that imports the other version. Both versions take turns; the best slice of 50 steps counts.
-The last column relates a step to that many calls of `forward_dynamics` for one state, made from Python.
+PYTHON is an interpreter that imports the other version. Both take turns, case by case; the best slice of 50 steps
+counts. The last column relates a step to that many calls of `forward_dynamics` for one state, made from Python.
 """
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -70,24 +69,40 @@ def time_calls(hexapod: zv.Hexapod) -> float:
     return best
 
 
-def measure() -> dict[str, float]:
-    """Seconds by case."""
-    found = {}
-    for kind in KINDS:
-        hexapod = zv.mechanisms.docking_ring(kind)
-        found[f"{kind} call"] = time_calls(hexapod)
-        for method in EVALUATIONS:
-            for name in ("none", "spring", "all"):
-                for every in (1, 1000):
-                    found[f"{kind} {method} {name} {every}"] = time_steps(hexapod, law_of(kind, name), method, every)
-    return found
+def names() -> list[str]:
+    """Of all cases."""
+    cases = [(method, law, every) for method in EVALUATIONS for law in ("none", "spring", "all") for every in (1, 1000)]
+    return [f"{kind} {case}" for kind in KINDS for case in ("call", *(" ".join(map(str, x)) for x in cases))]
 
 
-def other(python: str) -> dict[str, float]:
-    """`measure` of another version."""
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    done = subprocess.run([python, __file__, "--json"], env=environment, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+def measure(case: str) -> float:
+    """Seconds of a case."""
+    kind, *rest = case.split()
+    hexapod = zv.mechanisms.docking_ring(kind)
+    if rest == ["call"]:
+        return time_calls(hexapod)
+    method, law, every = rest
+    return time_steps(hexapod, law_of(kind, law), method, int(every))
+
+
+def worker() -> None:
+    """Answers cases with seconds."""
+    for case in sys.stdin:
+        print(measure(case), flush=True)
+
+
+class Other:
+    """`measure` by another version, in a process of its own."""
+
+    def __init__(self, python: str) -> None:
+        environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self.process = subprocess.Popen([python, __file__, "--worker"], env=environment, **pipes)
+
+    def __call__(self, case: str) -> float:
+        self.process.stdin.write(case + "\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
 
 
 def damped_panda() -> zv.Chain:
@@ -148,21 +163,23 @@ def chain_steps(rounds: int, runs: int = 512, steps: int = 200) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--against", metavar="PYTHON")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", action="store_true", help="one round of this version, as JSON")
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--worker", action="store_true", help="cases on standard input are answered with seconds")
     parser.add_argument("--chains", action="store_true", help="steps of chains beside those of MuJoCo")
     options = parser.parse_args()
     if options.chains:
         chain_steps(options.rounds)
         return
-    if options.json:
-        print(json.dumps(measure()))
+    if options.worker:
+        worker()
         return
-    new, old = {}, {}
+    ways = [measure, *([Other(options.against)] if options.against else [])]
+    best: list[dict[str, float]] = [{} for _ in ways]
     for _ in range(options.rounds):
-        for found, total in ((measure(), new), (other(options.against) if options.against else {}, old)):
-            for case, seconds in found.items():
-                total[case] = min(seconds, total.get(case, seconds))
+        for case in names():
+            for way, found in zip(ways, best, strict=True):
+                found[case] = min(way(case), found.get(case, float("inf")))
+    new, old = best[0], best[-1] if options.against else {}
     print(f"{'legs':5}{'method':15}{'laws':8}{'every':>6}{'us/step':>10}{'before':>10}{'ratio':>8}{'calls':>8}")
     for case, seconds in new.items():
         if case.endswith("call"):
