@@ -215,12 +215,11 @@ LAW(motion_has_the_bits_of_forward_dynamics) {
         const Failure failure = run_hexapod({&hexapod, function}, rows, 0, 1);
         CHECK_EQUAL(static_cast<int>(failure.cause), 0);
       };
-      CHECK(motion->close(r, R, u, nullptr, true));
+      CHECK(motion->close(r, R, u, wrench, nullptr));
       run(HexFunction::closure, position), run(HexFunction::joint_velocity, velocity);
       for (int k = 0; k < kLegs; ++k) {
         const int actuated = hexapod.chain(k).actuated;
         CHECK_SAME(what + ": position", &motion->position[k], position + k * nj + actuated, 1);
-        CHECK_SAME(what + ": rate", motion->rate[k] + actuated, velocity + k * nj + actuated, 1);
         CHECK_SAME(what + ": speed", &motion->speed[k], velocity + k * nj + actuated, 1);
         for (int j = 0; j < hexapod.joints(k); ++j) tau[k][j] = random.uniform(-20, 20);
         std::copy_n(tau[k], nj, flat + k * nj);
@@ -232,7 +231,7 @@ LAW(motion_has_the_bits_of_forward_dynamics) {
       run(HexFunction::kinetic_energy, &kinetic);
       using Extent = HexMotion::Extent;
       for (const Extent extent : {Extent::brief, Extent::joints, Extent::whole}) {
-        CHECK(motion->close(r, R, u, nullptr, extent != Extent::brief) && motion->finish(tau, false, wrench, extent));
+        CHECK(motion->close(r, R, u, wrench, nullptr) && motion->finish(tau, false, extent));
         CHECK_SAME(what + ": acceleration", motion->acceleration, out, 6);
         CHECK_SAME(what + ": load", motion->load, out + 6, 6);
         for (int k = 0; k < kLegs && extent != Extent::brief; ++k) {
