@@ -104,7 +104,7 @@ Doubles law_forces(const JointLaw& law, const Doubles& t, const Doubles& x, cons
   const std::unique_ptr<JointLaws> laws = kernels->make_laws({law});
   for (py::ssize_t i = 0; i < count; ++i) {
     if (!z) laws->settle(v.data() + i, settled);
-    laws->forces(t.data()[i], x.data() + i, v.data() + i, z ? z->data() + i * states : settled, rate,
+    laws->forces(t.data()[i], x.data() + i, v.data() + i, z ? z->data() + i * states : settled, rate, nullptr,
                  out.mutable_data() + i);
   }
   return out;

@@ -97,10 +97,12 @@ class LaneLaws : public JointLaws {
     }
   }
 
-  void forces(double t, const double* x, const double* v, const double* z, double* z_rate, double* force) const override {
+  void forces(double t, const double* x, const double* v, const double* z, double* z_rate, double* decay,
+              double* force) const override {
     if (lawless_) std::fill_n(force, laws_.size(), 0.0);
     for (const Group& group : groups_) {
-      const Packed total = sum({group, t, group.read(x), group.read(v), z, z_rate}, 0, static_cast<int>(group.terms.size()));
+      const Call call{group, t, group.read(x), group.read(v), z, z_rate, decay};
+      const Packed total = sum(call, 0, static_cast<int>(group.terms.size()));
       group.write(total, force);
     }
   }
@@ -110,10 +112,10 @@ class LaneLaws : public JointLaws {
         [&](const Group& group, const LuGreLanes& law) { group.write_state(law.of.settled(group.read(v)), law.place, z); });
   }
 
-  void relax(double dt, const double* v, const double* z, const double* z_rate, double* next) const override {
+  void relax(double dt, const double* z, const double* z_rate, const double* decay, double* next) const override {
     for_friction([&](const Group& group, const LuGreLanes& law) {
-      const Packed step = law.of.step(group.read(v), group.read_state(z_rate, law.place), dt);
-      group.write_state(group.read_state(z, law.place) + step, law.place, next);
+      const auto read = [&](const double* state) { return group.read_state(state, law.place); };
+      group.write_state(read(z) + law.of.step(read(z_rate), read(decay), dt), law.place, next);
     });
   }
 
@@ -123,7 +125,7 @@ class LaneLaws : public JointLaws {
     double t;
     Packed x, v;
     const double* z;
-    double* z_rate;
+    double *z_rate, *decay;
   };
 
   // term i of a group; place: of the next internal state
@@ -186,9 +188,11 @@ class LaneLaws : public JointLaws {
   }
   static Packed force(const Call&, const SlipClutchLanes&) { return 0.0; }
   static Packed force(const Call& c, const LuGreLanes& law) {
+    const Packed decay = law.of.decay(c.v);
     Packed rate;
-    const Packed force = law.of(c.v, c.group.read_state(c.z, law.place), rate);
+    const Packed force = law.of(c.v, c.group.read_state(c.z, law.place), decay, rate);
     c.group.write_state(rate, law.place, c.z_rate);
+    if (c.decay) c.group.write_state(decay, law.place, c.decay);
     return force;
   }
   static Packed force(const Call& c, const FormulaLanes& law) {

@@ -160,15 +160,15 @@ struct LuGreOf {
     const T w = v / speed;
     return stiffness * size_of(v) / (breakaway + (breakaway - force) * expm1_of(-w * w));
   }
-  T operator()(const T& v, const T& z, T& rate) const {
-    rate = v - decay(v) * z;
+  T operator()(const T& v, const T& z, const T& decay, T& rate) const {
+    rate = v - decay * z;
     return -(stiffness * z + damping * rate + viscous * v);
   }
   // deflection in steady sliding
   T settled(const T& v) const { return chosen(above(size_of(v), T(0.0)), v / decay(v), T(0.0)); }
-  // dt times the mean of z' over a step, solved for this v
-  T step(const T& v, const T& rate, double dt) const {
-    const T x = T(dt) * decay(v), one(1.0);
+  // dt times the mean of z' over a step with constant v
+  static T step(const T& rate, const T& decay, double dt) {
+    const T x = T(dt) * decay, one(1.0);
     return T(dt) * rate * chosen(above(T(1e-8), x), one - T(0.5) * x, -expm1_of(-x) / x);
   }
 };
@@ -253,12 +253,13 @@ class JointLaw {
 class JointLaws {
  public:
   virtual ~JointLaws() = default;
-  // of all joints; z_rate: rates of the internal states
-  virtual void forces(double t, const double* x, const double* v, const double* z, double* z_rate, double* force) const = 0;
+  // of all joints; z' = v - decay z: rates of the internal states, decays where there is room for them
+  virtual void forces(double t, const double* x, const double* v, const double* z, double* z_rate, double* decay,
+                      double* force) const = 0;
   // internal states of steady sliding
   virtual void settle(const double* v, double* z) const = 0;
   // next <- internal states after a step with constant v: bristles relax faster than a step
-  virtual void relax(double dt, const double* v, const double* z, const double* z_rate, double* next) const = 0;
+  virtual void relax(double dt, const double* z, const double* z_rate, const double* decay, double* next) const = 0;
 };
 
 std::unique_ptr<JointLaws> make_laws(const std::vector<JointLaw>& laws);

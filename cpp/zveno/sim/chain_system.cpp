@@ -49,6 +49,7 @@ ChainSystem::Stage ChainSystem::make_stage() const {
           std::vector<double>(n),
           std::vector<double>(n),
           std::vector<double>(n),
+          std::vector<double>(static_cast<std::size_t>(drives_.states())),
           std::vector<double>(6 * frames_.size()),
           std::vector<double>(none),
           0.0,
@@ -97,14 +98,14 @@ void ChainSystem::call_held(double t, std::ptrdiff_t step, const double* q, cons
 }
 
 void ChainSystem::efforts(double t, std::ptrdiff_t step, const double* q, const double* qd, const double* z, double* z_rate,
-                          double* tau) {
+                          double* decay, double* tau) {
   const auto n = static_cast<std::size_t>(n_);
   if (setup_.tau.empty())
     std::fill_n(tau, n, 0.0);
   else
     std::copy_n(held_row(setup_.tau, n, step), n, tau);
   if (drives_.any()) {
-    drives_->forces(t, q, qd, z, z_rate, more_.data());
+    drives_->forces(t, q, qd, z, z_rate, decay, more_.data());
     for (std::size_t j = 0; j < n; ++j) tau[j] += more_[j];
   }
   if (!setup_.forces) return;
@@ -151,7 +152,7 @@ bool ChainSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage& e
   double* rate = e.rate.data();
   std::copy_n(q, n, e.p.data());
   std::copy_n(qd, n, e.v.data());
-  efforts(t, step, q, qd, y + bristles(), rate + bristles(), e.tau.data());
+  efforts(t, step, q, qd, y + bristles(), rate + bristles(), e.decay.data(), e.tau.data());
   if (!loads(t, q, qd, e.wrenches.data(), e.pushed.data())) return false;
   move_base(t, e.base);
   if (setup_.holding) {
@@ -182,7 +183,8 @@ void ChainSystem::follow(double dt, const double* y, const Stage& e, double* nex
   double external = 0;
   follow_speed(dt, n_, y, new_qd, next);
   for (std::size_t j = 0; j < e.pushed.size(); ++j) external += e.pushed[j] * new_qd[j];
-  if (drives_.states() > 0) drives_->relax(dt, qd, y + bristles(), e.rate.data() + bristles(), next + bristles());
+  if (drives_.states() > 0)
+    drives_->relax(dt, y + bristles(), e.rate.data() + bristles(), e.decay.data(), next + bristles());
   // force times displacement
   next[work()] = y[work()] + dt * joint_power(n_, e.tau.data(), friction_.data(), qd, new_qd);
   next[work() + 1] = y[work() + 1] + dt * (external + e.held);
@@ -201,7 +203,7 @@ bool ChainSystem::residuals(int count, const double* t, std::ptrdiff_t step, con
   const std::size_t wide = frames_.empty() ? 0 : n;
   if (drives_.states() > 0) return failure_ = {Cause::step}, false;  // bristles are no part of the equations
   for (std::size_t i = 0; i < rows_count; ++i) {
-    efforts(t[i], step, q + i * n, v + i * n, nullptr, nullptr, stage_tau_.data() + i * n);
+    efforts(t[i], step, q + i * n, v + i * n, nullptr, nullptr, nullptr, stage_tau_.data() + i * n);
     if (!frames_.empty()) {  // frame by frame, six numbers for each stage
       if (!loads(t[i], q + i * n, v + i * n, more_wrenches_.data(), stage_pushed_.data() + i * wide)) return false;
       for (std::size_t k = 0; k < frames_.size(); ++k)
@@ -244,7 +246,8 @@ void ChainSystem::slopes(double t, std::ptrdiff_t, const double* q, const double
     for (std::size_t j = 0; j < n; ++j) step[j] = 1e-6 * (1 + std::fabs(x[j]));
     const auto forces = [&](double sign, double* out) {
       for (std::size_t j = 0; j < n; ++j) at[j] = x[j] + sign * step[j];
-      rate ? drives_->forces(t, q, at, nullptr, nullptr, out) : drives_->forces(t, at, v, nullptr, nullptr, out);
+      rate ? drives_->forces(t, q, at, nullptr, nullptr, nullptr, out)
+           : drives_->forces(t, at, v, nullptr, nullptr, nullptr, out);
     };
     forces(-1, low);
     forces(1, more_.data());

@@ -105,7 +105,7 @@ struct ChainSetup {
 class ChainSystem {
  public:
   struct Stage {
-    std::vector<double> rate, p, v, tau;
+    std::vector<double> rate, p, v, tau, decay;
     std::vector<double> wrenches;  // 6 for each external one
     std::vector<double> pushed;    // their generalised forces, n
     double held = 0;               // power of constraints that move
@@ -164,7 +164,7 @@ class ChainSystem {
   bool moves() const { return setup_.base_at || !setup_.base.times.empty(); }
   // everything that acts at a state: held and given efforts, laws; wrenches and what they do to the joints; the base
   void efforts(double t, std::ptrdiff_t step, const double* q, const double* qd, const double* z, double* z_rate,
-               double* tau);
+               double* decay, double* tau);
   bool loads(double t, const double* q, const double* qd, double* wrenches, double* pushed);
   void move_base(double t, double* base);
   void call_held(double t, std::ptrdiff_t step, const double* q, const double* qd);

@@ -432,7 +432,7 @@ void Docking::drive(double t, int k, const double* position, const double* speed
   }
   const int law = phase_ == Phase::ready ? 0 : phase_ == Phase::attenuation ? 1 : 2;
   const int own = k * kLegs * JointLaw::kMostStates;
-  v.laws[law]->forces(t, x, speed, z + own, e.rate.data() + kZ + own, force);
+  v.laws[law]->forces(t, x, speed, z + own, e.rate.data() + kZ + own, nullptr, force);
   for (int i = 0; i < kLegs; ++i) {
     if (v.move) {
       const Ramp ramp{v.from[i], v.nominal[i] + v.move->target, v.move->speed, phase_since_};

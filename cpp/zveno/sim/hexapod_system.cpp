@@ -163,7 +163,7 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
     e.v[k] = motion_->speed[k];
   }
   double force[kLegs], more[kLegs];
-  if (drives_.any()) drives_->forces(t, e.p, e.v, y + kZ, e.rate.data() + kZ, force);
+  if (drives_.any()) drives_->forces(t, e.p, e.v, y + kZ, e.rate.data() + kZ, e.decay, force);
   if (setup_.forces) setup_.forces(t, e.p, e.v, more);
   if (drives_.any() || setup_.forces)
     for (int k = 0; k < kLegs; ++k) {
@@ -285,7 +285,7 @@ void HexapodSystem::follow(double dt, const double* y, const Stage& e, double* n
     else
       for (int j = 0; j < kPlaces; ++j) legs += e.tau[k][j] * dt * motion_->joint_acceleration[k][j];
   }
-  if (drives_.states() > 0) drives_->relax(dt, e.v, y + kZ, e.rate.data() + kZ, next + kZ);
+  if (drives_.states() > 0) drives_->relax(dt, y + kZ, e.rate.data() + kZ, e.decay, next + kZ);
   next[kWorkWrench] = y[kWorkWrench] + dt * power;
   next[kWorkLegs] = y[kWorkLegs] + dt * legs;
 }

@@ -93,6 +93,7 @@ class HexapodSystem {
     std::array<double, kState> rate{};
     double R[9] = {}, wrench[6] = {}, tau[kLegs][kPlaces] = {};
     double p[kLegs] = {}, v[kLegs] = {};  // of the actuated joints
+    double decay[kLegs * JointLaw::kMostStates] = {};
   };
 
   explicit HexapodSystem(HexapodSetup setup);
