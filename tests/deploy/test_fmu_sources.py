@@ -73,7 +73,7 @@ def made():
     return {}
 
 
-@pytest.mark.slow
+@pytest.mark.sources
 def test_sources_need_a_compiler_alone_and_have_the_bits_of_python(tmp_path, made):
     scenario = docking.demo("UPS", "aligned")
     history = docking.simulate(scenario, t_end=2.0, dt=2e-3, record=0.1).history
