@@ -133,7 +133,7 @@ def _function(name: str, graph: Graph) -> list[str]:
     inputs = [f"const double {arrays[x.name]}[{x.size}]" for x in graph.inputs]
     outputs = [f"double {arrays[x.name]}[{max(x.size, 1)}]" for x in graph.outputs]
     body = _lines(graph, arrays, None, ())
-    return [f"static void {name}(", "    " + ",\n    ".join([*inputs, *outputs]) + ")", "{", *_indented(body), "}", ""]
+    return ["ZV_WIDE", f"static void {name}(", "    " + ",\n    ".join([*inputs, *outputs]) + ")", "{", *_indented(body), "}", ""]
 
 
 def _indented(lines: Iterable[str]) -> list[str]:
@@ -313,6 +313,7 @@ def _ring_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], i
         "",
         *laws.functions(6, d.method != "rk4"),
         "/* rates of a state; last: coordinates of the drives at the end of the last step. 0 or a code. */",
+        "ZV_WIDE",
         "static int rates(double t, const double *y, const double *in, const double *last, double *rate, double *p,",
         "                 double *v, double *tau, double *load)",
         "{",
@@ -798,6 +799,16 @@ _SOURCE: Final = """\
 
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
+#endif
+
+/* What takes the time is compiled for AVX too, and chosen when it is loaded: the same bits. -DZV_WIDE= compiles it once. */
+#ifndef ZV_WIDE
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) && !defined(__AVX__) && \\
+    !defined(__SANITIZE_THREAD__)
+#define ZV_WIDE __attribute__((target_clones("avx", "default")))
+#else
+#define ZV_WIDE
+#endif
 #endif
 
 #define INPUTS ${NAME}_INPUTS
