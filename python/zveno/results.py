@@ -425,12 +425,18 @@ class LinkageDynamics(NamedTuple):
     @property
     def unique(self) -> NDArray[np.bool_]:
         """Components of `reaction` that are determined by the motion alone (..., n, 6)."""
-        return np.asarray(self.ambiguity <= _UNIQUE)
+        return self._determined("ambiguity")
 
     @property
     def loop_unique(self) -> NDArray[np.bool_]:
         """Components of `loop_reaction` that are determined by the motion alone (..., k, 6)."""
-        return np.asarray(self.loop_ambiguity <= _UNIQUE)
+        return self._determined("loop_ambiguity")
+
+    def _determined(self, name: str) -> NDArray[np.bool_]:
+        ambiguity = getattr(self, name)
+        if ambiguity is None:
+            raise AttributeError(f"{name} was not asked for: it is not among the outputs of the call")
+        return np.asarray(ambiguity <= _UNIQUE)
 
     @property
     def metric(self) -> str:
