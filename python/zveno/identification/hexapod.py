@@ -266,12 +266,30 @@ class HexapodBaseParameters:
         return np.asarray(self.Y @ self.standard)
 
     def regressor(self, r: ArrayLike, R: Any, u: ArrayLike, acceleration: ArrayLike) -> Array:
-        """Regressor of the base parameters, (..., 6 or 12, count): forces of the drives, wrench on the base."""
+        """Regressor of the base parameters, (..., 6 or 12, count): forces of the drives, wrench on the base.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")
+        >>> bp, (u, acceleration) = ring.base_parameters(), np.full((2, 6), 0.1)
+        >>> forces = bp.regressor(*ring.nominal, u, acceleration) @ (bp.Y @ bp.standard)
+        >>> bool(np.allclose(forces, ring.inverse_dynamics(*ring.nominal, u, acceleration)))
+        True
+        """
         rows = [self.hexapod.regressor(r, R, u, acceleration, measured=word) for word in self.measured]
         return np.concatenate(rows, axis=-2)[..., self.pivots]
 
     def combinations(self, digits: int = 4) -> tuple[str, ...]:
-        """Each base parameter in words."""
+        """Each base parameter in words.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> bp = zv.mechanisms.docking_ring("UPS").base_parameters()
+        >>> len(bp.combinations()) == bp.count
+        True
+        """
         rows = []
         for pivot, row in zip(self.pivots.tolist(), self.Y, strict=True):
             rest = [i for i in np.flatnonzero(row).tolist() if i != pivot]

@@ -370,7 +370,15 @@ class Linkage(Value, _core.Linkage):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the model as a JSON-safe dictionary; constraints that move in time are refused."""
+        """Return the model as a JSON-safe dictionary; constraints that move in time are refused.
+
+        Examples
+        --------
+        >>> import json, zveno as zv
+        >>> four_bar = zv.mechanisms.four_bar()
+        >>> zv.Linkage.from_dict(json.loads(json.dumps(four_bar.to_dict()))) == four_bar
+        True
+        """
         return {
             "format": self._format,
             "version": self._version,
@@ -461,6 +469,15 @@ class Linkage(Value, _core.Linkage):
         spherical loop, ``weld`` a weld, ``joint`` a coupling (linear ones). A body with several joints, or one whose
         joint stands away from its origin, is a fixed link of its name behind links ``body:joint``. Free and ball
         joints, sites and tendons in equalities are a `ModelError`; contacts, actuators and dry friction are ignored.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> body = '<body name="{}" pos="{} 0 0"><joint name="{}" axis="0 1 0"/><geom size=".1" mass="1"/></body>'
+        >>> bodies = body.format("a", 0, "x") + body.format("b", 1, "y")
+        >>> equal = '<equality><joint joint1="x" joint2="y"/></equality>'
+        >>> zv.Linkage.from_mjcf(f"<mujoco><worldbody>{bodies}</worldbody>{equal}</mujoco>").constraints[0].joints
+        (('x', 1.0), ('y', -1.0))
         """
         from .mjcf import read_mjcf
 
@@ -514,7 +531,18 @@ class Linkage(Value, _core.Linkage):
         return cls._made(chain=chain, constraints=constraints, length=None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as JSON; `zveno.load` reads it back, equal to the last bit."""
+        """Write the model as JSON; `zveno.load` reads it back, equal to the last bit.
+
+        Examples
+        --------
+        >>> import os, tempfile, zveno as zv
+        >>> four_bar = zv.mechanisms.four_bar()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "four_bar.json")
+        ...     four_bar.save(path)
+        ...     zv.load(path) == four_bar
+        True
+        """
         write_json(self.to_dict(), "constraints", path)
 
     def plot(self, q: ArrayLike | None = None, ax: Any = None, *, frames: bool = False, t: float = 0.0) -> Any:
