@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar, Final, NamedTuple, NoReturn, Self, Unpack
+from typing import Any, ClassVar, Final, NamedTuple, NoReturn, Self, SupportsIndex, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .._check import Array, _show, as_amount, as_array, as_choice, as_list, as_number, did_you_mean, failing, frozen
 from .._record import Value, require_keys
+from .._status import in_words
 from ..codegen.function import CompiledFunction, TracedFunction, TraceOptions, compile_function, trace_function
 from ..dynamics.linkage_linear import linearise_linkage
 from ..errors import ModelError, SingularityError, UnreachableError
@@ -634,6 +635,21 @@ class Linkage(Value, _core.Linkage):
         True
         """
         return compile_function(self, function, options)
+
+    def explain(self, status: SupportsIndex) -> str:
+        """A status of a row in words, with the name of the constraint or joint.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> four_bar = zv.mechanisms.four_bar()
+        >>> q, zero, status = [0.8, 0.0, 1.5], np.zeros(3), np.zeros((), np.int16)
+        >>> dynamics = four_bar.forward_dynamics(q, zero, zero, on_error="nan", status=status)
+        >>> four_bar.explain(status)
+        "constraint 'coupler-rocker' is not met by q: close(q) finds a state that does"
+        """
+        constraints = [repr(x.name) for x in self._constraints]
+        return in_words(status, "constraint", constraints, list(map(repr, self.joint_names)))
 
     # ---- closing
 
