@@ -32,14 +32,14 @@ from .._extras import optional as _optional
 from .._rotation import as_matrix, as_pose, as_rotation, from_quaternion, to_quaternion
 from . import output, stability, storage
 from .batch import AnySimulation, Runs, SimulationBatch, common_shape, rows_of, run_batch
-from .laws import Law, Place, leg_places, program
+from .laws import Law, Place, joint_place, leg_places, program
 from .plan import Plan, Run, advance, doubts, limit_of, percent, progress_bar, refuse, warn
 from .words import answering
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..model import Hexapod
+    from ..model import Chain, Hexapod
 
 __all__ = ["EnergyBalance", "HexapodSimulation", "RecordField", "Simulation", "StopEvent", "simulate"]
 
@@ -1032,6 +1032,17 @@ def as_laws(
         if law is not None and not isinstance(law, Law):
             refuse(f"{name} is {_show(law)}, expected a Law or None")
     return [law and law._resolved(place(k)) for k, law in enumerate(listed)], None
+
+
+def as_joint_laws(laws: Any, chain: Chain, expected: str) -> tuple[list[Law | None], Any]:
+    """`as_laws` for the joints of a chain, by their names too."""
+    names = chain.joint_names
+    if isinstance(laws, Mapping):
+        for name in laws:
+            if name not in names:
+                refuse(f"laws names joint {_show(name)}, expected one of {', '.join(map(repr, names))}")
+        laws = [laws.get(name) for name in names]
+    return as_laws(laws, [f"law of joint '{name}'" for name in names], partial(joint_place, chain), expected)
 
 
 def require_callable(given: Any, what: str) -> None:
