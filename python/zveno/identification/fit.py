@@ -88,11 +88,9 @@ class Parameters(tuple[Parameter, ...]):
 
         Examples
         --------
-        >>> import numpy as np, zveno as zv
-        >>> arm, t, w = zv.robots.two_link(), np.arange(0.0, 4.0, 0.01), np.array([3.0, 5.0])
-        >>> q, qd, qdd = np.sin(np.outer(t, w)), w * np.cos(np.outer(t, w)), -w * w * np.sin(np.outer(t, w))
-        >>> log = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": arm.inverse_dynamics(q, qd, qdd)}
-        >>> list(zv.identify(arm, log, friction=None).parameters.to_dict())[:2]
+        >>> import zveno as zv
+        >>> motion = zv.excitation(zv.robots.two_link(), duration=2.0, velocity=3.0, iterations=2)
+        >>> list(motion.parameters.to_dict())[:2]
         ['name', 'combination']
         """
         return {name: [getattr(row, name) for row in self] for name in Parameter._fields}
@@ -102,12 +100,9 @@ class Parameters(tuple[Parameter, ...]):
 
         Examples
         --------
-        >>> import numpy as np, zveno as zv
-        >>> arm, t, w = zv.robots.two_link(), np.arange(0.0, 4.0, 0.01), np.array([3.0, 5.0])
-        >>> q, qd, qdd = np.sin(np.outer(t, w)), w * np.cos(np.outer(t, w)), -w * w * np.sin(np.outer(t, w))
-        >>> log = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": arm.inverse_dynamics(q, qd, qdd)}
-        >>> fit = zv.identify(arm, log, friction=None)
-        >>> len(fit.parameters.to_pandas()) == len(fit.parameters)
+        >>> import zveno as zv
+        >>> motion = zv.excitation(zv.robots.two_link(), duration=2.0, velocity=3.0, iterations=2)
+        >>> len(motion.parameters.to_pandas()) == len(motion.parameters)
         True
         """
         from .._extras import optional

@@ -205,15 +205,7 @@ class ChainSimulation(Simulation, mechanism="chain"):
         return errors.SingularityError(f"{when} {text}", name)
 
     def plot(self) -> Figure:
-        """Draw coordinates, rates, efforts, energies and their balance. Needs matplotlib (``zveno[plot]``).
-
-        Examples
-        --------
-        >>> import zveno as zv
-        >>> figure = zv.robots.two_link().simulate(0.1, 1e-2, q=[0.5, 0.0]).plot()
-        >>> len(figure.axes) > 3
-        True
-        """
+        """Draw coordinates, rates, efforts, energies and their balance. Needs matplotlib (``zveno[plot]``)."""
         energies = ["kinetic_energy", "potential_energy", "work_joints", "work_external"]
         panels = [["q"], ["qd"], ["tau"], energies, ["energy_error"]]
         plots = _optional("zveno.plot.records", "Simulation.plot", "matplotlib")
