@@ -7,6 +7,7 @@ from arms import RP
 from engines.pinocchio import Twin
 from engines.random_mechanisms import random_chain, random_state
 
+
 def test_the_revolute_prismatic_arm_gives_the_printed_digits():
     arm = zv.Chain.from_textbook(**RP)
     q, qd, qdd = [0.6, 0.25], [1.2, -0.4], [0.7, 1.5]
