@@ -23,16 +23,9 @@ import zveno as zv
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "chain"))
 import arms
-from test_closed_forms import of_screws, turned, unit
+from test_closed_forms import ACROSS, of_screws, turned, unit
 
 ROWS = 10_000  # poses of a batch
-ACROSS = [
-    (0, 0.3, 0.05, arms.RIGHT),
-    (0, 0, 0.4, 0),
-    (0, 0, 0.35, 0),
-    (0, 0, 0.05, -arms.RIGHT),
-    (0, 0.2, 0, arms.RIGHT),
-]
 
 
 def wrist_at(place: int, others: str) -> zv.Chain:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from engines.states import HexapodStates, random_states
 from pytest_benchmark.fixture import BenchmarkFixture
-from zveno import Body, Hexapod
+from zveno import Body, Hexapod, _core
 from zveno.mechanisms import docking_ring
 from zveno.study import Call, call
 
@@ -16,18 +16,27 @@ BATCH = 10_000
 SPACECRAFT = Body(8000.0, (9000.0, 30_000.0, 30_000.0), (-2.0, 0.0, 0.0))
 MOTION = np.array([0.1, 0.0, 0.0, 0.01, 0.02, 0.0, 0.0, 0.1, 0.0])
 
-FUNCTIONS: dict[str, Callable[[Hexapod, HexapodStates], Call]] = {
-    "closure": lambda h, s: call(h.closure, s.r, s.R),
-    "joint_velocity": lambda h, s: call(h.joint_velocity, s.r, s.R, s.u),
-    "jacobian": lambda h, s: call(h.jacobian, s.r, s.R),
-    "mass_matrix": lambda h, s: call(h.mass_matrix, s.r, s.R),
-    "momentum": lambda h, s: call(h.momentum, s.r, s.R, s.u),
-    "inverse_dynamics": lambda h, s: call(h.inverse_dynamics, s.r, s.R, s.u, s.u, s.wrench),
-    "forward_dynamics": lambda h, s: call(h.forward_dynamics, *s),
-    "forward_dynamics-out": lambda h, s: call(h.forward_dynamics, *s, out=h.forward_dynamics(*s)),
-    "forward_dynamics-moving": lambda h, s: call(h.forward_dynamics, *s, base_motion=MOTION),
-    "forward_dynamics_free": lambda h, s: call(h.forward_dynamics_free, *s, base=SPACECRAFT),
+ROWS = {
+    row["name"]: [x["name"] for x in row["parameters"] if x["required"]]
+    for row in _core.functions("hexapod")
+    if not row["private"]
 }
+VARIANTS = ("inverse_dynamics-loaded", "forward_dynamics-out", "forward_dynamics-moving")
+
+
+def item_of(name: str, hexapod: Hexapod, states: HexapodStates) -> Call:
+    """A function of the table with its arguments, or a variant of one."""
+    function, _, variant = name.partition("-")
+    values = states._asdict() | {"acceleration": states.u, "base": SPACECRAFT}
+    method, args = getattr(hexapod, function), [values[x] for x in ROWS[function]]
+    options: dict[str, Any] = {}
+    if variant == "loaded":
+        options["wrench"] = states.wrench
+    elif variant == "out":
+        options["out"] = method(*args)
+    elif variant == "moving":
+        options["base_motion"] = MOTION
+    return call(method, *args, **options)
 
 
 @pytest.fixture(scope="module", params=["UPS", "SPU", "UCU", "RUS", "RSU"])
@@ -35,11 +44,11 @@ def hexapod(request: pytest.FixtureRequest) -> Hexapod:
     return docking_ring(request.param)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", [*ROWS, *VARIANTS])
 def test_function(benchmark: BenchmarkFixture, function: str, hexapod: Hexapod, amount: str) -> None:
     benchmark.group = f"hexapod {function}, {amount}"
     count = BATCH if amount == "batch" else None
-    item = FUNCTIONS[function](hexapod, random_states(hexapod, count))
+    item = item_of(function, hexapod, random_states(hexapod, count))
     benchmark.extra_info["states"] = count or 1
     benchmark(item.function, *item.args, **item.kwargs)
 

@@ -31,6 +31,16 @@ GENERAL = [
     (0, 0.3, 0.5, -RIGHT),
 ]
 
+# arguments of `Chain.from_textbook`
+RP = {
+    "sigma": (1, 0),
+    "alpha": (math.pi / 2, 0),
+    "l": [(0.1, 0.35, 0), (0, 0.05, 0.2)],
+    "m": (4, 2.5),
+    "r": [(-0.05, -0.2, 0.03), (0.02, -0.01, -0.3)],
+    "J": [np.diag([0.11, 0.02, 0.10]), [[0.05, 0.004, 0], [0.004, 0.06, -0.002], [0, -0.002, 0.015]]],
+}
+
 
 def arm(rows, **options):
     """A chain of links with some mass: kinematics do not care, the model does."""

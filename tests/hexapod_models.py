@@ -228,12 +228,16 @@ VARIANTS = {
     "forward_dynamics_free without loads on the base": ("forward_dynamics_free", ("omega", "base_wrench"), {}),
 }
 SPACECRAFT = zv.Body(300.0, (50.0, 60.0, 80.0), (-0.5, 0.2, 0.1))
-ARGUMENT_SHAPES = {"r": (3,), "R": (3, 3), "tau": (6, None), "base_motion": (9,), "omega": (3,)}  # the others (6,)
+ARGUMENT_SHAPES = {x["name"]: x["shape"] for row in ROWS for x in row["parameters"] if x["array"]}
+ARGUMENT_SHAPES["tau"] = (6, "nj")  # of all joints
+
+
+def sized(shape, hx):
+    return tuple(hx.nj if size == "nj" else size for size in shape)
 
 
 def argument_shape(name, hx):
-    shape = ARGUMENT_SHAPES.get(name, (6,))
-    return tuple(hx.nj if size is None else size for size in shape)
+    return sized(ARGUMENT_SHAPES[name], hx)
 
 
 def values_of(rng, ref, lead=()):
@@ -253,10 +257,8 @@ def call(hx, variant, values, **options):
 
 
 def item_shape(name, hx):
-    """Shape of one result; that of _data for dynamics."""
-    shapes = {"closure": (6, hx.nj), "joint_velocity": (6, hx.nj), "jacobian": (6, 6), "mass_matrix": (6, 6)}
-    shapes |= {"momentum": (6,), "inverse_dynamics": (6,), "kinetic_energy": (), "potential_energy": ()}
-    return shapes[name]
+    """Shape of one result, of functions that give one."""
+    return sized(next(row for row in ROWS if row["name"] == name)["outputs"][0]["shape"], hx)
 
 
 def misplaced(hx, k=0):

@@ -108,6 +108,22 @@ def refuse_masked(value: object, what: str) -> None:
         )
 
 
+def as_raw(value: object, fail: Fail, what: str, expected: Callable[[], str] = str) -> NDArray[Any]:
+    """`value` as an array of integers or floats as they are, or `fail`; `expected` ends "expected numbers"."""
+    if is_masked(value):
+        try:
+            fail(what)
+        except Exception as error:  # whose text begins with who is asked
+            refuse_masked(value, str(error))
+    try:
+        raw: NDArray[Any] = np.asarray(value)
+    except Exception as error:  # ragged lists, hostile __array__
+        fail(f"{what} is {_show(value)}, expected numbers{expected()} ({error})")
+    if raw.dtype.kind not in "iuf":
+        fail(f"{what} is {_show(value)}, expected numbers{expected()}")
+    return raw
+
+
 def as_array(value: object, fail: Fail, what: str, *shapes: tuple[int, ...], lead: bool = False) -> Array:
     """Return `value` as a finite read-only float64 array of one of `shapes`, or `fail`.
 
@@ -117,17 +133,7 @@ def as_array(value: object, fail: Fail, what: str, *shapes: tuple[int, ...], lea
     def expected() -> str:
         return " or ".join(str(s) + (f" or (..., {str(s)[1:].rstrip(',)')})" if lead else "") for s in shapes)
 
-    if is_masked(value):
-        try:
-            fail(what)
-        except Exception as error:  # whose text begins with who is asked
-            refuse_masked(value, str(error))
-    try:
-        raw = np.asarray(value)
-    except Exception as error:  # ragged lists, hostile __array__
-        fail(f"{what} is {_show(value)}, expected numbers of shape {expected()} ({error})")
-    if raw.dtype.kind not in "iuf":
-        fail(f"{what} is {_show(value)}, expected numbers of shape {expected()}")
+    raw = as_raw(value, fail, what, lambda: f" of shape {expected()}")
     if (raw.shape[-len(shapes[0]) :] if lead else raw.shape) not in shapes:
         fail(f"{what} has shape {raw.shape}, expected {expected()}")
     if raw.dtype.itemsize > 8:  # a long double may not fit; reported below

@@ -967,7 +967,7 @@ class Linkage:
         threads: SupportsIndex | None = None,
     ) -> LinkageDynamics: ...
     @overload
-    def project_position(
+    def _project_position(
         self,
         q: ArrayLike,
         t: ArrayLike | None = None,
@@ -978,7 +978,7 @@ class Linkage:
         threads: SupportsIndex | None = None,
     ) -> _Array: ...
     @overload
-    def project_position(
+    def _project_position(
         self,
         q: ArrayLike,
         t: ArrayLike | None = None,

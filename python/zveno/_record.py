@@ -99,12 +99,28 @@ class Record(Value):
         raise AttributeError(f"{self._kind.__name__} is immutable, cannot delete '{key}'")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-safe dictionary: lists for arrays, dictionaries for bodies and chains, None for no limit."""
+        """Return a JSON-safe dictionary: lists for arrays, dictionaries for bodies and chains, None for no limit.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> body = zv.Body(2.0, inertia=[0.1, 0.1, 0.2])
+        >>> body.to_dict()["mass"]
+        2.0
+        """
         return {key: plain(value) for key, value in self._values().items()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Build the object of `to_dict`; absent keys take their default, unknown keys are an error."""
+        """Build the object of `to_dict`; absent keys take their default, unknown keys are an error.
+
+        Examples
+        --------
+        >>> import json, zveno as zv
+        >>> body = zv.Body(2.0, inertia=[0.1, 0.1, 0.2])
+        >>> zv.Body.from_dict(json.loads(json.dumps(body.to_dict()))) == body
+        True
+        """
         cls._check_keys(data)
         values = {key: value for key, value in data.items() if value is not None or key not in cls._limits}
         for key, part in cls._parts.items():

@@ -43,7 +43,16 @@ __all__ = [
 
 
 def target(motion: Callable[[float], Any]) -> Target:
-    """A frame that moves in time: ``t -> (R, p, w, v, alpha, a)`` in base axes; see `Target`."""
+    """A frame that moves in time: ``t -> (R, p, w, v, alpha, a)`` in base axes; see `Target`.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> still = (0, 0, 0)
+    >>> lift = zv.constraints.target(lambda t: (np.eye(3), (0, 0, 0.1 * t), still, (0, 0, 0.1), still, still))
+    >>> zv.constraints.pose(lift, "hand", rotation="")
+    Constraint('target-hand', pose, Target(<lambda>) -> hand, 3 equations)
+    """
     return Target(motion)
 
 
@@ -66,6 +75,12 @@ def point_on_plane(a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), axis_a: Ar
     """The point of B is `offset` m above the plane through `point_a` with normal `axis_a`: one equation.
 
     `offset` may be a function t -> (offset, rate, second rate). The multiplier is the force along the normal.
+
+    Examples
+    --------
+    >>> import zveno as zv
+    >>> zv.constraints.point_on_plane("base", "tool", axis_a=(0.0, 0.0, 1.0), offset=-1.0)
+    Constraint('base-tool', point_on_plane, base -> tool, 1 equation)
     """
     return placed(
         Constraint, "point_on_plane", a, b, point_a=point_a, axis_a=axis_a, point_b=point_b, offset=offset, name=name
@@ -75,7 +90,14 @@ def point_on_plane(a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), axis_a: Ar
 def point_on_line(a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), axis_a: ArrayLike = (0, 0, 1),
                   point_b: ArrayLike = (0, 0, 0), reference_a: ArrayLike | None = None,
                   name: str | None = None) -> Constraint:  # fmt: skip
-    """The point of B stays on the line through `point_a` along `axis_a`: two equations."""
+    """The point of B stays on the line through `point_a` along `axis_a`: two equations.
+
+    Examples
+    --------
+    >>> import zveno as zv
+    >>> zv.constraints.point_on_line("base", "tool", axis_a=(1.0, 0.0, 0.0), point_a=(0.0, 0.0, -1.0))
+    Constraint('base-tool', point_on_line, base -> tool, 2 equations)
+    """
     return placed(Constraint, "point_on_line", a, b, point_a=point_a, axis_a=axis_a, point_b=point_b,
                   reference_a=reference_a, name=name)  # fmt: skip
 
@@ -109,7 +131,16 @@ def point_on_surface(a: Any, b: Any, surface: Callable[..., Any], *, point_a: Ar
 
 def point_on_curve(a: Any, b: Any, surfaces: Any, *, point_a: ArrayLike = (0, 0, 0), rotation_a: Any = None,
                    point_b: ArrayLike = (0, 0, 0), name: str | None = None) -> Constraint:  # fmt: skip
-    """The point of B stays on a curve, where two surfaces of `point_on_surface` meet: two equations."""
+    """The point of B stays on a curve, where two surfaces of `point_on_surface` meet: two equations.
+
+    Examples
+    --------
+    >>> import numpy as np, zveno as zv
+    >>> ball = lambda x, t: ((x @ x - 1.0) / 2, x, np.eye(3))
+    >>> plane = lambda x, t: (x[1], [0.0, 1.0, 0.0], np.zeros((3, 3)))
+    >>> zv.constraints.point_on_curve("base", "tool", [ball, plane])
+    Constraint('base-tool', point_on_curve, base -> tool, 2 equations)
+    """
     listed = as_list(surfaces)
     if listed is None or len(listed) != 2 or not all(callable(x) for x in listed):
         raise ModelError(f"point_on_curve: surfaces is {_show(surfaces)}, expected two functions (x, t) -> ...")
@@ -120,7 +151,14 @@ def point_on_curve(a: Any, b: Any, surfaces: Any, *, point_a: ArrayLike = (0, 0,
 
 def distance(a: Any, b: Any, *, length: Timed, point_a: ArrayLike = (0, 0, 0), point_b: ArrayLike = (0, 0, 0),
              name: str | None = None) -> Constraint:  # fmt: skip
-    """A massless rod between two points; as `Loop.distance`."""
+    """A massless rod between two points; as `Loop.distance`.
+
+    Examples
+    --------
+    >>> import zveno as zv
+    >>> zv.constraints.distance("base", "tool", length=1.2, point_a=(0.5, 0.0, 0.0))
+    Constraint('base-tool', distance, base -> tool, 1 equation)
+    """
     return placed(Constraint, "distance", a, b, point_a=point_a, point_b=point_b, length=length, name=name)
 
 

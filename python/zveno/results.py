@@ -229,7 +229,17 @@ class ClosedFormSolutions(_core.ClosedFormBase):
         return np.diff(self.first).reshape(self.missing.shape)
 
     def of(self, pose: SupportsIndex) -> "ClosedFormSolutions":
-        """The solutions of one pose of a batch, by its number in the flattened leading shape."""
+        """The solutions of one pose of a batch, by its number in the flattened leading shape.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.puma560()
+        >>> T = arm.pose([[0.1, -0.5, 0.4, 0.2, 0.6, 0.0], [0.3, -0.4, 0.2, 0.5, -0.6, 0.1]], "tool")
+        >>> found = arm.ik_all(T)
+        >>> bool(len(found.of(1).q) == found.counts[1])
+        True
+        """
         i = as_integer("of", "pose", pose, 0, self.missing.size - 1)
         part = slice(int(self.first[i]), int(self.first[i + 1]))
         notes = np.frombuffer(self._notes, np.uint8).reshape(-1, _NOTE.itemsize)[part]
@@ -383,7 +393,15 @@ class HexapodDynamics(_core.HexapodDynamicsBase):
         return np.asarray(self.status == 0)
 
     def to_dict(self) -> dict[str, Array]:
-        """Return contiguous copies of all arrays by name."""
+        """Return contiguous copies of all arrays by name.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> ring, zero = zv.mechanisms.docking_ring("UPS"), np.zeros(6)
+        >>> list(ring.forward_dynamics(*ring.nominal, zero, zero, zero).to_dict())
+        ['acceleration', 'base_wrench', 'joint_position', 'joint_velocity', 'joint_acceleration', 'reaction']
+        """
         return {name: np.array(getattr(self, name)) for name in self.outputs}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -425,12 +443,18 @@ class LinkageDynamics(NamedTuple):
     @property
     def unique(self) -> NDArray[np.bool_]:
         """Components of `reaction` that are determined by the motion alone (..., n, 6)."""
-        return np.asarray(self.ambiguity <= _UNIQUE)
+        return self._determined("ambiguity")
 
     @property
     def loop_unique(self) -> NDArray[np.bool_]:
         """Components of `loop_reaction` that are determined by the motion alone (..., k, 6)."""
-        return np.asarray(self.loop_ambiguity <= _UNIQUE)
+        return self._determined("loop_ambiguity")
+
+    def _determined(self, name: str) -> NDArray[np.bool_]:
+        ambiguity = getattr(self, name)
+        if ambiguity is None:
+            raise AttributeError(f"{name} was not asked for: it is not among the outputs of the call")
+        return np.asarray(ambiguity <= _UNIQUE)
 
     @property
     def metric(self) -> str:

@@ -389,20 +389,25 @@ def test_functions_of_a_chain_have_the_bits_of_python(rng, name, options, python
         assert np.array_equal(got, np.reshape(expected, got.shape))
 
 
+def assert_the_bits_of(model, stepper, names, state):
+    """One state of functions in C and in Python."""
+    for name in names:
+        function = Function(stepper, name)
+        arrays = {key: state[key] for key in function.inputs if key in state}
+        code, out = function(1, **arrays)
+        assert code == 0
+        want = getattr(model, name)(**arrays)
+        for key, got in out.items():
+            expected = want if isinstance(want, np.ndarray) else getattr(want, key)
+            assert np.array_equal(got, np.reshape(expected, got.shape))
+
+
 def test_functions_of_a_hexapod_have_the_bits_of_python(rng):
     ring = pair("RSU-skew")[1]
     stepper = zv.Stepper(ring)
     r, R = ring.nominal
     state = {"r": r, "R": R, "u": rng.normal(size=6), "wrench": rng.normal(size=6), "tau": rng.normal(size=6)}
-    for name in ("closure", "mass_matrix", "momentum", "forward_dynamics"):
-        function = Function(stepper, name)
-        arrays = {key: state[key] for key in function.inputs if key in state}
-        code, out = function(1, **arrays)
-        assert code == 0
-        want = getattr(ring, name)(**arrays)
-        for key, got in out.items():
-            expected = want if isinstance(want, np.ndarray) else getattr(want, key)
-            assert np.array_equal(got, np.reshape(expected, got.shape))
+    assert_the_bits_of(ring, stepper, ("closure", "mass_matrix", "momentum", "forward_dynamics"), state)
     code, out = Function(stepper, "closure")(1, r=r + np.array([5.0, 0, 0]), R=R)
     assert code == -8  # ZV_ERROR_UNREACHABLE
     assert np.isnan(out["p"]).all()

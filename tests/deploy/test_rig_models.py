@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 import zveno as zv
-from test_c_library import Function, change
+from test_c_library import Function, assert_the_bits_of, change
 from zveno import docking
 from zveno.deploy.description import read_rig
 from zveno.errors import Error, ModelError
@@ -34,15 +34,8 @@ def test_functions_of_a_linkage_and_of_its_chain_have_the_bits_of_python(rng):
     stepper = zv.Stepper(BAR, q=CLOSED)
     qd = BAR.velocities(CLOSED, {"crank_joint": 1.0})
     state = {"q": CLOSED, "qd": qd, "tau": rng.normal(size=3)}
-    for name in ("residual", "constraint_jacobian", "constraint_bias", "forward_dynamics", "project_velocity"):
-        function = Function(stepper, name)
-        arrays = {key: state[key] for key in function.inputs if key in state}
-        code, out = function(1, **arrays)
-        assert code == 0
-        want = getattr(BAR, name)(**arrays)
-        for key, got in out.items():
-            expected = want if isinstance(want, np.ndarray) else getattr(want, key)
-            assert np.array_equal(got, np.reshape(expected, got.shape))
+    names = ("residual", "constraint_jacobian", "constraint_bias", "forward_dynamics", "project_velocity")
+    assert_the_bits_of(BAR, stepper, names, state)
     _, out = Function(stepper, "mass_matrix")(1, q=CLOSED)
     assert np.array_equal(next(iter(out.values())).reshape(3, 3), BAR.chain.mass_matrix(CLOSED))
     code, _ = Function(stepper, "forward_dynamics")(1, q=CLOSED + 0.3, qd=qd, tau=state["tau"])

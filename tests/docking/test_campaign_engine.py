@@ -17,7 +17,7 @@ from zveno.cli.dock import app
 UPS = docking.demo("UPS")
 SHORT = {"after": 0.1}
 # seed 2026, runs 0-2, 2 ms, 1 s after capture: gap, t_contact, t_capture, axial, shear, torsion, latch, stroke_min
-PUBLISHED = [
+EXPECTED = [
     (0.07797726, 0.1180145, 1.6584218, 462.9520, 159.7522, 96.5379, 171.707, -0.081517),
     (0.10707438, 0.0460855, 1.6131591, 777.8661, 336.7001, 188.3807, 244.175, -0.134483),
     (0.11110094, 0.0514785, 1.8725382, 1247.4664, 528.7180, 448.8318, 568.017, -0.139572),
@@ -37,7 +37,7 @@ def same(a, b):
 
 
 def test_first_runs_are_the_published_ones(three):
-    for name, column in zip(NAMES, np.transpose(PUBLISHED), strict=True):
+    for name, column in zip(NAMES, np.transpose(EXPECTED), strict=True):
         np.testing.assert_allclose(three.table[name], column, rtol=4e-6, atol=6e-7, err_msg=name)
     assert list(three.table["status"]) == ["captured"] * 3
     assert (three.table["dt"] == 2e-3).all()

@@ -1,21 +1,11 @@
 """Forces in the joints, loads at points, payloads: the numbers of the textbook, and bodies that are really there."""
 
-import math
-
 import numpy as np
 import pytest
 import zveno as zv
+from arms import RP
 from engines.pinocchio import Twin
 from engines.random_mechanisms import random_chain, random_state
-
-RP = {
-    "sigma": (1, 0),
-    "alpha": (math.pi / 2, 0),
-    "l": [(0.1, 0.35, 0), (0, 0.05, 0.2)],
-    "m": (4, 2.5),
-    "r": [(-0.05, -0.2, 0.03), (0.02, -0.01, -0.3)],
-    "J": [np.diag([0.11, 0.02, 0.10]), [[0.05, 0.004, 0], [0.004, 0.06, -0.002], [0, -0.002, 0.015]]],
-}
 
 
 def test_the_revolute_prismatic_arm_gives_the_printed_digits():

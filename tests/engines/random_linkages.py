@@ -36,6 +36,16 @@ def two_branches(rng, joints=5, gravity=(0.3, -0.5, -9.81)):
     return zv.Chain(links, gravity=gravity), ref.Tree(specs, gravity)
 
 
+def ball(x, t):
+    """A sphere that grows, as `zveno.constraints.point_on_curve` takes it."""
+    return (x @ x - 0.3 - t * t) / 2, x, np.eye(3), -t, np.zeros(3), -1.0
+
+
+def wave(x, t):
+    """A corrugated sheet."""
+    return x[2] - np.sin(x[0]), [-np.cos(x[0]), 0, 1], np.diag([np.sin(x[0]), 0, 0])
+
+
 def make(kind, a, b, side_a, side_b, **data):
     """A loop of zveno from the sides of the reference."""
     at = {"point_a": side_a.p, "point_b": side_b.p}

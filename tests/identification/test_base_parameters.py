@@ -5,22 +5,13 @@ import pinocchio as pin
 import pytest
 import scipy.linalg
 import zveno as zv
+from arms import PUMA, RIGHT
 from engines.pinocchio import Twin
 from engines.random_mechanisms import random_chain
 from zveno.identification.routes import basis_dimension, basis_set_blocks
 from zveno.inertial import COLUMN, ROW
 
-RIGHT = np.pi / 2
 FRICTION = ("rotor_inertia", "friction", "coulomb", "offset")
-# standard rows (theta0, d, a, alpha)
-PUMA = [
-    (0, 0, 0, RIGHT),
-    (0, 0, 0.4318, 0),
-    (0, 0.15005, 0.0203, -RIGHT),
-    (0, 0.4318, 0, RIGHT),
-    (0, 0, 0, -RIGHT),
-    (0, 0, 0, 0),
-]
 # modified rows of the Franka Emika Panda
 PANDA = [
     (0, 0.333, 0, 0),

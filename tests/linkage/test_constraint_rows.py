@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 import zveno as zv
-from engines.random_linkages import KINDS, make, rotation, two_branches
+from engines.random_linkages import KINDS, ball, make, rotation, two_branches, wave
 from reference import loops as ref
 
 LENGTH = 0.7
@@ -71,12 +71,6 @@ def test_couplings_poses_surfaces_and_functions(rng):
     offset = lambda t: 0.1 + 0.2 * t * t  # noqa: E731
     side_a, side_b = (ref.Side(i, rotation(rng), rng.uniform(-0.4, 0.4, 3)) for i in (4, 9))
 
-    def ball(x, t):
-        return (x @ x - 0.3 - t * t) / 2, x, np.eye(3), -t, np.zeros(3), -1.0
-
-    def wave(x, t):
-        return x[2] - np.sin(x[0]), [-np.cos(x[0]), 0, 1], np.diag([np.sin(x[0]), 0, 0])
-
     def user(q, t):
         return np.array([np.sin(q[0]) * q[3] - t * q[1], q[2] ** 2 + t])
 
@@ -96,7 +90,7 @@ def test_couplings_poses_surfaces_and_functions(rng):
         poses = tree.poses(q)
         (A, pa), (_, pb) = side_a.frame(poses, t), side_b.frame(poses, t)
         x = A.T @ (pb - pa)
-        surfaces = [(x @ x - 0.3 - t * t) / 2, x[2] - np.sin(x[0])]
+        surfaces = [surface(x, t)[0] for surface in (ball, wave)]
         rows = weld.residual(poses, t)[[0, 2, 4]]
         return np.concatenate([[scale * (2 * q[0] - 0.5 * q[7] - offset(t))], rows, surfaces, user(q, t)])
 

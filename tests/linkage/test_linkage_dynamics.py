@@ -62,6 +62,17 @@ def test_redundant_loops_share_what_is_open_with_the_least_squares(rng):
     assert np.array_equal(r.unique, open_ < 1e-9)
 
 
+def test_what_is_unique_asks_for_the_ambiguity(rng):
+    linkage, _, _, q, qd = closed_pair(rng, "weld")
+    tau = rng.normal(size=10)
+    whole = linkage.forward_dynamics(q, qd, tau)
+    some = linkage.forward_dynamics(q, qd, tau, outputs=["loop_ambiguity"])
+    assert np.array_equal(some.loop_unique, whole.loop_unique)
+    with pytest.raises(AttributeError, match="ambiguity was not asked for: it is not among the outputs of the call"):
+        some.unique  # noqa: B018
+    assert not hasattr(linkage.forward_dynamics(q, qd, tau, outputs=["qdd"]), "loop_unique")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_equations_of_motion_and_joint_efforts(rng, kind):
     linkage, _, _, q, qd = closed_pair(rng, kind)

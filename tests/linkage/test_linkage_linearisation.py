@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import zveno as zv
 from engines import closed_mechanisms as known
-from engines.random_linkages import KINDS, closed_pair, make, rotation, two_branches
+from engines.random_linkages import KINDS, ball, closed_pair, make, rotation, two_branches, wave
 from reference import loops as ref
 from test_closed_mechanisms import CASES
 from test_constraint_rows import moving_frame, timed
@@ -77,12 +77,6 @@ def test_derivatives_of_couplings_surfaces_and_functions(rng):
     names = chain.joint_names
     side_a, side_b = (ref.Side(i, rotation(rng), rng.uniform(-0.4, 0.4, 3)) for i in (2, 5))
 
-    def ball(x, t):
-        return (x @ x - 0.3 - t * t) / 2, x, np.eye(3), -t, np.zeros(3), -1.0
-
-    def wave(x, t):
-        return x[2] - np.sin(x[0]), [-np.cos(x[0]), 0, 1], np.diag([np.sin(x[0]), 0, 0])
-
     def user(q, t):
         return np.array([np.sin(q[0]) * q[3] - t * q[1], q[2] ** 3 + t])
 
@@ -108,7 +102,7 @@ def test_derivatives_of_couplings_surfaces_and_functions(rng):
         poses = tree.poses(q)
         (A, pa), (_, pb) = side_a.frame(poses, t), side_b.frame(poses, t)
         x = A.T @ (pb - pa)
-        surfaces = [(x @ x - 0.3 - t * t) / 2, x[2] - np.sin(x[0])]
+        surfaces = [surface(x, t)[0] for surface in (ball, wave)]
         return np.array([scale * (2 * q[0] - 0.5 * q[4]), *surfaces, *user(q, t)])
 
     q, qd, qdd, N = rng.uniform(-1, 1, 6), rng.normal(size=6), rng.normal(size=6), rng.normal(size=5)

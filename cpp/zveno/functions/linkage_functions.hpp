@@ -119,7 +119,7 @@ inline constexpr FunctionRow kRows[] = {
      "",
      examples::kLinkageForwardDynamics,
      "LinkageDynamics"},
-    {"project_position",
+    {"_project_position",
      code(LinkageFunction::project_position),
      {q, t},
      1,

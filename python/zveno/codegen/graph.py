@@ -118,7 +118,15 @@ class Graph:
 
     @cached_property
     def operations(self) -> OpCount:
-        """Operations of one evaluation: a fused multiply-add counts as two, an angle as a ``trig``, signs are free."""
+        """Operations of one evaluation: a fused multiply-add counts as two, an angle as a ``trig``, signs are free.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> graph = zv.robots.two_link().trace("kinetic_energy").graph
+        >>> graph.operations.total > graph.depth
+        True
+        """
         count = np.bincount(self.op, minlength=len(OPS)).tolist()
         return OpCount(
             mul=count[MUL] + count[FMA],
@@ -134,7 +142,15 @@ class Graph:
         return self.operations.total - int(np.count_nonzero(self.op == FMA))
 
     def only(self, outputs: int) -> Graph:
-        """The graph of the first results alone."""
+        """The graph of the first results alone.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> graph = zv.robots.two_link().trace("derivatives").graph
+        >>> [x.name for x in graph.only(1).outputs]
+        ['dtau_dq']
+        """
         if outputs == len(self.outputs):
             return self
         core = self.core.copy()
@@ -164,6 +180,14 @@ class Graph:
         -------
         list of lists
             For each of `outputs` its numbers, flat.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm, q = zv.robots.two_link(), np.array([0.3, 0.8])
+        >>> values = arm.trace("potential_energy").graph.evaluate(q)
+        >>> bool(abs(values[0][0] - arm.potential_energy(q)) < 1e-12)
+        True
         """
         do = {**_NUMPY, **(arithmetic or {})}
         value: list[Any] = []
@@ -177,19 +201,47 @@ class Graph:
         return [[value[i] for i in r.tolist()] for r in self.results]
 
     def listing(self, max_lines: int | None = None) -> str:
-        """One line per operation, for people; see `zveno.graph_text`."""
+        """One line per operation, for people; see `zveno.graph_text`.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> print(zv.robots.two_link().trace("com").graph.listing(3))
+        t0 = q[0] + 1.5707963267948966
+        t1 = sin(t0)
+        t2 = cos(t0)
+        ... 18 more operations
+        p[0] = t19
+        p[1] = 0.0
+        p[2] = t20
+        """
         from .text import listing
 
         return listing(self, max_lines)
 
     def dot(self) -> str:
-        """A drawing in the language of Graphviz."""
+        """A drawing in the language of Graphviz.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> zv.robots.two_link().trace("kinetic_energy").graph.dot().startswith("digraph")
+        True
+        """
         from .text import dot
 
         return dot(self)
 
     def svg(self) -> str:
-        """A drawing of a small graph; needs the program ``dot`` of Graphviz."""
+        """A drawing of a small graph; needs the program ``dot`` of Graphviz.
+
+        Examples
+        --------
+        >>> import shutil, zveno as zv
+        >>> graph = zv.robots.two_link().trace("kinetic_energy").graph
+        >>> shutil.which("dot") is None or "<svg" in graph.svg()
+        True
+        """
         from .text import svg
 
         return svg(self)

@@ -111,6 +111,16 @@ class ConstraintControl(Controller):
         ----------
         reference : callable, optional
             The time of the constraints, of the time of the run; default: the same.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> rod = zv.constraints.distance("base", arm.link_names[-1], length=0.9)
+        >>> task = zv.Linkage(arm, constraints=[rod])
+        >>> control = zv.control.ConstraintControl(task, G1=20.0, G0=100.0, posture_kd=5.0)
+        >>> control.follow()(0.0, [0.3, 0.8], [0.0, 0.0]).shape
+        (2,)
         """
         return super().follow((lambda t: t) if reference is None else reference)
 

@@ -132,6 +132,15 @@ class Controller:
         -------
         tau : callable
             ``tau(t, q, qd)`` gives the efforts, (n,).
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> control = zv.control.ComputedTorque(arm, kp=400.0, kd=40.0)
+        >>> run = arm.simulate(1.0, 1e-3, tau=control.follow(lambda t: [0.1, 0.2]))
+        >>> print(run.q[-1].round(3))
+        [0.1 0.2]
         """
         if not callable(reference):
             raise TypeError(f"follow: reference is {_show(reference)}, expected a function of the time")
@@ -145,7 +154,15 @@ class Controller:
         return tau
 
     def trace(self) -> TracedExpression:
-        """The formula as a graph of elementary operations: counted, listed, written as C."""
+        """The formula as a graph of elementary operations: counted, listed, written as C.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> control = zv.control.ComputedTorque(zv.robots.two_link(), kp=400.0, kd=40.0)
+        >>> [x.name for x in control.trace().graph.inputs]
+        ['q', 'qd', 'q_ref', 'qd_ref', 'qdd_ref']
+        """
 
         def run(graph: _core.Graph, *arrays: Any) -> tuple[Any]:
             return (self._law(SymbolicModel(self.chain, graph), *arrays),)
@@ -185,11 +202,28 @@ class Controller:
         return tuple(arrays), (self(*arrays),)
 
     def c_source(self, **options: Any) -> str:
-        """Portable C99 of the controller: see `TracedFunction.c_source`."""
+        """Portable C99 of the controller: see `TracedFunction.c_source`.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> control = zv.control.ComputedTorque(zv.robots.two_link(), kp=400.0, kd=40.0)
+        >>> "two_link_computed_torque" in control.c_source()
+        True
+        """
         return self.trace().c_source(**options)
 
     def save(self, directory: Any, **options: Any) -> list[Any]:
-        """Write the controller as C with header, self-test and CMake file: see `TracedFunction.save`."""
+        """Write the controller as C with header, self-test and CMake file: see `TracedFunction.save`.
+
+        Examples
+        --------
+        >>> import tempfile, zveno as zv
+        >>> control = zv.control.ComputedTorque(zv.robots.two_link(), kp=400.0, kd=40.0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sorted(path.suffix for path in control.save(folder))
+        ['.c', '.c', '.h', '.md', '.txt']
+        """
         return list(self.trace().save(directory, **options))
 
     def __repr__(self) -> str:

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypedDict, Unpack, cast
 
@@ -19,8 +18,8 @@ from .._output import checked_path, replacing
 from .._record import require_keys
 from ..errors import ModelError, StepError
 from ..model import Chain, Hexapod, Linkage
-from ..sim.laws import Law, joint_place, leg_places
-from ..sim.simulation import as_laws, as_stack, initial_ring
+from ..sim.laws import Law, leg_places
+from ..sim.simulation import as_joint_laws, as_laws, as_stack, initial_ring
 from .dockings import check_steps, docking_model, docking_start
 from .terms import law_of_terms, plain_terms
 
@@ -278,17 +277,9 @@ def describe(function: str, model: Chain | Hexapod | Linkage | Scenario, options
             begin = initial_ring(model, options.get("r"), options.get("R"), options.get("quaternion"), options.get("u"))
             start = {"r": begin["r"], "quaternion": begin["q"], "u": begin["u"]}
         else:
-            names = model.joint_names
-            given = options.get("laws")
-            if isinstance(given, Mapping):
-                for name in given:
-                    if name not in names:
-                        fail(f"laws names joint {_show(name)}, expected one of {', '.join(map(repr, names))}")
-                given = [given.get(name) for name in names]
-            who = [f"law of joint '{name}'" for name in names]
             expected = f"a Law, {model.n} of them or a dict by joint name"
             chain = model.chain if isinstance(model, Linkage) else model
-            laws, called = as_laws(given, who, partial(joint_place, chain), expected)
+            laws, called = as_joint_laws(options.get("laws"), chain, expected)
             zeros = np.zeros(model.n)
             start = {
                 key: as_stack(zeros if options.get(key) is None else options[key], key, (model.n,))

@@ -279,6 +279,13 @@ class Stepper:
         -------
         dict of arrays
             By the names of `outputs`.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> stepper = zv.Stepper(zv.robots.two_link(), period=1e-3)
+        >>> sorted(stepper.step(tau=[1.0, 0.0]))
+        ['base_wrench', 'energy', 'q', 'qd', 'qdd']
         """
         self._in[:] = 0.0
         for name, value in inputs.items():
@@ -293,7 +300,16 @@ class Stepper:
         return {name: out[part].copy() for name, part in self.outputs.items()}
 
     def step_array(self, inputs: Array) -> Array:
-        """One period with all inputs in one array; the result is written again by the next step."""
+        """One period with all inputs in one array; the result is written again by the next step.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> stepper = zv.Stepper(zv.robots.two_link(), period=1e-3)
+        >>> out = stepper.step_array(np.array([1.0, 0.0]))
+        >>> out[stepper.outputs["q"]].shape
+        (2,)
+        """
         array = _numbers("Stepper.step_array", "inputs", inputs)
         if array.shape != self._in.shape:
             raise ValueError(f"Stepper.step_array: inputs has shape {array.shape}, expected {self._in.shape}")
@@ -306,6 +322,15 @@ class Stepper:
 
         q, qd of a chain or linkage; r, quaternion, u of a hexapod; closing speed, offset (2), pitch, yaw, roll, lateral
         velocity (2), rates (3), gap of a docking.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> stepper = zv.Stepper(zv.robots.two_link(), period=1e-3)
+        >>> first = stepper.step(tau=[1.0, 0.0])["qd"].copy()
+        >>> stepper.reset()
+        >>> bool((stepper.step(tau=[1.0, 0.0])["qd"] == first).all())
+        True
         """
         if start is None:
             return self._check("reset", self._library.zv_rig_reset(self._handle, None))

@@ -284,7 +284,7 @@ def _ring_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], i
     core.set_outputs([nodes for _, nodes in wanted])
     graph = Graph(core.pruned(), full.inputs, [argument for argument, _ in wanted])
     least = next(x.above for x in full.outputs if x.above is not None)
-    turning = ["1" if leg.type in ("RUS", "RSU") else "0" for leg in ring.legs]
+    turning = ["1" if leg.traits.hunt else "0" for leg in ring.legs]
     between = [
         f"for (int k = 0; k < {len(found['measures'])}; ++k) {{",
         f"  fine &= (measures[k] > {least!r}) ? 1 : 0;",

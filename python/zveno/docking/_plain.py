@@ -22,7 +22,14 @@ class Plain:
     _parts: ClassVar[Mapping[str, Any]] = {}  # what builds a field from its dictionary
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary that JSON and TOML can hold; None, infinite defaults and empty are left out."""
+        """Return a dictionary that JSON and TOML can hold; None, infinite defaults and empty are left out.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> docking.Move(-0.11, 8e-3, 3000.0, 4000.0, 2e-3).to_dict()["speed"]
+        0.008
+        """
         found = {}
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             value = _of_field(self, field)
@@ -32,7 +39,14 @@ class Plain:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Build the object of `to_dict`; absent keys take their default, unknown keys are an error."""
+        """Build the object of `to_dict`; absent keys take their default, unknown keys are an error.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> docking.Conditions.from_dict({"closing": 0.08, "gap": 0.2}).gap
+        0.2
+        """
         who = f"{cls.__name__}.from_dict"
         if not isinstance(data, Mapping):
             raise ModelError(f"{who}: got {_show(data)}, expected a dictionary")
@@ -49,7 +63,14 @@ class Plain:
         )
 
     def replace(self, **changes: Any) -> Self:
-        """The same object with other values, which are checked."""
+        """The same object with other values, which are checked.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> docking.Conditions(0.08).replace(closing=0.1).closing
+        0.1
+        """
         known = {field.name for field in dataclasses.fields(self)}  # type: ignore[arg-type]
         for key in changes:
             if key not in known:

@@ -700,7 +700,14 @@ class Campaign:
         return self._raw(name)
 
     def to_pandas(self) -> Any:
-        """The table as a pandas DataFrame, its index the number of the run. Needs pandas (``zveno[data]``)."""
+        """The table as a pandas DataFrame, its index the number of the run. Needs pandas (``zveno[data]``).
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> docking.campaign(docking.demo("UPS"), n=2, threads=1).to_pandas().index.name
+        'index'
+        """
         pandas = optional("pandas", "Campaign.to_pandas")
         return pandas.DataFrame(self.table).set_index("index")
 
@@ -737,7 +744,15 @@ class Campaign:
         return self.probability()
 
     def probability(self, confidence: float = 0.95) -> Probability:
-        """The capture probability at another confidence."""
+        """The capture probability at another confidence.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> c = docking.campaign(docking.demo("UPS"), n=2, threads=1)
+        >>> c.probability(0.99).confidence
+        0.99
+        """
         self._require_runs("probability")
         return statistics.probability(self.outcomes["captured"], len(self), confidence)
 

@@ -236,7 +236,14 @@ class Docking:
         return STATUS_TEXT[self.status]
 
     def summary(self) -> str:
-        """A table of what happened and of the peaks, as text."""
+        """A table of what happened and of the peaks, as text.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> print(docking.simulate(docking.demo(), t_end=0.1).summary().splitlines()[0])
+        status               not captured before the end of the run
+        """
         rows = [("status", self.reason, "")]
         rows += [
             (name, f"{value:.6g}", unit)
@@ -281,6 +288,12 @@ class Docking:
         ----------
         history, scenario : bool
             With the time histories; with the scenario.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> docking.simulate(docking.demo(), t_end=0.1).to_dict(history=False)["status"]
+        'not_captured'
         """
         found: dict[str, Any] = {}
         for key, value in self.__dict__.items():
@@ -303,7 +316,15 @@ class Docking:
         return found
 
     def to_json(self, path: str | None = None, *, history: bool = True) -> str:
-        """Return `to_dict` as JSON, and write it to a file if there is a path."""
+        """Return `to_dict` as JSON, and write it to a file if there is a path.
+
+        Examples
+        --------
+        >>> import json
+        >>> from zveno import docking
+        >>> json.loads(docking.simulate(docking.demo(), t_end=0.1).to_json(history=False))["t_end"]
+        0.1
+        """
         text = json.dumps(self.to_dict(history=history))
         if path is not None:
             from ..sim.output import whole_file
@@ -313,7 +334,14 @@ class Docking:
         return text
 
     def columns(self) -> dict[str, Array]:
-        """Return the histories as columns: "load.0", ..."""
+        """Return the histories as columns: "load.0", ...
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> "load.0" in docking.simulate(docking.demo(), t_end=0.1).columns()
+        True
+        """
         found: dict[str, Array] = {}
         for name, array in self.history.items():
             if array.ndim == 1:
@@ -323,14 +351,28 @@ class Docking:
         return found
 
     def to_pandas(self) -> Any:
-        """Return a pandas.DataFrame of `columns`, its index the time. Needs pandas."""
+        """Return a pandas.DataFrame of `columns`, its index the time. Needs pandas.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> docking.simulate(docking.demo(), t_end=0.1).to_pandas().index.name
+        't'
+        """
         pandas = optional("pandas", "Docking.to_pandas")
         columns = self.columns()
         index = pandas.Index(columns.pop("t"), name="t")
         return pandas.DataFrame(columns, index=index)
 
     def to_xarray(self) -> Any:
-        """Return an xarray.Dataset of the histories with units. Needs xarray."""
+        """Return an xarray.Dataset of the histories with units. Needs xarray.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> docking.simulate(docking.demo(), t_end=0.1).to_xarray()["load"].dims
+        ('t', 'load_component')
+        """
         xarray = optional("xarray", "Docking.to_xarray")
         variables = {}
         for name, array in self.history.items():
@@ -342,7 +384,18 @@ class Docking:
         return xarray.Dataset(variables, coords={"t": ("t", self.history.t, {"units": "s"})}, attrs=attrs)
 
     def to_parquet(self, path: str) -> None:
-        """Write `columns` to a Parquet file, units in its metadata. Needs pyarrow."""
+        """Write `columns` to a Parquet file, units in its metadata. Needs pyarrow.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from zveno import docking
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "run.parquet")
+        ...     docking.simulate(docking.demo(), t_end=0.1).to_parquet(path)
+        ...     os.path.getsize(path) > 0
+        True
+        """
         arrow = optional("pyarrow", "Docking.to_parquet")
         parquet = optional("pyarrow.parquet", "Docking.to_parquet", "pyarrow")
         meta = {"units": json.dumps(self.history.units), "docking": json.dumps(self.to_dict(history=False))}
@@ -355,7 +408,15 @@ class Docking:
     # ---- pictures
 
     def plot(self) -> Any:
-        """Draw loads, misalignment, strokes and work over time; a matplotlib figure. Needs matplotlib."""
+        """Draw loads, misalignment, strokes and work over time; a matplotlib figure. Needs matplotlib.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> figure = docking.simulate(docking.demo(), t_end=0.1).plot()
+        >>> len(figure.axes) > 3
+        True
+        """
         from ..plot.docking import plot_docking
 
         return plot_docking(self)
@@ -368,6 +429,16 @@ class Docking:
         path : str
         speed : float
             How much faster than the motion it is shown.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from zveno import docking
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "run.html")
+        ...     docking.simulate(docking.demo(), t_end=0.1).animate(path)
+        ...     os.path.getsize(path) > 0
+        True
         """
         from ..plot.docking import animate_docking
 

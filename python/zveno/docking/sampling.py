@@ -74,7 +74,14 @@ class Spread(ABC):
         """The number at cumulative probability `u`, 0 to 1."""
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-safe dictionary; its `kind` is the name of the class."""
+        """A JSON-safe dictionary; its `kind` is the name of the class.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> docking.Uniform(0.05, 0.15).to_dict()
+        {'kind': 'uniform', 'low': 0.05, 'high': 0.15, 'relative': False}
+        """
         values = {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
         return {"kind": type(self).__name__.lower()} | {
             key: None if isinstance(value, float) and math.isinf(value) else value for key, value in values.items()
@@ -514,7 +521,14 @@ class Cases:
         return cls({name: np.array(values) for name, values in table.items()})
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-safe dictionary."""
+        """A JSON-safe dictionary.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> list(docking.Cases({"closing": [0.05, 0.1], "pitch_deg": [1.0, 4.0]}).to_dict())
+        ['cases']
+        """
         return {"cases": {name: column.tolist() for name, column in self.columns.items()}}
 
 

@@ -125,12 +125,26 @@ class Interface(Plain):
 
     @classmethod
     def idss_like(cls) -> Self:
-        """Three inward petals on a ring of the 1.2 m class, as the International Docking System Standard has them."""
+        """Three inward petals on a ring of the 1.2 m class, as the International Docking System Standard has them.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> docking.Interface.idss_like().inward
+        True
+        """
         return cls()
 
     @classmethod
     def apas_like(cls) -> Self:
-        """Three outward petals and an outer edge, as the androgynous system of 1975; dimensions are plausible."""
+        """Three outward petals and an outer edge, as the androgynous system of 1975; dimensions are plausible.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> docking.Interface.apas_like().inward
+        False
+        """
         return cls(
             inward=False,
             root_radius=0.600,
@@ -239,7 +253,14 @@ class Vehicle(Plain):
         return self.body.mass + (0.0 if ring is None else ring.platform.mass + sum(leg.mass for leg in ring.legs))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary; a demo ring is named by its legs."""
+        """Return a dictionary; a demo ring is named by its legs.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> docking.demo("UPS").chaser.to_dict()["ring"]
+        'UPS'
+        """
         found = super().to_dict()
         found["body"] = plain(self.body)
         if self.ring is not None and self.ring.name.startswith("docking_ring "):
@@ -399,6 +420,12 @@ class Contact(Plain):
 
         It holds for any elastic law that grows with the penetration. With `lankarani_nikravesh` a is
         3 (1 - e^2) / 4 at any speed.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> round(docking.Contact(damping=4.0).restitution(0.1), 4)
+        0.7885
         """
         if self.lankarani_nikravesh > 0:
             return restitution(0.75 * (1 - self.lankarani_nikravesh**2), 1.0)
@@ -622,7 +649,16 @@ class Phases(Plain):
         self._numbers(amounts="rest_speed rest_rate dwell", infinite="attenuation_time move_time")
 
     def laws(self, ring: Hexapod, leg: int) -> tuple[Law, Law, Law]:
-        """Laws of a leg that hold in phases ready, attenuation, and beside the moves; references are resolved."""
+        """Laws of a leg that hold in phases ready, attenuation, and beside the moves; references are resolved.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> scenario = docking.demo("UPS")
+        >>> ready, attenuation, common = scenario.phases.laws(scenario.chaser.ring, 0)
+        >>> attenuation == ready
+        False
+        """
         rotary = ring.legs[leg].unit == "rad"
         given = [
             value[leg] if isinstance(value, tuple) else value for value in (self.ready, self.attenuation, self.common)
@@ -638,7 +674,15 @@ class Phases(Plain):
         return made[0], made[1], made[2]
 
     def moves(self, ring: Hexapod) -> tuple[Move, Move]:
-        """Alignment and retraction of a ring."""
+        """Alignment and retraction of a ring.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> scenario = docking.demo("UPS")
+        >>> len(scenario.phases.moves(scenario.chaser.ring))
+        2
+        """
         rotary = ring.legs[0].unit == "rad"
         gains = (0.04, 110.0, 150.0, 0.01) if rotary else (8e-3, 3000.0, 4000.0, 2e-3)
         return self.alignment or Move(0.0, *gains), self.retraction or Move(-0.60 if rotary else -0.11, *gains)
@@ -814,15 +858,44 @@ class Scenario(Plain):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a TOML or JSON file; unknown keys are refused."""
+        """Read a TOML or JSON file; unknown keys are refused.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from zveno import docking
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "scenario.json")
+        ...     docking.demo("RSU").save(path)
+        ...     docking.Scenario.load(path).chaser.ring.legs[0].type
+        'RSU'
+        """
         return cls.from_dict(read_data("Scenario.load", path))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write a TOML file, or a JSON file if its name ends in .json."""
+        """Write a TOML file, or a JSON file if its name ends in .json.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from zveno import docking
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "scenario.toml")
+        ...     docking.demo("UPS").save(path)
+        ...     docking.Scenario.load(path) == docking.demo("UPS")
+        True
+        """
         write_data("Scenario.save", path, self.to_dict())
 
     def to_toml(self) -> str:
-        """The text of the TOML file."""
+        """The text of the TOML file.
+
+        Examples
+        --------
+        >>> from zveno import docking
+        >>> docking.demo("UPS").to_toml().splitlines()[0]
+        '[chaser]'
+        """
         return toml_of(self.to_dict())
 
 

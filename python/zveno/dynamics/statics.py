@@ -59,7 +59,16 @@ class PointLoad:
         object.__setattr__(self, "mass", as_amount(self.mass, fail, "mass"))
 
     def at_origin(self, chain: Chain, q: Array) -> Array:
-        """Wrench about the origin of the link in world axes (..., 6)."""
+        """Wrench about the origin of the link in world axes (..., 6).
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> load = zv.PointLoad("lower", force=(0, 0, -10.0), point=(0.5, 0, 0))
+        >>> print(load.at_origin(arm, np.zeros(2)).round(9) + 0.0)
+        [  0.   0. -10.   0.   5.   0.]
+        """
         force, moment, point = (np.asarray(x, dtype=np.float64) for x in (self.force, self.moment, self.point))
         R = chain.pose(q, self.link)[..., :3, :3]
 

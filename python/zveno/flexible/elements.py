@@ -99,7 +99,14 @@ class Profile(Record):
         super().__init__(**{key: as_amount(value, fail, key, positive=True) for key, value in given.items()})
 
     def kappa(self, poisson: float = 0.3, axis: str = "z") -> float:
-        """The shear coefficient, whatever Poisson's ratio is."""
+        """The shear coefficient, whatever Poisson's ratio is.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> round(zv.flexible.Rod(0.05).kappa(0.3), 4)
+        0.8864
+        """
         return self.shear_coefficient
 
     def __repr__(self) -> str:

@@ -228,6 +228,14 @@ class BaseParameters:
         Returns
         -------
         base : (..., count) array
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> bp = arm.base_parameters()
+        >>> bool(np.allclose(bp.minimal(arm.inertial_parameters.ravel()), bp.values))
+        True
         """
         if full is None:
             return self.values
@@ -250,6 +258,13 @@ class BaseParameters:
         Returns
         -------
         full : (len(columns),) array
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> bp = zv.robots.two_link().base_parameters()
+        >>> bool(np.allclose(bp.minimal(bp.full(bp.values)), bp.values))
+        True
         """
         fail = self._fail("full")
         b = as_array(base, fail, "base", (self.count,))
@@ -276,11 +291,27 @@ class BaseParameters:
         -------
         W : (..., n, count) array
             With a measured wrench on the base its six rows come after those of the joints.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> bp, (q, qd, qdd) = arm.base_parameters(), np.ones((3, 2))
+        >>> bool(np.allclose(bp.regressor(q, qd, qdd) @ bp.values, arm.inverse_dynamics(q, qd, qdd)))
+        True
         """
         return self._plan.regressor(self.chain, q, qd, qdd, velocity, self.pivots)
 
     def full_regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, velocity: float = 0.0) -> Array:
-        """Regressor of all parameters, those of `columns`: `regressor` is its columns `pivots`."""
+        """Regressor of all parameters, those of `columns`: `regressor` is its columns `pivots`.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> bp, (q, qd, qdd) = zv.robots.two_link().base_parameters(), np.ones((3, 2))
+        >>> bool(np.allclose(bp.full_regressor(q, qd, qdd)[:, bp.pivots], bp.regressor(q, qd, qdd)))
+        True
+        """
         return self._plan.regressor(self.chain, q, qd, qdd, velocity, None)
 
     @cached_property
@@ -324,7 +355,15 @@ class BaseParameters:
         )
 
     def identifiable(self) -> dict[str, str]:
-        """Of every column: "alone", "combined" with others, or "none", it has no effect."""
+        """Of every column: "alone", "combined" with others, or "none", it has no effect.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> bp = zv.robots.two_link().base_parameters()
+        >>> sorted(set(bp.identifiable().values()))
+        ['alone', 'combined', 'none']
+        """
         effect = np.abs(self.Y) > 0
         alone = effect.sum(axis=1) == 1
         words = {}
@@ -334,18 +373,40 @@ class BaseParameters:
         return words
 
     def equivalent(self, other: BaseParameters, tolerance: float = 1e-9) -> bool:
-        """Whether another set is a combination of this one and the other way round."""
+        """Whether another set is a combination of this one and the other way round.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> arm = zv.robots.puma560()
+        >>> arm.base_parameters().equivalent(arm.base_parameters(method="sampling"))
+        True
+        """
         if other.Y.shape != self.Y.shape:
             return False
         back = other.Y[:, self.pivots] @ self.Y
         return bool(np.abs(back - other.Y).max(initial=0.0) <= tolerance * max(1.0, np.abs(other.Y).max(initial=0.0)))
 
     def combinations(self, digits: int = 6) -> tuple[str, ...]:
-        """Each base parameter as one writes it: ``"Ixx1 + Izz1 + 0.2 Sx1"``."""
+        """Each base parameter as one writes it: ``"Ixx1 + Izz1 + 0.2 Sx1"``.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> zv.robots.two_link().base_parameters(parameters="moments").combinations()[0]
+        'Ixx1 + Izz1 + m2'
+        """
         return tuple(_sentence(row, self.columns, digits) for row in self._ordered)
 
     def latex(self, digits: int = 6) -> str:
-        """The combinations as an ``align*`` environment."""
+        """The combinations as an ``align*`` environment.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> zv.robots.two_link().base_parameters().latex().count("{align*}")
+        2
+        """
         lines = []
         for pivot, row in zip(self.pivots.tolist(), self._ordered, strict=True):
             text = _sentence(row, self.columns, digits, latex=True)

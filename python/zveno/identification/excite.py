@@ -171,6 +171,16 @@ class Excitation:
         rate : float, Hz
         periods : int
             How often a Fourier series is run through.
+
+        Examples
+        --------
+        >>> import os, tempfile, numpy as np, zveno as zv
+        >>> motion = zv.excitation(zv.robots.two_link(), duration=2.0, velocity=3.0, iterations=2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "motion.csv")
+        ...     motion.to_csv(path, rate=10.0)
+        ...     len(np.loadtxt(path, delimiter=",", skiprows=1))
+        21
         """
         fail = failing("Excitation.to_csv")
         as_path("Excitation.to_csv", path)
@@ -185,7 +195,15 @@ class Excitation:
         write_csv(path, "Excitation.to_csv", ["t", *names], [((), table)], len(table), False)
 
     def plot(self) -> Figure:
-        """Draw the motion within its limits, and the deviations to expect. Needs matplotlib."""
+        """Draw the motion within its limits, and the deviations to expect. Needs matplotlib.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> figure = zv.excitation(zv.robots.two_link(), duration=2.0, velocity=3.0, iterations=2).plot()
+        >>> len(figure.axes) > 2
+        True
+        """
         plots = optional("zveno.plot.identification", "Excitation.plot", "matplotlib")
         figure: Figure = plots.draw_excitation(self)
         return figure

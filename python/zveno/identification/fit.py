@@ -84,11 +84,27 @@ class Parameters(tuple[Parameter, ...]):
     __slots__ = ()
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return the columns of the table by name."""
+        """Return the columns of the table by name.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> motion = zv.excitation(zv.robots.two_link(), duration=2.0, velocity=3.0, iterations=2)
+        >>> list(motion.parameters.to_dict())[:2]
+        ['name', 'combination']
+        """
         return {name: [getattr(row, name) for row in self] for name in Parameter._fields}
 
     def to_pandas(self) -> Any:
-        """Return a pandas.DataFrame. Needs pandas."""
+        """Return a pandas.DataFrame. Needs pandas.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> motion = zv.excitation(zv.robots.two_link(), duration=2.0, velocity=3.0, iterations=2)
+        >>> len(motion.parameters.to_pandas()) == len(motion.parameters)
+        True
+        """
         from .._extras import optional
 
         return optional("pandas", "Parameters.to_pandas").DataFrame(self.to_dict())
@@ -286,6 +302,15 @@ class Fit:
         Returns
         -------
         tau : (..., n) array
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm, t, w = zv.robots.two_link(), np.arange(0.0, 4.0, 0.01), np.array([3.0, 5.0])
+        >>> q, qd, qdd = np.sin(np.outer(t, w)), w * np.cos(np.outer(t, w)), -w * w * np.sin(np.outer(t, w))
+        >>> log = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": arm.inverse_dynamics(q, qd, qdd)}
+        >>> bool(np.allclose(zv.identify(arm, log, friction=None).predict(q, qd, qdd), log["tau"]))
+        True
         """
         fail = failing("Fit.predict")
         n = self._given.n
@@ -368,7 +393,18 @@ class Fit:
         return self._bodies.chain
 
     def friction(self) -> dict[str, dict[str, float]]:
-        """Values of the terms of joints by joint and symbol; NaN where the motion does not show them."""
+        """Values of the terms of joints by joint and symbol; NaN where the motion does not show them.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm, t, w = zv.robots.two_link(), np.arange(0.0, 4.0, 0.01), np.array([3.0, 5.0])
+        >>> q, qd, qdd = np.sin(np.outer(t, w)), w * np.cos(np.outer(t, w)), -w * w * np.sin(np.outer(t, w))
+        >>> log = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": arm.inverse_dynamics(q, qd, qdd) + 0.5 * qd}
+        >>> fit = zv.identify(arm, log)
+        >>> {name: round(terms["Fv"], 6) for name, terms in fit.friction().items()}
+        {'upper_joint': 0.5, 'lower_joint': 0.5}
+        """
         found: dict[str, dict[str, float]] = {}
         model = self._model
         for k, (term, j) in enumerate(model.extra, model.links):
@@ -384,6 +420,18 @@ class Fit:
         ----------
         path : path
             One HTML file that needs nothing else.
+
+        Examples
+        --------
+        >>> import os, tempfile, numpy as np, zveno as zv
+        >>> arm, t, w = zv.robots.two_link(), np.arange(0.0, 4.0, 0.01), np.array([3.0, 5.0])
+        >>> q, qd, qdd = np.sin(np.outer(t, w)), w * np.cos(np.outer(t, w)), -w * w * np.sin(np.outer(t, w))
+        >>> log = {"t": t, "q": q, "qd": qd, "qdd": qdd, "tau": arm.inverse_dynamics(q, qd, qdd)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "fit.html")
+        ...     zv.identify(arm, log, friction=None).report(path)
+        ...     os.path.getsize(path) > 0
+        True
         """
         from .report import write_report
 
@@ -678,7 +726,7 @@ def _run(
                 f"no joint is faster than {np.max(signals.quiet):.4g} for long, and efforts of slower ones do not count"
             )
             findings.append(Finding("fault", "quiet", text))
-        raise LogError.none_left("identify", findings)
+        raise LogError._none_left("identify", findings)
     solution = solve(model, train, weighted=method != "ols")
     if method == "huber":
         train, solution = _huber(model, signals, train, solution, threads, load)

@@ -23,14 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["HexapodBaseParameters", "equations", "found", "regressor"]
 
-# joints from base to ring, and which of them carry housing and rod, or crank and coupler
-_JOINTS: Final = {
-    "UPS": (("Ry", "Rz", "Px"), 1, 2),
-    "SPU": (("Ry", "Rz", "Rx", "Px"), 2, 3),
-    "UCU": (("Ry", "Rz", "Rx", "Px"), 1, 3),
-    "RUS": (("Ry", "Ry", "Rz"), 0, 2),
-    "RSU": (("Ry", "Ry", "Rz", "Rx"), 0, 3),
-}
+# joints by the names of the coordinates of a leg
+_JOINTS: Final = {"crank": "Ry", "u1": "Ry", "u2": "Rz", "spin": "Rx", "stroke": "Px"}
 _AXES: Final = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 _MEASURED: Final = ("forces", "base_wrench")
 _PRIORITY: Final = (4, 5, 6, 7, 8, 9, 1, 2, 3, 0)
@@ -50,7 +44,10 @@ def _leg_chain(leg: Leg, gravity: Array) -> _Part:
     if leg.chain is not None:
         chain = leg.chain.with_gravity(gravity)
         return _Part(chain, tuple(range(len(chain.links))), tuple(f"{leg.name}.{name}" for name in chain.link_names))
-    joints, inner, outer = _JOINTS[leg.type]
+    traits = leg.traits
+    joints = [_JOINTS[coordinate] for coordinate in traits.coordinates]
+    # joints that carry housing and rod, or crank and coupler: a spherical joint on the base turns the housing too
+    inner, outer = 0 if traits.hunt else 1 + traits.name.startswith("S"), len(joints) - 1
     links = []
     for k, joint in enumerate(joints):
         place: dict[str, Any] = {}
@@ -58,7 +55,7 @@ def _leg_chain(leg: Leg, gravity: Array) -> _Part:
             place = {"position": leg.base, "rotation": leg.base_frame}
         elif k == inner + 1:
             place = {"position": (leg.inner_length, 0.0, 0.0)}
-            if leg.traits.hunt:
+            if traits.hunt:
                 place["rotation"] = leg.crank_frame
         body = {inner: leg.inner, outer: leg.outer}.get(k)
         data: dict[str, Any] = {} if body is None else {"mass": body.mass, "com": body.com, "inertia": body.inertia}
@@ -266,12 +263,30 @@ class HexapodBaseParameters:
         return np.asarray(self.Y @ self.standard)
 
     def regressor(self, r: ArrayLike, R: Any, u: ArrayLike, acceleration: ArrayLike) -> Array:
-        """Regressor of the base parameters, (..., 6 or 12, count): forces of the drives, wrench on the base."""
+        """Regressor of the base parameters, (..., 6 or 12, count): forces of the drives, wrench on the base.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")
+        >>> bp, (u, acceleration) = ring.base_parameters(), np.full((2, 6), 0.1)
+        >>> forces = bp.regressor(*ring.nominal, u, acceleration) @ (bp.Y @ bp.standard)
+        >>> bool(np.allclose(forces, ring.inverse_dynamics(*ring.nominal, u, acceleration)))
+        True
+        """
         rows = [self.hexapod.regressor(r, R, u, acceleration, measured=word) for word in self.measured]
         return np.concatenate(rows, axis=-2)[..., self.pivots]
 
     def combinations(self, digits: int = 4) -> tuple[str, ...]:
-        """Each base parameter in words."""
+        """Each base parameter in words.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> bp = zv.mechanisms.docking_ring("UPS").base_parameters()
+        >>> len(bp.combinations()) == bp.count
+        True
+        """
         rows = []
         for pivot, row in zip(self.pivots.tolist(), self.Y, strict=True):
             rest = [i for i in np.flatnonzero(row).tolist() if i != pivot]

@@ -57,7 +57,7 @@ class LogError(Error, ValueError):
         self.findings = tuple(findings)
 
     @classmethod
-    def none_left(cls, function: str, findings: Sequence[Finding]) -> LogError:
+    def _none_left(cls, function: str, findings: Sequence[Finding]) -> LogError:
         """Of a log without a sample to fit, with the first of the worst findings."""
         worst = next((f for level in ("fault", "doubt", "note") for f in findings if f.level == level), None)
         why = "" if worst is None else f": {worst}"

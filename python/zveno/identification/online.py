@@ -99,7 +99,15 @@ class OnlineEstimator:
         self.size = len(self._upper[0]) + r
 
     def start(self) -> Array:
-        """The state before the first sample, (size,): the model's values, hardly believed."""
+        """The state before the first sample, (size,): the model's values, hardly believed.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> estimator = zv.identification.OnlineEstimator(zv.robots.two_link(), friction=None, noise=0.01)
+        >>> estimator.values(estimator.start()).shape
+        (6,)
+        """
         model = self._model
         p = model.Y @ model.full_values()
         theta = np.abs(self.chain.inertial_parameters)
@@ -122,6 +130,15 @@ class OnlineEstimator:
         Returns
         -------
         state : (size,) array
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> estimator, (q, qd, qdd) = zv.identification.OnlineEstimator(arm, friction=None, noise=0.01), np.ones((3, 2))
+        >>> state = estimator.update(estimator.start(), q, qd, qdd, arm.inverse_dynamics(q, qd, qdd))
+        >>> bool((estimator.deviations(state) <= estimator.deviations(estimator.start())).all())
+        True
         """
         fail, n = failing("OnlineEstimator.update"), self.chain.n
         given = as_array(state, fail, "state", (self.size,))
@@ -134,12 +151,29 @@ class OnlineEstimator:
         return np.asarray(new)
 
     def values(self, state: ArrayLike) -> Array:
-        """Base parameters (r,) of a state."""
+        """Base parameters (r,) of a state.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> arm = zv.robots.two_link()
+        >>> estimator = zv.identification.OnlineEstimator(arm, friction=None, noise=0.01)
+        >>> bool(np.allclose(estimator.values(estimator.start()), arm.base_parameters().values))
+        True
+        """
         R, z = self._unpacked(state)
         return np.asarray(np.linalg.solve(R, z), dtype=np.float64)
 
     def deviations(self, state: ArrayLike) -> Array:
-        """Their standard deviations (r,), if the noise is as given and white."""
+        """Their standard deviations (r,), if the noise is as given and white.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> estimator = zv.identification.OnlineEstimator(zv.robots.two_link(), friction=None, noise=0.01)
+        >>> bool((estimator.deviations(estimator.start()) > 0).all())
+        True
+        """
         R, _ = self._unpacked(state)
         return np.asarray(np.linalg.norm(np.linalg.inv(R), axis=1))
 
@@ -202,7 +236,15 @@ class OnlineEstimator:
         return new, np.array(p)
 
     def trace(self) -> TracedExpression:
-        """The update as a graph of elementary operations: counted, listed, written as C."""
+        """The update as a graph of elementary operations: counted, listed, written as C.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> estimator = zv.identification.OnlineEstimator(zv.robots.two_link(), friction=None, noise=0.01)
+        >>> [x.name for x in estimator.trace().graph.inputs]
+        ['state', 'q', 'qd', 'qdd', 'tau']
+        """
         n, r = self.chain.n, self._model.count
         inputs = (
             Argument("state", (self.size,), "factor by rows, then z; begin with OnlineEstimator.start()"),
@@ -249,11 +291,28 @@ class OnlineEstimator:
         return (np.array(states), *inputs), (np.array([x for x, _ in results]), np.array([x for _, x in results]))
 
     def c_source(self, **options: Any) -> str:
-        """Portable C99 of one update: see `TracedFunction.c_source`."""
+        """Portable C99 of one update: see `TracedFunction.c_source`.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> estimator = zv.identification.OnlineEstimator(zv.robots.two_link(), friction=None, noise=0.01)
+        >>> "two_link" in estimator.c_source()
+        True
+        """
         return self.trace().c_source(**options)
 
     def save(self, directory: Any, **options: Any) -> list[Any]:
-        """Write the update as C with header, self-test and CMake file: see `TracedFunction.save`."""
+        """Write the update as C with header, self-test and CMake file: see `TracedFunction.save`.
+
+        Examples
+        --------
+        >>> import tempfile, zveno as zv
+        >>> estimator = zv.identification.OnlineEstimator(zv.robots.two_link(), friction=None, noise=0.01)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sorted(path.suffix for path in estimator.save(folder))
+        ['.c', '.c', '.h', '.md', '.txt']
+        """
         return list(self.trace().save(directory, **options))
 
     def __repr__(self) -> str:

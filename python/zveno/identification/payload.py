@@ -234,7 +234,7 @@ def identify_payload(
         _put_in_line(signals, wanted, fail)
     train, _ = factorise(model, signals.chunks(), threads=threads)
     if not train.rows.any():
-        raise LogError.none_left("identify_payload", data.findings)
+        raise LogError._none_left("identify_payload", data.findings)
     solution = solve(model, train)
     residuals = look_at_residuals(model, signals, solution, threads, None, lambda done: None)
     findings = data.findings

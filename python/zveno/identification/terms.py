@@ -29,7 +29,14 @@ class Term(ABC):
 
     @abstractmethod
     def values(self, q: Array, qd: Array, qdd: Array, load: Array | None) -> Array:
-        """Factors (m, n) of the unknowns; `load` are efforts without friction, where they are known."""
+        """Factors (m, n) of the unknowns; `load` are efforts without friction, where they are known.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> zv.identification.Viscous().values(None, np.array([[2.0, -1.0]]), None, None)
+        array([[ 2., -1.]])
+        """
 
     @property
     def needs_load(self) -> bool:
@@ -53,6 +60,14 @@ class DryTerm(Term):
     smooth: float = 0.0
 
     def sign(self, qd: Array) -> Array:
+        """Sign of the rates, or tanh(qd / smooth).
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> zv.identification.Coulomb(smooth=0.1).sign(np.array([0.1, -5.0])).round(4)
+        array([ 0.7616, -1.    ])
+        """
         return np.tanh(qd / self.smooth) if self.smooth else np.sign(qd)
 
     @property

@@ -111,6 +111,13 @@ class ArmWorkspace:
             Normal of the plane.
         at : float, m
             Where on this axis it stands.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> ws = zv.robots.puma560().workspace(points=20, samples=2000)
+        >>> ws.section("y", 0.0).axes
+        ('x', 'z')
         """
         fail = failing("section")
         if len(self.axes) != 3:
@@ -152,6 +159,13 @@ class ArmWorkspace:
         -------
         vertices : (k, 3) array, m
         faces : (m, 3) array of int
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> vertices, faces = zv.robots.puma560().workspace(points=20, samples=2000).surface()
+        >>> vertices.shape[1], faces.shape[1]
+        (3, 3)
         """
         vertices, faces, _ = _border(self, inside, as_integer("surface", "smooth", smooth, 0, 100))
         return vertices, faces
@@ -171,6 +185,13 @@ class ArmWorkspace:
         Returns
         -------
         figure : matplotlib Figure
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> figure = zv.robots.two_link().workspace(axes=("x", "z"), points=30, samples=1000).plot()
+        >>> figure.axes[0].get_xlabel()
+        'x, m'
         """
         fail = failing("plot")
         chosen = what or ("manipulability" if len(self.axes) == 2 else "reach")

@@ -98,7 +98,16 @@ class Target:
         self.function = function
 
     def motion(self, t: float, who: str = "target") -> Array:
-        """The 24 numbers of the frame at time t: R by rows, p, w, v, alpha, a."""
+        """The 24 numbers of the frame at time t: R by rows, p, w, v, alpha, a.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> still = (0, 0, 0)
+        >>> lift = zv.constraints.target(lambda t: (np.eye(3), (0, 0, 0.1 * t), still, (0, 0, 0.1), still, still))
+        >>> lift.motion(2.0)[15:18]  # its velocity
+        array([0. , 0. , 0.1])
+        """
         parts = self.function(t)
         shapes = {"R": 9, "p": 3, "w": 3, "v": 3, "alpha": 3, "a": 3}
         if not isinstance(parts, tuple | list) or len(parts) != len(shapes):
@@ -181,7 +190,17 @@ class Constraint(Record):
         return tuple(side for side in (self.a, self.b) if isinstance(side, Target))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-safe dictionary; constraints that move in time have none."""
+        """Return a JSON-safe dictionary; constraints that move in time have none.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> hinge = zv.Loop.revolute("rocker", "base", point_a=(0.2, 0.0, 0.0), name="hinge")
+        >>> hinge.to_dict()["kind"]
+        'revolute'
+        >>> zv.Loop.from_dict(hinge.to_dict()) == hinge
+        True
+        """
         if self.timed:
             raise ValueError(f"to_dict: constraint {_show(self.name)} has a function of time, which no file can hold")
         data: dict[str, Any] = {"kind": self.kind, "name": self.name}
@@ -194,7 +213,15 @@ class Constraint(Record):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Build the object of `to_dict`; absent keys take their default, unknown keys are an error."""
+        """Build the object of `to_dict`; absent keys take their default, unknown keys are an error.
+
+        Examples
+        --------
+        >>> import json, zveno as zv
+        >>> data = json.loads(json.dumps(zv.Loop.spherical("coupler", "base", name="ball").to_dict()))
+        >>> zv.Loop.from_dict(data).name
+        'ball'
+        """
         require_keys(f"{cls.__name__}.from_dict", data, _FIELDS[:-1], cls._required)
         kind, name = data["kind"], data["name"]
         if not isinstance(kind, str) or (kind not in ROWS and kind != "pose"):
@@ -386,7 +413,14 @@ class Loop(Constraint):
     def revolute(cls, a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), point_b: ArrayLike = (0, 0, 0),
                  axis_a: ArrayLike = (0, 0, 1), axis_b: ArrayLike = (0, 0, 1), reference_a: ArrayLike | None = None,
                  reference_b: ArrayLike | None = None, name: str | None = None) -> Self:  # fmt: skip
-        """A hinge: points and axes coincide, five equations."""
+        """A hinge: points and axes coincide, five equations.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> zv.Loop.revolute("rocker", "base", point_a=(0.2, 0, 0), point_b=(0.4, 0, 0))
+        Loop('rocker-base', revolute, rocker -> base, 5 equations)
+        """
         return placed(cls, "revolute", a, b, point_a=point_a, point_b=point_b, axis_a=axis_a, axis_b=axis_b,
                       reference_a=reference_a, reference_b=reference_b, name=name)  # fmt: skip
 
@@ -395,7 +429,15 @@ class Loop(Constraint):
                   axis_a: ArrayLike = (0, 0, 1), axis_b: ArrayLike = (0, 0, 1), reference_a: ArrayLike | None = None,
                   reference_b: ArrayLike | None = None, rotation_a: Any = None, rotation_b: Any = None,
                   name: str | None = None) -> Self:  # fmt: skip
-        """A slide: the point of B stays on the axis of A and B does not turn, five equations."""
+        """A slide: the point of B stays on the axis of A and B does not turn, five equations.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> along, up = (1, 0, 0), (0, 0, 1)
+        >>> zv.Loop.prismatic("base", "slider", axis_a=along, axis_b=along, reference_a=up, reference_b=up)
+        Loop('base-slider', prismatic, base -> slider, 5 equations)
+        """
         return placed(cls, "prismatic", a, b, point_a=point_a, point_b=point_b, axis_a=axis_a, axis_b=axis_b,
                       reference_a=reference_a, reference_b=reference_b, rotation_a=rotation_a, rotation_b=rotation_b,
                       name=name, turning=True)  # fmt: skip
@@ -404,7 +446,14 @@ class Loop(Constraint):
     def cylindrical(cls, a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), point_b: ArrayLike = (0, 0, 0),
                     axis_a: ArrayLike = (0, 0, 1), axis_b: ArrayLike = (0, 0, 1), reference_a: ArrayLike | None = None,
                     reference_b: ArrayLike | None = None, name: str | None = None) -> Self:  # fmt: skip
-        """A sleeve: axes coincide, B turns and slides on A, four equations."""
+        """A sleeve: axes coincide, B turns and slides on A, four equations.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> zv.Loop.cylindrical("base", "sleeve", axis_a=(0, 1, 0), axis_b=(0, 1, 0))
+        Loop('base-sleeve', cylindrical, base -> sleeve, 4 equations)
+        """
         return placed(cls, "cylindrical", a, b, point_a=point_a, point_b=point_b, axis_a=axis_a, axis_b=axis_b,
                       reference_a=reference_a, reference_b=reference_b, name=name)  # fmt: skip
 
@@ -415,6 +464,12 @@ class Loop(Constraint):
         """A Hooke joint: points coincide, the axes of its cross keep the cosine `offset`; four equations.
 
         ``axis_a`` is fixed in A, ``axis_b`` in B; with the default cosine 0 they are perpendicular.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> zv.Loop.universal("shaft1", "shaft2", axis_a=(1, 0, 0), axis_b=(0, 1, 0))
+        Loop('shaft1-shaft2', universal, shaft1 -> shaft2, 4 equations)
         """
         return placed(cls, "universal", a, b, point_a=point_a, point_b=point_b, axis_a=axis_a, axis_b=axis_b,
                       offset=offset, reference_a=reference_a, name=name)  # fmt: skip
@@ -423,7 +478,14 @@ class Loop(Constraint):
     def spherical(cls, a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), point_b: ArrayLike = (0, 0, 0),
                   axis_a: ArrayLike = (0, 0, 1), reference_a: ArrayLike | None = None,
                   name: str | None = None) -> Self:  # fmt: skip
-        """A ball: points coincide, three equations; axis and reference are those of the multipliers."""
+        """A ball: points coincide, three equations; axis and reference are those of the multipliers.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> zv.Loop.spherical("rod", "rocker", point_a=(0.4, 0, 0), point_b=(0.2, 0, 0))
+        Loop('rod-rocker', spherical, rod -> rocker, 3 equations)
+        """
         return placed(cls, "spherical", a, b, point_a=point_a, point_b=point_b, axis_a=axis_a, reference_a=reference_a,
                       name=name)  # fmt: skip
 
@@ -431,7 +493,14 @@ class Loop(Constraint):
     def planar(cls, a: Any, b: Any, *, point_a: ArrayLike = (0, 0, 0), point_b: ArrayLike = (0, 0, 0),
                axis_a: ArrayLike = (0, 0, 1), axis_b: ArrayLike = (0, 0, 1), offset: Timed = 0.0,
                reference_a: ArrayLike | None = None, name: str | None = None) -> Self:  # fmt: skip
-        """Plane on plane: normals coincide, the point of B is `offset` m above the plane of A; three equations."""
+        """Plane on plane: normals coincide, the point of B is `offset` m above the plane of A; three equations.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> zv.Loop.planar("base", "puck", offset=0.01)
+        Loop('base-puck', planar, base -> puck, 3 equations)
+        """
         return placed(cls, "planar", a, b, point_a=point_a, point_b=point_b, axis_a=axis_a, axis_b=axis_b,
                       offset=offset, reference_a=reference_a, name=name)  # fmt: skip
 
@@ -440,7 +509,14 @@ class Loop(Constraint):
               point_b: ArrayLike = (0, 0, 0), axis_a: ArrayLike = (0, 0, 1), axis_b: ArrayLike = (0, 0, 1),
               reference_a: ArrayLike | None = None, reference_b: ArrayLike | None = None,
               name: str | None = None) -> Self:  # fmt: skip
-        """A nut: B moves `pitch` m along the axis per turn, five equations. Which turn it is on, the start tells."""
+        """A nut: B moves `pitch` m along the axis per turn, five equations. Which turn it is on, the start tells.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> zv.Loop.screw("spindle", "nut", pitch=2e-3, reference_a=(1, 0, 0), reference_b=(1, 0, 0))
+        Loop('spindle-nut', screw, spindle -> nut, 5 equations)
+        """
         return placed(cls, "screw", a, b, point_a=point_a, point_b=point_b, axis_a=axis_a, axis_b=axis_b,
                       reference_a=reference_a, reference_b=reference_b, pitch=pitch, phase=phase,
                       name=name)  # fmt: skip
@@ -450,7 +526,14 @@ class Loop(Constraint):
              axis_a: ArrayLike = (0, 0, 1), axis_b: ArrayLike = (0, 0, 1), reference_a: ArrayLike | None = None,
              reference_b: ArrayLike | None = None, rotation_a: Any = None, rotation_b: Any = None,
              name: str | None = None) -> Self:  # fmt: skip
-        """No motion of B against A, six equations."""
+        """No motion of B against A, six equations.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> zv.Loop.weld("left", "right", point_a=(0.1, 0, 0), rotation_a=np.eye(3), rotation_b=np.eye(3))
+        Loop('left-right', weld, left -> right, 6 equations)
+        """
         return placed(cls, "weld", a, b, point_a=point_a, point_b=point_b, axis_a=axis_a, axis_b=axis_b,
                       reference_a=reference_a, reference_b=reference_b, rotation_a=rotation_a, rotation_b=rotation_b,
                       name=name, turning=True)  # fmt: skip
@@ -458,5 +541,12 @@ class Loop(Constraint):
     @classmethod
     def distance(cls, a: Any, b: Any, *, length: Timed, point_a: ArrayLike = (0, 0, 0), point_b: ArrayLike = (0, 0, 0),
                  name: str | None = None) -> Self:  # fmt: skip
-        """A massless rod between two points, one equation; `length` m, or t -> (length, rate, second rate)."""
+        """A massless rod between two points, one equation; `length` m, or t -> (length, rate, second rate).
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> zv.Loop.distance("base", "coupler", length=0.35, point_b=(0.3, 0, 0))
+        Loop('base-coupler', distance, base -> coupler, 1 equation)
+        """
         return placed(cls, "distance", a, b, point_a=point_a, point_b=point_b, length=length, name=name)

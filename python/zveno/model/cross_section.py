@@ -71,7 +71,14 @@ class CrossSection:
 
     @abstractmethod
     def kappa(self, poisson: float = 0.3, axis: Literal["y", "z"] = "z") -> float:
-        """Shear coefficient of Timoshenko's beam for a force along `axis`: shear stiffness kappa G A. Cowper (1966)."""
+        """Shear coefficient of Timoshenko's beam for a force along `axis`: shear stiffness kappa G A. Cowper (1966).
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> round(zv.flexible.Tube(0.1, 0.004).kappa(0.3), 4)
+        0.531
+        """
 
     @property
     def Ip(self) -> float:

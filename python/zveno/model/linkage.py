@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar, Final, NamedTuple, NoReturn, Self, Unpack
+from typing import Any, ClassVar, Final, NamedTuple, NoReturn, Self, SupportsIndex, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .._check import Array, _show, as_amount, as_array, as_choice, as_list, as_number, did_you_mean, failing, frozen
 from .._record import Value, require_keys
+from .._status import in_words
 from ..codegen.function import CompiledFunction, TracedFunction, TraceOptions, compile_function, trace_function
 from ..dynamics.linkage_linear import linearise_linkage
 from ..errors import ModelError, SingularityError, UnreachableError
@@ -370,7 +371,15 @@ class Linkage(Value, _core.Linkage):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the model as a JSON-safe dictionary; constraints that move in time are refused."""
+        """Return the model as a JSON-safe dictionary; constraints that move in time are refused.
+
+        Examples
+        --------
+        >>> import json, zveno as zv
+        >>> four_bar = zv.mechanisms.four_bar()
+        >>> zv.Linkage.from_dict(json.loads(json.dumps(four_bar.to_dict()))) == four_bar
+        True
+        """
         return {
             "format": self._format,
             "version": self._version,
@@ -461,6 +470,15 @@ class Linkage(Value, _core.Linkage):
         spherical loop, ``weld`` a weld, ``joint`` a coupling (linear ones). A body with several joints, or one whose
         joint stands away from its origin, is a fixed link of its name behind links ``body:joint``. Free and ball
         joints, sites and tendons in equalities are a `ModelError`; contacts, actuators and dry friction are ignored.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> body = '<body name="{}" pos="{} 0 0"><joint name="{}" axis="0 1 0"/><geom size=".1" mass="1"/></body>'
+        >>> bodies = body.format("a", 0, "x") + body.format("b", 1, "y")
+        >>> equal = '<equality><joint joint1="x" joint2="y"/></equality>'
+        >>> zv.Linkage.from_mjcf(f"<mujoco><worldbody>{bodies}</worldbody>{equal}</mujoco>").constraints[0].joints
+        (('x', 1.0), ('y', -1.0))
         """
         from .mjcf import read_mjcf
 
@@ -514,7 +532,18 @@ class Linkage(Value, _core.Linkage):
         return cls._made(chain=chain, constraints=constraints, length=None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as JSON; `zveno.load` reads it back, equal to the last bit."""
+        """Write the model as JSON; `zveno.load` reads it back, equal to the last bit.
+
+        Examples
+        --------
+        >>> import os, tempfile, zveno as zv
+        >>> four_bar = zv.mechanisms.four_bar()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "four_bar.json")
+        ...     four_bar.save(path)
+        ...     zv.load(path) == four_bar
+        True
+        """
         write_json(self.to_dict(), "constraints", path)
 
     def plot(self, q: ArrayLike | None = None, ax: Any = None, *, frames: bool = False, t: float = 0.0) -> Any:
@@ -606,6 +635,21 @@ class Linkage(Value, _core.Linkage):
         True
         """
         return compile_function(self, function, options)
+
+    def explain(self, status: SupportsIndex) -> str:
+        """A status of a row in words, with the name of the constraint or joint.
+
+        Examples
+        --------
+        >>> import numpy as np, zveno as zv
+        >>> four_bar = zv.mechanisms.four_bar()
+        >>> q, zero, status = [0.8, 0.0, 1.5], np.zeros(3), np.zeros((), np.int16)
+        >>> dynamics = four_bar.forward_dynamics(q, zero, zero, on_error="nan", status=status)
+        >>> four_bar.explain(status)
+        "constraint 'coupler-rocker' is not met by q: close(q) finds a state that does"
+        """
+        constraints = [repr(x.name) for x in self._constraints]
+        return in_words(status, "constraint", constraints, list(map(repr, self.joint_names)))
 
     # ---- closing
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .._check import LARGEST, SMALLEST, Array, Fail, _show, common_lead, refuse_masked
+from .._check import LARGEST, SMALLEST, Array, Fail, _show, as_raw, common_lead
 
 __all__ = ["amounts", "lags_of", "robots_of", "square"]
 
@@ -14,17 +14,7 @@ MOST_ELEMENTS: Final = 8  # of each kind; polynomials of many are no numbers any
 
 
 def _finite(value: object, fail: Fail, what: str) -> Array:
-    try:
-        fail(what)
-    except Exception as error:  # whose text begins with who is asked
-        refuse_masked(value, str(error))
-    try:
-        raw = np.asarray(value)
-    except Exception as error:  # ragged lists
-        fail(f"{what} is {_show(value)}, expected numbers ({error})")
-    if raw.dtype.kind not in "iuf":
-        fail(f"{what} is {_show(value)}, expected numbers")
-    array = raw.astype(np.float64)
+    array = as_raw(value, fail, what).astype(np.float64)
     if not np.isfinite(array).all() or (array.size and np.abs(array).max() > LARGEST):
         fail(f"{what} is {_show(array.tolist())}, expected finite numbers")
     if ((array != 0) & (np.abs(array) <= SMALLEST)).any():

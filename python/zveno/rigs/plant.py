@@ -60,13 +60,31 @@ class RingPlant:
         self._r, self._R = (np.asarray(part) for part in hexapod.nominal)
 
     def reset(self, v: Any) -> tuple[Array, Array]:
-        """Start in the nominal pose with the rate `v`, (6,)."""
+        """Start in the nominal pose with the rate `v`, (6,).
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> plant = zv.rigs.RingPlant(zv.mechanisms.docking_ring("UPS"), zv.laws.SpringDamper(400.0, 80.0), 1e-3)
+        >>> plant.reset([0.01, 0, 0, 0, 0, 0])[1]
+        array([0.01, 0.  , 0.  , 0.  , 0.  , 0.  ])
+        """
         u = as_array(v, failing("RingPlant.reset"), "v", (6,))
         self._stepper.reset(np.concatenate([self._r, to_quaternion(self._R), u]))
         return np.zeros(6), np.array(u)
 
     def step(self, force: Any) -> tuple[Array, Array]:
-        """One period under a wrench against the displacement, [force in base axes; moment in ring axes]."""
+        """One period under a wrench against the displacement, [force in base axes; moment in ring axes].
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> plant = zv.rigs.RingPlant(zv.mechanisms.docking_ring("UPS"), zv.laws.SpringDamper(400.0, 80.0), 1e-3)
+        >>> x, v = plant.reset([0, 0, 0, 0, 0, 0])
+        >>> x, v = plant.step([-100.0, 0, 0, 0, 0, 0])
+        >>> bool(v[0] > 0)
+        True
+        """
         self._in[self._stepper.inputs["wrench"]] = -np.asarray(force)
         out, where = self._stepper.step_array(self._in), self._stepper.outputs
         turn = self._R.T @ from_quaternion(out[None, where["ring.quaternion"]])[0]

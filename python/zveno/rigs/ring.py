@@ -57,7 +57,15 @@ class FaceContact:
         object.__setattr__(self, "offset", as_amount(self.offset, fail, "offset"))
 
     def matrices(self, R: Array | None = None) -> tuple[Array, Array]:
-        """K1 and D1 in the coordinates of u for a ring turned by R, (6, 6) each, N/m, N, N m and times s."""
+        """K1 and D1 in the coordinates of u for a ring turned by R, (6, 6) each, N/m, N, N m and times s.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> K, D = zv.rigs.FaceContact(4e3).matrices()
+        >>> K.shape, bool(K[0, 0] > 0)
+        ((6, 6), True)
+        """
         turn = np.eye(3) if R is None else R
         n = turn[:, 0]
         K = np.zeros((6, 6))

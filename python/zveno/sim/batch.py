@@ -177,7 +177,15 @@ class SimulationBatch:
         return blank
 
     def to_dict(self) -> dict[str, Array]:
-        """Return all arrays by name."""
+        """Return all arrays by name.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> runs = zv.robots.two_link().simulate(0.1, 1e-2, q=[[0.5, 0.0], [0.0, 0.5]], threads=1)
+        >>> runs.to_dict()["q"].shape
+        (2, 11, 2)
+        """
         return {field.name: self.__dict__[field.name] for field in self.fields}
 
     def __len__(self) -> int:
@@ -218,7 +226,15 @@ class SimulationBatch:
         return output.html_of(repr(self), self.fields, self.to_dict())
 
     def columns(self) -> dict[str, Array]:
-        """Return every number as a column over time, ``{"t": (n,), "r.x": (..., n), "tau.leg1": (..., n), ...}``."""
+        """Return every number as a column over time, ``{"t": (n,), "r.x": (..., n), "tau.leg1": (..., n), ...}``.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> runs = zv.robots.two_link().simulate(0.1, 1e-2, q=[[0.5, 0.0], [0.0, 0.5]], threads=1)
+        >>> next(x.shape for name, x in runs.columns().items() if name != "t")
+        (2, 11)
+        """
         return {column.name: column.values for column in self._blank._columns(self.to_dict())}
 
     def summary(self, fields: Iterable[str] | str | None = None, *, each: bool = False) -> output.BatchSummary:
@@ -297,6 +313,13 @@ class SimulationBatch:
         """Return a pandas.DataFrame of `columns`, its index the run and the time; what no run reached is left out.
 
         Needs pandas.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> runs = zv.robots.two_link().simulate(0.1, 1e-2, q=[[0.5, 0.0], [0.0, 0.5]], threads=1)
+        >>> runs.to_pandas().index.names
+        FrozenList(['run', 't'])
         """
         pandas = optional("pandas", "SimulationBatch.to_pandas")
         columns = self.columns()
@@ -309,7 +332,15 @@ class SimulationBatch:
         return pandas.DataFrame(flat, index=index)
 
     def to_xarray(self) -> Any:
-        """Return an xarray.Dataset; leading dimensions are run, or run_0, run_1, ... Needs xarray."""
+        """Return an xarray.Dataset; leading dimensions are run, or run_0, run_1, ... Needs xarray.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> runs = zv.robots.two_link().simulate(0.1, 1e-2, q=[[0.5, 0.0], [0.0, 0.5]], threads=1)
+        >>> runs.to_xarray()["q"].dims
+        ('run', 't', 'joint')
+        """
         lead = output.run_names(self.shape)
         more = {"status": (lead, self.status), "energy_ratio": (lead, self.energy_ratio)}
         return output.dataset("SimulationBatch.to_xarray", self._blank, self.to_dict(), lead, more)
@@ -341,6 +372,16 @@ class SimulationBatch:
             The file is damaged or holds something else; the message names the file and the field.
         OSError
             The file cannot be opened.
+
+        Examples
+        --------
+        >>> import os, tempfile, zveno as zv
+        >>> runs = zv.robots.two_link().simulate(0.1, 1e-2, q=[[0.5, 0.0], [0.0, 0.5]], threads=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "runs.npz")
+        ...     runs.save(path)
+        ...     len(zv.SimulationBatch.load(path))
+        2
         """
         found = storage.load(path, "SimulationBatch.load")
         if not isinstance(found, cls):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, SupportsIndex, TypeAlias, Unpack, cast, overload
 
 import numpy as np
@@ -16,7 +15,7 @@ from . import stability
 from .adaptive import AdaptiveRun
 from .batch import Lanes, Runs, SimulationBatch, common_shape, rows_of
 from .events import Crossing, Event, PlaneContact, StateFunction, as_events, naming
-from .laws import Law, SpringDamper, joint_place, program
+from .laws import Law, SpringDamper, program
 from .plan import ADAPTIVE, EXPLICIT, IMPLICIT, METHODS, Plan, Run, refuse, warn
 from .simulation import (
     Efforts,
@@ -24,7 +23,7 @@ from .simulation import (
     RecordField,
     Simulation,
     as_efforts,
-    as_laws,
+    as_joint_laws,
     as_load,
     as_stack,
     require_callable,
@@ -437,15 +436,9 @@ def simulated(
     n = chain.n
     plan = Plan.checked(t_end, dt, t_start, method, every, progress, on_error, check_step, threads, methods, rtol, atol)
     names = chain.joint_names
-    if isinstance(laws, Mapping):
-        for name in laws:
-            if name not in names:
-                refuse(f"laws names joint {_show(name)}, expected one of {', '.join(map(repr, names))}")
-        laws = [laws.get(name) for name in names]
-    who = [f"law of joint '{name}'" for name in names]
     require_callable(tau, "tau")
     expected = f"a Law, {n} of them, a dict by joint name, or a function f(t, q, qd)"
-    chosen, function = as_laws(laws, who, partial(joint_place, chain), expected)
+    chosen, function = as_joint_laws(laws, chain, expected)
     programs = [None if law is None else program(law) for law in chosen]
     forces = [
         (what, naming(given, f"{what}(t, q, qd)"))

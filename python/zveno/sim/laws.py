@@ -182,7 +182,15 @@ class Law(ABC):
         return force.reshape(shape) if shape else float(force[0])
 
     def of(self, hexapod: Hexapod, leg: int | str) -> Law:
-        """The law as it acts in a leg of a hexapod: references of None and limits of None take their values."""
+        """The law as it acts in a leg of a hexapod: references of None and limits of None take their values.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")
+        >>> zv.laws.SpringDamper(400.0, 80.0).of(ring, 0)
+        SpringDamper(stiffness=400.0, damping=80.0, force=0.0, reference=0.0)
+        """
         return self._resolved(leg_places(hexapod)(self._index("of", "leg", leg, hexapod.leg_names)))
 
     def at(self, chain: Chain, joint: int | str) -> Law:

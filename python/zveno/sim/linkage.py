@@ -73,6 +73,14 @@ class LinkageSimulation(ChainSimulation, mechanism="linkage"):
         ------
         ValueError
             External wrenches, drives in cut joints or a moving base acted, and they are not given.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> four_bar = zv.mechanisms.four_bar()
+        >>> run = four_bar.simulate(0.05, 1e-3, q=four_bar.close([0.8, 0.0, 1.5], hold=["crank_joint"]))
+        >>> run.reactions().loop_reaction.shape  # steps, loops, components
+        (51, 1, 6)
         """
         loads = dict(external) if external is not None else None
         found = self.linkage.forward_dynamics(

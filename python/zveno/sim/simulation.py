@@ -32,14 +32,14 @@ from .._extras import optional as _optional
 from .._rotation import as_matrix, as_pose, as_rotation, from_quaternion, to_quaternion
 from . import output, stability, storage
 from .batch import AnySimulation, Runs, SimulationBatch, common_shape, rows_of, run_batch
-from .laws import Law, Place, leg_places, program
+from .laws import Law, Place, joint_place, leg_places, program
 from .plan import Plan, Run, advance, doubts, limit_of, percent, progress_bar, refuse, warn
 from .words import answering
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..model import Hexapod
+    from ..model import Chain, Hexapod
 
 __all__ = ["EnergyBalance", "HexapodSimulation", "RecordField", "Simulation", "StopEvent", "simulate"]
 
@@ -266,7 +266,15 @@ class Simulation(ABC):
         """Size of the products whose rounding disturbs the work, J."""
 
     def to_dict(self) -> dict[str, Array]:
-        """Return all arrays by name."""
+        """Return all arrays by name.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> run = zv.robots.two_link().simulate(0.1, 1e-2, q=[0.5, 0.0])
+        >>> run.to_dict()["q"].shape
+        (11, 2)
+        """
         return {field.name: self.__dict__[field.name] for field in self.fields}
 
     @abstractmethod
@@ -332,6 +340,12 @@ class Simulation(ABC):
         """Return every number as a column over time: ``{"t": (n,), "r.x": (n,), ..., "tau.leg1": (n,), ...}``.
 
         Joints have their names (``joint_position.leg1.stroke``); places that a leg does not use are left out.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> list(zv.robots.two_link().simulate(0.1, 1e-2, q=[0.5, 0.0]).columns())[:3]
+        ['t', 'q.upper_joint', 'q.lower_joint']
         """
         return {column.name: column.values for column in self._columns()}
 
@@ -395,20 +409,44 @@ class Simulation(ABC):
         output.write_csv(path, "Simulation.to_csv", header, [((), table)], len(table), progress)
 
     def to_pandas(self) -> Any:
-        """Return a pandas.DataFrame of `columns` with the time as its index. Needs pandas."""
+        """Return a pandas.DataFrame of `columns` with the time as its index. Needs pandas.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> zv.robots.two_link().simulate(0.1, 1e-2, q=[0.5, 0.0]).to_pandas().index.name
+        't'
+        """
         columns = self.columns()
         index = columns.pop("t")
         pandas = _optional("pandas", "Simulation.to_pandas")
         return pandas.DataFrame(columns, index=pandas.Index(index, name="t"))
 
     def to_xarray(self) -> Any:
-        """Return an xarray.Dataset with named dimensions, labels and units. Needs xarray."""
+        """Return an xarray.Dataset with named dimensions, labels and units. Needs xarray.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> zv.robots.two_link().simulate(0.1, 1e-2, q=[0.5, 0.0]).to_xarray()["q"].dims
+        ('t', 'joint')
+        """
         return output.dataset("Simulation.to_xarray", self, self.to_dict(), (), {})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything, the mechanism included, to a compressed .npz file; `load` reads it.
 
         The file appears when it is complete.
+
+        Examples
+        --------
+        >>> import os, tempfile, zveno as zv
+        >>> run = zv.robots.two_link().simulate(0.1, 1e-2, q=[0.5, 0.0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "run.npz")
+        ...     run.save(path)
+        ...     bool((zv.ChainSimulation.load(path).q == run.q).all())
+        True
         """
         storage.save(self, path)
 
@@ -503,6 +541,15 @@ class Simulation(ABC):
             The file is damaged or holds something else; the message names the file and the field.
         OSError
             The file cannot be opened.
+
+        Examples
+        --------
+        >>> import os, tempfile, zveno as zv
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "run.npz")
+        ...     zv.robots.two_link().simulate(0.1, 1e-2, q=[0.5, 0.0]).save(path)
+        ...     zv.Simulation.load(path).chain.n
+        2
         """
         found = storage.load(path, "Simulation.load")
         if not isinstance(found, cls):
@@ -514,7 +561,15 @@ class Simulation(ABC):
 
     @abstractmethod
     def plot(self) -> Figure:
-        """Draw the motion in one figure. Needs matplotlib (``zveno[plot]``)."""
+        """Draw the motion in one figure. Needs matplotlib (``zveno[plot]``).
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> figure = zv.robots.two_link().simulate(0.1, 1e-2, q=[0.5, 0.0]).plot()
+        >>> len(figure.axes) > 3
+        True
+        """
 
     def animate(self, path: str | os.PathLike[str], *, speed: float = 1.0) -> None:
         """Write the motion as a moving picture that any browser plays: lines between the parts of the mechanism.
@@ -614,7 +669,16 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
         return error(f"{when} {who} {text}, margin {margin:.3g}", leg=leg, leg_index=index, cause=key, margin=margin)
 
     def plot(self) -> Figure:
-        """Draw ring, strokes, forces, load on the base and energy in one figure. Needs matplotlib (``zveno[plot]``)."""
+        """Draw ring, strokes, forces, load on the base and energy in one figure. Needs matplotlib (``zveno[plot]``).
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> ring = zv.mechanisms.docking_ring("UPS")
+        >>> figure = ring.simulate(0.1, 1e-3, laws=zv.laws.SpringDamper(400.0, 80.0)).plot()
+        >>> len(figure.axes) > 3
+        True
+        """
         figure: Figure = _optional("zveno.plot.simulation", "Simulation.plot", "matplotlib").plot_simulation(self)
         return figure
 
@@ -968,6 +1032,17 @@ def as_laws(
         if law is not None and not isinstance(law, Law):
             refuse(f"{name} is {_show(law)}, expected a Law or None")
     return [law and law._resolved(place(k)) for k, law in enumerate(listed)], None
+
+
+def as_joint_laws(laws: Any, chain: Chain, expected: str) -> tuple[list[Law | None], Any]:
+    """`as_laws` for the joints of a chain, by their names too."""
+    names = chain.joint_names
+    if isinstance(laws, Mapping):
+        for name in laws:
+            if name not in names:
+                refuse(f"laws names joint {_show(name)}, expected one of {', '.join(map(repr, names))}")
+        laws = [laws.get(name) for name in names]
+    return as_laws(laws, [f"law of joint '{name}'" for name in names], partial(joint_place, chain), expected)
 
 
 def require_callable(given: Any, what: str) -> None:

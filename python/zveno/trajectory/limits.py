@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._check import Array, Fail, _show, as_array, refuse_masked
+from .._check import Array, Fail, _show, as_array, as_raw
 from .._rotation import shape_of
 
 if TYPE_CHECKING:
@@ -101,17 +101,8 @@ def as_bounds(value: object, fail: Fail, what: str, n: int, *, around_zero: bool
 
 def _numbers(value: object, fail: Fail, what: str, n: int, shapes: tuple[tuple[int, ...], ...]) -> Array:
     """Numbers of one of the shapes; infinite ones are no limit."""
-    try:
-        fail(what)
-    except Exception as error:  # whose text begins with who is asked
-        refuse_masked(value, str(error))
     expected = " or ".join(map(str, shapes))
-    try:
-        raw = np.asarray(value)
-    except Exception as error:  # ragged lists, hostile __array__
-        fail(f"{what} is {_show(value)}, expected numbers of shape {expected} ({error})")
-    if raw.dtype.kind not in "iuf":
-        fail(f"{what} is {_show(value)}, expected numbers of shape {expected}")
+    raw = as_raw(value, fail, what, lambda: f" of shape {expected}")
     if raw.shape not in shapes:
         fail(f"{what} has shape {raw.shape}, expected {expected} for {n} joints")
     numbers = raw.astype(np.float64)

@@ -118,6 +118,13 @@ class JointPath:
         -------
         state : PathState
             ``q``, ``dq``, ``ddq`` and ``dddq``, (..., n).
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> way = zv.trajectory.path([[0.0, 0.0], [1.0, 0.5], [1.5, 2.0]])
+        >>> way.at(way.end).q
+        array([1.5, 2. ])
         """
         fail = failing("JointPath.at")
         given = as_places(s, fail, "s")
@@ -133,6 +140,12 @@ class JointPath:
         ----------
         arm : Chain
             Its `lower` and `upper` count.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> arm = zv.robots.puma560()
+        >>> zv.trajectory.path([[0.0] * 6, [0.5] * 6]).check(arm)  # inside: nothing is said
         """
         chain = as_chain(arm, "JointPath.check")
         require_joints("JointPath.check", chain, self.n, "the path")
@@ -299,14 +312,30 @@ class Trajectory:
         return chained(self._curve(s[..., 0], order), rates)
 
     def path_parameter(self, t: ArrayLike) -> Array:
-        """Place s on the path at times t (...), s; of motions along a path."""
+        """Place s on the path at times t (...), s; of motions along a path.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> way = zv.trajectory.path([[0.0, 0.0], [1.0, 0.5], [1.5, 2.0]])
+        >>> way.timed(2.0).path_parameter([0.0, 2.0]) - [way.start, way.end]
+        array([0.0000000e+00, 8.8817842e-16])
+        """
         if self._law is None:
             raise ValueError("Trajectory.path_parameter: the motion was not made along a path")
         times = as_places(t, failing("Trajectory.path_parameter"), "t")
         return self._law(np.clip(times, 0.0, self.duration))[0][..., 0]
 
     def sample(self, count: int = 200) -> tuple[Array, MotionState]:
-        """Equally spaced times (count,), ends included, and the states there."""
+        """Equally spaced times (count,), ends included, and the states there.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> t, motion = zv.trajectory.quintic([0.0], [1.0], 2.0).sample(3)
+        >>> t, motion.q[:, 0]
+        (array([0., 1., 2.]), array([0. , 0.5, 1. ]))
+        """
         times = np.linspace(0.0, self.duration, as_integer("Trajectory.sample", "count", count, 2, 10**8))
         return times, MotionState(*self._on(times, 3))
 
@@ -547,7 +576,14 @@ class Trajectory:
         )  # fmt: skip
 
     def columns(self, count: int = 200) -> dict[str, Array]:
-        """Equally spaced times and all coordinates, by names such as ``qd.elbow``; (count,) each."""
+        """Equally spaced times and all coordinates, by names such as ``qd.elbow``; (count,) each.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> zv.trajectory.quintic([0.0], [1.0], 2.0).columns(3)["t"]
+        array([0., 1., 2.])
+        """
         times, state = self.sample(count)
         table = {"t": times}
         for quantity, values in state._asdict().items():
@@ -601,7 +637,14 @@ class Trajectory:
         write_csv(path, who, header, [((), table + 0.0)], len(table), False)
 
     def plot(self, count: int = 400) -> Figure:
-        """Draw coordinates, rates, accelerations and jerks over time. Needs matplotlib (``zveno[plot]``)."""
+        """Draw coordinates, rates, accelerations and jerks over time. Needs matplotlib (``zveno[plot]``).
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> len(zv.trajectory.quintic([0.0], [1.0], 2.0).plot().axes)
+        4
+        """
         plots = optional("zveno.plot.trajectory", "Trajectory.plot", "matplotlib")
         figure: Figure = plots.plot_trajectory(self, as_integer("Trajectory.plot", "count", count, 2, 10**6))
         return figure

@@ -1,4 +1,4 @@
-// Frames of all bodies in base axes, Jacobians and their rates, energies. docs/chains.md (2.1)-(2.7), (9.2)-(10.3).
+// Frames of all bodies in base axes, Jacobians and their rates, energies. docs/chains.md (2.1)-(2.7), (9.2)-(10.4).
 #pragma once
 
 #include <zveno/kernel/chain/joint.hpp>

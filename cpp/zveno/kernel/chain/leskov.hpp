@@ -104,7 +104,7 @@ void for_central_columns(const ModelView<P>& model, const JointPosition<T>& at, 
   }
 }
 
-// (9.3)
+// (3.6)
 template <bool kLinkAxes, class T, class P>
 void leskov(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
@@ -130,7 +130,7 @@ void leskov(const ModelView<P>& model, const JointPosition<T>& at, T* M, Scratch
   mirror_lower(M, n);
 }
 
-// (9.1) with gravity, the motion of the base and loads; external: wrench on each body about its origin in the axes of the
+// (3.7) with gravity, the motion of the base and loads; external: wrench on each body about its origin in the axes of the
 // sums, or null
 template <bool kLinkAxes, class T, class P>
 void leskov_bias(const ModelView<P>& model, const JointPosition<T>& at, const T* qd, const BaseMotion<T>& base,
