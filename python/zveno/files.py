@@ -258,6 +258,10 @@ def _from_json(path: str, raw: bytes, strict: Any) -> Model:
     if not isinstance(kind, str) or kind not in _KINDS:
         if kind in _SIMULATIONS:
             raise fail("is the description of a simulation, expected the .npz file that holds it")
+        if kind == "zveno.rig":
+            raise fail("is a file of save_rig, expected a model; `zveno.Stepper.open` reads it")
+        if kind is None and "chaser" in data:
+            raise fail("is a scenario of a docking, expected a model; `zveno.docking.Scenario.load` reads it")
         hint = did_you_mean(kind, _KINDS)
         raise fail(f"format is {_show(kind)}, expected {' or '.join(map(repr, _KINDS))}{hint}")
     try:

@@ -211,6 +211,8 @@ BROKEN = {
     "no format": ("{}", r"format is None, expected 'zveno\.chain' or 'zveno\.hexapod'"),
     "other format": ('{"format": "zveno.chian"}', r"format is 'zveno\.chian', .*did you mean 'zveno\.chain'"),
     "format of another type": ('{"format": [1]}', r"format is \[1\]"),
+    "rig": ('{"format": "zveno.rig"}', r"is a file of save_rig, expected a model; `zveno\.Stepper\.open` reads it"),
+    "scenario": ('{"chaser": {}}', r"is a scenario of a docking, expected a model; `zveno\.docking\.Scenario\.load`"),
     "simulation": ('{"format": "zveno.simulation"}', r"expected the \.npz file"),
     "newer": (edited(ARM, version=2), "version is 2, expected 1: a newer zveno has written it"),
     "newer ring": (edited(RING, version=7), "version is 7, expected 1: a newer zveno has written it"),

@@ -282,7 +282,27 @@ def test_info_of_a_closed_mechanism_shows_constraints_and_the_open_chain(run, tm
     for row in data["constraints"]:
         assert row["kind"] in shown
     refused = run("export", "model.json", "-f", "bias", "-o", "code")
+    assert refused.exit_code == 2 and "--function is 'bias', expected one of residual" in refused.stderr
+
+
+def test_commands_take_closed_mechanisms_and_scenarios(run, tmp_path):
+    zv.mechanisms.four_bar().save(tmp_path / "linkage.json")
+    made = run("export", "linkage.json", "-f", "forward_dynamics", "-f", "residual", "-o", "code")
+    assert made.exit_code == 0, made.output
+    assert {path.name for path in (tmp_path / "code").iterdir()} >= {"four_bar.c", "four_bar.h", "four_bar_test.c"}
+    zv.docking.demo().save(tmp_path / "scenario.json")
+    for model, words in (("linkage.json", "base_wrench"), ("scenario.json", "phase_command")):
+        shown = run("rig", "describe", model)
+        assert shown.exit_code == 0 and words in shown.output, shown.output
+        written = run("fmu", model, "-o", f"{model}.fmu", "--platform", "source")
+        assert written.exit_code == 0, written.output
+    refused = run("rig", "margin", "linkage.json", "--stiffness", "4e5")
+    assert refused.exit_code == 2 and "linkage.json is a linkage, expected a docking ring" in refused.stderr
+    refused = run("identify", "linkage.json", "log.csv", "-o", "report")
     assert refused.exit_code == 1 and "is a linkage, expected a chain or a hexapod" in refused.stderr
+    refused = run("dock", "linkage.json")
+    assert refused.exit_code == 2
+    assert refused.stderr == "zveno dock: linkage.json has the format 'zveno.linkage', a scenario has none\n"
 
 
 def test_info_shows_no_rounding_of_zero(run):

@@ -167,7 +167,7 @@ def report(
 
 def one_line(error: Exception) -> str:
     """What went wrong, without the name of the function that noticed it."""
-    return re.sub(r"^(campaign|Campaign\.load|report|simulate|--box): ", "", output.one_line(error))
+    return re.sub(r"^(campaign|Campaign\.load|Scenario\.load|report|simulate|--box): ", "", output.one_line(error))
 
 
 # ---- arguments

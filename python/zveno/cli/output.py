@@ -86,9 +86,9 @@ def write_json(data: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(data, indent=2, allow_nan=False) + "\n")
 
 
-def load(command: str, model: str, *, snap: float = SNAP) -> tuple[Chain | Hexapod, list[str]]:
+def load(command: str, model: str) -> tuple[Chain | Hexapod, list[str]]:
     """The chain or hexapod of a file, or a built-in one, and the warnings about it."""
-    found, messages = load_any(command, model, snap=snap)
+    found, messages = load_any(command, model)
     if isinstance(found, Linkage):
         fail(f"{command}: {model} is a linkage, expected a chain or a hexapod", 1)
     return found, messages
