@@ -135,6 +135,14 @@ def test_docstrings_cite_works_by_author():
         assert not re.findall(r"\(00[0-4]\)", path.read_text(encoding="utf-8")), path.name
 
 
+def test_pages_list_every_error_and_every_format():
+    errors, formats = (ROOT / "docs" / name for name in ("howto/errors.md", "reference/formats.md"))
+    for name in zv.errors.__all__[1:]:  # but the base of all
+        assert f"`{name}`" in errors.read_text(encoding="utf-8"), name
+    for name in ("chain", "hexapod", "linkage", "simulation", "simulation_batch", "rig"):
+        assert f"zveno.{name}" in formats.read_text(encoding="utf-8"), name
+
+
 def test_install_page_lists_the_extras():
     page = (ROOT / "docs/start/install.md").read_text(encoding="utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
