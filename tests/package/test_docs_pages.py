@@ -9,6 +9,7 @@ from pathlib import Path
 
 import matplotlib
 import pytest
+import zveno as zv
 from matplotlib import pyplot as plt
 from sybil import Document, Example, Region
 from sybil.parsers.markdown.lexers import FencedCodeBlockLexer
