@@ -282,7 +282,7 @@ def test_info_of_a_closed_mechanism_shows_constraints_and_the_open_chain(run, tm
     for row in data["constraints"]:
         assert row["kind"] in shown
     refused = run("export", "model.json", "-f", "bias", "-o", "code")
-    assert refused.exit_code == 2 and "--function is 'bias', expected one of residual" in refused.stderr
+    assert refused.exit_code == 2 and "--function is 'bias'; did you mean 'constraint_bias'?" in refused.stderr
 
 
 def test_commands_take_closed_mechanisms_and_scenarios(run, tmp_path):
@@ -303,6 +303,32 @@ def test_commands_take_closed_mechanisms_and_scenarios(run, tmp_path):
     refused = run("dock", "linkage.json")
     assert refused.exit_code == 2
     assert refused.stderr == "zveno dock: linkage.json has the format 'zveno.linkage', a scenario has none\n"
+
+
+@pytest.mark.parametrize("command", [("margin", "--mass", 1, "--stiffness", 1), ("measure", "two_link")])
+def test_figures_of_rigs_are_refused_before_the_work(run, tmp_path, command, monkeypatch):
+    refused = run("rig", *command, "--plot", "map.txt")
+    assert refused.exit_code == 2
+    assert refused.stderr == (
+        f"zveno rig {command[0]}: --plot is 'map.txt', expected a name ending in .jpeg, .jpg, .pdf, .png, .svg\n"
+    )
+    monkeypatch.setattr("zveno.cli.output.find_spec", lambda name: None)
+    refused = run("rig", *command, "--plot", "map.png")
+    assert refused.exit_code == 2 and 'pip install "zveno[plot]"' in refused.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_wrong_words_are_answered_once(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "log.csv").write_text("t,q1,q2,tau1,tau2\n" + "".join(f"{k}e-3,0,0,0,0\n" for k in range(9)))
+    for arguments, message in (
+        (("export", "two_link", "-f", "biass", "-o", "a"), "export: --function is 'biass'; did you mean 'bias'?"),
+        (("export", "two_link", "-f", "step", "-f", "bias", "-o", "a"), "export: --function step stands with others"),
+        (("export", "two_link", "-o", "file"), "export: cannot write 'file': not a directory"),
+        (("identify", "two_link", "log.csv", "-o", "b", "--friction", "dry"), "identify: friction has 'dry', expected"),
+    ):
+        refused = run(*arguments)
+        assert refused.exit_code in (1, 2) and refused.stderr.startswith(f"zveno {message}"), refused.stderr
 
 
 def test_info_shows_no_rounding_of_zero(run):

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import Chain, Error, Hexapod, Linkage, Section, _core
+from .._check import did_you_mean
 from ..codegen.export import compile_command, prepare
 from ..deploy.step import export_step
 from .output import MODEL_HELP, SNAP, complain, complete_model, fail, load_any, new_console, new_table, one_line, show
@@ -123,7 +124,8 @@ def export(
     except FileExistsError as error:
         fail(f"export: {error.filename} exists; give another directory with -o, or --force", 1)
     except OSError as error:
-        fail(f"export: cannot write {str(error.filename or out)!r}: {error.strerror or error}", 1)
+        why = (error.strerror or str(error)).removeprefix("export: ")
+        fail(f"export: cannot write {str(error.filename or out)!r}: {why}", 1)
     except ArithmeticError as error:
         fail(f"export: {one_line(error)}", 1)
     except (Error, ValueError, TypeError) as error:
@@ -188,8 +190,11 @@ def _shared(mechanism: Chain | Hexapod | Linkage, functions: list[str], given: d
     """Of the options each function's own: those that no function takes are refused."""
     rows = _rows(_kind(mechanism))
     for function in functions:
+        if function == "step":
+            raise ValueError("--function step stands with others, expected it alone: it is a library of its own")
         if function not in rows:
-            raise ValueError(f"--function is {function!r}, expected one of {', '.join(rows)}")
+            hint, expected = did_you_mean(function, rows), f", expected one of {', '.join(rows)}"
+            raise ValueError(f"--function is {function!r}{hint or expected}")
     takes = {name: {slot["name"] for slot in row["parameters"]} for name, row in rows.items()}
     general = {"level"} | ({"parameters"} if isinstance(mechanism, Chain) else set())
     chosen = {key: value for key, value in given.items() if value is not None}
