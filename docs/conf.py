@@ -40,6 +40,7 @@ templates_path = ["_templates"]
 default_role = "py:obj"
 highlight_language = "none"
 nitpicky = False
+smartquotes_action = "qe"  # two hyphens are the beginning of an option, never a dash
 suppress_warnings = ["config.cache"]
 
 myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
@@ -299,7 +300,10 @@ def write_commands(app: Any, config: Any) -> None:
     for name, group in commands[:]:
         commands += [(f"{name} {inner}", command) for inner, command in getattr(group, "commands", {}).items()]
     for name, command in sorted(commands):
-        text += [f"## zveno {name}", "", inspect.cleandoc(command.help or ""), ""]
+        if command.hidden:
+            continue
+        help = re.sub(r"(?m)^zveno .*$", r"`\g<0>`", inspect.cleandoc(command.help or ""))
+        text += [f"## zveno {name}", "", help, ""]
         rows = []
         for parameter in command.params:
             default = parameter.default if isinstance(parameter.default, str | int | float) else None

@@ -125,7 +125,10 @@ else:
             from ._check import did_you_mean
             from .model.other_names import of_module
 
-            hint = of_module(name, (Chain, Hexapod)) or did_you_mean(name, __all__)
+            rooms = (robots, mechanisms, laws, constraints, orientation, inertial, sections)
+            home = next((room for room in rooms if name in room.__all__), None)
+            hint = f": it is `{home.__name__}.{name}`" if home else ""
+            hint = hint or of_module(name, (Chain, Hexapod)) or did_you_mean(name, __all__)
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name)
         globals()[name] = found
         return found

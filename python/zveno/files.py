@@ -73,6 +73,7 @@ Model = Chain | Hexapod | Linkage
 
 _RINGS: Final = tuple(f"docking_ring:{kind}" for kind in STANDARD)
 BUILT_IN: Final = (*robots.__all__, *_RINGS)
+_CHANGES: Final = ("friction", "gravity", "name")  # options that make another model
 _OPTIONS: Final = ("friction", "gravity", "name", "snap", "strict")
 _KINDS: Final[dict[str, type[Model]]] = {kind._format: kind for kind in (Chain, Hexapod, Linkage)}
 _SIMULATIONS: Final = ("zveno.simulation", "zveno.simulation_batch")
@@ -90,8 +91,8 @@ def load(path: str | os.PathLike[str], **urdf_options: Any) -> Any:
     path : path
         URDF; JSON of ``chain.save``, ``hexapod.save`` or ``linkage.save``; .npz of ``simulation.save``.
     **urdf_options
-        ``gravity``, ``name``, ``friction``, ``snap``, ``strict`` of `Chain.from_urdf`, for URDF only; ``strict`` for
-        chains in JSON too.
+        ``gravity``, ``name``, ``friction``, ``snap``, ``strict`` of `Chain.from_urdf`. The first three are refused for
+        other files, which hold them; ``strict`` is for chains in JSON too.
 
     Returns
     -------
@@ -119,6 +120,8 @@ def load(path: str | os.PathLike[str], **urdf_options: Any) -> Any:
     text = as_path("load", path)
     data = _read("load", text)
     start = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    if data.startswith(b"PK") or start == b"{":
+        _only_of_urdf("load", urdf_options, _name(text))
     if data.startswith(b"PK"):
         return storage.load(text, "Simulation.load")
     if start == b"{":
@@ -137,11 +140,11 @@ def open_model(text: str | os.PathLike[str], **urdf_options: Any) -> Model:
         A built-in name, `BUILT_IN`: ``puma560``, ``docking_ring:UPS`` (``docking_ring`` alone is that one), ...; or the
         path of a file as in `load`. A file of that name comes first.
     **urdf_options
-        As in `load`; checked for every model, used for files.
+        As in `load`; checked for every model.
 
     Returns
     -------
-    model : Chain or Hexapod
+    model : Chain, Hexapod or Linkage
 
     Examples
     --------
@@ -162,6 +165,8 @@ def open_model(text: str | os.PathLike[str], **urdf_options: Any) -> Model:
         if isinstance(model, Simulation | SimulationBatch):
             raise ModelError(f"open_model: {_name(word)}: holds a simulation, expected a model; `zveno.load` reads it")
         return model
+    if word in BUILT_IN or word == "docking_ring":
+        _only_of_urdf("open_model", urdf_options, word)
     if word in robots.__all__:
         chain: Chain = getattr(robots, word)()
         return chain
@@ -182,6 +187,13 @@ def _check_options(function: str, options: dict[str, Any]) -> None:
             raise TypeError(f"{function}: unknown option {_show(key)}{hint}; expected some of {', '.join(_OPTIONS)}")
     if "snap" in options:
         check_snap(function, options["snap"])
+
+
+def _only_of_urdf(function: str, options: dict[str, Any], model: str) -> None:
+    """Refuse what would be passed over, and leave other numbers than were asked for."""
+    for key in _CHANGES:
+        if key in options:
+            raise TypeError(f"{function}: {key} is given, which only URDF takes; {model} has its own")
 
 
 def _name(path: str) -> str:
@@ -246,6 +258,10 @@ def _from_json(path: str, raw: bytes, strict: Any) -> Model:
     if not isinstance(kind, str) or kind not in _KINDS:
         if kind in _SIMULATIONS:
             raise fail("is the description of a simulation, expected the .npz file that holds it")
+        if kind == "zveno.rig":
+            raise fail("is a file of save_rig, expected a model; `zveno.Stepper.open` reads it")
+        if kind is None and "chaser" in data:
+            raise fail("is a scenario of a docking, expected a model; `zveno.docking.Scenario.load` reads it")
         hint = did_you_mean(kind, _KINDS)
         raise fail(f"format is {_show(kind)}, expected {' or '.join(map(repr, _KINDS))}{hint}")
     try:

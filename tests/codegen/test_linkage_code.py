@@ -123,6 +123,14 @@ def test_the_c_code_gives_the_numbers_of_the_kernel(tmp_path):
         np.testing.assert_allclose(out, linkage.forward_dynamics(q, qd, tau).qdd, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("function", ["residual", "constraint_velocity", "constraint_jacobian", "constraint_bias"])
+def test_rows_of_constraints_are_exported(function, tmp_path):
+    for name in ("slider_crank", "rssr"):
+        linkage = getattr(known, name)()
+        source, *_ = linkage.trace(function).save(tmp_path / name)  # its numbers are compared with the kernels'
+        assert f"void {linkage.name}_{function}(" in source.read_text()
+
+
 def test_a_reference_is_of_closed_states():
     linkage = known.four_bar()
     inputs, outputs = linkage.trace("forward_dynamics", outputs=["qdd"]).reference(6)

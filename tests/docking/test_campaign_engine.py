@@ -254,6 +254,7 @@ def test_exit_codes_say_what_became_of_it(tmp_path):
         (("--demo", "--dt", "0.05"), "too large for the"),
         (("--demo", "--legs", "XYZ"), "XYZ"),
         (("--demo", "--plot", tmp_path / "x.doc"), "expected a name ending in"),
+        (("--demo", "--animate", tmp_path / "x.doc"), "expected a name ending in .html or .svg"),
         (("campaign",), "give a scenario, or --demo"),
         (("campaign", "--demo", "-n", 0), "n is 0"),
         (("campaign", "--demo", "--part", "3"), "expected k/m"),

@@ -194,7 +194,7 @@ def edited(model, *place, **changes):
     return json.dumps(data)
 
 
-ARM, RING = zv.robots.scara(), RINGS["UPS"]
+ARM, RING, LINKAGE = zv.robots.scara(), RINGS["UPS"], zv.mechanisms.four_bar()
 WHOLE = json.dumps(ARM.to_dict())
 BROKEN = {
     "truncated": (WHOLE[:-1], r"is not JSON \(.*\): the file is cut short"),
@@ -211,9 +211,13 @@ BROKEN = {
     "no format": ("{}", r"format is None, expected 'zveno\.chain' or 'zveno\.hexapod'"),
     "other format": ('{"format": "zveno.chian"}', r"format is 'zveno\.chian', .*did you mean 'zveno\.chain'"),
     "format of another type": ('{"format": [1]}', r"format is \[1\]"),
+    "rig": ('{"format": "zveno.rig"}', r"is a file of save_rig, expected a model; `zveno\.Stepper\.open` reads it"),
+    "scenario": ('{"chaser": {}}', r"is a scenario of a docking, expected a model; `zveno\.docking\.Scenario\.load`"),
     "simulation": ('{"format": "zveno.simulation"}', r"expected the \.npz file"),
     "newer": (edited(ARM, version=2), "version is 2, expected 1: a newer zveno has written it"),
     "newer ring": (edited(RING, version=7), "version is 7, expected 1: a newer zveno has written it"),
+    "newer linkage": (edited(LINKAGE, version=2), "version is 2, expected 1: a newer zveno has written it"),
+    "version of another type": (edited(LINKAGE, version=True), "version is True, expected 1"),
     "twice": ('{"format": "zveno.chain", "format": "zveno.hexapod"}', "the key 'format' stands twice"),
     "nan": (edited(ARM, "links", 1, mass=float("nan")), "link 'link2': mass is nan, expected a finite number"),
     "nan in an array": (edited(ARM, "links", 0, com=[0, float("nan"), 0]), "link 'link1': com is .*nan"),
@@ -337,6 +341,19 @@ def test_options_are_checked_for_every_model():
         with pytest.raises(TypeError, match=r"unknown option 'srtict'; did you mean 'strict'\?"):
             files.open_model(name, srtict=True)
     assert files.open_model(DATA / "arm.urdf", snap=1e-5, friction=True).friction.any()
+
+
+@pytest.mark.parametrize("option", [{"gravity": (0, 0, -1.62)}, {"name": "moon"}, {"friction": True}])
+def test_options_of_urdf_are_not_passed_over_for_other_models(tmp_path, option):
+    zv.robots.scara().save(tmp_path / "arm.json")
+    zv.robots.scara().simulate(0.01, 1e-3).save(tmp_path / "run.npz")
+    for name in ("arm.json", "run.npz"):
+        with pytest.raises(TypeError, match=rf"^load: {next(iter(option))} is given, which only URDF takes; {name}"):
+            zv.load(tmp_path / name, **option)
+    for name in ("scara", "docking_ring", "docking_ring:RUS"):
+        with pytest.raises(TypeError, match=f"^open_model: {next(iter(option))} is given"):
+            files.open_model(name, **option)
+    assert zv.load(tmp_path / "arm.json", snap=1e-5) == zv.robots.scara()
 
 
 def test_models_without_suspicions_load_without_a_warning(tmp_path):

@@ -78,6 +78,9 @@ def test_every_name_of_the_table_is_foreign_to_one_mechanism_and_known_to_one(na
         ("singularity", "it is a method here, `Hexapod.singularity`"),
         ("buildModelFromUrdf", "it is called `Chain.from_urdf(path)` here"),
         ("MjModel", "it is called `Linkage.from_mjcf(path)` here"),
+        ("puma560", "it is `zveno.robots.puma560`"),
+        ("SpringDamper", "it is `zveno.laws.SpringDamper`"),
+        ("four_bar", "it is `zveno.mechanisms.four_bar`"),
     ],
 )
 def test_the_package_tells_where_functions_of_other_packages_are(name, told):

@@ -178,6 +178,8 @@ def test_masked_arrays_are_refused_where_models_are_made_and_moved():
         "nominal": lambda: zv.Hexapod(ring.platform, ring.legs, nominal=masked(3)),
         "simulate: q": lambda: arm.simulate(0.01, 0.001, q=masked(2)),
         "simulate: u": lambda: ring.simulate(0.01, 0.001, u=masked(6)),
+        "simulate: breaks": lambda: ring.simulate(0.01, 0.001, breaks=masked(2)),
+        "step: tau": lambda: zv.Stepper(arm).step(tau=masked(2)),
         "SpringDamper: x": lambda: zv.laws.SpringDamper(1.0)(0.0, masked(2), 0.0),
     }
     for what, call in calls.items():

@@ -282,7 +282,53 @@ def test_info_of_a_closed_mechanism_shows_constraints_and_the_open_chain(run, tm
     for row in data["constraints"]:
         assert row["kind"] in shown
     refused = run("export", "model.json", "-f", "bias", "-o", "code")
+    assert refused.exit_code == 2 and "--function is 'bias'; did you mean 'constraint_bias'?" in refused.stderr
+
+
+def test_commands_take_closed_mechanisms_and_scenarios(run, tmp_path):
+    zv.mechanisms.four_bar().save(tmp_path / "linkage.json")
+    made = run("export", "linkage.json", "-f", "forward_dynamics", "-f", "residual", "-o", "code")
+    assert made.exit_code == 0, made.output
+    assert {path.name for path in (tmp_path / "code").iterdir()} >= {"four_bar.c", "four_bar.h", "four_bar_test.c"}
+    zv.docking.demo().save(tmp_path / "scenario.json")
+    for model, words in (("linkage.json", "base_wrench"), ("scenario.json", "phase_command")):
+        shown = run("rig", "describe", model)
+        assert shown.exit_code == 0 and words in shown.output, shown.output
+        written = run("fmu", model, "-o", f"{model}.fmu", "--platform", "source")
+        assert written.exit_code == 0, written.output
+    refused = run("rig", "margin", "linkage.json", "--stiffness", "4e5")
+    assert refused.exit_code == 2 and "linkage.json is a linkage, expected a docking ring" in refused.stderr
+    refused = run("identify", "linkage.json", "log.csv", "-o", "report")
     assert refused.exit_code == 1 and "is a linkage, expected a chain or a hexapod" in refused.stderr
+    refused = run("dock", "linkage.json")
+    assert refused.exit_code == 2
+    assert refused.stderr == "zveno dock: linkage.json has the format 'zveno.linkage', a scenario has none\n"
+
+
+@pytest.mark.parametrize("command", [("margin", "--mass", 1, "--stiffness", 1), ("measure", "two_link")])
+def test_figures_of_rigs_are_refused_before_the_work(run, tmp_path, command, monkeypatch):
+    refused = run("rig", *command, "--plot", "map.txt")
+    assert refused.exit_code == 2
+    assert refused.stderr == (
+        f"zveno rig {command[0]}: --plot is 'map.txt', expected a name ending in .jpeg, .jpg, .pdf, .png, .svg\n"
+    )
+    monkeypatch.setattr("zveno.cli.output.find_spec", lambda name: None)
+    refused = run("rig", *command, "--plot", "map.png")
+    assert refused.exit_code == 2 and 'pip install "zveno[plot]"' in refused.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_wrong_words_are_answered_once(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "log.csv").write_text("t,q1,q2,tau1,tau2\n" + "".join(f"{k}e-3,0,0,0,0\n" for k in range(9)))
+    for arguments, message in (
+        (("export", "two_link", "-f", "biass", "-o", "a"), "export: --function is 'biass'; did you mean 'bias'?"),
+        (("export", "two_link", "-f", "step", "-f", "bias", "-o", "a"), "export: --function step stands with others"),
+        (("export", "two_link", "-o", "file"), "export: cannot write 'file': not a directory"),
+        (("identify", "two_link", "log.csv", "-o", "b", "--friction", "dry"), "identify: friction has 'dry', expected"),
+    ):
+        refused = run(*arguments)
+        assert refused.exit_code in (1, 2) and refused.stderr.startswith(f"zveno {message}"), refused.stderr
 
 
 def test_info_shows_no_rounding_of_zero(run):

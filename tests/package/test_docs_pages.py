@@ -9,6 +9,7 @@ from pathlib import Path
 
 import matplotlib
 import pytest
+import zveno as zv
 from matplotlib import pyplot as plt
 from sybil import Document, Example, Region
 from sybil.parsers.markdown.lexers import FencedCodeBlockLexer
@@ -133,6 +134,14 @@ def test_docstrings_cite_works_by_author():
     files = [*(ROOT / "python").rglob("*.py"), *(ROOT / "cpp" / "zveno" / "functions").glob("*_functions.hpp")]
     for path in files:
         assert not re.findall(r"\(00[0-4]\)", path.read_text(encoding="utf-8")), path.name
+
+
+def test_pages_list_every_error_and_every_format():
+    errors, formats = (ROOT / "docs" / name for name in ("howto/errors.md", "reference/formats.md"))
+    for name in zv.errors.__all__[1:]:  # but the base of all
+        assert f"`{name}`" in errors.read_text(encoding="utf-8"), name
+    for name in ("chain", "hexapod", "linkage", "simulation", "simulation_batch", "rig"):
+        assert f"zveno.{name}" in formats.read_text(encoding="utf-8"), name
 
 
 def test_install_page_lists_the_extras():

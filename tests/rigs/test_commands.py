@@ -62,7 +62,10 @@ def test_margin_of_a_ring_is_that_of_the_table(run):
         (("margin", *ONE_AXIS, "--plot", "map.png", "--over", "mass,colour"), "over is ['mass', 'colour']"),
         (("margin", "puma560", "--stiffness", "1"), "puma560 is a chain, expected a docking ring"),
         (("margin", "--mass", "1", "--stiffness", "1", "--lead", "-1"), "--lead is -1, expected a number >= 0"),
-        (("margin", "--mass", "1", "--stiffness", "1", "--plot", "x.docx"), "Format 'docx' is not supported"),
+        (
+            ("margin", "--mass", "1", "--stiffness", "1", "--plot", "x.docx"),
+            "--plot is 'x.docx', expected a name ending in",
+        ),
         (("measure", "two_link", "--pace", "1e9"), "pace is 1e+09, expected at most 10 s"),
         (("measure", "two_link", "--deadline", "1e9"), "deadline is 1e+09, expected at most 1e+06 s"),
         (("margin", "docking_ring:UPS", "--law", "1,1"), "--stiffness is missing, that of the ring's face"),

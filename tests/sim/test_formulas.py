@@ -93,7 +93,12 @@ def test_parameters_and_steps_of_a_text():
         ("1 / 0", {}, "division by zero"),
         ("0 < x < 1", {}, "compares more than two numbers"),
         ("x > 0", {}, "expected numbers"),
-        ("min(x)", {}, "missing 1 required"),
+        ("min(x)", {}, r"calls min\(x\), expected 2 arguments"),
+        ("sin(x, v)", {}, r"calls sin\(x, v\), expected 1 argument$"),
+        ("where(x, 1, 2)", {}, "the condition is a number that is not known yet, expected a comparison"),
+        ("(x > 0) * 3", {}, "a formula holds a comparison, expected numbers"),
+        ("exp(1000) * x", {}, "exp of 1000 has no finite value"),
+        ("x y", {}, "is no formula: invalid syntax$"),
         ("x", {"t": 1.0}, "parameters has the name 't'"),
         ("-k * x", {"k": 1.0, "c": 2.0}, "parameters has 'c', which the text '-k \\* x' does not name"),
         ("k", {"k": "a"}, r"parameters\['k'\] is 'a'"),
@@ -105,6 +110,37 @@ def test_parameters_and_steps_of_a_text():
 def test_texts_that_are_no_formulas_are_refused(text, parameters, message):
     with pytest.raises((ValueError, TypeError), match=message):
         laws.Formula(text, parameters)
+
+
+@pytest.mark.parametrize("exponent", [*range(-9, 17), 31, 64])
+def test_powers_of_numbers_and_of_parameters_are_those_of_python(exponent):
+    want = 1.3**exponent
+    for text in (f"1.3 ** {exponent}", f"k ** {exponent}", f"x ** {exponent}"):
+        parameters = {"k": 1.3} if "k" in text else {}
+        assert laws.Formula(text, parameters)(0.0, 1.3, 0.0) == pytest.approx(want, rel=1e-14)
+    assert laws.Formula(lambda t, x, v: np.float64(1.3) ** exponent * x)(0.0, 1.0, 0.0) == pytest.approx(
+        want, rel=1e-14
+    )
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda t, x, v: 1.0 if v == 0 else 2.0, r"np\.where"),
+        (lambda t, x, v: np.where(x != 0, 1.0, 2.0), r"np\.where"),
+        (lambda t, x, v: (x > 0) * 5.0, r"np\.where"),
+        (lambda t, x, v: np.float64(5.0) * (x > 0), r"np\.where|a comparison"),
+        (lambda t, x, v: x // 2, "no other operators"),
+        (lambda t, x, v: x % 2, "no other operators"),
+        (lambda t, x, v: 2**x, "no other operators"),
+        (lambda t, x, v: np.array([x, v]), "expected numbers"),
+    ],
+)
+def test_functions_that_are_no_formulas_are_refused_in_words(function, message):
+    with pytest.raises(TypeError, match=message) as caught:
+        laws.Formula(function)
+    assert str(caught.value).startswith("Formula: ")
+    assert "object at 0x" not in str(caught.value) and "_Node" not in str(caught.value)
 
 
 def test_functions_that_decide_are_told_how():

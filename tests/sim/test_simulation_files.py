@@ -55,6 +55,14 @@ def test_truncated_files_are_refused(good, tmp_path):
         assert "is not a simulation file" in refused(path)
 
 
+def test_files_that_lack_a_piece_are_refused(good, tmp_path):
+    data, path = good.read_bytes(), tmp_path / "gap.npz"
+    rng = np.random.default_rng(2)
+    for at in rng.integers(0, len(data) - 100, 50).tolist():
+        path.write_bytes(data[:at] + data[at + int(rng.integers(1, 50)) :])
+        refused(path)
+
+
 def test_a_flipped_byte_is_found_or_does_not_matter(good, record, tmp_path):
     data, path = good.read_bytes(), tmp_path / "flipped.npz"
     found = 0

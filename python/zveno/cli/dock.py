@@ -6,7 +6,6 @@ import math
 import os
 import re
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
@@ -16,14 +15,13 @@ from rich.text import Text
 
 from .. import Error
 from . import output
-from .output import bullets, fail, new_console, new_table, require_file, show, write_json
+from .output import bullets, fail, new_console, new_table, require_file, require_picture, show, write_json
 
 if TYPE_CHECKING:
     from ..docking import Box, Campaign, Cases, Docking, Scenario
 
 NOT_CAPTURED: Final = 3
 INTERRUPTED: Final = 130
-PICTURES: Final = {".png", ".svg", ".pdf", ".jpg", ".jpeg"}
 EPILOG: Final = "Exit codes: 0 captured, 3 not captured, 2 bad input, 1 a failed run or a file that cannot be written."
 
 
@@ -62,11 +60,11 @@ def run(
     """Run one docking: events, peak loads, energies. The command `run` may be left out."""
     from .. import docking
 
-    require_file("dock", "--plot", plot)
+    require_picture("dock", "--plot", plot)
+    if animate and not animate.lower().endswith((".html", ".svg")):
+        fail(f"dock: --animate is {animate!r}, expected a name ending in .html or .svg", 2)
     require_file("dock", "--animate", animate)
     require_file("dock", "--save", save)
-    if plot is not None and Path(plot).suffix.lower() not in PICTURES:
-        fail(f"dock: --plot is {plot!r}, expected a name ending in {', '.join(sorted(PICTURES))}", 2)
     if (scenario is None) != demo:
         fail("dock: give a scenario, or --demo", 2)
     try:
@@ -167,7 +165,7 @@ def report(
 
 def one_line(error: Exception) -> str:
     """What went wrong, without the name of the function that noticed it."""
-    return re.sub(r"^(campaign|Campaign\.load|report|simulate|--box): ", "", output.one_line(error))
+    return re.sub(r"^(campaign|Campaign\.load|Scenario\.load|report|simulate|--box): ", "", output.one_line(error))
 
 
 # ---- arguments

@@ -11,16 +11,17 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from .. import Chain, Error, Hexapod, Section, _core
+from .. import Chain, Error, Hexapod, Linkage, Section, _core
+from .._check import did_you_mean
 from ..codegen.export import compile_command, prepare
 from ..deploy.step import export_step
-from .output import MODEL_HELP, SNAP, complain, complete_model, fail, load, new_console, new_table, one_line, show
+from .output import MODEL_HELP, SNAP, complain, complete_model, fail, load_any, new_console, new_table, one_line, show
 from .rig_options import model_of, with_options
 
 if TYPE_CHECKING:
     from ..codegen.function import TracedFunction
 
-DEFAULT: Final = {"chain": "inverse_dynamics", "hexapod": "forward_dynamics"}
+DEFAULT: Final = {"chain": "inverse_dynamics", "hexapod": "forward_dynamics", "linkage": "forward_dynamics"}
 
 
 def _functions() -> list[str]:
@@ -41,8 +42,9 @@ def export(
         typer.Option(
             "--function",
             "-f",
-            help="What to compute: a numeric method of Chain or Hexapod; repeat it for several in one library. "
-            "Default: inverse_dynamics, of rings forward_dynamics. step: a period of motion, see zveno.export_step.",
+            help="What to compute: a numeric method of Chain, Hexapod or Linkage; repeat it for several in one "
+            "library. Default: inverse_dynamics, of rings and linkages forward_dynamics. step: a period of motion, "
+            "see zveno.export_step.",
             autocompletion=lambda incomplete: [name for name in _functions() if name.startswith(incomplete)],
         ),
     ] = None,
@@ -93,7 +95,7 @@ def export(
         fail("export: --period and --substeps are of --function step alone", 2)
     if not out:
         fail("export: -o is '', expected the name of a directory ('.' is this one)", 2)
-    mechanism, warned = load("export", model, snap=snap)
+    mechanism, warned = load_any("export", model, snap=snap)
     given: dict[str, Any] = {
         "method": method,
         "link": link,
@@ -122,7 +124,8 @@ def export(
     except FileExistsError as error:
         fail(f"export: {error.filename} exists; give another directory with -o, or --force", 1)
     except OSError as error:
-        fail(f"export: cannot write {str(error.filename or out)!r}: {error.strerror or error}", 1)
+        why = (error.strerror or str(error)).removeprefix("export: ")
+        fail(f"export: cannot write {str(error.filename or out)!r}: {why}", 1)
     except ArithmeticError as error:
         fail(f"export: {one_line(error)}", 1)
     except (Error, ValueError, TypeError) as error:
@@ -179,16 +182,19 @@ def _continued(command: str) -> str:
     return " \\\n".join(f"  {line}" for line in lines)
 
 
-def _kind(mechanism: Chain | Hexapod) -> str:
-    return "chain" if isinstance(mechanism, Chain) else "hexapod"
+def _kind(mechanism: Chain | Hexapod | Linkage) -> str:
+    return "chain" if isinstance(mechanism, Chain) else "hexapod" if isinstance(mechanism, Hexapod) else "linkage"
 
 
-def _shared(mechanism: Chain | Hexapod, functions: list[str], given: dict[str, Any]) -> list[Any]:
+def _shared(mechanism: Chain | Hexapod | Linkage, functions: list[str], given: dict[str, Any]) -> list[Any]:
     """Of the options each function's own: those that no function takes are refused."""
     rows = _rows(_kind(mechanism))
     for function in functions:
+        if function == "step":
+            raise ValueError("--function step stands with others, expected it alone: it is a library of its own")
         if function not in rows:
-            raise ValueError(f"--function is {function!r}, expected one of {', '.join(rows)}")
+            hint, expected = did_you_mean(function, rows), f", expected one of {', '.join(rows)}"
+            raise ValueError(f"--function is {function!r}{hint or expected}")
     takes = {name: {slot["name"] for slot in row["parameters"]} for name, row in rows.items()}
     general = {"level"} | ({"parameters"} if isinstance(mechanism, Chain) else set())
     chosen = {key: value for key, value in given.items() if value is not None}

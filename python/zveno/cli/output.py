@@ -11,6 +11,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -24,6 +25,7 @@ from .. import Chain, Error, Hexapod, Linkage, robots
 from ..files import open_model
 from ..model.leg import STANDARD
 
+PICTURES: Final = (".jpeg", ".jpg", ".pdf", ".png", ".svg")
 FILES: Final = {".urdf", ".xml", ".json"}
 SNAP: Final = 1e-11  # as in Chain.from_urdf
 MODELS: Final = (", ".join(robots.__all__), f"docking_ring:{'|'.join(STANDARD)}")
@@ -86,9 +88,9 @@ def write_json(data: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(data, indent=2, allow_nan=False) + "\n")
 
 
-def load(command: str, model: str, *, snap: float = SNAP) -> tuple[Chain | Hexapod, list[str]]:
+def load(command: str, model: str) -> tuple[Chain | Hexapod, list[str]]:
     """The chain or hexapod of a file, or a built-in one, and the warnings about it."""
-    found, messages = load_any(command, model, snap=snap)
+    found, messages = load_any(command, model)
     if isinstance(found, Linkage):
         fail(f"{command}: {model} is a linkage, expected a chain or a hexapod", 1)
     return found, messages
@@ -131,6 +133,16 @@ def require_file(command: str, option: str, text: str | None) -> None:
         path.unlink()
 
 
+def require_picture(command: str, option: str, text: str | None) -> None:
+    """Refuse a figure that cannot be drawn or written before any work is done."""
+    if text and Path(text).suffix.lower() not in PICTURES:
+        fail(f"{command}: {option} is {text!r}, expected a name ending in {', '.join(PICTURES)}", 2)
+    if text and find_spec("matplotlib") is None:
+        fail(f'{command}: {option} needs matplotlib, install it with: pip install "zveno[plot]"', 2)
+    require_file(command, option, text)
+
+
 def one_line(error: Exception) -> str:
     """What went wrong, without the name of the function that noticed it."""
-    return re.sub(r"^(compile|trace|c_source|c_library|export|open_model|load): ", "", " ".join(str(error).split()))
+    text = " ".join(str(error).split())
+    return re.sub(r"^(compile|trace|c_source|c_library|export|identify|open_model|load): ", "", text)

@@ -22,6 +22,7 @@ from .output import (
     new_table,
     one_line,
     require_file,
+    require_picture,
     write_json,
 )
 from .rig_options import RIG_HELP, model_of, with_options
@@ -110,7 +111,7 @@ def margin(
     """
     from .. import rigs
 
-    require_file("rig margin", "--plot", plot)
+    require_picture("rig margin", "--plot", plot)
     given: dict[str, Any] = {"delay": delay, "period": period, "integrator": integrator}
     if lag is not None:
         given["lag"] = _numbers("margin", "--lag", lag, 1, 8, "times: 2e-3 or 2e-3,1e-3")
@@ -226,7 +227,7 @@ def measure(
     from .. import rigs
 
     require_file("rig measure", "--out", out)
-    require_file("rig measure", "--plot", plot)
+    require_picture("rig measure", "--plot", plot)
     mechanism, options = _mechanism("measure", model, law, period=period, substeps=substeps)
     runs = []
     try:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import Chain, Error, Hexapod
+import numpy as np
+
+from .. import Chain, Error, Hexapod, Linkage
 from ..deploy.description import FORMAT, RigOptions, read_rig
-from .output import SNAP, fail, load, one_line
+from .output import SNAP, fail, load_any, one_line
 
 if TYPE_CHECKING:
-    from .. import Linkage
     from ..docking import Scenario
 
-RIG_HELP = "Or a scenario of a docking, .toml, or a file of save_rig."
+RIG_HELP = "Or a scenario of a docking, .toml or .json, or a file of save_rig."
 
 
 def model_of(
@@ -22,7 +24,11 @@ def model_of(
 ) -> tuple[Chain | Hexapod | Linkage | Scenario, RigOptions, list[str]]:
     """A mechanism, what a file of `save_rig` says besides, and warnings about it."""
     path = Path(model)
-    if path.suffix == ".toml":
+    data: Any = None
+    if path.suffix == ".json" and path.is_file():
+        with suppress(OSError, ValueError, RecursionError):  # `load_any` says what is wrong with it
+            data = json.loads(path.read_text(encoding="utf-8"))
+    if path.suffix == ".toml" or (isinstance(data, dict) and "format" not in data and "chaser" in data):
         from ..docking import Scenario
 
         try:
@@ -31,19 +37,21 @@ def model_of(
             fail(f"{command}: cannot read {model!r}: {error.strerror or one_line(error)}", 1)
         except (Error, ValueError, TypeError) as error:
             fail(f"{command}: {model}: {one_line(error)}", 1)
-    if path.suffix == ".json" and path.is_file():
+    if isinstance(data, dict) and data.get("format") == FORMAT:
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            data = None  # `load` says what is wrong with it
-        if isinstance(data, dict) and data.get("format") == FORMAT:
-            try:
-                description = read_rig(data)
-            except (Error, ValueError, TypeError, ArithmeticError) as error:
-                fail(f"{command}: {model}: {one_line(error)}", 1)
-            return description.model, description.options(), []
-    mechanism, warned = load(command, model, snap=snap)
-    return mechanism, {}, warned
+            description = read_rig(data)
+        except (Error, ValueError, TypeError, ArithmeticError) as error:
+            fail(f"{command}: {model}: {one_line(error)}", 1)
+        return description.model, description.options(), []
+    mechanism, warned = load_any(command, model, snap=snap)
+    if not isinstance(mechanism, Linkage):
+        return mechanism, {}, warned
+    try:
+        q = mechanism.close(np.zeros(mechanism.n))
+    except (Error, ValueError) as error:
+        fail(f"{command}: {model}: no closed state to start from: {one_line(error)}; save_rig(q=...) gives one", 1)
+    note = f"{model}: starts from the closed state found from zero coordinates; save_rig(q=...) gives another"
+    return mechanism, {"q": q}, [*warned, note]
 
 
 def with_options(options: RigOptions, **given: Any) -> dict[str, Any]:

@@ -333,9 +333,10 @@ class _LinkageKind:
     @staticmethod
     def reference(traced: TracedFunction, rng: np.random.Generator, count: int) -> tuple[list[Array], list[Any]]:
         model = traced.model
-        q = _random_closed(model, rng, count)
+        gaps = traced.function in ("residual", "constraint_velocity")  # of closed states nothing but rounding
+        q = rng.uniform(-1.0, 1.0, (count, model.n)) if gaps else _random_closed(model, rng, count)
         values = {x.name: rng.uniform(-1.0, 1.0, (count, *x.shape)) for x in traced.graph.inputs} | {"q": q}
-        if "qd" in values and traced.function != "project_velocity":
+        if "qd" in values and not gaps and traced.function != "project_velocity":
             values["qd"] = model.project_velocity(q, values["qd"])
         outputs = traced.options["outputs"]
         chosen = {} if outputs is None else {"outputs": outputs}

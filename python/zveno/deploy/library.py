@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import _show, as_path
+from .._check import _show, as_path, refuse_masked
 from ..errors import Error, ModelError, SingularityError, UnreachableError
 from ..model import Chain, Hexapod, Linkage
 from .description import RigOptions, describe
@@ -131,6 +131,7 @@ def _numbers(function: str, name: str, value: ArrayLike) -> Array:
     """A contiguous array."""
     if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim:  # of every step
         return np.ascontiguousarray(value)
+    refuse_masked(value, f"{function}: {name}")
     try:
         array = np.asarray(value)
         if array.dtype.kind in "biuf" or (array.dtype.kind == "O" and all(x is not None for x in array.flat)):

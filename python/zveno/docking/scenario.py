@@ -870,7 +870,13 @@ class Scenario(Plain):
         ...     docking.Scenario.load(path).chaser.ring.legs[0].type
         'RSU'
         """
-        return cls.from_dict(read_data("Scenario.load", path))
+        data = read_data("Scenario.load", path)
+        if "format" in data:  # of chains, hexapods, ...
+            raise ModelError(f"Scenario.load: {path} has the format {_show(data['format'])}, a scenario has none")
+        try:
+            return cls.from_dict(data)
+        except ModelError as error:
+            raise ModelError(f"Scenario.load: {path}: {error}", error.link) from None
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a TOML file, or a JSON file if its name ends in .json.

@@ -23,7 +23,7 @@ from .chain import GRAVITY, Chain
 from .constraint import CARRIES, Constraint, Target, coupling_of
 from .given import Given
 from .loop_files import read_loops
-from .mechanism import write_json
+from .mechanism import require_format, write_json
 
 __all__ = ["CutJoint", "Linkage", "LinkageEfforts", "Mobility", "SingularConfiguration"]
 
@@ -139,7 +139,6 @@ class Linkage(Value, _core.Linkage):
     """
 
     _format: ClassVar[str] = "zveno.linkage"
-    _version: ClassVar[int] = 1
 
     simulate = simulate_linkage
     linearise = linearise_linkage
@@ -382,7 +381,7 @@ class Linkage(Value, _core.Linkage):
         """
         return {
             "format": self._format,
-            "version": self._version,
+            "version": 1,
             "chain": self._chain.to_dict(),
             "constraints": [x.to_dict() for x in self._constraints],
             "length": self._given_length,
@@ -400,10 +399,8 @@ class Linkage(Value, _core.Linkage):
         True
         """
         keys = ("format", "version", "chain", "constraints", "length")
+        require_format("Linkage.from_dict", data, cls._format)
         require_keys("Linkage.from_dict", data, keys, keys[:-1])
-        for key, expected in (("format", cls._format), ("version", cls._version)):
-            if data[key] != expected:
-                raise ModelError(f"Linkage.from_dict: {key} is {_show(data[key])}, expected {expected!r}")
         listed = as_list(data["constraints"])
         if listed is None:
             raise ModelError(f"Linkage.from_dict: constraints is {_show(data['constraints'])}, expected a list")

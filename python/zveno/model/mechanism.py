@@ -23,6 +23,19 @@ __all__ = ["Mechanism"]
 _VERSION: Final = 1  # of dictionaries
 
 
+def require_format(what: str, data: object, expected: str) -> None:
+    """Refuse what is no dictionary of `to_dict` of this format and version."""
+    if not isinstance(data, Mapping):
+        raise ModelError(f"{what}: got {_show(data)}, expected a dictionary")
+    kind, version = data.get("format"), data.get("version")
+    if not isinstance(kind, str) or kind != expected:
+        raise ModelError(f"{what}: format is {_show(kind)}, expected '{expected}'")
+    number = version if isinstance(version, int | float) and not isinstance(version, bool) else 0
+    if number != _VERSION:
+        newer = ": a newer zveno has written it" if number > _VERSION else ""
+        raise ModelError(f"{what}: version is {_show(version)}, expected {_VERSION}{newer}")
+
+
 class Mechanism(Value):
     """Base of the models whose numbers are worked out by a C++ base class. Immutable; may be shared by threads."""
 
@@ -113,15 +126,7 @@ class Mechanism(Value):
     def _read(cls, data: Mapping[str, Any]) -> Self:
         """The model of `to_dict`."""
         what = f"{cls._kind.__name__}.from_dict"
-        if not isinstance(data, Mapping):
-            raise ModelError(f"{what}: got {_show(data)}, expected a dictionary")
-        kind, version = data.get("format"), data.get("version")
-        if not isinstance(kind, str) or kind != cls._format:
-            raise ModelError(f"{what}: format is {_show(kind)}, expected '{cls._format}'")
-        number = version if isinstance(version, int | float) and not isinstance(version, bool) else 0
-        if number != _VERSION:
-            newer = ": a newer zveno has written it" if number > _VERSION else ""
-            raise ModelError(f"{what}: version is {_show(version)}, expected {_VERSION}{newer}")
+        require_format(what, data, cls._format)
         require_keys(what, data, ("format", "version", *cls._fields, *cls._extra), cls._fields)
         values = {key: data[key] for key in (*cls._fields, *cls._extra) if key in data}
         if not isinstance(values[cls._many], list | tuple):

@@ -33,6 +33,10 @@ def _refuse(*_: object) -> NoReturn:
     )
 
 
+def _no_operator(*_: object) -> NoReturn:
+    raise TypeError("formulas have + - * / and ** by a whole number or 0.5, no other operators")
+
+
 class _Node:
     """A number of a formula that is not known yet."""
 
@@ -97,7 +101,12 @@ class _Node:
     def __array_function__(self, function: Any, types: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         return _call(function, args, kwargs)
 
-    __bool__ = __float__ = __int__ = __index__ = __rpow__ = __round__ = _refuse
+    def __repr__(self) -> str:
+        return "a number that is not known yet"
+
+    __bool__ = __float__ = __int__ = __index__ = __round__ = __eq__ = __ne__ = _refuse
+    __rpow__ = __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __divmod__ = __rdivmod__ = _no_operator
+    __hash__ = object.__hash__
 
 
 class _Test:
@@ -114,7 +123,11 @@ class _Test:
     def __array_function__(self, function: Any, types: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         return _call(function, args, kwargs)
 
-    __bool__ = __and__ = __or__ = __invert__ = _refuse
+    def __repr__(self) -> str:
+        return "a comparison"
+
+    __bool__ = __float__ = __and__ = __or__ = __invert__ = __abs__ = __neg__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = _refuse
 
 
 def _unknown(name: str) -> NoReturn:
@@ -153,7 +166,16 @@ def _clip(x: Any, low: Any, high: Any) -> Any:
 
 def _one(op: str) -> Callable[[Any], Any]:
     known: Callable[[float], float] = abs if op == "abs" else getattr(math, op)
-    return lambda x: x.of.apply(op, x) if isinstance(x, _Node) else known(x)
+
+    def of(x: Any) -> Any:
+        if isinstance(x, _Node):
+            return x.of.apply(op, x)
+        try:
+            return known(x)
+        except (ArithmeticError, ValueError):
+            raise ValueError(f"{op} of {x:g} has no finite value") from None
+
+    return of
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
@@ -163,6 +185,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "clip": _clip,
     "where": _where,
 }
+
+_ARGUMENTS: Final = {"min": 2, "max": 2, "clip": 3, "where": 3}  # one of the others
 
 _UFUNCS: Final[dict[Any, Callable[..., Any]]] = {
     np.add: lambda of, a, b: of.apply("add", a, b),
@@ -220,12 +244,13 @@ class Tracer:
             raise TypeError(f"the exponent is {shown}, expected a whole number up to 64, or 0.5")
         if n == 0.5:
             return self.apply("sqrt", x)
-        left, base, product = abs(int(n)), x, 1.0
+        left, base, product = abs(int(n)), x, None
         while left:
             if left & 1:
-                product = base if isinstance(product, float) else self.apply("mul", product, base)
+                product = base if product is None else self.apply("mul", product, base)
             left >>= 1
             base = self.apply("mul", base, base) if left else base
+        product = 1.0 if product is None else product
         return self.apply("div", 1.0, product) if n < 0 else product
 
 
@@ -248,7 +273,8 @@ def read(text: str, parameters: Mapping[str, float]) -> Any:
     try:
         body = ast.parse(text.strip()).body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise ValueError(f"is no formula: {error}") from None
+        why = error.msg if isinstance(error, SyntaxError) else error
+        raise ValueError(f"is no formula: {why}") from None
     names: dict[str, Any] = {"pi": math.pi, **parameters, **Tracer().inputs}
     reader = _Reader(names)
     for statement in body[:-1]:
@@ -316,6 +342,9 @@ class _Reader(ast.NodeVisitor):
         if not isinstance(node.func, ast.Name) or node.func.id not in FUNCTIONS or node.keywords:
             _unknown(ast.unparse(node.func))
         args = [self.visit(x) for x in node.args]
+        count = _ARGUMENTS.get(node.func.id, 1)
+        if len(args) != count:
+            raise ValueError(f"calls {ast.unparse(node)}, expected {count} argument{'s' * (count > 1)}")
         try:
             return FUNCTIONS[node.func.id](*args)
         except TypeError as error:

@@ -766,7 +766,11 @@ class Formula(Law):
         if not isinstance(self.text, str):
             if not callable(self.text) or isinstance(self.text, Law):
                 fail(f"text is {_show(self.text)}, expected a text or a function f(t, x, v)")
-            object.__setattr__(self, "text", _formula.write(self.text))
+            try:
+                text = _formula.write(self.text)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"Formula: {error}") from error
+            object.__setattr__(self, "text", text)
         self._program()
         words = set(re.findall(r"[^\W\d]\w*", str(self.text)))
         for name in numbers:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, TypeAl
 import numpy as np
 
 from .. import _core
-from .._check import _show, as_array, as_choice, as_integer, as_list, as_number, levels_outside
+from .._check import _show, as_array, as_choice, as_integer, as_list, as_number, levels_outside, refuse_masked
 from .._extras import optional
 from ..errors import SimulationWarning, StepError
 from .stability import FAR, Linearised, Spring
@@ -135,6 +135,7 @@ class Plan(NamedTuple):
             if hasattr(x, "breaks")
         ]
         for what, given in named:
+            refuse_masked(given, f"simulate: {what}")
             times = as_list(given)
             if times is None:
                 refuse(f"{what} is {_show(given)}, expected times (k,)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -194,7 +195,7 @@ def _read(path: str | os.PathLike[str], who: str, fail: Fail) -> tuple[dict[str,
                     if name != "about":
                         arrays[name] = data[name]
     except OSError as error:
-        if error.errno is not None:  # not to be opened; others come from what is in the file
+        if error.errno not in (None, errno.EINVAL):  # not to be opened; others come from what is in the file
             raise
         fail(f"is damaged in its field {name} ({error})")
     except Exception as error:  # zip, zlib, struct, tokenizer: a damaged file may upset any of them
