@@ -157,6 +157,7 @@ int main(int argc, char** argv) {
   zv_rig_prepare(rig);
 
   double in[IN_SIZE] = {0}, out[OUT_SIZE] = {0};
+  zv_rig_outputs(rig, out); /* the start: what is commanded if the rig stops before its first step */
   unsigned char bytes[PACKET_SIZE + 64];
   link_t link = {.kind = PACKET_MEASUREMENT};
   packet_t command = {.kind = PACKET_COMMAND}, measured;

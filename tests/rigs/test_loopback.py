@@ -151,6 +151,26 @@ def test_the_engine_refuses_bad_arguments_in_words(folder, arguments, code, word
     assert words in done.stderr
 
 
+def test_a_stop_before_the_first_step_commands_the_start(folder):
+    zv.save_rig(zv.mechanisms.docking_ring("UPS"), folder / "slow.json", period=1.0, substeps=1000, laws=LAW)
+    one, _ = ports()
+    with socket.socket(type=socket.SOCK_DGRAM) as robot:
+        robot.bind(("127.0.0.1", 0))
+        robot.settimeout(30)
+        two = robot.getsockname()[1]
+        command = [folder / "engine", folder / "slow.json", "--listen", one, "--send", two]
+        own = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
+        time.sleep(0.3)  # it has begun, its first period has not ended
+        own.send_signal(signal.SIGTERM)
+        packet = robot.recv(512)
+    own.kill()
+    own.wait()
+    flags = int.from_bytes(packet[12:16], "little")
+    assert flags == 1
+    pose = np.frombuffer(packet, dtype="<f8", count=13, offset=24)
+    assert pose.tolist() == [0.38, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+
+
 def test_a_running_engine_survives_a_storm_of_foreign_packets(folder):
     storm = np.random.default_rng(11)
 
