@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,11 +38,13 @@ def model_of(
         except (OSError, ValueError, RecursionError):
             data = None  # `load` says what is wrong with it
         if isinstance(data, dict) and data.get("format") == FORMAT:
-            try:
-                description = read_rig(data)
-            except (Error, ValueError, TypeError, ArithmeticError) as error:
-                fail(f"{command}: {model}: {one_line(error)}", 1)
-            return description.model, description.options(), []
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                try:
+                    description = read_rig(data)
+                except (Error, ValueError, TypeError, ArithmeticError) as error:
+                    fail(f"{command}: {model}: {one_line(error)}", 1)
+            return description.model, description.options(), [str(item.message) for item in caught]
     mechanism, warned = load(command, model, snap=snap)
     return mechanism, {}, warned
 
