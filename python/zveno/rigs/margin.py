@@ -48,7 +48,7 @@ class DelayMargin:
         Of the oscillation at that delay; nan if there is none.
     restitution_delay : float or array, s, or None
         Delay at which one bounce returns all its energy, e = 1 of `restitution`: the smaller one, and the practical
-        limit. Of one axis without filters and compensation, else None.
+        limit. Of one axis without filters and compensation, else None; nan beyond 10 times the critical damping.
     """
 
     delay: Any
@@ -63,7 +63,7 @@ class DelayMargin:
         if self.delay == 0:
             return "unstable without or with any delay"
         text = f"stable below {1e3 * self.delay:.4g} ms of delay, oscillates there with {self.frequency:.4g} rad/s"
-        if self.restitution_delay is not None:
+        if self.restitution_delay is not None and not math.isnan(self.restitution_delay):
             text += f"; a bounce returns all its energy at {1e3 * self.restitution_delay:.4g} ms"
         return text
 
