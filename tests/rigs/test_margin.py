@@ -462,6 +462,20 @@ def test_a_filter_much_faster_than_the_mechanism_costs_its_time_and_hides_nothin
     assert rigs.rightmost_root(500, 1e4, 0, lag=max(lag, 1e-6), delay=1e-3).imag == pytest.approx(4.4721, rel=1e-3)
 
 
+@pytest.mark.parametrize("lag", [1e-4, 1e-7])
+def test_motions_that_nothing_holds_do_not_hide_the_others(lag):
+    spring, damper = np.diag([1e4, 0, 0]), np.diag([100.0, 0, 0])
+    turn = np.linalg.qr(np.random.default_rng(4).normal(size=(3, 3)))[0]
+    M = np.array([[90.0, 10, 5], [10, 50, 3], [5, 3, 10]])  # the free axes are carried along
+    alone = M[0, 0] - M[0, 1:] @ np.linalg.solve(M[1:, 1:], M[1:, 0])
+    M, spring, damper = (turn @ X @ turn.T for X in (0.5 * (M + M.T), spring, damper))
+    one = rigs.delay_margin(alone, 1e4, 100, lag=lag)
+    many = rigs.delay_margin(0.5 * (M + M.T), spring, damper, lag=lag)
+    assert many.delay == pytest.approx(one.delay, rel=1e-10)
+    assert many.frequency == pytest.approx(one.frequency, rel=1e-10)
+    assert rigs.delay_margin(0.5 * (M + M.T), spring, lag=lag).delay == 0
+
+
 def test_a_loop_damped_far_beyond_the_critical_amount_has_a_margin():
     for zeta in (12.0, 50.0, 1e6):
         margin = rigs.delay_margin(1.0, 1.0, 2 * zeta)
