@@ -203,6 +203,19 @@ def test_wrong_uses_are_named():
     for key, (value, text) in cases.items():
         with pytest.raises(ValueError, match=re.escape(f"Stepper: {text}")):
             zv.Stepper(arm, **{key: value})
+    for key, text in (
+        ("external", "external names array([0., 0.]), expected some of"),
+        ("poses", "poses names array([0., 0.]), expected some of"),
+        ("jump", "jump is array([[0., 0.], [0., 0.]]), expected a dict"),
+        ("servo", "servo is array([[0., 0.], [0., 0.]]), expected a dict"),
+        ("sensor", "sensor is array([[0., 0.], [0., 0.]]), expected a dict"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(f"Stepper: {text}")):
+            zv.Stepper(arm, **{key: np.zeros((2, 2))})
+    for key in ("jump", "servo", "sensor"):  # nothing is None or an empty dict
+        with pytest.raises(ValueError, match=f"Stepper: {key} is False, expected a dict"):
+            zv.Stepper(arm, **{key: False})
+        assert zv.Stepper(arm, **{key: {}}).inputs == zv.Stepper(arm, **{key: None}).inputs
     with pytest.raises(TypeError, match="model is 'arm', expected a Chain, Linkage, Hexapod or docking Scenario"):
         zv.Stepper("arm")
     with pytest.raises(TypeError, match="Stepper: 'laws_' is no option of a rig; did you mean 'laws'"):
@@ -210,6 +223,7 @@ def test_wrong_uses_are_named():
     stepper = zv.Stepper(arm)
     for call, text in (
         (lambda: stepper.step(tau="ab"), "Stepper.step: tau is 'ab', expected numbers"),
+        (lambda: stepper.step(tau=[10**400, 0]), "Stepper.step: tau is [1000"),
         (lambda: stepper.step(tau=[1j, 0]), "Stepper.step: tau is [1j, 0], expected numbers"),
         (lambda: stepper.step_array(None), "Stepper.step_array: inputs is None, expected numbers"),
         (lambda: stepper.reset("x"), "Stepper.reset: start is 'x', expected numbers"),
