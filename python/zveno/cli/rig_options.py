@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import Chain, Error, Hexapod
 from ..deploy.description import FORMAT, RigOptions, read_rig
-from .output import SNAP, fail, load, one_line
+from .output import SNAP, fail, load_any, one_line
 
 if TYPE_CHECKING:
     from .. import Linkage
@@ -45,7 +45,7 @@ def model_of(
                 except (Error, ValueError, TypeError, ArithmeticError) as error:
                     fail(f"{command}: {model}: {one_line(error)}", 1)
             return description.model, description.options(), [str(item.message) for item in caught]
-    mechanism, warned = load(command, model, snap=snap)
+    mechanism, warned = load_any(command, model, snap=snap)
     return mechanism, {}, warned
 
 
