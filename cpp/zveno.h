@@ -171,7 +171,8 @@ ZV_API int zv_rig_outputs(const zv_rig* rig, double* out);
 ZV_API int zv_rig_get_state(const zv_rig* rig, double* state);
 ZV_API int zv_rig_set_state(zv_rig* rig, const double* state);
 
-/* What the last call that failed was about, in words: zero ends it; the code of that call is returned. */
+/* What the last zv_rig_step, zv_rig_reset or zv_rig_set_state that was not done was about, in words: zero ends it; its code
+ * is returned. Of other functions zv_strerror says what a code means. */
 ZV_API int zv_last_detail(const zv_rig* rig, char* message, size_t message_size);
 
 /* ---- functions of the model ----------------------------------------------------------------------------------------- */

@@ -11,7 +11,8 @@
  * --lockstep waits for the answer to each command instead of the clock: for tests, not for hardware.
  * The loop allocates nothing and writes no file; the log is a ring buffer that is written after it.
  *
- * Exit code: 0 ran to the end, 3 stopped safely, 2 bad arguments, 1 could not begin. The last line of stdout is JSON.
+ * Exit code: 0 ran to the end, 3 stopped safely, 2 bad arguments, 1 could not begin or write its log. The last line of
+ * stdout is JSON.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -63,11 +64,11 @@ static int fail(const char* what, const char* why) {
   return 1;
 }
 
-static long number(const char* text, long least, long most, int* bad) {
+static long number(const char* option, const char* text, long least, long most, int* bad) {
   char* end;
   const long value = strtol(text, &end, 10);
   if (*text == '\0' || *end != '\0' || value < least || value > most) {
-    fprintf(stderr, "engine: '%s' is no number from %ld to %ld\n", text, least, most);
+    fprintf(stderr, "engine: %s is '%s', expected a whole number from %ld to %ld\n", option, text, least, most);
     *bad = 1;
   }
   return value;
@@ -85,13 +86,13 @@ int main(int argc, char** argv) {
     else if (strcmp(argv[i], "--fifo") == 0)
       fifo = 1;
     else if (strcmp(argv[i], "--listen") == 0 && more)
-      listen_port = number(argv[++i], 1, 65535, &bad);
+      listen_port = number("--listen", argv[++i], 1, 65535, &bad);
     else if (strcmp(argv[i], "--send") == 0 && more)
-      send_port = number(argv[++i], 1, 65535, &bad);
+      send_port = number("--send", argv[++i], 1, 65535, &bad);
     else if (strcmp(argv[i], "--steps") == 0 && more)
-      steps = number(argv[++i], 1, 2000000000, &bad);
+      steps = number("--steps", argv[++i], 1, 2000000000, &bad);
     else if (strcmp(argv[i], "--timeout") == 0 && more)
-      timeout = number(argv[++i], 1, 1000000, &bad);
+      timeout = number("--timeout", argv[++i], 1, 1000000, &bad);
     else if (strcmp(argv[i], "--energy") == 0 && more) {
       char* end;
       most_energy = strtod(argv[++i], &end);
@@ -104,7 +105,7 @@ int main(int argc, char** argv) {
     else if (argv[i][0] != '-' && path == NULL)
       path = argv[i];
     else {
-      fprintf(stderr, "engine: what is '%s'?\n", argv[i]);
+      fprintf(stderr, "engine: what is '%s'?%s\n", argv[i], more || argv[i][0] != '-' ? "" : " Or its value is missing.");
       bad = 1;
     }
   }
@@ -143,6 +144,8 @@ int main(int argc, char** argv) {
   struct sockaddr_in there = {.sin_family = AF_INET, .sin_port = htons((uint16_t)send_port)};
   here.sin_addr.s_addr = there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (sock < 0 || bind(sock, (struct sockaddr*)&here, sizeof here) != 0) return fail("socket", strerror(errno));
+  FILE* log_file = log_path != NULL ? fopen(log_path, "w") : NULL;
+  if (log_path != NULL && log_file == NULL) return fail(log_path, strerror(errno));
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_handler = on_signal;
@@ -157,6 +160,7 @@ int main(int argc, char** argv) {
   zv_rig_prepare(rig);
 
   double in[IN_SIZE] = {0}, out[OUT_SIZE] = {0};
+  zv_rig_outputs(rig, out); /* the start: what is commanded if the rig stops before its first step */
   unsigned char bytes[PACKET_SIZE + 64];
   link_t link = {.kind = PACKET_MEASUREMENT};
   packet_t command = {.kind = PACKET_COMMAND}, measured;
@@ -243,18 +247,19 @@ int main(int argc, char** argv) {
     const ssize_t size = recv(sock, bytes, sizeof bytes, 0);
     if (size >= 0) link_take(&link, bytes, (size_t)size, &measured);
   }
-  if (log_path != NULL) {
-    FILE* file = fopen(log_path, "w");
-    if (file == NULL) return fail(log_path, strerror(errno));
-    fprintf(file, "step,code,held,x,y,z,fx,fy,fz,mx,my,mz,energy,step_ns,late_ns\n");
+  int unwritten = 0;
+  if (log_file != NULL) {
+    fprintf(log_file, "step,code,held,x,y,z,fx,fy,fz,mx,my,mz,energy,step_ns,late_ns\n");
     for (int64_t i = k > LOG_SIZE ? k - LOG_SIZE : 0; i < k; ++i) {
       const record_t* r = &ring_log[i & (LOG_SIZE - 1)];
-      fprintf(file, "%lld,%d,%d", (long long)r->step, r->code, r->held);
-      for (int j = 0; j < 3; ++j) fprintf(file, ",%.17g", r->position[j]);
-      for (int j = 0; j < 6; ++j) fprintf(file, ",%.17g", r->wrench[j]);
-      fprintf(file, ",%.17g,%lld,%lld\n", r->energy, (long long)r->step_ns, (long long)r->late_ns);
+      fprintf(log_file, "%lld,%d,%d", (long long)r->step, r->code, r->held);
+      for (int j = 0; j < 3; ++j) fprintf(log_file, ",%.17g", r->position[j]);
+      for (int j = 0; j < 6; ++j) fprintf(log_file, ",%.17g", r->wrench[j]);
+      fprintf(log_file, ",%.17g,%lld,%lld\n", r->energy, (long long)r->step_ns, (long long)r->late_ns);
     }
-    fclose(file);
+    const int failed = ferror(log_file);
+    unwritten = fclose(log_file) != 0 || failed;
+    if (unwritten) fail(log_path, "the log could not be written");
   }
   printf(
       "{\"steps\": %lld, \"stopped\": \"%s\", \"accepted\": %lld, \"lost\": %lld, \"late\": %lld, \"duplicate\": %lld, "
@@ -266,5 +271,5 @@ int main(int argc, char** argv) {
       energy, least_energy);
   close(sock);
   zv_rig_free(rig);
-  return why != NULL ? 3 : 0;
+  return why != NULL ? 3 : unwritten;
 }

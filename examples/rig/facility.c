@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "link.h"
@@ -33,11 +34,13 @@ static double uniform(void) { /* xorshift */
   return (double)(state >> 11) * 0x1p-53;
 }
 
+static int64_t now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 int main(int argc, char** argv) {
-  double value[32] = {0};
-  static const char* const names[] = {"--listen",  "--send", "--delay",   "--stiffness", "--tilt",   "--damping",
-                                      "--lose",    "--late", "--double",  "--corrupt",   "--nan-at", "--silent-after",
-                                      "--stop-at", "--seed", "--foreign", "--origin"};
   enum {
     P_LISTEN,
     P_SEND,
@@ -49,40 +52,65 @@ int main(int argc, char** argv) {
     LATER,
     TWICE,
     CORRUPT,
+    FOREIGN,
     NAN_AT,
     SILENT,
     STOP_AT,
     SEED,
-    FOREIGN,
     ORIGIN,
     COUNT
   };
+  static const struct {
+    const char* name;
+    double start, least, most;
+    int whole;
+  } options[COUNT] = {
+      {"--listen", 9002, 1, 65535, 1},
+      {"--send", 9001, 1, 65535, 1},
+      {"--delay", 0, 0, LINE - 1, 1},
+      {"--stiffness", 0, 0, 1e15, 0},
+      {"--tilt", 0, 0, 1e15, 0},
+      {"--damping", 0, 0, 1e15, 0},
+      {"--lose", 0, 0, 1, 0},
+      {"--late", 0, 0, 1, 0},
+      {"--double", 0, 0, 1, 0},
+      {"--corrupt", 0, 0, 1, 0},
+      {"--foreign", 0, 0, 1, 0},
+      {"--nan-at", -1, 0, UINT32_MAX, 1},
+      {"--silent-after", -1, 0, UINT32_MAX, 1},
+      {"--stop-at", -1, 0, UINT32_MAX, 1},
+      {"--seed", 1, 0, UINT32_MAX, 1},
+      {"--origin", NAN, -1e6, 1e6, 0},
+  };
+  double value[COUNT];
   int held = 0;
-  value[P_LISTEN] = 9002;
-  value[P_SEND] = 9001;
-  value[NAN_AT] = value[SILENT] = value[STOP_AT] = -1;
-  value[ORIGIN] = NAN;
-  value[SEED] = 1;
+  for (int j = 0; j < COUNT; ++j) value[j] = options[j].start;
   for (int i = 1; i < argc; ++i) {
     int found = -1;
     for (int j = 0; j < COUNT; ++j)
-      if (strcmp(argv[i], names[j]) == 0) found = j;
+      if (strcmp(argv[i], options[j].name) == 0) found = j;
     if (strcmp(argv[i], "--held") == 0) {
       held = 1;
     } else if (found >= 0 && i + 1 < argc) {
+      const double least = options[found].least, most = options[found].most;
       char* end;
-      value[found] = strtod(argv[++i], &end);
-      if (*end != '\0' || end == argv[i] || !isfinite(value[found])) {
-        fprintf(stderr, "facility: %s is '%s', expected a number\n", names[found], argv[i]);
+      const double x = strtod(argv[++i], &end);
+      if (*end != '\0' || end == argv[i] || !(x >= least && x <= most) || (options[found].whole && x != floor(x))) {
+        fprintf(stderr, "facility: %s is '%s', expected a %snumber from %.10g to %.10g\n", options[found].name, argv[i],
+                options[found].whole ? "whole " : "", least, most);
         return 2;
       }
+      value[found] = x;
     } else {
-      fprintf(stderr, "facility: what is '%s'?\n", argv[i]);
+      fprintf(stderr, "facility: what is '%s'?%s\n", argv[i],
+              i + 1 < argc || argv[i][0] != '-' ? "" : " Or its value is missing.");
       return 2;
     }
   }
-  if (value[DELAY] < 0 || value[DELAY] >= LINE) {
-    fprintf(stderr, "facility: --delay is %g, expected 0 to %d periods\n", value[DELAY], LINE - 1);
+  const double chances = value[LOSE] + value[LATER] + value[TWICE] + value[CORRUPT] + value[FOREIGN];
+  if (chances > 1.0 + 1e-9) {
+    fprintf(stderr, "facility: --lose, --late, --double, --corrupt and --foreign add up to %g, expected at most 1\n",
+            chances);
     return 2;
   }
   const uint32_t delay = (uint32_t)value[DELAY];
@@ -106,12 +134,14 @@ int main(int argc, char** argv) {
   double origin = 0.0, most_force = 0.0;
   int have_kept = 0, over = 0;
   uint32_t first = 0;
+  int64_t heard = now_ms();
   while (!over) {
     struct pollfd ready = {.fd = sock, .events = POLLIN};
-    const int woken = poll(&ready, 1, GONE_MS);
-    if (woken == 0) break;
+    const int64_t left = heard + GONE_MS - now_ms(); /* noise on the line is no command */
+    if (left <= 0 || poll(&ready, 1, (int)left) == 0) break;
     const ssize_t size = recv(sock, bytes, sizeof bytes, 0);
     if (size < 0 || link_take(&link, bytes, (size_t)size, &command) != LINK_NEW) continue;
+    heard = now_ms();
     over = (command.flags & FLAG_END) != 0;
     stops += (command.flags & FLAG_STOP) != 0;
     if (first == 0) {
@@ -146,10 +176,10 @@ int main(int argc, char** argv) {
     if (force > most_force) most_force = force;
     answer.sequence = command.sequence;
     answer.answers = command.sequence;
-    answer.flags = (force > 0.0 ? FLAG_CONTACT : 0u) | (command.sequence == (uint32_t)value[STOP_AT] ? FLAG_STOP : 0u);
+    answer.flags = (force > 0.0 ? FLAG_CONTACT : 0u) | ((double)command.sequence == value[STOP_AT] ? FLAG_STOP : 0u);
     answer.time_ns = command.time_ns;
-    if (value[SILENT] >= 0 && command.sequence > (uint32_t)value[SILENT]) continue;
-    if (command.sequence == (uint32_t)value[NAN_AT]) answer.numbers[0] = NAN;
+    if (value[SILENT] >= 0 && (double)command.sequence > value[SILENT]) continue;
+    if ((double)command.sequence == value[NAN_AT]) answer.numbers[0] = NAN;
     packet_write(&answer, bytes);
 
     const double chance = over ? 1.0 : uniform(); /* the answer to the last command comes through */

@@ -146,6 +146,36 @@ def test_a_saved_state_goes_on_with_the_same_bits(rng):
         zv.Stepper(ring, period=2e-3, **options).state = saved
 
 
+@pytest.mark.parametrize("model", [zv.robots.two_link(), zv.mechanisms.docking_ring("UPS")], ids=["chain", "ring"])
+def test_a_reset_leaves_nothing_of_the_motion_before(model):
+    stepper = zv.Stepper(model, laws=ALL_LAWS)
+    start = stepper.state
+    for _ in range(20):
+        stepper.step_array(np.ones_like(stepper._in))
+    assert not np.array_equal(stepper.state, start)
+    stepper.reset()
+    assert np.array_equal(stepper.state, start)  # accounts of work too
+
+
+def test_a_misaligned_pointer_is_told_as_the_last_failure():
+    stepper = zv.Stepper(zv.robots.two_link())
+    message = ct.create_string_buffer(200)
+    room = ct.create_string_buffer(8 * len(stepper.state) + 8)
+    odd = ct.c_void_p(ct.addressof(room) + 1)
+    rig = ct.c_void_p(stepper._handle)
+    for name, arguments, text in (
+        ("step", (odd, None), b"in or out is misaligned"),
+        ("step", (None, odd), b"in or out is misaligned"),
+        ("reset", (odd,), b"start is misaligned"),
+        ("set_state", (odd,), b"state is null or misaligned"),
+        ("set_state", (None,), b"state is null or misaligned"),
+    ):
+        assert getattr(stepper._library, f"zv_rig_{name}")(rig, *arguments) == -1
+        assert stepper._library.zv_last_detail(rig, message, ct.c_size_t(200)) == -1
+        assert message.value == text
+        stepper._library.zv_rig_set_state(rig, ct.c_void_p(ct.addressof(room)))  # another failure in between
+
+
 def test_wrong_uses_are_named():
     ring = zv.mechanisms.docking_ring("UPS")
     stepper = zv.Stepper(ring)
@@ -173,6 +203,19 @@ def test_wrong_uses_are_named():
     for key, (value, text) in cases.items():
         with pytest.raises(ValueError, match=re.escape(f"Stepper: {text}")):
             zv.Stepper(arm, **{key: value})
+    for key, text in (
+        ("external", "external names array([0., 0.]), expected some of"),
+        ("poses", "poses names array([0., 0.]), expected some of"),
+        ("jump", "jump is array([[0., 0.], [0., 0.]]), expected a dict"),
+        ("servo", "servo is array([[0., 0.], [0., 0.]]), expected a dict"),
+        ("sensor", "sensor is array([[0., 0.], [0., 0.]]), expected a dict"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(f"Stepper: {text}")):
+            zv.Stepper(arm, **{key: np.zeros((2, 2))})
+    for key in ("jump", "servo", "sensor"):  # nothing is None or an empty dict
+        with pytest.raises(ValueError, match=f"Stepper: {key} is False, expected a dict"):
+            zv.Stepper(arm, **{key: False})
+        assert zv.Stepper(arm, **{key: {}}).inputs == zv.Stepper(arm, **{key: None}).inputs
     with pytest.raises(TypeError, match="model is 'arm', expected a Chain, Linkage, Hexapod or docking Scenario"):
         zv.Stepper("arm")
     with pytest.raises(TypeError, match="Stepper: 'laws_' is no option of a rig; did you mean 'laws'"):
@@ -180,6 +223,7 @@ def test_wrong_uses_are_named():
     stepper = zv.Stepper(arm)
     for call, text in (
         (lambda: stepper.step(tau="ab"), "Stepper.step: tau is 'ab', expected numbers"),
+        (lambda: stepper.step(tau=[10**400, 0]), "Stepper.step: tau is [1000"),
         (lambda: stepper.step(tau=[1j, 0]), "Stepper.step: tau is [1j, 0], expected numbers"),
         (lambda: stepper.step_array(None), "Stepper.step_array: inputs is None, expected numbers"),
         (lambda: stepper.reset("x"), "Stepper.reset: start is 'x', expected numbers"),

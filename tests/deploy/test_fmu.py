@@ -530,6 +530,7 @@ def test_wrong_uses_are_named(tmp_path):
         ({"step": 1e9}, "step is 1e+09, expected a number > 0 and at most 1e+06, s"),
         ({"period": 1e-3}, "period is given; step= is the communication step"),
         ({"platforms": "amiga"}, "platforms is 'amiga', expected 'native', 'source', 'all' or some of x86_64-linux"),
+        ({"platforms": np.zeros((2, 2))}, "platforms is array([[0., 0.], [0., 0.]]), expected 'native'"),
         ({"platforms": ["aarch64-linux"], "fmi": 2}, "platforms is ['aarch64-linux'], expected 'native'"),
         ({"name": ""}, "name is ''"),
         ({"fmi": np.array([2, 3])}, "fmi is "),

@@ -69,6 +69,12 @@ def test_margin_of_a_ring_is_that_of_the_table(run):
         (("measure", "two_link", "--pace", "1e9"), "pace is 1e+09, expected at most 10 s"),
         (("measure", "two_link", "--deadline", "1e9"), "deadline is 1e+09, expected at most 1e+06 s"),
         (("margin", "docking_ring:UPS", "--law", "1,1"), "--stiffness is missing, that of the ring's face"),
+        (("margin", *ONE_AXIS, "--over", "mass,stiffness"), "--over is given, but no --plot"),
+        (
+            ("margin", "docking_ring:UPS", "--stiffness", "1", "--predict", "1"),
+            "--predict is given, but a ring has six",
+        ),
+        (("margin", "docking_ring:UPS", "--stiffness", "1", "--damper", "1"), "--damper is given, but a ring has six"),
         (("margin", "docking_ring:UPS", "--law", "-1,1", "--stiffness", "1"), "stiffness is -1"),
         (("measure", "two_link", "--steps", "0"), "steps is 0, expected an integer from 1"),
         (("measure", "two_link", "--pace", "-1"), "pace is -1, expected a number >= 0"),
@@ -115,6 +121,46 @@ def test_a_rig_file_of_a_ring_has_the_margin_of_its_laws(run, tmp_path):
     zv.save_rig(zv.mechanisms.docking_ring("UPS"), tmp_path / "ring.json", laws=zv.laws.SpringDamper(400.0, 80.0))
     data = json.loads(run("margin", "ring.json", "--stiffness", "4e4", "--json").stdout)
     assert data["margin"]["delay"] == pytest.approx(0.00189590393, rel=1e-8)
+
+
+def test_warnings_about_the_model_of_a_rig_file_are_lines_of_their_own(run, tmp_path):
+    zv.save_rig(zv.robots.puma560(), tmp_path / "arm.json")  # of a body that no real one is
+    for command in (
+        ["rig", "describe"],
+        ["export", "-f", "step", "-o", "c"],
+        ["fmu", "-o", "x.fmu", "--platform", "source"],
+    ):
+        done = CliRunner().invoke(app, [*command, "arm.json"])
+        assert done.exit_code == 0, done.output
+        assert done.stderr.startswith("Warning: Chain 'puma560': link 'link3'") and done.stderr.count("\n") == 1
+
+
+def test_the_file_of_a_linkage_alone_says_what_is_missing(run, tmp_path):
+    zv.mechanisms.four_bar().save(tmp_path / "bar.json")
+    for command in (["rig", "describe"], ["rig", "measure"], ["fmu", "-o", "x.fmu"]):
+        done = CliRunner().invoke(app, [*command, "bar.json"])
+        assert done.exit_code == 2
+        assert "q is missing: linkage.close(guess) finds a closed state" in done.stderr
+    done = CliRunner().invoke(app, ["export", "bar.json", "-f", "step", "-o", "c"])
+    assert done.exit_code == 2
+    assert "is a linkage or a docking, expected a chain or a hexapod: `zveno fmu` exports it" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--float"], "--float is given, which --function step does not have"),
+        (["--batch", "8"], "--batch is given, which --function step does not have"),
+        (["--level", "algebraic"], "--level is given, which --function step does not have"),
+        (["--link", "link2"], "--link is given, which --function step does not have"),
+        (["-f", "bias"], "--function step is exported alone"),
+    ],
+)
+def test_an_exported_step_refuses_what_it_does_not_have(run, tmp_path, options, words):
+    done = CliRunner().invoke(app, ["export", "two_link", "-f", "step", "-o", "c", *options])
+    assert done.exit_code == 2
+    assert words in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "c").exists()
 
 
 def test_measure_writes_a_report_with_the_machine(run, tmp_path):

@@ -135,8 +135,10 @@ def test_jumps_of_the_input_are_held_and_stop_the_rig(folder):
     ("arguments", "code", "words"),
     [
         ([], 2, "engine ring.json"),
-        (["ring.json", "--steps", "0"], 2, "'0' is no number from 1"),
+        (["ring.json", "--steps", "0"], 2, "--steps is '0', expected a whole number from 1 to"),
         (["ring.json", "--what"], 2, "what is '--what'?"),
+        (["ring.json", "--timeout"], 2, "what is '--timeout'? Or its value is missing."),
+        (["ring.json", "--steps", "2000000000", "--log", "none/run.csv"], 1, "none/run.csv: No such file"),
         (["missing.json"], 1, "missing.json"),
         (["arm.json"], 1, "not a docking ring"),
         (["cut.json"], 1, "cut.json"),
@@ -149,6 +151,70 @@ def test_the_engine_refuses_bad_arguments_in_words(folder, arguments, code, word
     done = subprocess.run([folder / "engine", *arguments], cwd=folder, capture_output=True, text=True)
     assert done.returncode == code
     assert words in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--delay", "3.5"], "--delay is '3.5', expected a whole number from 0 to 4095"),
+        (["--listen", "70000"], "--listen is '70000', expected a whole number from 1 to 65535"),
+        (["--seed", "-4"], "--seed is '-4', expected a whole number from 0"),
+        (["--lose", "2"], "--lose is '2', expected a number from 0 to 1"),
+        (["--lose", "0.6", "--late", "0.6"], "add up to 1.2, expected at most 1"),
+        (["--stiffness", "1e3x"], "--stiffness is '1e3x', expected a number from 0"),
+        (["--stop-at"], "what is '--stop-at'? Or its value is missing."),
+    ],
+)
+def test_the_facility_refuses_bad_arguments_in_words(folder, arguments, words):
+    done = subprocess.run([folder / "facility", *arguments], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+def test_a_stop_before_the_first_step_commands_the_start(folder):
+    zv.save_rig(zv.mechanisms.docking_ring("UPS"), folder / "slow.json", period=1.0, substeps=1000, laws=LAW)
+    one, _ = ports()
+    with socket.socket(type=socket.SOCK_DGRAM) as robot:
+        robot.bind(("127.0.0.1", 0))
+        robot.settimeout(30)
+        two = robot.getsockname()[1]
+        command = [folder / "engine", folder / "slow.json", "--listen", one, "--send", two]
+        own = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
+        time.sleep(0.3)  # it has begun, its first period has not ended
+        own.send_signal(signal.SIGTERM)
+        packet = robot.recv(512)
+    own.kill()
+    own.wait()
+    flags = int.from_bytes(packet[12:16], "little")
+    assert flags == 1
+    pose = np.frombuffer(packet, dtype="<f8", count=13, offset=24)
+    assert pose.tolist() == [0.38, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is full")
+def test_a_log_that_cannot_be_written_is_told_after_the_counts(folder):
+    one, two = ports()
+    command = [folder / "engine", "ring.json", "--listen", one, "--send", two, "--steps", "5", "--log", "/dev/full"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 1
+    assert "/dev/full: the log could not be written" in done.stderr
+    assert json.loads(done.stdout)["steps"] == 5
+
+
+def test_noise_on_the_line_does_not_keep_the_facility(folder):
+    one, two = ports()
+    command = [folder / "facility", "--listen", two, "--send", one]
+    other = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert other.stdout.readline() == "ready\n"
+    deadline = time.monotonic() + 30
+    with socket.socket(type=socket.SOCK_DGRAM) as line:
+        while other.poll() is None and time.monotonic() < deadline:
+            line.sendto(b"nothing that is known here", ("127.0.0.1", int(two)))
+            time.sleep(0.05)
+    other.kill()
+    counts = json.loads(other.communicate()[0])
+    assert other.returncode == 0
+    assert counts["commands"] == 0
 
 
 def test_a_running_engine_survives_a_storm_of_foreign_packets(folder):

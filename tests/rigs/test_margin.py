@@ -396,6 +396,8 @@ LAW = zv.laws.SpringDamper(400, 80)
         (lambda: rigs.FaceContact(0), "FaceContact: stiffness is 0"),
         (lambda: rigs.chart(rigs.Rig(1, 1), over=("mass", "damping")), "damping of the rig is 0.0, expected a number"),
         (lambda: rigs.chart(rigs.Rig(1, 1), over=("mass", "lag")), "over is ('mass', 'lag'), expected two of"),
+        (lambda: rigs.chart(rigs.Rig(1, 1), over=np.zeros((2, 2))), "expected two of mass"),
+        (lambda: rigs.Rig(1, 1, quantum=1e-320), "Rig: quantum is 9.99989e-321, too small to compute with"),
         (lambda: rigs.chart(rigs.Rig(1, 1), span=1), "span is 1, expected a number > 1"),
         (lambda: rigs.simulate(rigs.Rig(1, 1), v=0), "v is 0, expected a number > 0"),
         (lambda: rigs.simulate(rigs.Rig(1, 1), contact="x"), "contact is 'x', expected 'bounce' or 'held'"),
@@ -440,6 +442,49 @@ def test_numbers_at_the_edges_of_doubles_are_computed_with_or_named():
         margin = zv.rigs.delay_margin(mass=100, stiffness=1e4, damping=damping)
         assert margin.delay == pytest.approx(damping / 1e4, rel=1e-6)
         assert margin.delay * (1 - 1e-6) < margin.restitution_delay <= margin.delay
+
+
+@pytest.mark.parametrize("lag", [1e-4, 1e-6, 1e-8])
+def test_a_filter_much_faster_than_the_mechanism_costs_its_time_and_hides_nothing(lag):
+    ring, vehicles = (
+        zv.mechanisms.docking_ring("UPS"),
+        (zv.Body(12e3, (22e3, 70e3, 70e3)), zv.Body(350e3, (5e7, 1e8, 1e8))),
+    )
+    for given in ({"kind": "spacecraft", "vehicles": vehicles}, {"contact": rigs.FaceContact(4e4)}):
+        law = zv.laws.SpringDamper(400.0, 80.0)
+        bare = rigs.Rig.of_ring(ring, laws=law, **given).margin()
+        filtered = rigs.Rig.of_ring(ring, laws=law, lag=lag, **given).margin()
+        assert filtered.delay == pytest.approx(bare.delay - lag, rel=2e-5)
+        assert rigs.Rig.of_ring(ring, laws=zv.laws.SpringDamper(400.0), lag=lag, **given).margin().delay == 0
+    assert rigs.delay_margin(500, 1e4, 0, lag=lag).delay == 0  # without damping any lag is too much
+    assert rigs.delay_margin(500, 1e4, 0, robot=(2 / lag, 1.0)).delay == 0
+    assert rigs.delay_margin(11602, 1392, 10, lag=(5.0, lag)).delay == 0
+    assert rigs.rightmost_root(500, 1e4, 0, lag=max(lag, 1e-6), delay=1e-3).imag == pytest.approx(4.4721, rel=1e-3)
+
+
+@pytest.mark.parametrize("lag", [1e-4, 1e-7])
+def test_motions_that_nothing_holds_do_not_hide_the_others(lag):
+    spring, damper = np.diag([1e4, 0, 0]), np.diag([100.0, 0, 0])
+    turn = np.linalg.qr(np.random.default_rng(4).normal(size=(3, 3)))[0]
+    M = np.array([[90.0, 10, 5], [10, 50, 3], [5, 3, 10]])  # the free axes are carried along
+    alone = M[0, 0] - M[0, 1:] @ np.linalg.solve(M[1:, 1:], M[1:, 0])
+    M, spring, damper = (turn @ X @ turn.T for X in (0.5 * (M + M.T), spring, damper))
+    one = rigs.delay_margin(alone, 1e4, 100, lag=lag)
+    many = rigs.delay_margin(0.5 * (M + M.T), spring, damper, lag=lag)
+    assert many.delay == pytest.approx(one.delay, rel=1e-10)
+    assert many.frequency == pytest.approx(one.frequency, rel=1e-10)
+    assert rigs.delay_margin(0.5 * (M + M.T), spring, lag=lag).delay == 0
+
+
+def test_a_loop_damped_far_beyond_the_critical_amount_has_a_margin():
+    for zeta in (12.0, 50.0, 1e6):
+        margin = rigs.delay_margin(1.0, 1.0, 2 * zeta)
+        w = margin.frequency
+        assert margin.delay == pytest.approx(math.atan(2 * zeta * w) / w, rel=1e-12)
+        assert math.isnan(margin.restitution_delay) and "nan" not in str(margin)
+        assert rigs.Rig(1.0, 1.0, 2 * zeta).verdict().restitution is None
+    both = rigs.delay_margin(1.0, 1.0, [1.0, 100.0]).restitution_delay
+    assert np.isnan(both).tolist() == [False, True]
 
 
 def test_a_loop_without_delay_is_told_without_a_ratio():

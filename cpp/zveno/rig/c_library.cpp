@@ -842,7 +842,8 @@ int zv_rig_prepare(zv_rig* rig) {
 }
 
 int zv_rig_reset(zv_rig* rig, const double* start) {
-  if (!usable(rig) || !usable_or_null(start)) return ZV_ERROR_ARGUMENT;
+  if (!usable(rig)) return ZV_ERROR_ARGUMENT;
+  if (!usable_or_null(start)) return rig->fail(ZV_ERROR_ARGUMENT, "start is misaligned");
   const std::size_t size = rig->description.start.size();
   for (std::size_t i = 0; start && i < size; ++i)
     if (!std::isfinite(start[i])) return rig->fail(ZV_ERROR_NOT_FINITE, "start has a number that is not finite");
@@ -864,7 +865,8 @@ int zv_rig_reset(zv_rig* rig, const double* start) {
 }
 
 int zv_rig_step(zv_rig* rig, const double* in, double* out) {
-  if (!usable(rig) || !usable_or_null(in) || !usable_or_null(out)) return ZV_ERROR_ARGUMENT;
+  if (!usable(rig)) return ZV_ERROR_ARGUMENT;
+  if (!usable_or_null(in) || !usable_or_null(out)) return rig->fail(ZV_ERROR_ARGUMENT, "in or out is misaligned");
   const int code = guarded(rig->message, sizeof rig->message, [&] {
     const Flushing flushing(rig->flush);
     return rig->step(in);
@@ -886,7 +888,8 @@ int zv_rig_get_state(const zv_rig* rig, double* state) {
 }
 
 int zv_rig_set_state(zv_rig* rig, const double* state) {
-  if (!usable(rig) || !usable(state)) return ZV_ERROR_ARGUMENT;
+  if (!usable(rig)) return ZV_ERROR_ARGUMENT;
+  if (!usable(state)) return rig->fail(ZV_ERROR_ARGUMENT, "state is null or misaligned");
   const std::size_t size = rig->state_size();
   bool fine = state[0] == rig->mark;
   for (std::size_t i = 0; i < size; ++i) fine &= std::isfinite(state[i]);

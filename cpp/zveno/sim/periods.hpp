@@ -34,6 +34,7 @@ class Periods {
   // To the first state of the system.
   bool begin() {
     step_ = 0;
+    std::fill(y_.begin(), y_.end(), 0.0);  // accounts of work too: a system writes its coordinates alone
     return system_.begin(0.0, y_.data()) && system_.rates(0.0, 0, y_.data(), *now_, Detail::end);
   }
 

@@ -89,7 +89,27 @@ def export(
     """
     if lang != "c":
         fail(f"export: --lang is {lang!r}, expected 'c'", 2)
-    if function == ["step"]:
+    if "step" in (function or ()):
+        if function != ["step"]:
+            fail("export: --function step is exported alone, in a directory of its own", 2)
+        others = {
+            "--link": link,
+            "--point": point,
+            "--frame": frame,
+            "--about": about,
+            "--section": section,
+            "--parts": parts,
+            "--external-frame": external_frame,
+            "--arguments": arguments,
+            "--outputs": outputs,
+            "--parameters": parameters if parameters != "fixed" else None,
+            "--level": level if level != "strict" else None,
+            "--float": single or None,
+            "--batch": batch or None,
+        }
+        for option, value in others.items():
+            if value is not None:
+                fail(f"export: {option} is given, which --function step does not have", 2)
         return _export_step(model, out, name, method, external, period, substeps, snap, force)
     if period is not None or substeps is not None:
         fail("export: --period and --substeps are of --function step alone", 2)

@@ -112,6 +112,8 @@ def margin(
     from .. import rigs
 
     require_picture("rig margin", "--plot", plot)
+    if over and plot is None:
+        fail("rig margin: --over is given, but no --plot", 2)
     given: dict[str, Any] = {"delay": delay, "period": period, "integrator": integrator}
     if lag is not None:
         given["lag"] = _numbers("margin", "--lag", lag, 1, 8, "times: 2e-3 or 2e-3,1e-3")
@@ -119,6 +121,11 @@ def margin(
         given["robot"] = _numbers("margin", "--robot", robot, 2, 2, "frequency and damping ratio: 200,0.7")
     try:
         if model is not None:
+            for option, value in (("--damper", damper), ("--predict", predict)):
+                if value is not None:
+                    fail(
+                        f"rig margin: {option} is given, but a ring has six axes; in Python it takes a (6, 6) array", 2
+                    )
             rig = _of_ring(model, stiffness, damping, law, mass, given)
         else:
             if mass is None or stiffness is None:
@@ -183,7 +190,9 @@ def _of_ring(
 ) -> Rig:
     from .. import rigs
 
-    ring, options, _ = model_of("rig margin", model)
+    ring, options, warned = model_of("rig margin", model)
+    for line in warned:
+        complain(f"Warning: {line}")
     if not isinstance(ring, Hexapod):
         fail(
             f"rig margin: {model} is a {type(ring).__name__.lower()}, expected a docking ring; of one axis give --mass",

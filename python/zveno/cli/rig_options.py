@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,10 +40,12 @@ def model_of(
             fail(f"{command}: {model}: {one_line(error)}", 1)
     if isinstance(data, dict) and data.get("format") == FORMAT:
         try:
-            description = read_rig(data)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                description = read_rig(data)
         except (Error, ValueError, TypeError, ArithmeticError) as error:
             fail(f"{command}: {model}: {one_line(error)}", 1)
-        return description.model, description.options(), []
+        return description.model, description.options(), [str(item.message) for item in caught]
     mechanism, warned = load_any(command, model, snap=snap)
     if not isinstance(mechanism, Linkage):
         return mechanism, {}, warned

@@ -296,7 +296,7 @@ def describe(function: str, model: Chain | Hexapod | Linkage | Scenario, options
     for key, value in start.items():
         if value.ndim != 1:
             fail(f"{key} has shape {value.shape}, expected one state")
-    jump = options.get("jump") or {}
+    jump = {} if options.get("jump") is None else options["jump"]
     if not isinstance(jump, Mapping):
         fail(f"jump is {_show(jump)}, expected a dict of numbers by input")
     made = Description(
@@ -363,7 +363,7 @@ def read_rig(data: Mapping[str, Any]) -> Description:
 
 def _servo(given: Any, fail: Fail) -> Mapping[str, float]:
     """Gains of the servos whose references are an input; empty: there are none."""
-    if not given:
+    if given is None or (isinstance(given, Mapping) and not given):
         return {}
     if not isinstance(given, Mapping) or not {"stiffness"} <= set(given) <= {"stiffness", "damping", "limit"}:
         fail(f"servo is {_show(given)}, expected a dict with stiffness, and damping and limit if there are any")
@@ -405,7 +405,7 @@ def _closed_start(linkage: Linkage, start: Mapping[str, Array], given: bool, fai
 
 def _sensors(given: Any, inputs: Sequence[Channel], fail: Fail) -> dict[str, dict[str, Any]]:
     """Force sensors by input, checked, as JSON has them."""
-    if not given:
+    if given is None:
         return {}
     wrenches = [c.name for c in inputs if c.name in ("wrench", "contact_wrench") or c.name.startswith("external.")]
     if not isinstance(given, Mapping):
@@ -445,7 +445,7 @@ def _links(model: Any, names: Any, what: str, fail: Fail) -> tuple[str, ...]:
     if listed is None:
         fail(f"{what} is {_show(names)}, expected a list of names of links")
     for name in listed:
-        if name not in model.link_names:
+        if not isinstance(name, str) or name not in model.link_names:
             fail(f"{what} names {_show(name)}, expected some of {', '.join(map(repr, model.link_names))}")
     if len(set(listed)) < len(listed):
         fail(f"{what} names a link twice")

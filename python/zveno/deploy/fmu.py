@@ -284,17 +284,18 @@ def _is_own(target: str, by_library: bool) -> bool:
 
 
 def _platforms(platforms: Any, fmi: int, fail: Fail) -> list[str]:
-    if platforms == "source":
+    word = platforms if isinstance(platforms, str) else None
+    if word == "source":
         return []
     known = [name for name, (folder, _, _) in PLATFORMS.items() if fmi == 3 or folder is not None]
     own = native_platform()
-    if platforms == "native":
+    if word == "native":
         if own is None or own not in known:
             fail(f"version {fmi} has no name for this machine; give platforms='source'")
         return [own]
-    if platforms == "all":
+    if word == "all":
         return known
-    listed = None if isinstance(platforms, str) else as_list(platforms)
+    listed = None if word is not None else as_list(platforms)
     if not listed or any(not isinstance(x, str) or x not in known for x in listed):
         fail(f"platforms is {_show(platforms)}, expected 'native', 'source', 'all' or some of {', '.join(known)}")
     return list(dict.fromkeys(listed))

@@ -136,7 +136,7 @@ def _numbers(function: str, name: str, value: ArrayLike) -> Array:
         array = np.asarray(value)
         if array.dtype.kind in "biuf" or (array.dtype.kind == "O" and all(x is not None for x in array.flat)):
             return np.array(array, dtype=np.float64, order="C")  # a number stays one, without a shape
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last of whole numbers beyond doubles
         pass
     raise ValueError(f"{function}: {name} is {_show(value)}, expected numbers")
 

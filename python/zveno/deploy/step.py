@@ -133,7 +133,15 @@ def _function(name: str, graph: Graph) -> list[str]:
     inputs = [f"const double {arrays[x.name]}[{x.size}]" for x in graph.inputs]
     outputs = [f"double {arrays[x.name]}[{max(x.size, 1)}]" for x in graph.outputs]
     body = _lines(graph, arrays, None, ())
-    return ["ZV_WIDE", f"static void {name}(", "    " + ",\n    ".join([*inputs, *outputs]) + ")", "{", *_indented(body), "}", ""]
+    return [
+        "ZV_WIDE",
+        f"static void {name}(",
+        "    " + ",\n    ".join([*inputs, *outputs]) + ")",
+        "{",
+        *_indented(body),
+        "}",
+        "",
+    ]
 
 
 def _indented(lines: Iterable[str]) -> list[str]:
@@ -801,7 +809,7 @@ _SOURCE: Final = """\
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-/* What takes the time is compiled for AVX too, and chosen when it is loaded: the same bits. -DZV_WIDE= compiles it once. */
+/* What takes the time is compiled for AVX too and chosen when it is loaded: the same bits. -DZV_WIDE= : only once. */
 #ifndef ZV_WIDE
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) && !defined(__AVX__) && \\
     !defined(__SANITIZE_THREAD__)

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from .._check import Array, as_amount, failing
 from .given import amounts
 
-__all__ = ["restitution", "restitution_delay"]
+__all__ = ["MOST_DAMPED", "restitution", "restitution_delay"]
 
+MOST_DAMPED: Final = 10.0  # times the critical damping: beyond it terms of (R4) are too large for doubles
 _LONGEST: Final = 60.0  # contacts, in units of 1/w0
 _STEP: Final = 0.02
 
@@ -100,8 +101,8 @@ def restitution(mass: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, delay
             fail(f"{name} is {value.min():g}, expected numbers > 0")
     w0 = np.sqrt(k / m)
     zeta, turn = d / (2 * m * w0), w0 * h
-    if zeta.size and zeta.max() > 10:
-        fail(f"damping gives {zeta.max():.3g} of the critical one, expected at most 10")
+    if zeta.size and zeta.max() > MOST_DAMPED:
+        fail(f"damping gives {zeta.max():.3g} of the critical one, expected at most {MOST_DAMPED:g}")
     if turn.size and turn.max() > 10:
         fail(f"delay times the natural frequency is {turn.max():.3g}, expected at most 10")
     e = np.array([_ratio(a, b) for a, b in zip(zeta.ravel().tolist(), turn.ravel().tolist(), strict=True)])
@@ -109,13 +110,15 @@ def restitution(mass: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, delay
 
 
 def restitution_delay(mass: float, stiffness: float, damping: float, longest: float) -> float:
-    """Delay at which a bounce returns all its energy, e = 1; `longest` is the delay margin, s."""
+    """Delay at which a bounce returns all its energy, e = 1; `longest`: the delay margin, s. nan above MOST_DAMPED."""
     fail = failing("restitution_delay")
     m = as_amount(mass, fail, "mass", positive=True)
     w0 = math.sqrt(as_amount(stiffness, fail, "stiffness", positive=True) / m)
     zeta = as_amount(damping, fail, "damping") / (2 * m * w0)
     if zeta == 0 or longest == 0:
         return 0.0
+    if zeta > MOST_DAMPED:
+        return math.nan
     if zeta < 1e-6:  # rounding of e is larger than what it differs by: (R5a)
         return longest * (1 - 2 / math.pi * zeta)
     low, high = 0.0, longest * w0

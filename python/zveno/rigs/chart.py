@@ -114,7 +114,8 @@ def chart(
     if rig.n != 1:
         fail(f"rig has {rig.n} axes, expected one")
     names = as_list(over)
-    if names is None or len(names) != 2 or names[0] == names[1] or not all(name in UNITS for name in names):
+    known = names is not None and len(names) == 2 and all(isinstance(name, str) and name in UNITS for name in names)
+    if names is None or not known or names[0] == names[1]:
         fail(f"over is {_show(over)}, expected two of {', '.join(UNITS)}")
     factor = as_amount(span, fail, "span", positive=True)
     if not factor > 1:

@@ -23,6 +23,9 @@ Complex = NDArray[np.complex128]
 
 _TURN: Final = 2 * math.pi
 _MARGINAL: Final = 1e-9  # of the scale: real parts that are mere rounding
+_MARGINAL_HELD: Final = 4e-10  # of the root itself, where nothing is at rest
+_SLOW: Final = 1e-3  # of the scale: roots below it are those of the reversed polynomial
+_REGULAR: Final = 1e-10  # reciprocal condition of stiffnesses that hold every motion
 _AT_REST: Final = 1e-6  # of the scale: roots of rigid-body motion, double and therefore inexact
 _ZERO_ANGLE: Final = 1e-9  # rad
 _REFINED: Final = 8  # times that frequencies are added
@@ -51,6 +54,7 @@ class Delayed:
         self.scale = float(max((size ** (1 / powers)).max() for size in sizes)) or 1.0
         by = self.scale ** np.arange(-self.degree, 1.0)[:, None, None]
         self.a, self.b = a * by, b * by  # in units of the scale
+        self.held = _is_regular((self.a + self.b)[0])  # no motion is at rest: slow roots are roots
 
     # ---- without delay, and for any short one -----------------------------------------------------------------------
 
@@ -63,7 +67,9 @@ class Delayed:
         if abs(np.linalg.det((self.a + self.b)[-1])) < 1e-12:
             return complex(math.inf)
         roots = self.roots_without_delay() / self.scale
-        growing = roots[(roots.real > _MARGINAL) & (np.abs(roots) > _AT_REST)]
+        size = np.abs(roots)
+        fast = (roots.real > _MARGINAL) & (size > _AT_REST)
+        growing = roots[roots.real > _MARGINAL_HELD * size if self.held else fast]
         return complex(self.scale * growing[growing.real.argmax()]) if growing.size else None
 
     @property
@@ -97,7 +103,10 @@ class Delayed:
         """Scaled frequencies, rising, close enough to see every passage of 1, and the levels there."""
         if self.n == 1:
             return self._nodes_of_one()
-        w = [np.geomspace(1e-5, 1e2, 181)]
+        low = 1e-5
+        if self.held:  # filters may be much faster than the mechanism
+            low = min(low, 0.01 * float(np.abs(_polynomial_roots(self.a + self.b)).min()))
+        w = [np.geomspace(low, 1e2, math.ceil(26 * math.log10(1e2 / low)))]
         for c in (self.a, self.b, self.a + self.b, self.a - self.b):
             top = next((k for k in range(len(c) - 1, 0, -1) if np.abs(np.linalg.det(c[k])) > 1e-12), 0)
             if top and not np.any(c[top + 1 :]):
@@ -105,7 +114,7 @@ class Delayed:
                 width = np.maximum(np.abs(s.real), 1e-9 * np.abs(s))
                 w.append((np.abs(s.imag)[:, None] + width[:, None] * _AROUND).ravel())
         nodes = np.unique(np.concatenate(w))
-        nodes = nodes[nodes > 1e-6]
+        nodes = nodes[nodes > 0.1 * low]
         level = self._levels(nodes)
         for _ in range(_REFINED):
             size = np.clip(level, -1e3, 1e3)
@@ -219,13 +228,32 @@ class Delayed:
             generator[:size] = 0
             generator[:size, :size], generator[:size, -size:] = now, then
             roots = np.linalg.eigvals(generator)
-        held = roots[np.abs(roots) > _AT_REST]
+        held = roots if self.held else roots[np.abs(roots) > _AT_REST]
         best = held[held.real.argmax()] if held.size else 0.0
         return complex(self.scale * best)
 
 
+def _is_regular(matrix: Any) -> bool:
+    sizes = np.linalg.svd(matrix, compute_uv=False)
+    return bool(sizes[-1] > _REGULAR * sizes[0])
+
+
 def _polynomial_roots(c: Any) -> Complex:
-    """Roots of det(c_0 + c_1 x + ...) from the companion matrix; the last coefficient is regular."""
+    """Roots of det(c_0 + c_1 x + ...), by rising modulus; the last coefficient is regular.
+
+    Eigenvalues of a companion matrix are as exact as the largest is: slow ones are those of the reversed polynomial.
+    """
+    roots = _companion_roots(c)
+    roots = roots[np.argsort(np.abs(roots), kind="stable")]
+    slow = int((np.abs(roots) < _SLOW * np.abs(roots).max(initial=0.0)).sum())
+    if slow and _is_regular(c[0]):
+        inverse = _companion_roots(c[::-1])
+        inverse = inverse[np.argsort(-np.abs(inverse), kind="stable")]
+        roots[:slow] = 1 / inverse[:slow]
+    return roots
+
+
+def _companion_roots(c: Any) -> Complex:
     p, n = len(c) - 1, c.shape[1]
     monic = np.linalg.solve(c[-1], c[:-1])
     companion = np.zeros((n * p, n * p), dtype=monic.dtype)

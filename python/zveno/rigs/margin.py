@@ -34,6 +34,7 @@ __all__ = ["DelayMargin", "delay_margin", "loop_of", "matrices_of", "rightmost_r
 INTEGRATORS: Final = ("exact", "semi-implicit", "explicit")
 MOST_AXES: Final = 12  # the companion matrix has 4 n^2 rows
 _BATCH: Final = 4096
+_FREE: Final = 1e-12  # of the largest force: directions without any
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,7 @@ class DelayMargin:
         Of the oscillation at that delay; nan if there is none.
     restitution_delay : float or array, s, or None
         Delay at which one bounce returns all its energy, e = 1 of `restitution`: the smaller one, and the practical
-        limit. Of one axis without filters and compensation, else None.
+        limit. Of one axis without filters and compensation, else None; nan beyond 10 times the critical damping.
     """
 
     delay: Any
@@ -63,7 +64,7 @@ class DelayMargin:
         if self.delay == 0:
             return "unstable without or with any delay"
         text = f"stable below {1e3 * self.delay:.4g} ms of delay, oscillates there with {self.frequency:.4g} rad/s"
-        if self.restitution_delay is not None:
+        if self.restitution_delay is not None and not math.isnan(self.restitution_delay):
             text += f"; a bounce returns all its energy at {1e3 * self.restitution_delay:.4g} ms"
         return text
 
@@ -91,6 +92,8 @@ def loop_of(
             D0 = D0 + as_matrix_of(item.damping, n)
         elif isinstance(item, Predictor):
             believed = as_matrix_of(item.stiffness, n)
+    M, (K1, D1, K0, D0, believed) = _without_free(M, (K1, D1, K0, D0, believed))
+    n = len(M)
     software = _times(np.convolve(below, aside), [K0 + believed, D0, M])
     hardware, predicted = _times(above, [K1, D1]), _times(aside, [believed])
     b = [np.zeros((n, n)) for _ in software]
@@ -99,6 +102,21 @@ def loop_of(
     for k, term in enumerate(predicted):
         b[k] = b[k] - term
     return Delayed(np.stack(software), np.stack(b))
+
+
+def _without_free(M: Array, forces: tuple[Array, ...]) -> tuple[Array, tuple[Array, ...]]:
+    """The loop without motions on which no force depends, and which none moves but through their inertia."""
+    sizes = [float(np.abs(X).max()) for X in forces]
+    scaled = [X / size for X, size in zip(forces, sizes, strict=True) if size]
+    if len(M) == 1 or not scaled:
+        return M, forces
+    _, values, V = np.linalg.svd(np.concatenate([*scaled, *(X.T for X in scaled)]))
+    rank = int((values > _FREE * values[0]).sum())
+    if rank == len(M):
+        return M, forces
+    held, free = V[:rank].T, V[rank:].T
+    carried = np.linalg.solve(free.T @ M @ free, free.T @ M @ held)
+    return held.T @ M @ held - held.T @ M @ free @ carried, tuple(held.T @ X @ held for X in forces)
 
 
 def _times(scalar: Array, matrix: Sequence[Array]) -> list[Array]:

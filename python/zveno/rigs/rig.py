@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._check import Array, as_amount, as_choice, called, failing, frozen
+from .._check import SMALLEST, Array, as_amount, as_choice, called, failing, frozen
 from .compensation import Compensation, Lead, Passivity, Predictor, VirtualDamper, as_compensations, refuse_other_size
 from .given import lags_of, robots_of
 from .margin import INTEGRATORS, DelayMargin, delay_margin, loop_of, matrices_of, refuse_without_margin, sampled_margin
@@ -35,7 +35,7 @@ class Verdict:
     frequency : float, rad/s
         Of the oscillation there.
     restitution : float or None
-        Of one bounce; one axis without filters and compensation.
+        Of one bounce; one axis without filters and compensation, damped at most 10 times the critical amount.
     remedies : tuple of str
         What would make the limit twice the delay; empty where it is.
     """
@@ -147,6 +147,8 @@ class Rig:
                 put(name, frozen(matrix))
         for name in ("delay", "noise", "quantum"):
             put(name, as_amount(getattr(self, name), fail, name))
+        if 0 < self.quantum <= SMALLEST:
+            fail(f"quantum is {self.quantum:g}, too small to compute with")
         if self.period is not None:
             put("period", as_amount(self.period, fail, "period", positive=True))
         put("lag", lags_of(self.lag, fail))
@@ -254,7 +256,7 @@ class Rig:
         >>> print(rig.verdict())
         Stable: the loop has 40 ms of delay and bears 704 ms, 17.6 times as much. A bounce returns 0.711 of its speed.
         """
-        from .bounce import restitution
+        from .bounce import MOST_DAMPED, restitution
 
         fail = failing("Rig.verdict")
         given = tuple(c for c in as_compensations(compensation, fail) if not isinstance(c, Passivity))
@@ -264,7 +266,8 @@ class Rig:
             periods = float(sampled_margin(self.mass, self.stiffness, self.damping, self.period, self.integrator))
             limit = periods * self.period + self.hold if periods else 0.0
         e = None
-        if bare and self.total_delay * math.sqrt(self.stiffness / self.mass) < 6:
+        slow = self.total_delay * math.sqrt(self.stiffness / self.mass) < 6 if bare else False
+        if slow and self.damping <= 2 * MOST_DAMPED * math.sqrt(self.stiffness * self.mass):
             e = float(restitution(self.mass, self.stiffness, self.damping, self.total_delay))
         wanted = 2 * self.total_delay
         remedies = () if limit >= wanted else tuple(self._remedies(given, wanted))
