@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <mutex>
+#include <new>
 #include <vector>
 
 #include <zveno/support/pool.hpp>
@@ -110,6 +113,73 @@ py::object new_array(int nd, const py::ssize_t* dims, double*& data) {
   if (!array) throw py::error_already_set();
   data = reinterpret_cast<double*>(proxy(array)->data);
   return py::reinterpret_steal<py::object>(array);
+}
+
+namespace {
+
+// Blocks of memory between two arrays. It outlives the interpreter, whose last arrays may give theirs back.
+class Spare {
+ public:
+  static Spare& one() {
+    static Spare* const spare = new Spare;
+    return *spare;
+  }
+
+  struct Block {
+    void* data;
+    std::size_t size;
+  };
+  Block take(std::size_t size) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      for (std::size_t i = blocks_.size(); i-- > 0;) {
+        const Block found = blocks_[i];
+        if (found.size < size || found.size / 2 > size) continue;
+        blocks_[i] = blocks_.back();
+        blocks_.pop_back();
+        kept_ -= found.size;
+        return found;
+      }
+    }
+    return {::operator new(size, kAlignment), size};
+  }
+  void give(const Block& block) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (kept_ + block.size <= kMostSpare && blocks_.size() < blocks_.capacity()) {
+        blocks_.push_back(block);  // allocates nothing: this is called by destructors
+        kept_ += block.size;
+        return;
+      }
+    }
+    ::operator delete(block.data, kAlignment);
+  }
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+  Spare() { blocks_.reserve(256); }
+
+  std::mutex mutex_;
+  std::vector<Block> blocks_;
+  std::size_t kept_ = 0;
+};
+
+}  // namespace
+
+py::array_t<double> recycled_array(const std::vector<py::ssize_t>& shape) {
+  std::size_t size = sizeof(double);
+  for (const py::ssize_t n : shape)
+    size = n == 0 || size <= kMostRecycled ? size * static_cast<std::size_t>(n) : size;  // no overflow
+  if (size < kLeastRecycled || size > kMostRecycled) return py::array_t<double>(shape);
+  auto block = std::make_unique<Spare::Block>(Spare::one().take(size));
+  const auto give = [](void* p) {
+    const std::unique_ptr<Spare::Block> block(static_cast<Spare::Block*>(p));
+    Spare::one().give(*block);
+  };
+  double* const data = static_cast<double*>(block->data);
+  const py::capsule owner(block.get(), give);
+  static_cast<void>(block.release());
+  return py::array_t<double>(shape, data, owner);
 }
 
 Rowwise read_rows(const Context& c, Name name, PyObject* arg, py::ssize_t tail, py::ssize_t inner) {

@@ -7,7 +7,9 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include <zveno/functions/job.hpp>
 
@@ -81,6 +83,12 @@ double* plain_out(PyObject* arg, int nd, const py::ssize_t* dims);
 bool overlaps(const double* a, std::ptrdiff_t na, const double* b, std::ptrdiff_t nb);
 
 py::object new_array(int nd, const py::ssize_t* dims, double*& data);
+
+// A new array whose memory comes from one that nobody holds any more, if there is one of about its size, and waits for the
+// next one afterwards: a page of new memory costs more than a step of a simulation. Small ones are kept by the C library,
+// large ones have large pages.
+constexpr std::size_t kLeastRecycled = 16 << 10, kMostRecycled = 4 << 20, kMostSpare = 32 << 20;  // bytes; of all that wait
+py::array_t<double> recycled_array(const std::vector<py::ssize_t>& shape);
 
 // `arg` itself if it is a plain float64 array, else a converted copy.
 py::object as_array(const Context& context, Name name, PyObject* arg);

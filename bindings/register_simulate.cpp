@@ -172,7 +172,7 @@ class Run {
       }
       std::vector<py::ssize_t> shape{schedule.records()};
       for (const std::ptrdiff_t size : schema.shape(i)) shape.push_back(size);
-      py::array_t<double> array(shape);
+      py::array_t<double> array = recycled_array(shape);
       record.data.push_back(array.mutable_data());
       arrays_[schema.fields[i].name] = array;
     }

@@ -15,8 +15,8 @@ namespace zveno {
 
 // results of so many numbers are checked while their stores drain; more of them leave the fastest cache before that
 constexpr std::ptrdiff_t kFew = 64;
-// Rows longer than kShortRow are written piece by piece, with eight lanes eight rows at a time, which the next cache takes
-// badly; lanes of rows of so many numbers fit the fastest cache, and go from there in order. Four lanes lose a tenth by it.
+// Rows longer than kShortRow are written piece by piece, with eight lanes eight rows at a time, which the next cache may
+// take badly; lanes of rows of so many numbers fit the fastest cache, and go from there in order. Four lanes lose by it.
 constexpr std::ptrdiff_t kLongestStaged = 256;
 
 // Where the results of rows stand.
@@ -45,7 +45,7 @@ struct Results {
     past = rows > kStreamed / (static_cast<std::ptrdiff_t>(sizeof(double)) * std::max<std::ptrdiff_t>(numbers, 1));
     std::ptrdiff_t longest = 0;
     for (int k = 0; k < count; ++k) {
-      staged[k] = out[k] && size[k] > kShortRow && (past || (kLanes > 4 && size[k] <= kLongestStaged));
+      staged[k] = out[k] && size[k] > kShortRow && (past || (size[k] <= kLongestStaged && takes_pieces_badly()));
       if (staged[k]) longest = std::max(longest, size[k]), ++all;
     }
     if (!longest) return;
