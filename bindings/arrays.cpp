@@ -313,6 +313,12 @@ std::string text_of(py::handle h) {
   return text.size() <= kLongest ? text : text.substr(0, kLongest - 3) + "...";
 }
 
+std::string nearest_text(py::handle name, const py::list& known) {
+  if (PyUnicode_GET_LENGTH(name.ptr()) >= 100) return {};
+  const py::list found = py::module_::import("difflib").attr("get_close_matches")(name, known, 1);
+  return found.empty() ? std::string() : "; did you mean " + text_of(found[0]) + "?";
+}
+
 int threads_of(const Context& c, PyObject* arg) {
   if (!arg || arg == Py_None) return 1;
   const long threads = PyBool_Check(arg) || !PyIndex_Check(arg)

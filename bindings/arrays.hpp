@@ -109,6 +109,9 @@ bool is_masked(PyObject* arg, int depth = 3);
 // how Python prints an object, in plain characters; long texts are cut
 std::string text_of(py::handle h);
 
+// "; did you mean ...?" if a name is near one of those known, else nothing
+std::string nearest_text(py::handle name, const py::list& known);
+
 // the argument `threads`: None is 1, 0 one per core
 int threads_of(const Context& context, PyObject* arg);
 

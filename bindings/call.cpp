@@ -129,18 +129,16 @@ namespace {
 }
 
 [[noreturn]] ZVENO_COLD void refuse_link(const Context& c, const Chain& chain, const char* what, PyObject* name) {
-  std::string known, near;
+  std::string known;
   py::list names;
   int shown = 0;
   for (const LinkSpec& l : chain.links()) {
     names.append(l.name);
     if (shown++ < 8) known += ", '" + l.name + "'";
   }
-  if (PyUnicode_GET_LENGTH(name) < 100)
-    for (const py::handle& found : py::module_::import("difflib").attr("get_close_matches")(py::handle(name), names, 1))
-      near = "; did you mean " + text_of(found) + "?";
   throw py::value_error(std::string(c.function) + ": " + what + " " + text_of(name) + " is not in model '" + chain.name() +
-                        "', expected one of '" + chain.base() + "'" + known + (shown > 8 ? ", ..." : "") + near);
+                        "', expected one of '" + chain.base() + "'" + known + (shown > 8 ? ", ..." : "") +
+                        nearest_text(name, names));
 }
 
 }  // namespace
@@ -207,12 +205,9 @@ int body_of_joint(const Context& c, const Chain& chain, const char* what, py::ha
       known.append(names[k]);
       if (k < 8) shown += (k ? ", '" : "'") + names[k] + "'";
     }
-    std::string near;
-    if (PyUnicode_GET_LENGTH(joint.ptr()) < 100)
-      for (const py::handle& found : py::module_::import("difflib").attr("get_close_matches")(joint, known, 1))
-        near = "; did you mean " + text_of(found) + "?";
     throw py::value_error(std::string(c.function) + ": " + what + " " + text_of(joint) + " is no moving joint of model '" +
-                          chain.name() + "', expected one of " + shown + (n > 8 ? ", ..." : "") + near);
+                          chain.name() + "', expected one of " + shown + (n > 8 ? ", ..." : "") +
+                          nearest_text(joint, known));
   }
   const auto expected = [&] { return ", expected the name of a joint or its place in q, 0 to " + std::to_string(n - 1); };
   if (!joint || PyBool_Check(joint.ptr()) || !PyIndex_Check(joint.ptr()))

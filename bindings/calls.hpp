@@ -12,6 +12,19 @@ namespace zveno::bindings {
 // names of a function's parameters, positional ones first; interned, which makes matching a pointer comparison
 using Keywords = std::vector<std::pair<int, PyObject*>>;  // (slot, name)
 
+[[noreturn]] ZVENO_COLD inline void refuse_argument(const char* function, const Keywords& names, PyObject* key) {
+  py::list known;
+  std::string listed;
+  for (const auto& name : names) {
+    const py::handle word(name.second);
+    listed += (known.empty() ? "" : ", ") + std::string(py::str(word));
+    known.append(word);
+  }
+  const std::string near = nearest_text(key, known);
+  throw py::type_error(std::string(function) + ": unknown argument " + text_of(key) +
+                       (near.empty() ? "; there are " : near + " There are ") + listed);
+}
+
 // slot[...] <- arguments; rest() says which parameters are keyword-only
 template <class Rest>
 void place_arguments(const char* function, const Keywords& names, std::size_t positional, const Rest& rest,
@@ -29,7 +42,7 @@ void place_arguments(const char* function, const Keywords& names, std::size_t po
     if (!found)
       for (const auto& name : names)
         if (PyUnicode_Compare(name.second, key) == 0) found = &name;
-    if (!found) throw py::type_error(std::string(function) + ": unknown argument " + text_of(key));
+    if (!found) refuse_argument(function, names, key);
     PyObject*& place = slot[found->first];
     if (place) throw py::type_error(std::string(function) + ": argument " + text_of(key) + " given twice");
     place = args[count + k];

@@ -283,13 +283,15 @@ struct CompiledOf final : Compiled {
     return row.has(kSeveral) ? named_result(row, results).release().ptr() : results[0].release().ptr();
   }
 
-  // null without an error: something is unusual or wrong, and the long way tells what
+  // null without an error: something is unusual or wrong, and the long way tells what. kMost: results, 1 or several.
+  template <int kMost>
   PyObject* single(PyObject* const* args, PyObject* given) const {
-    const bool several = choice.row->has(kSeveral);
-    if (given && several && (!PyTuple_Check(given) || PyTuple_GET_SIZE(given) != quick.results)) return nullptr;
+    constexpr bool several = kMost > 1;
+    const int count = several ? quick.results : 1;
+    if (given && several && (!PyTuple_Check(given) || PyTuple_GET_SIZE(given) != count)) return nullptr;
     const double* in[4];
     double pivot[Quick::kMost];
-    double* out[kMostOutputs + 1];
+    double* out[kMost + 1];
     bool finite = true;
     for (int k = 0; k < quick.inputs; ++k) {
       in[k] = plain_vector(args[k], quick.size_in[k]);
@@ -297,11 +299,12 @@ struct CompiledOf final : Compiled {
       finite &= all_finite(in[k], quick.size_in[k]);
     }
     if (!finite) return nullptr;
-    py::object results[kMostOutputs];
-    for (int r = 0; r < quick.results; ++r) {
+    py::object results[kMost];
+    for (int r = 0; r < count; ++r) {
       const typename Quick::Result& result = quick.result[r];
+      py::object& made = results[several ? result.of : 0];
       if (!given) {
-        results[result.of] = new_array(result.nd, result.dims, out[r]);
+        made = new_array(result.nd, result.dims, out[r]);
         continue;
       }
       PyObject* const to = several ? PyTuple_GET_ITEM(given, r) : given;
@@ -310,14 +313,15 @@ struct CompiledOf final : Compiled {
         if (overlaps(out[r], result.size, in[k], quick.size_in[k])) return nullptr;
       for (int k = 0; k < r; ++k)
         if (overlaps(out[r], result.size, out[k], quick.result[k].size)) return nullptr;
-      results[result.of] = py::reinterpret_borrow<py::object>(to);
+      made = py::reinterpret_borrow<py::object>(to);
     }
-    out[quick.results] = pivot;
+    out[count] = pivot;
     program.one(in, out);
-    for (int r = 0; r < quick.results; ++r) finite &= all_finite(out[r], quick.result[r].size);
+    for (int r = 0; r < count; ++r) finite &= all_finite(out[r], quick.result[r].size);
     for (int b = 0; quick.tiny_pivot && b < quick.n; ++b) finite &= pivot[b] > quick.tiny_pivot[b];
     if (!finite) return nullptr;
-    return several ? named_result(*choice.row, results).release().ptr() : results[0].release().ptr();
+    if constexpr (several) return named_result(*choice.row, results).release().ptr();
+    return results[0].release().ptr();
   }
 
   PyObject* call(PyObject* const* args, Py_ssize_t count, PyObject* kwnames) const override {
@@ -326,8 +330,11 @@ struct CompiledOf final : Compiled {
         if (PyObject* result = single_of_linkage(args)) return result;
     } else if (count == quick.inputs && count > 0) {
       const bool out_only = kwnames && PyTuple_GET_SIZE(kwnames) == 1 && PyTuple_GET_ITEM(kwnames, 0) == quick.out;
-      if (!kwnames || out_only)
-        if (PyObject* result = single(args, out_only ? args[count] : nullptr)) return result;
+      if (!kwnames || out_only) {
+        PyObject* const out = out_only ? args[count] : nullptr;
+        PyObject* result = choice.row->has(kSeveral) ? single<kMostOutputs>(args, out) : single<1>(args, out);
+        if (result) return result;
+      }
     }
     const FunctionRow& row = *choice.row;
     auto job = choice.job;

@@ -128,3 +128,27 @@ def test_large_results_are_not_kept():
     state = np.zeros(chain.n)
     found = [weakref.ref(array) for array in chain.derivatives(state, state, state)]
     assert all(array() is None for array in found)
+
+
+@pytest.mark.parametrize("hold", HOLDS)
+def test_records_that_are_held_are_not_written_again(hold):
+    """Their memory goes from one simulation to the next, but only what nobody holds any more."""
+    arm, kept = zv.robots.two_link(), []
+    for x in np.linspace(-1, 1, 5):
+        run = arm.simulate(1.5, 1e-3, q=[x, 0.3], progress=False)  # 24 kB each of q, qd, ...
+        held = HOLDS[hold]([run.q, run.qd])
+        kept.append((held, [np.array(y) for y in held], run.q.ctypes.data))
+        del run
+    for held, numbers, _ in kept:
+        assert same(map(np.asarray, held), numbers)
+    assert len({place for _, _, place in kept}) == len(kept)
+
+
+def test_memory_of_records_is_used_again():
+    ring = zv.mechanisms.docking_ring("UPS")
+    places = set()
+    for _ in range(6):
+        run = ring.simulate(0.5, 1e-3, progress=False)
+        places.update(run.to_dict()[name].ctypes.data for name in ("joint_position", "reaction"))
+        del run
+    assert len(places) < 12
