@@ -179,6 +179,17 @@ def test_unknown_links_are_answered_with_the_nearest():
         zv.Chain([zv.Link("Hand", mass=1), zv.Link("b", parent="hand")])
 
 
+def test_unknown_arguments_are_answered_with_the_nearest():
+    arm, ring = zv.robots.puma560(), zv.mechanisms.docking_ring("UPS")
+    q = np.zeros(6)
+    with pytest.raises(TypeError, match="bias: unknown argument 'treads'; did you mean 'threads'. There are q, qd, "):
+        arm.bias(q, q, treads=2)
+    with pytest.raises(TypeError, match="forward_dynamics: unknown argument 'wrnch'; did you mean 'wrench'"):
+        ring.forward_dynamics(*ring.nominal, q, wrnch=q)
+    with pytest.raises(TypeError, match="bias: unknown argument 'zzz'; there are q, qd, "):
+        arm.bias(q, q, zzz=2)
+
+
 def test_long_names_are_cut():
     long = "x" * 10**6
     for make in (

@@ -132,27 +132,26 @@ static int initialise(model_data *d)
 
 static int before_start(const model_data *d) { return ((d->mode & (INSTANTIATED | INITIALIZING)) != 0) ? 1 : 0; }
 
-/* null: there is no number of this kind with this flat index */
-static const variable *found(uint32_t flat, enum kind kind)
+/* the variable with this flat index, which grows along the table; one that does not have it, if there is none */
+static const variable *found(uint32_t flat)
 {
-  const variable *v = NULL;
-  for (uint32_t k = 0; k < VARIABLES; ++k) {
-    if ((flat >= variables[k].flat) && (flat < variables[k].flat + variables[k].size) && (variables[k].kind == kind)) {
-      v = &variables[k];
+  uint32_t at = 0;
+  for (uint32_t half = 0x80000000u; half > 0u; half /= 2u) {
+    if ((half < VARIABLES - at) && (variables[at + half].flat <= flat)) {
+      at += half;
     }
   }
-  return v;
+  return &variables[at];
 }
 
 ${rotation}
 
-/* 0, or 1: refused */
-static int get_number(model_data *d, uint32_t flat, enum kind kind, double *value)
+/* element e of a variable; 0, or 1: refused */
+static int get_number(model_data *d, const variable *v, uint32_t e, enum kind kind, double *value)
 {
-  const variable *const v = found(flat, kind);
-  const uint32_t k = (v != NULL) ? v->first + (flat - v->flat) : 0u;
+  const uint32_t k = v->first + e;
   int bad = 0;
-  if (v == NULL) {
+  if ((e >= v->size) || (v->kind != kind)) {
     bad = 1;
   } else if (v->store == TIME) {
     *value = d->state.origin + STEP_SIZE * d->state.steps;
@@ -178,7 +177,7 @@ static int get_number(model_data *d, uint32_t flat, enum kind kind, double *valu
     if (v->store == ROTATION) { /* of a quaternion among the outputs */
       double R[9];
       zv_rotation(d->out + v->first, R);
-      *value = R[flat - v->flat];
+      *value = R[e];
     } else {
       *value = d->out[k];
     }
@@ -186,12 +185,11 @@ static int get_number(model_data *d, uint32_t flat, enum kind kind, double *valu
   return bad;
 }
 
-static int set_number(model_data *d, uint32_t flat, enum kind kind, double value)
+static int set_number(model_data *d, const variable *v, uint32_t e, enum kind kind, double value)
 {
-  const variable *const v = found(flat, kind);
   int bad = 1;
-  if ((v != NULL) && (isfinite(value) != 0) && (value >= v->least) && (value <= v->most)) {
-    const uint32_t k = v->first + (flat - v->flat);
+  if ((e < v->size) && (v->kind == kind) && (isfinite(value) != 0) && (value >= v->least) && (value <= v->most)) {
+    const uint32_t k = v->first + e;
     if ((v->store == INPUT) || (v->store == TUNABLE)) {
       d->in[k] = value;
       bad = 0;
@@ -632,8 +630,9 @@ EXPORT fmi2Status fmi2EnterInitializationMode(fmi2Component c)
     ENTER(ANY_MODE)                                                                                          \
     NEED((count == 0) || ((vr != NULL) && (value != NULL)), "an array is null")                              \
     for (size_t k = 0; k < count; ++k) {                                                                     \
+      const variable *const v = found(vr[k]);                                                                \
       double number;                                                                                         \
-      NEED(get_number(&i->data, vr[k], (kind), &number) == 0,                                                \
+      NEED(get_number(&i->data, v, vr[k] - v->flat, (kind), &number) == 0,                                   \
            "a value reference is unknown, or its value not known now")                                       \
       value[k] = (type)number;                                                                               \
     }                                                                                                        \
@@ -645,7 +644,8 @@ EXPORT fmi2Status fmi2EnterInitializationMode(fmi2Component c)
     ENTER(INSTANTIATED | INITIALIZING | STEPPING | EVENT | CONTINUOUS)                                       \
     NEED((count == 0) || ((vr != NULL) && (value != NULL)), "an array is null")                              \
     for (size_t k = 0; k < count; ++k) {                                                                     \
-      NEED(set_number(&i->data, vr[k], (kind), (double)value[k]) == 0,                                       \
+      const variable *const v = found(vr[k]);                                                                \
+      NEED(set_number(&i->data, v, vr[k] - v->flat, (kind), (double)value[k]) == 0,                          \
            "a value is not finite, out of its range, or cannot be set now")                                  \
     }                                                                                                        \
     return fmi2OK;                                                                                           \
@@ -688,8 +688,8 @@ EXPORT fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueRe
   NEED(i->data.exchange == 0, "this is no co-simulation")
   NEED((count == 0) || ((vr != NULL) && (order != NULL) && (value != NULL)), "an array is null")
   for (size_t k = 0; k < count; ++k) {
-    const variable *const v = found(vr[k], REAL);
-    NEED((v != NULL) && (v->store == INPUT), "a value reference is not that of a real input")
+    const variable *const v = found(vr[k]);
+    NEED((vr[k] - v->flat < v->size) && (v->kind == REAL) && (v->store == INPUT), "a value reference is not that of a real input")
     NEED((order[k] == 1) && (isfinite(value[k]) != 0), "an order is not 1, or a derivative not finite")
     i->data.slope[v->first + (vr[k] - v->flat)] = value[k];
   }
@@ -975,7 +975,7 @@ EXPORT fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean given,
       for (uint32_t e = 0; e < variables[vr[k]].size; ++e) {                                                  \
         double number;                                                                                        \
         NEED(at < room, "there are fewer values than the variables have")                                     \
-        NEED(get_number(&i->data, variables[vr[k]].flat + e, (kind), &number) == 0,                           \
+        NEED(get_number(&i->data, &variables[vr[k]], e, (kind), &number) == 0,                                \
              "the variable is of another type, or its value not known now")                                   \
         values[at] = (type)number;                                                                            \
         ++at;                                                                                                 \
@@ -999,7 +999,7 @@ EXPORT fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean given,
     at = 0;                                                                                                   \
     for (size_t k = 0; k < count; ++k) {                                                                      \
       for (uint32_t e = 0; e < variables[vr[k]].size; ++e) {                                                  \
-        NEED(set_number(&i->data, variables[vr[k]].flat + e, (kind), (double)values[at]) == 0,                \
+        NEED(set_number(&i->data, &variables[vr[k]], e, (kind), (double)values[at]) == 0,                     \
              "a value is not finite, out of its range, of another type, or cannot be set now")                \
         ++at;                                                                                                 \
       }                                                                                                       \
