@@ -182,7 +182,7 @@ def test_unknown_links_are_answered_with_the_nearest():
 def test_unknown_arguments_are_answered_with_the_nearest():
     arm, ring = zv.robots.puma560(), zv.mechanisms.docking_ring("UPS")
     q = np.zeros(6)
-    with pytest.raises(TypeError, match="bias: unknown argument 'treads'; did you mean 'threads'. There are q, qd, "):
+    with pytest.raises(TypeError, match=r"bias: unknown argument 'treads'; did you mean 'threads'\? There are q, qd, "):
         arm.bias(q, q, treads=2)
     with pytest.raises(TypeError, match="forward_dynamics: unknown argument 'wrnch'; did you mean 'wrench'"):
         ring.forward_dynamics(*ring.nominal, q, wrnch=q)

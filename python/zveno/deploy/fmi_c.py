@@ -689,7 +689,8 @@ EXPORT fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueRe
   NEED((count == 0) || ((vr != NULL) && (order != NULL) && (value != NULL)), "an array is null")
   for (size_t k = 0; k < count; ++k) {
     const variable *const v = found(vr[k]);
-    NEED((vr[k] - v->flat < v->size) && (v->kind == REAL) && (v->store == INPUT), "a value reference is not that of a real input")
+    const int real = ((vr[k] - v->flat < v->size) && (v->kind == REAL)) ? 1 : 0;
+    NEED((real != 0) && (v->store == INPUT), "a value reference is not that of a real input")
     NEED((order[k] == 1) && (isfinite(value[k]) != 0), "an order is not 1, or a derivative not finite")
     i->data.slope[v->first + (vr[k] - v->flat)] = value[k];
   }
