@@ -851,7 +851,8 @@ def simulate(
     ignores SIGINT (started in the background of a shell, by nohup, by some CI) does not hear it.
 
     A record takes 8 bytes for each number: 142 of them for each state of a ring of UPS legs, about 1.1 kB. A batch
-    needs its whole record, and one run more for each thread. Records beyond the machine's memory are refused.
+    needs its whole record, and one run more for each thread. Records beyond the machine's memory are refused. Memory of
+    records that nobody holds any more, at most 32 MB of it, is kept for the next ones.
 
     Examples
     --------
