@@ -228,8 +228,8 @@ def test_a_batch_of_none_and_of_one():
         ({"R": np.ones((2, 3, 3))}, "R is not orthonormal"),
         ({"quaternion": [[1, 0, 0, 0], [2, 0, 0, 0]]}, "quaternion has length 2, expected 1"),
         ({"u": np.zeros((3, 6)), "on_error": "stop"}, "on_error is 'stop', expected 'raise' or 'nan'"),
-        ({"u": np.zeros((3, 6)), "threads": -1}, "threads is -1, expected an integer from 0 to 4096"),
-        ({"threads": 1.5}, "threads is 1.5, expected an integer from 0 to 4096"),
+        ({"u": np.zeros((3, 6)), "threads": -1}, "threads is -1, expected an integer from 0 to 256"),
+        ({"threads": 1.5}, "threads is 1.5, expected an integer from 0 to 256"),
         ({"u": np.zeros((3, 6)), "tau": np.zeros((4, 6))}, "tau has shape (4, 6), expected (6,) or (6, 3) or (100, 6)"),
         (
             {"u": np.zeros((100, 6)), "tau": np.zeros((100, 6))},

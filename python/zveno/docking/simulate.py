@@ -585,7 +585,7 @@ def run_batch(
             if not (column > 0).all():
                 fail(f"factors[{name!r}] is not positive everywhere")
             count[:, FACTORS.index(name)] = column
-    wanted = 0 if threads is None else as_integer("run_batch", "threads", threads, 1, 256)
+    wanted = 0 if threads is None else as_integer("run_batch", "threads", threads, 1, _core.MOST_THREADS)
     out = _runner(scenario).batch(rows, count, options, wanted)
     table: dict[str, Array] = {name: np.ascontiguousarray(out[:, k]) for k, name in enumerate(COLUMNS)}
     table["status"] = table["status"].astype(np.int64)

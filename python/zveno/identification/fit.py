@@ -547,7 +547,7 @@ def identify(
     if not ring and not isinstance(arm, _core.Chain):
         raise TypeError(f"identify: arm is {_show(arm)}, expected a Chain or a Hexapod")
     as_choice(method, fail, "method", METHODS)
-    threads = as_integer("identify", "threads", threads, 0, 256) or _processors()
+    threads = as_integer("identify", "threads", threads, 0, _core.MOST_THREADS) or _processors()
     made: type[Fit] = Fit
     linear: type[LinearModel] = LinearModel
     given: Any = arm

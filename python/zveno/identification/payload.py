@@ -219,7 +219,7 @@ def identify_payload(
     terms = as_terms(friction, fail, chain.joint_names)
     if any(term.needs_load for term in terms):
         fail("friction has LoadFriction, which the robot's own fit must find")
-    threads = as_integer("identify_payload", "threads", threads, 0, 256) or _processors()
+    threads = as_integer("identify_payload", "threads", threads, 0, _core.MOST_THREADS) or _processors()
     data = read_log(log, chain, columns=columns, units=units, rate=rate)
     data = Log(data.t, data.q, data.tau, data.qd, data.qdd, data.q_ref, data.source, list(data.findings))
     if delay is None:

@@ -92,7 +92,7 @@ class Plan(NamedTuple):
             refuse(f"check_step is {_show(check_step)}, expected True or False")
         if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
             refuse(f"every is {_show(every)}, expected a whole number > 0")
-        count = 1 if threads is None else as_integer("simulate", "threads", threads, 0, 4096)
+        count = 1 if threads is None else as_integer("simulate", "threads", threads, 0, _core.MOST_THREADS)
         start, end = as_number(t_start, refuse, "t_start"), as_number(t_end, refuse, "t_end")
         step = as_number(dt, refuse, "dt")
         if not end > start:
