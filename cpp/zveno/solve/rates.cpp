@@ -19,11 +19,11 @@ constexpr double kSingular = 1e-10;  // singular values, relative to the largest
 constexpr double kTie = 1e-5;        // weight of the wish beside the task where bounds hold, relative to the largest
 constexpr double kRound = 1e-9;      // of a bound that is met
 
-enum class Bound : std::int8_t { free, lower, upper };
-
 }  // namespace
 
 struct RateSolver::Work {
+  enum class Bound : std::int8_t { free, lower, upper };
+
   RateTask task;
   std::vector<int> held;
   Matrix J, part, stacked;
