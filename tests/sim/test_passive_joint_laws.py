@@ -1,4 +1,4 @@
-"""Laws of joints of hexapods that are not driven: against forces of single steps, linkages, MuJoCo, springs of links."""
+"""Laws of joints of hexapods that are not driven: against forces of steps, linkages, MuJoCo, springs of links."""
 
 import re
 

@@ -243,9 +243,9 @@ class Law(ABC):
 
 def leg_joints(hexapod: Hexapod) -> list[tuple[str, tuple[int, int]]]:
     """Names of legs, which stand for their actuated joints, and of all joints, with the indices of leg and joint."""
-    legs = list(enumerate(hexapod.legs))
-    named = [(leg.name, (k, leg.actuated_index)) for k, leg in legs]
-    return named + [(f"{leg.name}.{joint}", (k, j)) for k, leg in legs for j, joint in enumerate(leg.joint_names)]
+    legs = list(enumerate(zip(hexapod.leg_names, hexapod.legs, strict=True)))
+    named = [(name, (k, leg.actuated_index)) for k, (name, leg) in legs]
+    return named + [(f"{name}.{joint}", (k, j)) for k, (name, leg) in legs for j, joint in enumerate(leg.joint_names)]
 
 
 def leg_places(hexapod: Hexapod) -> Callable[..., Place]:
