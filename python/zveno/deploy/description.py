@@ -470,7 +470,7 @@ def save_rig(
     method : {"rk4", "semi-implicit"}
         As of `Chain.simulate`.
     laws : Law, sequence or dict of Law
-        As of `Chain.simulate` and `Hexapod.simulate`, without functions of Python.
+        As of `Chain.simulate` and `Hexapod.simulate`, without functions of Python; in a hexapod those of drives only.
     q, qd : (n,) arrays, rad or m, rad/s or m/s
         Start of a chain, default: zeros; of a linkage a closed state, as of `Linkage.simulate`.
     r, R, quaternion, u

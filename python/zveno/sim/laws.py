@@ -1,6 +1,6 @@
 """Force laws of drives and joints: what `Hexapod.simulate` and `Chain.simulate` take as `laws`.
 
-A law gives the force of a drive from time t, coordinate x and rate v of its joint. A positive force increases
+A law gives the force of a drive or joint from time t, coordinate x and rate v of its joint. A positive force increases
 the coordinate. Units are N and m for a slide, N m and rad for a hinge. Laws add up with ``+``; `SlipClutch` limits the
 sum it is given. Calling a law evaluates the same compiled formula that the simulation uses.
 

@@ -861,6 +861,10 @@ def simulate(
     far shorter: the error of the energy balance is about 0.4 omega dt with "semi-implicit", which a run of less than 50
     steps is not judged by, since a start from rest alone makes 1 / (2 steps).
 
+    Forces of joints that are not driven are no part of the record, but of ``work_legs``: they are ``law.of(hexapod,
+    "leg1.u1")(t, x, v)`` at their recorded coordinates x and rates v, but for `LuGre`, whose bristles are not recorded.
+    Such joints are not watched for limits, but for stops of their laws. All laws together have at most 24 `LuGre`.
+
     Ctrl-C ends a run in about 0.1 s, with its record as the attribute ``simulation`` of the KeyboardInterrupt. It is
     heard only where Python hears it: in the main thread, with Python's handler of SIGINT in place; a process that
     ignores SIGINT (started in the background of a shell, by nohup, by some CI) does not hear it.
