@@ -262,12 +262,17 @@ using ChainRun = Run<ChainSystem>;
 std::unique_ptr<HexapodRun> run_hexapod_of(const py::object& hexapod, const Schedule& schedule, const py::object& r,
                                            const py::object& q, const py::object& u, const py::list& laws,
                                            const py::object& lower, const py::object& upper, const py::object& tau,
-                                           const py::object& forces, const py::object& wrench, const py::object& base) {
+                                           const py::object& forces, const py::object& wrench, const py::object& base,
+                                           const py::list& passive) {
   HexapodSetup s;
   s.hexapod = hexapod.cast<const Hexapod*>();
   s.kernels = kernels;
   copy_exactly("r", r, 3, s.r), copy_exactly("q", q, 4, s.q), copy_exactly("u", u, 6, s.u);
   s.laws = laws_of(laws, kLegs);
+  for (const py::handle& item : passive) {  // (leg, joint, law)
+    const auto t = item.cast<py::tuple>();
+    s.passive.push_back({t[0].cast<int>(), t[1].cast<int>(), t[2].cast<const JointLaw&>()});
+  }
   s.lower = numbers_of("lower", lower, kLegs), s.upper = numbers_of("upper", upper, kLegs);
   const auto row = static_cast<std::size_t>(kLegs * s.hexapod->joints());
   if (!tau.is_none()) s.tau = numbers_of("tau", tau, row, schedule.steps);
@@ -548,7 +553,8 @@ void register_simulate(py::module_& m) {
   register_run<HexapodRun>(m, "HexapodRun")
       .def(py::init(&run_hexapod_of), py::arg("hexapod"), py::arg("schedule"), py::kw_only(), py::arg("r"), py::arg("q"),
            py::arg("u"), py::arg("laws"), py::arg("lower"), py::arg("upper"), py::arg("tau") = py::none(),
-           py::arg("forces") = py::none(), py::arg("wrench") = py::none(), py::arg("base") = py::none());
+           py::arg("forces") = py::none(), py::arg("wrench") = py::none(), py::arg("base") = py::none(),
+           py::arg("passive") = py::list());
   register_run<ChainRun>(m, "ChainRun")
       .def(py::init(&run_chain_of), py::arg("chain"), py::arg("schedule"), py::kw_only(), py::arg("q"), py::arg("qd"),
            py::arg("laws"), py::arg("lower"), py::arg("upper"), py::arg("tau") = py::none(), py::arg("forces") = py::list(),

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import zveno as zv
+from engines.cut import is_universal
 from reference import hexapod as hd
 from zveno import _core
 
@@ -177,6 +178,33 @@ def uuu(rng, gravity=None):
         firm = all(np.linalg.cond(hd.leg_constraints(leg, leg.start, r, R.T)[0]) < 100 for leg in legs)
         if firm and np.linalg.cond(hd.jacobian(ref, r, R) / np.repeat([1.0, 0.6], 3)) < 100:
             return ref
+
+
+def as_linkage(ref):
+    """Legs as chains of the base, the ring on six massless joints, and the joints between them as loops."""
+    links, loops = [], []
+    for k, leg in enumerate(ref.legs):
+        parent = "base"
+        for j, (joint, body, (offset, gamma)) in enumerate(zip(leg.joints, leg.bodies, leg.before, strict=True)):
+            name = f"leg{k}_{j}"
+            links.append(
+                zv.Link(name, parent=parent, joint="revolute" if joint.revolute else "prismatic", axis=joint.axis,
+                        position=offset, rotation=gamma.T, mass=body.m, com=body.d, inertia=body.I_com,
+                        rotor_inertia=leg.drives[j])
+            )  # fmt: skip
+            parent = name
+        if is_universal(leg):
+            loop = zv.Loop.universal(parent, "ring", point_a=leg.l_L, point_b=leg.l_C, axis_a=leg.gamma_L[1],
+                                     axis_b=leg.gamma_C[2], name=f"leg {k}")  # fmt: skip
+        else:
+            loop = zv.Loop.spherical(parent, "ring", point_a=leg.l_L, point_b=leg.l_C, name=f"leg {k}")
+        loops.append(loop)
+    parent = "base"
+    for kind, axis in [("prismatic", k) for k in range(3)] + [("revolute", k) for k in range(2)]:
+        links.append(zv.Link(f"ring_{kind}_{axis}", parent=parent, joint=kind, axis=np.eye(3)[axis]))
+        parent = links[-1].name
+    links.append(zv.Link("ring", parent=parent, axis=(0, 0, 1), mass=ref.m_C, inertia=ref.I_C))
+    return zv.Linkage(zv.Chain(links, gravity=ref.g, base="base", strict=False), loops)
 
 
 def random_base(rng):

@@ -229,6 +229,12 @@ LAW(motion_has_the_bits_of_forward_dynamics) {
       run(HexFunction::forward_dynamics, out);
       rows[Param::leg_tau].data = rows[Param::base_motion].data = nullptr;
       run(HexFunction::kinetic_energy, &kinetic);
+      motion->find_joints();
+      for (int k = 0; k < kLegs; ++k) {
+        const double* leg = out + layout.head() + k * layout.per_leg();
+        CHECK_SAME(what + ": joint position that is asked for", motion->joint_position[k], leg, nj);
+        CHECK_SAME(what + ": joint rate that is asked for", motion->rate[k], leg + nj, nj);
+      }
       using Extent = HexMotion::Extent;
       for (const Extent extent : {Extent::brief, Extent::joints, Extent::whole}) {
         CHECK(motion->close(r, R, u, wrench, nullptr) && motion->finish(tau, false, extent));
@@ -285,6 +291,51 @@ LAW(a_hexapod_keeps_its_balances_and_a_step_allocates_nothing) {
       CHECK(largest(array("momentum_error")) < bound * largest(array("momentum")));
       CHECK(largest(array("work_legs")) > 0);
     }
+}
+
+LAW(laws_of_passive_joints_balance_and_a_step_allocates_nothing) {
+  for (const LegType type : {LegType::spu, LegType::rus})
+    for (const Stepper method : {Stepper::rk4, Stepper::semi_implicit}) {
+      const Hexapod hexapod = make_hexapod(leg_specs(type, false), {-1, 0.5, 0.2});
+      Random random(214);
+      HexapodSetup setup = setup_of(hexapod, RingStates(random, hexapod, 1));
+      setup.laws.assign(kLegs, JointLaw());
+      setup.laws[1] = soft(is_hunt(type));
+      for (int k = 0; k < kLegs; ++k)
+        for (int j = 0; j < hexapod.joints(k); ++j)
+          if (j != hexapod.chain(k).actuated && (j + k) % 2)
+            setup.passive.push_back(
+                {k, j,
+                 JointLaw({SpringDamper{0.1, 2, 0.1, 0.3}, LuGre{0.05, 0.07, 0.01, 1e2, 1, 0}, Stops{-4, 4, 1e3, 1}})});
+      Recorded<HexapodSystem> run(schedule_of(method, 0.05, 200, 3), HexapodSystem(setup));
+      run.finish_without_allocating();
+      const auto array = [&](const char* name) { return run[field(hexapod_record::kFields, name)]; };
+      const double bound = method == Stepper::rk4 ? 1e-7 : 1e-2;
+      CHECK(largest(array("energy_error")) < bound * largest(array("kinetic_energy")));
+      CHECK(largest(array("momentum_error")) < bound * largest(array("momentum")));
+      CHECK(largest(array("work_legs")) > 0);
+    }
+}
+
+LAW(a_passive_law_wants_a_joint_of_its_own_and_room_for_its_states) {
+  const Hexapod hexapod = make_hexapod(leg_specs(LegType::ups, true));
+  const LuGre bristles{0.5, 0.7, 0.01, 1e3, 1, 0};
+  const auto make = [&](int leg, int joint, std::size_t laws, const JointLaw& law) {
+    HexapodSetup setup;
+    setup.hexapod = &hexapod;
+    setup.kernels = &kernel_table();
+    setup.laws.assign(kLegs, JointLaw({bristles, bristles, bristles, bristles}));
+    setup.passive.assign(laws, PassiveLaw{leg, joint, law});
+    HexapodSystem system(setup);
+  };
+  const JointLaw spring({SpringDamper{0, 1, 0, 0}});
+  make(5, 1, 1, spring);
+  CHECK_THROWS(make(6, 0, 1, spring), std::invalid_argument, "has no joint", );
+  CHECK_THROWS(make(0, 3, 1, spring), std::invalid_argument, "has no joint", );
+  CHECK_THROWS(make(0, 2, 1, spring), std::invalid_argument, "has no joint", );  // the drive
+  CHECK_THROWS(make(0, -1, 1, spring), std::invalid_argument, "has no joint", );
+  CHECK_THROWS(make(0, 1, 2, spring), std::invalid_argument, "has two laws", );
+  CHECK_THROWS(make(0, 1, 1, JointLaw({bristles})), std::invalid_argument, "more than 24 LuGre", );
 }
 
 LAW(a_chain_keeps_its_energy_and_a_step_allocates_nothing) {

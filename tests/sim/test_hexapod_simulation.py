@@ -580,7 +580,10 @@ def test_functions_must_return_six_numbers(result, error, text):
         ({"R": 2 * np.eye(3)}, "R is not orthonormal"),
         ({"R": np.eye(3), "quaternion": [1, 0, 0, 0]}, "R and quaternion are both given, expected one of them"),
         ({"quaternion": [2, 0, 0, 0]}, "quaternion has length 2, expected 1"),
-        ({"laws": 3}, "laws is 3, expected a Law, six of them, or a function f(t, p, v)"),
+        (
+            {"laws": 3},
+            "laws is 3, expected a Law, six of them, a dict by names of legs or joints, or a function f(t, p, v)",
+        ),
         ({"laws": "soft"}, "laws is 'soft', expected a Law"),
         ({"laws": [None] * 5}, "laws has 5 entries, expected 6"),
         ({"laws": [None] * 5 + [3]}, "laws[5] is 3, expected a Law or None"),

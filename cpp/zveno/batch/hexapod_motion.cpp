@@ -162,6 +162,22 @@ class LanesMotion : public HexMotion {
     return fine;
   }
 
+  void find_joints() override {
+    for (LegPack& pack : packs_) {
+      Packed way, position[kPlaces], rates[kPlaces];
+      pack.calls.coordinates(pack.held.data(), position);
+      pack.calls.driven(pack.held.data(), way, rates);
+      take_pairs(position, rates, pack.legs, joint_position, rate);
+    }
+    for (int k = 0; k < kLegs; ++k) {
+      if (!is_custom(k)) continue;
+      double x[kKinematics];
+      custom_[k].write(x);
+      std::copy_n(x, kPlaces, joint_position[k]);
+      std::copy_n(x + 4, kPlaces, rate[k]);
+    }
+  }
+
   bool finish(const double (*tau)[kPlaces], bool driven, Extent extent) override {
     const bool whole = extent == Extent::whole, joints = extent != Extent::brief;
     for (LegPack& pack : packs_) {

@@ -22,6 +22,8 @@ class HexMotion {
   // Closes the legs for a ring at r, R (row major) with u = [v; w in ring axes] under an external wrench. start: kLegs x
   // joints() coordinates where custom legs begin, nullptr: their own. False: a leg does not close; run_hexapod says why.
   virtual bool close(const double* r, const double* R, const double* u, const double* wrench, const double* start) = 0;
+  // joint_position and rate, after close(), for forces that answer to them
+  virtual void find_joints() = 0;
   // How much is wanted: u', the load on the base, accelerations of the actuated joints; rates and accelerations of all
   // joints too; and coordinates, reactions, momentum, energies
   enum class Extent { brief, joints, whole };
@@ -36,7 +38,7 @@ class HexMotion {
   double acceleration[6], load[8];  // u'; on the base about its origin, base axes
   double speed_rate[kLegs];         // accelerations of the actuated joints
   double rate[kRows][kPlaces], joint_acceleration[kRows][kPlaces];
-  double joint_position[kRows][kPlaces], reaction[kRows][kPlaces];  // whole
+  double joint_position[kRows][kPlaces], reaction[kRows][kPlaces];  // whole; the first also after find_joints()
   double kinetic, potential, momentum[8];                           // about the base's origin, base axes
 };
 

@@ -32,6 +32,8 @@ struct LegFunctions {
   void (*second)(const double* params, const void* held, const T* x, leg::Outcome<T>& out, bool coordinates);
   // leg::momenta, 9 numbers
   void (*momenta)(const double* params, const void* held, T* out);
+  // of packs on a base that is not free: coordinates in the order of the joints
+  void (*coordinates)(const void* held, T* position);
   std::size_t lines;
 };
 using LegCalls = LegFunctions<Packed>;

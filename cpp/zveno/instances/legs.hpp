@@ -77,15 +77,18 @@ struct LegCode {
   static void momenta(const double* params, const void* memory, T* out) {
     leg::momenta({params}, static_cast<const Memory*>(memory)->own, out);
   }
+  static void coordinates(const void* memory, T* position) {
+    static_cast<const Memory*>(memory)->own.pose.coordinates(position);
+  }
   // Bodies: symmetric ones, if they are
   template <class Bodies = S>
   static LegFunctions<T> calls() {
     if constexpr (!kFree && std::is_same_v<T, Packed>)
-      return {&first, nullptr, nullptr, &driven, &drive, &second, &momenta, kLines};
+      return {&first, nullptr, nullptr, &driven, &drive, &second, &momenta, &coordinates, kLines};
     else if constexpr (kSteps)
-      return {&first, &place<Bodies>, &move, &driven, &drive, &second, nullptr, kLines};
+      return {&first, &place<Bodies>, &move, &driven, &drive, &second, nullptr, nullptr, kLines};
     else
-      return {&first, nullptr, nullptr, &driven, &drive, &second, nullptr, kLines};
+      return {&first, nullptr, nullptr, &driven, &drive, &second, nullptr, nullptr, kLines};
   }
 };
 

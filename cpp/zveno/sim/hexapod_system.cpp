@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -42,6 +43,7 @@ HexapodSystem::HexapodSystem(HexapodSetup setup)
       nj_(hexapod_->joints()),
       schema_(hexapod_record::kFields, kLegs, nj_),
       drives_(*setup_.kernels, setup_.laws),
+      driven_(setup_.tau.empty() && setup_.passive.empty()),
       motion_(setup_.kernels->make_motion(*hexapod_, setup_.base.empty() ? nullptr : setup_.base.data())),
       last_p_(static_cast<std::size_t>(kLegs * nj_)) {
   mass_ = hexapod_->platform().mass + hexapod_->leg_mass();
@@ -53,6 +55,34 @@ HexapodSystem::HexapodSystem(HexapodSetup setup)
     for (int j = 0; j < angles; ++j) angle_[k][j] = true;
     events_.watch(k, drives_[k], setup_.lower[static_cast<std::size_t>(k)], setup_.upper[static_cast<std::size_t>(k)]);
   }
+  if (!setup_.passive.empty()) set_passive();
+}
+
+void HexapodSystem::set_passive() {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  std::vector<JointLaw> laws;
+  std::vector<int> places;
+  for (const PassiveLaw& one : setup_.passive) {
+    if (one.leg < 0 || one.leg >= kLegs || one.joint < 0 || one.joint >= hexapod_->joints(one.leg) ||
+        one.joint == actuated_[one.leg])
+      throw std::invalid_argument("simulate: the law of a passive joint has no joint");
+    places.push_back(one.leg * nj_ + one.joint);
+    if (std::count(places.begin(), places.end(), places.back()) > 1)
+      throw std::invalid_argument("simulate: a passive joint has two laws");
+    laws.push_back(one.law);
+    events_.watch(kLegs + places.back(), one.law, -kNone, kNone);
+  }
+  const std::vector<double> none(places.size());
+  passive_ =
+      std::make_unique<Passive>(Passive{Drives(*setup_.kernels, std::move(laws)), std::move(places), none, none, none});
+  if (drives_.states() + passive_->laws.states() > kMostStates)
+    throw std::invalid_argument("simulate: more than 24 LuGre terms in the laws of a hexapod");
+}
+
+HexapodSystem::Stage HexapodSystem::make_stage() const {
+  Stage e;
+  if (passive_) e.joints.resize(static_cast<std::size_t>(2 * watched()));
+  return e;
 }
 
 bool HexapodSystem::call(HexFunction function, const double* y, const Stage& e, double* out, const double* base) {
@@ -131,6 +161,10 @@ bool HexapodSystem::begin(double t, double* y) {
     speed[k] = v[j];
   }
   drives_->settle(speed, y + kZ);
+  if (passive_) {
+    for (std::size_t i = 0; i < passive_->place.size(); ++i) passive_->v[i] = v[passive_->place[i]];
+    passive_->laws->settle(passive_->v.data(), y + kZ + drives_.states());
+  }
   if (!call(HexFunction::kinetic_energy, y, e, &kinetic, nullptr)) return false;
   if (!call(HexFunction::momentum, y, e, y + kMomentum, nullptr)) return false;
   if (hexapod_->has_potential() && !call(HexFunction::potential_energy, y, e, &potential, nullptr)) return false;
@@ -152,9 +186,11 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
   }
   const bool custom = hexapod_->has_custom();
   holder_ = nullptr;
-  const bool driven = setup_.tau.empty();  // no forces but those of the drives
+  const bool driven = driven_;
   if (!motion_->close(y + kR, e.R, y + kU, e.wrench, custom ? last_p_.data() : nullptr)) return explain(y, e);
-  if (!driven) {
+  if (!driven && setup_.tau.empty()) {
+    std::fill_n(e.tau[0], kLegs * kPlaces, 0.0);
+  } else if (!driven) {
     const double* row = held_row(setup_.tau, static_cast<std::size_t>(kLegs * nj_), step);
     for (int k = 0; k < kLegs; ++k) std::copy_n(row + k * nj_, nj_, e.tau[k]);
   }
@@ -172,6 +208,7 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
       if (drives_.any()) tau += force[k];
       if (setup_.forces) tau += more[k];
     }
+  if (passive_) add_passive(t, y, e);
 
   bool whole = detail == Detail::record || (detail == Detail::end && custom);
   if (detail != Detail::stage) {
@@ -217,10 +254,32 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
   return true;
 }
 
+// Forces of the laws of passive joints, of a state whose legs are closed. Their angles follow those of the last step.
+void HexapodSystem::add_passive(double t, const double* y, Stage& e) {
+  motion_->find_joints();
+  double *p = e.joints.data(), *v = p + watched();
+  p = std::copy_n(e.p, kLegs, p), v = std::copy_n(e.v, kLegs, v);
+  for (int k = 0; k < kLegs; ++k)
+    for (int j = 0; j < nj_; ++j) {
+      const int i = k * nj_ + j;
+      const double x = motion_->joint_position[k][j];
+      p[i] = angle_[k][j] ? unwrapped(x, last_p_[static_cast<std::size_t>(i)]) : x;
+      v[i] = motion_->rate[k][j];
+    }
+  Passive& passive = *passive_;
+  const int first = drives_.states();  // of their internal states
+  for (std::size_t i = 0; i < passive.place.size(); ++i)
+    passive.x[i] = p[passive.place[i]], passive.v[i] = v[passive.place[i]];
+  passive.laws->forces(t, passive.x.data(), passive.v.data(), y + kZ + first, e.rate.data() + kZ + first, e.decay + first,
+                       passive.force.data());
+  for (std::size_t i = 0; i < passive.place.size(); ++i)
+    e.tau[passive.place[i] / nj_][passive.place[i] % nj_] += passive.force[i];
+}
+
 // the numbers of a state that was evaluated in brief, or long ago
 void HexapodSystem::complete(const double* y, const Stage& e) {
   motion_->close(y + kR, e.R, y + kU, e.wrench, hexapod_->has_custom() ? last_p_.data() : nullptr);
-  motion_->finish(e.tau, setup_.tau.empty(), HexMotion::Extent::whole);
+  motion_->finish(e.tau, driven_, HexMotion::Extent::whole);
   holder_ = &e;
   whole_ = true;
 }
@@ -241,8 +300,12 @@ void HexapodSystem::follow_joints() {
 
 void HexapodSystem::accept(const Stage& e) {
   for (int k = 0; k < kLegs; ++k) last_actuated_[k] = e.p[k];
-  if (!whole_) return;
-  follow_joints();
+  if (passive_)
+    std::copy_n(e.joints.data() + kLegs, last_p_.size(), last_p_.data());
+  else if (whole_)
+    follow_joints();
+  else
+    return;
   travel_ = 0;
 }
 
@@ -280,12 +343,14 @@ void HexapodSystem::follow(double dt, const double* y, const Stage& e, double* n
   double power = 0, legs = e.rate[kWorkLegs];
   for (int i = 0; i < 6; ++i) power += e.wrench[i] * next[kU + i];
   for (int k = 0; k < kLegs; ++k) {
-    if (setup_.tau.empty())
+    if (driven_)
       legs += e.tau[k][actuated_[k]] * dt * motion_->speed_rate[k];
     else
       for (int j = 0; j < kPlaces; ++j) legs += e.tau[k][j] * dt * motion_->joint_acceleration[k][j];
   }
   if (drives_.states() > 0) drives_->relax(dt, y + kZ, e.rate.data() + kZ, e.decay, next + kZ);
+  if (const int first = drives_.states(); passive_ && passive_->laws.states() > 0)
+    passive_->laws->relax(dt, y + kZ + first, e.rate.data() + kZ + first, e.decay + first, next + kZ + first);
   next[kWorkWrench] = y[kWorkWrench] + dt * power;
   next[kWorkLegs] = y[kWorkLegs] + dt * legs;
 }

@@ -34,7 +34,7 @@ constexpr std::size_t kBlock = 4;
 // how much of an evaluation is wanted: inside a step, at its end, at its end and recorded
 enum class Detail { stage, end, record };
 
-// laws of the driven joints
+// laws of the driven joints, or of others
 class Drives {
  public:
   Drives(const KernelTable& kernels, std::vector<JointLaw> laws) : laws_(std::move(laws)), call_(kernels.make_laws(laws_)) {

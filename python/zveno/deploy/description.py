@@ -18,8 +18,8 @@ from .._output import checked_path, replacing
 from .._record import require_keys
 from ..errors import ModelError, StepError
 from ..model import Chain, Hexapod, Linkage
-from ..sim.laws import Law, leg_places
-from ..sim.simulation import as_joint_laws, as_laws, as_stack, initial_ring
+from ..sim.laws import Law
+from ..sim.simulation import as_joint_laws, as_leg_laws, as_stack, initial_ring
 from .dockings import check_steps, docking_model, docking_start
 from .terms import law_of_terms, plain_terms
 
@@ -272,8 +272,8 @@ def describe(function: str, model: Chain | Hexapod | Linkage | Scenario, options
             check_steps(function, model, period / substeps)
             start = docking_start(model)
         elif isinstance(model, Hexapod):
-            who, expected = [f"laws[{k}]" for k in range(6)], "a Law or six of them"
-            laws, called = as_laws(options.get("laws"), who, leg_places(model), expected)
+            expected = "a Law, six of them or a dict by leg name"
+            laws, _, called = as_leg_laws(options.get("laws"), model, expected, passive=False)
             begin = initial_ring(model, options.get("r"), options.get("R"), options.get("quaternion"), options.get("u"))
             start = {"r": begin["r"], "quaternion": begin["q"], "u": begin["u"]}
         else:
@@ -470,7 +470,7 @@ def save_rig(
     method : {"rk4", "semi-implicit"}
         As of `Chain.simulate`.
     laws : Law, sequence or dict of Law
-        As of `Chain.simulate` and `Hexapod.simulate`, without functions of Python.
+        As of `Chain.simulate` and `Hexapod.simulate`, without functions of Python; in a hexapod those of drives only.
     q, qd : (n,) arrays, rad or m, rad/s or m/s
         Start of a chain, default: zeros; of a linkage a closed state, as of `Linkage.simulate`.
     r, R, quaternion, u

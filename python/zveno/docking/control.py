@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from .. import _core
 from .._check import Array, _show, did_you_mean, failing
-from ..sim.laws import Law, leg_places
-from ..sim.simulation import as_laws
+from ..sim.laws import Law
+from ..sim.simulation import as_leg_laws
 from .scenario import PHASES, Scenario
 
 __all__ = ["State", "StateFunction"]
@@ -116,8 +116,8 @@ class Control:
         self._asks: list[tuple[int, _Ask, str]] = []
         for k, value in by_vehicle(function, "laws", laws).items():
             ring = require_ring(function, scenario, "laws", k)
-            who, expected = [f"laws[{i}]" for i in range(6)], "a Law, six of them, or a function f(t, p, v)"
-            chosen, forces = as_laws(value, who, leg_places(ring), expected)
+            expected = "a Law, six of them, or a function f(t, p, v)"
+            chosen, _, forces = as_leg_laws(value, ring, expected, passive=False)
             if forces is None:
                 self.laws[k] = tuple(chosen)
             else:

@@ -399,7 +399,7 @@ def simulate(
     laws : Law, six Law or None, or callable
         Forces of the drives of the first ring besides those of its phases, as of `Hexapod.simulate`: one law for all
         legs, one for each, or ``f(t, p, v) -> (6,)`` with the coordinates p (6,) and rates v (6,) of the actuated
-        joints, N or N m. ``{"a": ..., "b": ...}``: of both rings.
+        joints, N or N m. ``{"a": ..., "b": ...}``: of both rings. Joints that are not driven have none.
     tau : callable
         ``f(t, state) -> (6,)``: the same with all that is known of the docking, a `State`. ``{"a": ..., "b": ...}``.
     thrust : callable

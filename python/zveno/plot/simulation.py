@@ -124,7 +124,7 @@ def plot_strokes(simulation: Simulation, axes: Axes | None = None) -> Axes:
     if np.isfinite(limits).any():
         axes.plot([], [], color="0.35", lw=1.0, ls=(0, (6, 3)), label="limits")
     for kind, marker in (("enter", "v"), ("leave", "^")):
-        events = [event for event in simulation.events if event.kind == kind]
+        events = [event for event in simulation.events if event.kind == kind and event.leg in hexapod.leg_names]
         if events:
             legs = [hexapod.leg_names.index(event.leg) for event in events]
             times = [event.time for event in events]

@@ -103,8 +103,8 @@ class ChainSimulation(Simulation, mechanism="chain"):
         power = ((self.tau - self.chain.friction * self.qd) * self.qd).sum(axis=-1)
         return [through(power, self.t), np.zeros(power.shape[:-1])]
 
-    def _rates(self) -> Array:
-        rates: Array = self.qd
+    def _end_rates(self) -> Array:
+        rates: Array = self.qd[[0, -1]]
         return rates
 
     def _force_times_length(self) -> Array:

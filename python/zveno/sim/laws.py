@@ -1,6 +1,6 @@
 """Force laws of drives and joints: what `Hexapod.simulate` and `Chain.simulate` take as `laws`.
 
-A law gives the force of a drive from time t, coordinate x and rate v of its joint. A positive force increases
+A law gives the force of a drive or joint from time t, coordinate x and rate v of its joint. A positive force increases
 the coordinate. Units are N and m for a slide, N m and rad for a hinge. Laws add up with ``+``; `SlipClutch` limits the
 sum it is given. Calling a law evaluates the same compiled formula that the simulation uses.
 
@@ -184,13 +184,20 @@ class Law(ABC):
     def of(self, hexapod: Hexapod, leg: int | str) -> Law:
         """The law as it acts in a leg of a hexapod: references of None and limits of None take their values.
 
+        Legs have numbers and names, all joints names as in ``laws`` of `Hexapod.simulate`.
+
         Examples
         --------
         >>> import zveno as zv
         >>> ring = zv.mechanisms.docking_ring("UPS")
         >>> zv.laws.SpringDamper(400.0, 80.0).of(ring, 0)
         SpringDamper(stiffness=400.0, damping=80.0, force=0.0, reference=0.0)
+        >>> round(zv.laws.SpringDamper(5.0).of(ring, "leg1.u1").reference, 3)
+        0.0
         """
+        found = [place for name, place in leg_joints(hexapod) if isinstance(leg, str) and name == leg]
+        if len(set(found)) == 1:
+            return self._resolved(leg_places(hexapod)(*found[0]))
         return self._resolved(leg_places(hexapod)(self._index("of", "leg", leg, hexapod.leg_names)))
 
     def at(self, chain: Chain, joint: int | str) -> Law:
@@ -234,23 +241,36 @@ class Law(ABC):
         return 0
 
 
-def leg_places(hexapod: Hexapod) -> Callable[[int], Place]:
-    """What a law may take from each leg of a hexapod."""
+def leg_joints(hexapod: Hexapod) -> list[tuple[str, tuple[int, int]]]:
+    """Names of legs, which stand for their actuated joints, and of all joints, with the indices of leg and joint."""
+    legs = list(enumerate(zip(hexapod.leg_names, hexapod.legs, strict=True)))
+    named = [(name, (k, leg.actuated_index)) for k, (name, leg) in legs]
+    return named + [(f"{name}.{joint}", (k, j)) for k, (name, leg) in legs for j, joint in enumerate(leg.joint_names)]
+
+
+def leg_places(hexapod: Hexapod) -> Callable[..., Place]:
+    """What a law may take from each leg of a hexapod: of its actuated joint, or of another one."""
 
     @cache
     def closed() -> Array | None:
         return None if hexapod.nominal is None else hexapod.closure(*hexapod.nominal)
 
-    def place(leg: int) -> Place:
+    def place(leg: int, joint: int | None = None) -> Place:
         part = hexapod.legs[leg]
-        who = f"leg '{part.name}'"
+        at, who = part.actuated_index, f"leg '{part.name}'"
+        ends = float(part.lower), float(part.upper)
+        if joint is not None and joint != at:
+            at, who = joint, f"joint '{part.joint_names[joint]}' of {who}"
+            ends = -math.inf, math.inf
+            if part.chain is not None:
+                ends = float(part.chain.lower[at]), float(part.chain.upper[at])
 
         def nominal() -> float:
             if (p := closed()) is None:
                 raise ValueError(f"{who}: reference is None, but hexapod '{hexapod.name}' has no nominal pose")
-            return float(p[leg, part.actuated_index])
+            return float(p[leg, at])
 
-        return Place(who, nominal, float(part.lower), float(part.upper))
+        return Place(who, nominal, *ends)
 
     return place
 

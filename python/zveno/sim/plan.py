@@ -237,7 +237,7 @@ def doubts(plan: Plan, record: Simulation, linear: Linearised | None, entered: s
     broken = balance.ratio > TOLERANCE and judged
     unstable = linear is not None and not (
         linear.stable(plan.dt, linear.acting(plan.dt, entered))
-        and linear.stable(plan.dt, linear.sticking(plan.dt, entered, record._rates()[[0, -1]]))
+        and linear.stable(plan.dt, linear.sticking(plan.dt, entered, record._end_rates()))
     )
     if not broken and not unstable:
         return ""

@@ -27,12 +27,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _core, errors
-from .._check import Array, _show, as_array, as_flag, as_list, failing
+from .._check import Array, _show, as_array, as_flag, as_list, did_you_mean, failing
 from .._extras import optional as _optional
 from .._rotation import as_matrix, as_pose, as_rotation, from_quaternion, to_quaternion
 from . import output, stability, storage
 from .batch import AnySimulation, Runs, SimulationBatch, common_shape, rows_of, run_batch
-from .laws import Law, Place, joint_place, leg_places, program
+from .laws import Law, Place, joint_place, leg_joints, leg_places, program
 from .plan import Plan, Run, advance, doubts, limit_of, percent, progress_bar, refuse, warn
 from .words import answering
 
@@ -45,7 +45,7 @@ __all__ = ["EnergyBalance", "HexapodSimulation", "RecordField", "Simulation", "S
 
 LegForces: TypeAlias = Callable[[float, Array, Array], ArrayLike]
 RingWrench: TypeAlias = Callable[[float, Array, Array, Array], ArrayLike]
-Laws: TypeAlias = Law | Sequence[Law | None] | LegForces | None
+Laws: TypeAlias = Law | Sequence[Law | None] | Mapping[str, Law | None] | LegForces | None
 Wrench: TypeAlias = ArrayLike | tuple[ArrayLike, ArrayLike] | RingWrench | None
 
 
@@ -103,6 +103,8 @@ class EnergyBalance(NamedTuple):
 
 class StopEvent(NamedTuple):
     """The actuated joint of a leg passes an end of its way: a stop of its law, or else a limit of the leg.
+
+    Or another joint passes a stop of its law: then `leg` has the name of that joint, ``"leg1.u1"``.
 
     `time` (s) is found inside the step, on the cubic through coordinate and rate at both its ends; `rate` (m/s or
     rad/s) is that of the joint.
@@ -258,8 +260,8 @@ class Simulation(ABC):
         """Integrals of the size of the recorded power of each work, J; zero where it is not recorded."""
 
     @abstractmethod
-    def _rates(self) -> Array:
-        """Rates of the legs' actuated joints or of the joints, (n, parts)."""
+    def _end_rates(self) -> Array:
+        """Rates of the parts in the first and the last state, (2, parts)."""
 
     @abstractmethod
     def _force_times_length(self) -> Array | float:
@@ -280,6 +282,10 @@ class Simulation(ABC):
     @abstractmethod
     def _labels(self, dim: str) -> tuple[str, ...]:
         """Labels of a dimension that are the mechanism's own."""
+
+    def _parts(self) -> tuple[str, ...]:
+        """Names of what may pass an end of its way."""
+        return self._labels("leg")
 
     @abstractmethod
     def _turns(self, field: RecordField, index: tuple[int, ...]) -> bool:
@@ -653,8 +659,12 @@ class HexapodSimulation(Simulation, mechanism="hexapod"):
         powers = ((self.tau * self.actuated_velocity).sum(axis=1), (self.wrench * self.u).sum(axis=1))
         return [through(power, self.t) for power in powers]
 
-    def _rates(self) -> Array:
-        return self.actuated_velocity
+    def _end_rates(self) -> Array:
+        rates = self.joint_velocity[[0, -1]]
+        return np.concatenate([rates[:, np.arange(6), self.hexapod.actuated], rates.reshape(2, -1)], axis=1)
+
+    def _parts(self) -> tuple[str, ...]:
+        return parts_of(self.hexapod)
 
     def _force_times_length(self) -> float:
         size = np.abs(self.tau).max() + np.abs(self.wrench).max()
@@ -724,6 +734,8 @@ class HexapodOptions(Options, total=False):
     method: Literal["rk4", "semi-implicit"]
 
 
+_BRISTLES: Final = 24  # internal states of the laws of a hexapod, as in C++
+
 _OTHER_WORDS: Final = {
     **dict.fromkeys(("external", "load", "loads", "contact", "external_wrench", "wrenches"), "wrench"),
     **dict.fromkeys(("pose", "position", "x", "r0", "q", "q0", "x0"), "r"),
@@ -781,9 +793,12 @@ def simulate(
         The same, scalar first; instead of `R`.
     u : (..., 6) array, m/s and rad/s
         Initial velocity in base axes and angular velocity in ring axes; default: at rest.
-    laws : Law, six Law or None, or callable
+    laws : Law, six Law or None, dict of Law by name, or callable
         Forces of the drives: one law for all legs, one for each, or ``f(t, p, v) -> (6,)`` with the coordinates p (6,)
-        and rates v (6,) of the actuated joints.
+        and rates v (6,) of the actuated joints. A dict has laws of some joints, driven or not, by their names
+        ``"leg1.u1"``, as in `HexapodSimulation.columns`; the name of a leg is that of its actuated joint. A reference
+        of None is the coordinate of the joint in the nominal pose; limits of None are those of the leg, or of the joint
+        in the chain of a custom leg. Angles are those of `closure` at the start and continuous in time.
     tau : (6,), (6, nj), (steps, 6) or (steps, 6, nj) array, N or N m
         Forces besides those of the laws: of the actuated joints or of all, constant or held over each step. In a batch
         also (..., 6) and (..., 6, nj) with its leading dimensions, or (..., steps, 6) and (..., steps, 6, nj).
@@ -846,6 +861,10 @@ def simulate(
     far shorter: the error of the energy balance is about 0.4 omega dt with "semi-implicit", which a run of less than 50
     steps is not judged by, since a start from rest alone makes 1 / (2 steps).
 
+    Forces of joints that are not driven are no part of the record, but of ``work_legs``: they are ``law.of(hexapod,
+    "leg1.u1")(t, x, v)`` at their recorded coordinates x and rates v, but for `LuGre`, whose bristles are not recorded.
+    Such joints are not watched for limits, but for stops of their laws. All laws together have at most 24 `LuGre`.
+
     Ctrl-C ends a run in about 0.1 s, with its record as the attribute ``simulation`` of the KeyboardInterrupt. It is
     heard only where Python hears it: in the main thread, with Python's handler of SIGINT in place; a process that
     ignores SIGINT (started in the background of a shell, by nohup, by some CI) does not hear it.
@@ -868,9 +887,10 @@ def simulate(
     if not isinstance(hexapod, _core.Hexapod):
         raise TypeError(f"simulate: hexapod is {_show(hexapod)}, expected a Hexapod")
     plan = Plan.checked(t_end, dt, t_start, method, every, progress, on_error, check_step, threads)
-    who, expected = [f"laws[{k}]" for k in range(6)], "a Law, six of them, or a function f(t, p, v)"
-    chosen, forces = as_laws(laws, who, leg_places(hexapod), expected)
+    expected = "a Law, six of them, a dict by names of legs or joints, or a function f(t, p, v)"
+    chosen, passive, forces = as_leg_laws(laws, hexapod, expected)
     programs = [None if law is None else program(law) for law in chosen]
+    resisting = [(leg, joint, program(law)) for (leg, joint), law in passive.items()]
     start = initial_ring(hexapod, r, R, quaternion, u)
     load = None if wrench is None else as_load(wrench, "wrench")
     base = None if base_motion is None else as_stack(base_motion, "base_motion", (9,))
@@ -901,6 +921,7 @@ def simulate(
             wrench=loads and loads(i),
             tau=efforts and efforts(i),
             base=None if bases is None else bases[i],
+            passive=resisting,
         )
 
     def linear(i: int) -> stability.Linearised | None:
@@ -911,11 +932,12 @@ def simulate(
             rows["r"][i],
             lambda: np.asarray(from_quaternion(rows["q"][i : i + 1])[0]),
             rows["u"][i],
+            passive,
         )
 
     calls_back = forces is not None or (load is not None and load.function is not None)
     sizes = {"leg": 6, "joint": hexapod.nj}
-    return run_all(Runs(plan, lead, make, linear, HexapodSimulation, hexapod, hexapod.leg_names, sizes, calls_back))
+    return run_all(Runs(plan, lead, make, linear, HexapodSimulation, hexapod, parts_of(hexapod), sizes, calls_back))
 
 
 def run_all(runs: Runs[AnySimulation]) -> AnySimulation | SimulationBatch:
@@ -1033,6 +1055,61 @@ def as_laws(
         if law is not None and not isinstance(law, Law):
             refuse(f"{name} is {_show(law)}, expected a Law or None")
     return [law and law._resolved(place(k)) for k, law in enumerate(listed)], None
+
+
+class LegLaws(NamedTuple):
+    """Laws of the drives, of other joints by leg and joint, and the function that gives the forces of all drives."""
+
+    drives: list[Law | None]
+    passive: dict[tuple[int, int], Law]
+    function: Any = None
+
+
+def as_leg_laws(laws: Any, hexapod: Hexapod, expected: str, *, passive: bool = True) -> LegLaws:
+    """`as_laws` for the legs of a hexapod, by names of legs and joints too; `passive`: other joints than drives may."""
+    places = leg_places(hexapod)
+    if not isinstance(laws, Mapping):
+        drives, function = as_laws(laws, [f"laws[{k}]" for k in range(6)], places, expected)
+        return LegLaws(drives, {}, function)
+    known = leg_joints(hexapod)
+    found: dict[tuple[int, int], tuple[str, Law | None]] = {}
+    for name, law in laws.items():
+        named = {place for other, place in known if other == name}
+        if len(named) != 1:
+            refuse(f"laws names {f'{_show(name)}, which is two joints' if named else _unknown(hexapod, name, known)}")
+        if (place := named.pop()) in found:
+            refuse(f"laws names {_show(found[place][0])} and {_show(name)}, the same joint")
+        what = "leg" if name in hexapod.leg_names else "joint"
+        if law is not None and not isinstance(law, Law):
+            refuse(f"law of {what} {_show(name)} is {_show(law)}, expected a Law or None")
+        if not passive and place[1] != hexapod.actuated[place[0]]:
+            refuse(f"laws names joint {_show(name)}, which is not driven: only drives have laws here")
+        found[place] = (name, law and law._resolved(places(*place)))
+    drives = [found.pop((k, j), ("", None))[1] for k, j in enumerate(hexapod.actuated.tolist())]
+    resisting = {place: law for place, (_, law) in found.items() if law is not None}
+    # neighbours whose laws have the same form are evaluated side by side
+    resisting = dict(sorted(resisting.items(), key=lambda item: item[0][::-1]))
+    states = sum(program(law).states for law in (*drives, *resisting.values()) if law is not None)
+    if states > _BRISTLES:
+        refuse(f"laws have {states} LuGre terms, expected at most {_BRISTLES} in the joints of a hexapod")
+    return LegLaws(drives, resisting)
+
+
+def _unknown(hexapod: Hexapod, name: Any, known: Sequence[tuple[str, Any]]) -> str:
+    """What is said of a name that no leg or joint has."""
+    legs = hexapod.leg_names
+    nearest = next((k for k, leg in enumerate(legs) if isinstance(name, str) and name.startswith(leg)), 0)
+    joints = ", ".join(repr(f"{legs[nearest]}.{joint}") for joint in hexapod.legs[nearest].joint_names)
+    expected = f"a leg, {', '.join(map(repr, legs))}, or a joint of one, as {joints}"
+    return f"joint {_show(name)}, expected {expected}{did_you_mean(name, [other for other, _ in known])}"
+
+
+def parts_of(hexapod: Hexapod) -> tuple[str, ...]:
+    """What events and limits of the step are of: legs, which stand for their drives, and then nj joints of each leg."""
+    names = list(hexapod.leg_names)
+    for leg in hexapod.legs:
+        names += [f"{leg.name}.{joint}" for joint in leg.joint_names] + [""] * (hexapod.nj - leg.joint_count)
+    return tuple(names)
 
 
 def as_joint_laws(laws: Any, chain: Chain, expected: str) -> tuple[list[Law | None], Any]:

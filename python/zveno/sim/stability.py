@@ -18,7 +18,8 @@ K = sum k_i J_i'J_i, C = sum c_i J_i'J_i, small motions obey M x'' + C x' + K x 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -61,7 +62,7 @@ class Spring(NamedTuple):
     slope: Slope
     x: float
     v: float
-    part: int  # index of the leg or joint
+    part: int  # index of the leg or joint, as of events
     weight: float = 0.0  # J M^-1 J': mobility of the joint
 
 
@@ -286,17 +287,27 @@ def _made(method: str, mass: Array, springs: list[Spring]) -> Linearised | None:
 
 
 def of_hexapod(
-    hexapod: Hexapod, method: str, laws: Sequence[Law | None], r: Array, R: Array | Callable[[], Array], u: Array
+    hexapod: Hexapod,
+    method: str,
+    laws: Sequence[Law | None],
+    r: Array,
+    R: Array | Callable[[], Array],
+    u: Array,
+    passive: Mapping[tuple[int, int], Law] = MappingProxyType({}),
 ) -> Linearised | None:
-    """Small motions about a state of the ring under resolved laws of the legs; None where nothing makes them stiff."""
+    """Small motions about a state of the ring under resolved laws of the legs, and of passive joints by leg and joint.
+
+    None where nothing makes them stiff.
+    """
     chains = [leg.chain for leg in hexapod.legs if leg.chain is not None]
     own = any(chain.friction.any() or chain.stiffness.any() for chain in chains)
-    if not own and not any(map(_springs, laws)):
+    if not own and not any(map(_springs, (*laws, *passive.values()))):
         return None
     try:
         R = R() if callable(R) else R
         p, v, J = hexapod.closure(r, R), hexapod.joint_velocity(r, R, u), hexapod.jacobian(r, R)
-        all_rows = np.stack([hexapod.joint_velocity(r, R, e) for e in np.eye(6)], axis=-1) if own else None
+        some = own or passive
+        rows = np.stack([hexapod.joint_velocity(r, R, e) for e in np.eye(6)], axis=-1) if some else np.empty(0)
         mass = hexapod.mass_matrix(r, R)
     except (Error, ArithmeticError):  # the run says why
         return None
@@ -304,9 +315,14 @@ def of_hexapod(
     for k, (leg, law) in enumerate(zip(hexapod.legs, laws, strict=True)):
         who, at = f"leg '{leg.name}'", leg.actuated_index
         springs += [Spring(who, leg.unit, J[k], s, float(p[k, at]), float(v[k, at]), k) for s in _springs(law)]
-        if leg.chain is not None and all_rows is not None:
+        if leg.chain is not None and own:
             place = f"joint '{{}}' of {who}"
-            springs += _own(leg.chain, all_rows[k], p[k], v[k], place)
+            springs += _own(leg.chain, rows[k], p[k], v[k], place)
+    for (k, j), law in passive.items():
+        leg, part = hexapod.legs[k], 6 + k * hexapod.nj + j
+        who = f"joint '{leg.joint_names[j]}' of leg '{leg.name}'"
+        unit = "m" if leg.chain is not None and leg.chain.joint_types[j] == "prismatic" else "rad"
+        springs += [Spring(who, unit, rows[k, j], s, float(p[k, j]), float(v[k, j]), part) for s in _springs(law)]
     return _made(method, mass, springs)
 
 

@@ -261,7 +261,7 @@ def _events(events: Any, blank: Simulation, where: str, fail: Fail) -> list[Any]
             continue
         if not good(event):
             fail(f"has {where}[{i}] {_show(event)}, expected [time, name, side, kind, rate]")
-        if event[1] not in blank._labels("leg"):
+        if not event[1] or event[1] not in blank._parts():
             called = f"{blank._called} '{blank._model.name}'"
             fail(f"has {where}[{i}] of {_show(event[1])}, which {called} does not have")
     return [
