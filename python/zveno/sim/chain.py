@@ -375,8 +375,8 @@ def simulate_chain(
     heard only where Python hears it: in the main thread, with Python's handler of SIGINT in place.
 
     A record takes 8 bytes for each of its 11 + 4 n numbers of a state. A batch needs its whole record, and one run more
-    for each thread. Records beyond the machine's memory are refused. Memory of records that nobody holds any more, at most
-    32 MB of it, is kept for the next ones.
+    for each thread. Records beyond the machine's memory are refused. Memory of records that nobody holds any more,
+    at most 32 MB of it, is kept for the next ones.
 
     Examples
     --------
