@@ -490,3 +490,11 @@ def test_a_loop_damped_far_beyond_the_critical_amount_has_a_margin():
 def test_a_loop_without_delay_is_told_without_a_ratio():
     rig = zv.rigs.Rig(mass=100, stiffness=1e4, damping=60)
     assert str(rig.verdict()).startswith("Stable: the loop has no delay and bears 5.99 ms. A bounce returns 0.912")
+
+
+@pytest.mark.parametrize("lag", [1e-4, 1e-6, 1e-8, 1e-9])
+def test_the_rightmost_root_beside_a_fast_filter_is_a_root(lag):
+    """m s^2 (1 + T s) + k e^(-hs) = 0; for small h and T its real part is k (h + T) / (2 m)."""
+    s = rigs.rightmost_root(500.0, 1e4, 0.0, lag=lag, delay=1e-3)
+    assert abs(500.0 * s**2 * (1 + lag * s) + 1e4 * np.exp(-1e-3 * s)) < 1e-9
+    assert s.real == pytest.approx(10.0 * (1e-3 + lag), rel=1e-4)

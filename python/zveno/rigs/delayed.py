@@ -25,6 +25,8 @@ _TURN: Final = 2 * math.pi
 _MARGINAL: Final = 1e-9  # of the scale: real parts that are mere rounding
 _MARGINAL_HELD: Final = 4e-10  # of the root itself, where nothing is at rest
 _SLOW: Final = 1e-3  # of the scale: roots below it are those of the reversed polynomial
+_MOST_POLISHED: Final = 12  # roots
+_MOST_STEPS: Final = 30
 _REGULAR: Final = 1e-10  # reciprocal condition of stiffnesses that hold every motion
 _AT_REST: Final = 1e-6  # of the scale: roots of rigid-body motion, double and therefore inexact
 _ZERO_ANGLE: Final = 1e-9  # rad
@@ -213,7 +215,10 @@ class Delayed:
     # ---- a second way -----------------------------------------------------------------------------------------------
 
     def rightmost(self, delay: float, points: int) -> complex:
-        """Root with the largest real part, 1/s, from Chebyshev collocation of the delay on `points` + 1 points."""
+        """Root with the largest real part, 1/s, of a pair the upper one.
+
+        From Chebyshev collocation of the delay on `points` + 1 points.
+        """
         p, n = self.degree, self.n
         size = n * p
         now, then = np.zeros((size, size)), np.zeros((size, size))
@@ -229,8 +234,30 @@ class Delayed:
             generator[:size, :size], generator[:size, -size:] = now, then
             roots = np.linalg.eigvals(generator)
         held = roots if self.held else roots[np.abs(roots) > _AT_REST]
-        best = held[held.real.argmax()] if held.size else 0.0
-        return complex(self.scale * best)
+        # eigenvalues are as exact as the largest is: beside fast filters the first ones are found again by themselves
+        first = held[np.argsort(-held.real)[:_MOST_POLISHED]]
+        best = max((self._root_near(complex(x), h) for x in first), key=lambda x: x.real, default=0j)
+        return self.scale * complex(best.real, abs(best.imag))
+
+    def _root_near(self, start: complex, h: float) -> complex:
+        """The root of det(a(x) + b(x) e^(-hx)) that Newton's method finds from near it; else `start`."""
+        x, powers = start, np.arange(self.degree + 1)
+        for _ in range(_MOST_STEPS):
+            power = x**powers
+            slope = powers[1:] * power[:-1]
+            a, a_slope = np.tensordot(power, self.a, 1), np.tensordot(slope, self.a[1:], 1)
+            b, b_slope = np.tensordot(power, self.b, 1), np.tensordot(slope, self.b[1:], 1)
+            late = np.exp(-h * x)
+            try:
+                change = 1 / np.trace(np.linalg.solve(a + late * b, a_slope + late * (b_slope - h * b)))
+            except np.linalg.LinAlgError:  # x is a root
+                return complex(x)
+            x = complex(x - change)
+            if not abs(x - start) <= 0.1 * abs(start):
+                return start
+            if abs(change) <= 1e-14 * abs(x):
+                return x
+        return start
 
 
 def _is_regular(matrix: Any) -> bool:
