@@ -323,7 +323,7 @@ def test_wrong_words_are_answered_once(run, tmp_path):
     (tmp_path / "log.csv").write_text("t,q1,q2,tau1,tau2\n" + "".join(f"{k}e-3,0,0,0,0\n" for k in range(9)))
     for arguments, message in (
         (("export", "two_link", "-f", "biass", "-o", "a"), "export: --function is 'biass'; did you mean 'bias'?"),
-        (("export", "two_link", "-f", "step", "-f", "bias", "-o", "a"), "export: --function step stands with others"),
+        (("export", "two_link", "-f", "step", "-f", "bias", "-o", "a"), "export: --function step is exported alone"),
         (("export", "two_link", "-o", "file"), "export: cannot write 'file': not a directory"),
         (("identify", "two_link", "log.csv", "-o", "b", "--friction", "dry"), "identify: friction has 'dry', expected"),
     ):

@@ -6,14 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <zveno/support/compiler.hpp>
+
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
-#if defined(__AVX512F__) && defined(__GNUC__)
+#if defined(__AVX512F__) && ZVENO_GNU
 #include <cpuid.h>
 #endif
-
-#include <zveno/support/compiler.hpp>
 
 namespace zveno {
 
@@ -95,7 +95,7 @@ class InOrder {
 // Whether the second cache takes rows badly that are written piece by piece, eight at a time: Intel's does, and what is put
 // in order in the first one gains a tenth; AMD's (Zen 4) does not, and rows of 36 numbers lose 5 to 20 % by it.
 inline bool takes_pieces_badly() {
-#if defined(__AVX512F__) && defined(__GNUC__)
+#if defined(__AVX512F__) && ZVENO_GNU
   static const bool badly = [] {  // a virtual machine takes microseconds to answer
     unsigned a = 0, b = 0, c = 0, d = 0;
     return !__get_cpuid(0, &a, &b, &c, &d) || b != signature_AMD_ebx;
