@@ -318,8 +318,9 @@ struct CompiledOf final : Compiled {
     out[count] = pivot;
     program.one(in, out);
     for (int r = 0; r < count; ++r) finite &= all_finite(out[r], quick.result[r].size);
-    for (int b = 0; quick.tiny_pivot && b < quick.n; ++b) finite &= pivot[b] > quick.tiny_pivot[b];
     if (!finite) return nullptr;
+    for (int b = 0; quick.tiny_pivot && b < quick.n; ++b)  // one by one: vectors would wait for what was just stored
+      if (!(pivot[b] > quick.tiny_pivot[b])) return nullptr;
     if constexpr (several) return named_result(*choice.row, results).release().ptr();
     return results[0].release().ptr();
   }
