@@ -135,7 +135,7 @@ def test_warnings_about_the_model_of_a_rig_file_are_lines_of_their_own(run, tmp_
         assert done.stderr.startswith("Warning: Chain 'puma560': link 'link3'") and done.stderr.count("\n") == 1
 
 
-def test_the_file_of_a_linkage_alone_says_what_is_missing(run, tmp_path):
+def test_the_file_of_a_linkage_starts_closed_and_says_so_where_it_has_a_step(run, tmp_path):
     zv.mechanisms.four_bar().save(tmp_path / "bar.json")
     done = CliRunner().invoke(app, ["rig", "describe", "bar.json"])
     assert done.exit_code == 0
