@@ -49,6 +49,7 @@ from zveno.deploy.library import c_library
 SOURCE = Path(__file__).parent / "cpp" / "rig_latency.c"
 PERIOD = 1e-3
 NATIVE = ("-march=native", "-mno-fma", "-mno-avx512vl") if os.uname().machine == "x86_64" else ()  # the same bits
+FUSED = ("-march=native", "-mno-avx512vl") if os.uname().machine == "x86_64" else ()
 COLUMNS = ("p50", "p99", "p99.9", "quiet", "motion", "max", "page faults", "switches")
 
 
@@ -110,30 +111,37 @@ def programs(folder: Path, build: Path, form: str, model: zv.Chain | zv.Hexapod,
         return json.loads(known.read_text())
     folder.mkdir(parents=True, exist_ok=True)
     paths = c_library()
-    zv.save_rig(model, folder / "rig.json", period=PERIOD)
     library = compiled(folder, "library", "-DUSE_LIBRARY", *paths.cflags.split(), *paths.libs.split())
-    zv.export_step(model, folder, name="model", period=PERIOD)
-    step = compiled(folder, "step", "-DUSE_STEP", f"-I{folder}", *NATIVE, str(folder / "model.c"))
-    zv.export_fmu(model, folder / "unit.fmu", step=PERIOD)
-    with zipfile.ZipFile(folder / "unit.fmu") as archive:
-        archive.extractall(folder / "unit")
-    text = (folder / "unit" / "modelDescription.xml").read_text()
-    token = re.search('instantiationToken="(.*?)"', text)[1]
-    first = 2 + len(re.findall('causality="input"', text)) - 1
-    sizes = [int(x) for x in re.findall(r'causality="output".*?start="(\d+)"/></Float64>', text)]
-    count = len(re.findall('<Float64 .*?causality="output"', text))
-    total = sum(sizes) + count - len(sizes)
-    wide = 6 if isinstance(model, zv.Hexapod) else model.n
-    binary = next((folder / "unit").glob("binaries/*/*.so"))
     fmu = compiled(folder, "fmu", "-DUSE_FMI3")
-    ways = {
-        "C library": [str(library), "STEPS", str(folder / "rig.json")],
-        "generated C": [str(step), "STEPS"],
-        "FMU, C": [str(fmu), "STEPS", str(binary), token, *map(str, (wide, first, first + count - 1, total))],
-    }
+    ways = {}
+    motion = ["ring.position", "ring.quaternion", "ring.twist"] if isinstance(model, zv.Hexapod) else ["q", "qd"]
+    for suffix, outputs in (("", None), (", motion", motion)):
+        own = folder / ("motion" if outputs else "all")
+        own.mkdir(exist_ok=True)
+        zv.save_rig(model, own / "rig.json", period=PERIOD, outputs=outputs)
+        ways[f"C library{suffix}"] = [str(library), "STEPS", str(own / "rig.json")]
+        for level in ("strict", "algebraic") if outputs else ("strict",):
+            zv.export_step(model, own / level, name="model", period=PERIOD, outputs=outputs, level=level)
+            fused = FUSED if level == "algebraic" else NATIVE
+            flags = ("-DUSE_STEP", f"-I{own / level}", *fused, str(own / level / "model.c"))
+            step = compiled(folder, f"step_{own.name}_{level}", *flags)
+            ways[f"generated C{suffix}" + (", algebraic" if level == "algebraic" else "")] = [str(step), "STEPS"]
+        zv.export_fmu(model, own / "unit.fmu", step=PERIOD, outputs=outputs)
+        with zipfile.ZipFile(own / "unit.fmu") as archive:
+            archive.extractall(own / "unit")
+        text = (own / "unit" / "modelDescription.xml").read_text()
+        token = re.search('instantiationToken="(.*?)"', text)[1]
+        first = 2 + len(re.findall('causality="input"', text)) - 1
+        sizes = [int(x) for x in re.findall(r'causality="output".*?start="(\d+)"/></Float64>', text)]
+        count = len(re.findall('<Float64 .*?causality="output"', text))
+        total = sum(sizes) + count - len(sizes)
+        wide = 6 if isinstance(model, zv.Hexapod) else model.n
+        binary = next((own / "unit").glob("binaries/*/*.so"))
+        numbers = map(str, (wide, first, first + count - 1, total))
+        ways[f"FMU, C{suffix}"] = [str(fmu), "STEPS", str(binary), token, *numbers]
     if ref is None:
         (source, *_) = export(model.trace("forward_dynamics", level="algebraic"), folder / "alone", name="dynamics")
-        flags = (f"-DUSE_DYNAMICS={model.name}_forward_dynamics", f"-DJOINTS={model.n}", *NATIVE, str(source))
+        flags = (f"-DUSE_DYNAMICS={model.name}_forward_dynamics", f"-DJOINTS={model.n}", *FUSED, str(source))
         ways["dynamics"] = [str(compiled(folder, "dynamics", *flags)), "STEPS"]
         twin = to_mujoco(model)
         data = mujoco.MjData(twin)

@@ -1,9 +1,10 @@
 """Time of calls and batches with two installed versions, block by block in turn.
 
-``python bench/versions.py OLD NEW [--rounds 40] [--only TEXT]``: OLD and NEW are Python interpreters that can import
-zveno, or ``interpreter:folder`` for a package in a folder. Prints ns per call (or per state of a batch) of both and
-their ratio; the minimum over the rounds counts. Batches write into arrays that exist: fresh ones cost page faults,
-which differ by 15 % between two processes of the same version.
+``python bench/versions.py OLD NEW [--rounds 10] [--processes 4] [--only TEXT]``: OLD and NEW are Python interpreters
+that can import zveno, or ``interpreter:folder`` for a package in a folder. Prints ns per call (or per state of a batch)
+of both and their ratio; the minimum over all rounds of all processes counts: where a process finds its memory alone moves
+a short function by some per cent. Batches write into arrays that exist: fresh ones cost page faults, which differ by 15 %
+between two processes of the same version.
 """
 
 import argparse
@@ -113,16 +114,22 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old")
     parser.add_argument("new")
-    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=10, help="in each process")
+    parser.add_argument("--processes", type=int, default=4, help="of each version, one after another")
     parser.add_argument("--only", default="")
     given = parser.parse_args()
-    versions = Version(given.old), Version(given.new)
-    names = [name for name in versions[0].names if name in versions[1].names and given.only in name]
-    best = {name: [float("inf")] * 2 for name in names}
-    for k in range(given.rounds):
-        for name in names:
-            for i in (0, 1) if k % 2 else (1, 0):
-                best[name][i] = min(best[name][i], versions[i].time(name))
+    best = {}
+    for _ in range(given.processes):
+        versions = Version(given.old), Version(given.new)
+        names = [name for name in versions[0].names if name in versions[1].names and given.only in name]
+        for k in range(given.rounds):
+            for name in names:
+                both = best.setdefault(name, [float("inf")] * 2)
+                for i in (0, 1) if k % 2 else (1, 0):
+                    both[i] = min(both[i], versions[i].time(name))
+        for version in versions:
+            version.process.stdin.close()
+            version.process.wait()
     for name, (old, new) in best.items():
         print(f"{name:45} {old:10.1f} {new:10.1f} ns   new/old {new / old:.3f}{'  slower' if new > 1.03 * old else ''}")
 

@@ -67,12 +67,16 @@ class ChainEvaluation {
     T* c = scratch.take<T>(padded(n_));
     const T* q = ordered(in[Param::q]);
     at_ = {s, c, q};
-    T* theta = scratch.take<T>(n_);
-    int turning = 0;  // angles side by side, prismatic joints left out
-    for (int b = 0; b < n_; ++b) {
-      if (!model_.revolute(b)) continue;
-      const double offset = chain_.offset()[b];
-      theta[turning++] = offset == 0 ? q[b] : q[b] + T(offset);
+    const std::vector<int>& joints = chain_.turning();  // angles side by side, prismatic joints left out
+    int turning = static_cast<int>(joints.size());
+    const T* theta = q;
+    if (turning < n_ || chain_.has_offset()) {
+      T* sum = scratch.take<T>(n_);
+      for (int i = 0; i < turning; ++i) {
+        const double offset = chain_.offset()[joints[i]];
+        sum[i] = offset == 0 ? q[joints[i]] : q[joints[i]] + T(offset);
+      }
+      theta = sum;
     }
     joint_trig(theta, s, c, turning);
     if (turning == n_) return;

@@ -302,6 +302,10 @@ Chain::Chain(std::string name, std::string base, const Vec3<double>& gravity, st
     if (body.phi.s != 0.0 || body.phi.c != 1.0) topology_.placement[b] = kTurned;
     offset_[b] = static_cast<double>(std::remainder(a.psi + turn[b], 2 * kPi));
     fixed_turn_.push_back(turn_of(offset_[b]));
+    if (topology_.kind[b] == JointKind::revolute) {
+      turning_.push_back(b);
+      has_offset_ |= offset_[b] != 0;
+    }
     const Matrix back_parent = rz(turn_of(-parent_turn)), back = rz(turn_of(-turn[b]));
     body.p_PJ = product(back_parent, p_PJ[b]);
     body.axis_P = product(rz(body.phi), {0.0, -body.alpha.s, body.alpha.c});

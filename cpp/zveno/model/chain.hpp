@@ -57,6 +57,8 @@ class Chain {
   // per body
   const std::vector<double>& offset() const { return offset_; }
   const std::vector<Turn<double>>& fixed_turn() const { return fixed_turn_; }  // of the offset
+  const std::vector<int>& turning() const { return turning_; }  // revolute ones
+  bool has_offset() const { return has_offset_; }               // one of them
   const std::vector<double>& rotor_inertia() const { return rotor_; }
   const std::vector<double>& friction() const { return friction_; }
   const std::vector<double>& stiffness() const { return stiffness_; }
@@ -98,7 +100,7 @@ class Chain {
   std::vector<BodyParams<double>> body_;
   std::vector<Turn<double>> fixed_turn_;
   std::vector<double> offset_, rotor_, friction_, stiffness_, rest_, tiny_pivot_;
-  std::vector<int> user_index_, body_of_joint_, link_of_body_, first_pair_;
+  std::vector<int> user_index_, body_of_joint_, link_of_body_, first_pair_, turning_;
   int pairs_ = 0;
   std::vector<LinkFrame> frames_;
   std::vector<std::vector<int>> links_of_body_;
@@ -106,7 +108,8 @@ class Chain {
   Suspicions suspicions_;
   double total_mass_ = 0;
   Moments<double> base_moments_{0, {0, 0, 0}, {0, 0, 0, 0, 0, 0}};
-  bool identity_order_ = true, has_rotor_ = false, has_friction_ = false, has_spring_ = false;
+  bool identity_order_ = true, has_rotor_ = false, has_friction_ = false, has_spring_ = false,
+       has_offset_ = false;
 };
 
 }  // namespace zveno

@@ -43,6 +43,7 @@ class ChainMachine : public Stepping<ChainSystem> {
       outputs.add("pose." + link + ".position", 3, "m");
       outputs.add("pose." + link + ".quaternion", 4, "1");
     }
+    choose_outputs(d.outputs);
     in.resize(static_cast<std::size_t>(inputs.size_of_all));
     loads_.resize(frames_.size());
 
@@ -65,7 +66,7 @@ class ChainMachine : public Stepping<ChainSystem> {
     if (base_motion_) setup.base_at = [base = base_](double, double* motion) { std::copy_n(base, 9, motion); };
     if (linkage_) setup.holding.reset(new LinkageHolding(kernels_, *linkage_, no_other_rows, {}, {}));
     first_.resize(2 * n), next_.resize(2 * n);
-    set_up(std::move(setup), d);
+    set_up(std::move(setup), d, !wants({"qdd", "base_wrench"}));
   }
 
   bool begin(const double* start) override {
@@ -94,30 +95,37 @@ class ChainMachine : public Stepping<ChainSystem> {
   bool write(double* out) override {
     const double* y = periods_->state();
     const double* qdd = periods_->stage().rate.data() + n_;
-    std::copy_n(y, 2 * n_, out);
-    std::copy_n(qdd, n_, out + 2 * n_);
-    double* at = out + 3 * n_;
-    Job job{&chain_, Function::base_wrench};
-    job.external_frames = frames_.data();
-    job.external_count = static_cast<int>(frames_.size());
-    Rows rows = state(y);
-    rows[Param::qdd].data = qdd;
-    rows.external = loads_.data();
-    if (base_motion_) rows[Param::base_motion].data = base_;
-    double kinetic, potential, pose[16];
-    if (!run(job, rows, at)) return false;
-    at += 6;
-    if (!run({&chain_, Function::kinetic_energy}, state(y), &kinetic)) return false;
-    if (!run({&chain_, Function::potential_energy}, state(y), &potential)) return false;
-    *at++ = kinetic + potential;
+    auto place = places.begin();  // in the order in which they were added
+    for (const double* x : {y, y + n_, qdd}) {
+      if (*place >= 0) std::copy_n(x, n_, out + *place);
+      ++place;
+    }
+    if (const int at = *place++; at >= 0) {
+      Job job{&chain_, Function::base_wrench};
+      job.external_frames = frames_.data();
+      job.external_count = static_cast<int>(frames_.size());
+      Rows rows = state(y);
+      rows[Param::qdd].data = qdd;
+      rows.external = loads_.data();
+      if (base_motion_) rows[Param::base_motion].data = base_;
+      if (!run(job, rows, out + at)) return false;
+    }
+    if (const int at = *place++; at >= 0) {
+      double kinetic, potential;
+      if (!run({&chain_, Function::kinetic_energy}, state(y), &kinetic)) return false;
+      if (!run({&chain_, Function::potential_energy}, state(y), &potential)) return false;
+      out[at] = kinetic + potential;
+    }
     for (const LinkFrame& frame : poses_) {
+      const int position = *place++, turn = *place++;
+      if (position < 0 && turn < 0) continue;
+      double pose[16];
       Job where{&chain_, Function::pose};
       where.frame = frame;
       if (!run(where, state(y), pose)) return false;
-      for (int i = 0; i < 3; ++i) at[i] = pose[4 * i + 3];
+      for (int i = 0; i < 3 && position >= 0; ++i) out[position + i] = pose[4 * i + 3];
       const double R[9] = {pose[0], pose[1], pose[2], pose[4], pose[5], pose[6], pose[8], pose[9], pose[10]};
-      quaternion(R, at + 3);
-      at += 7;
+      if (turn >= 0) quaternion(R, out + turn);
     }
     return true;
   }

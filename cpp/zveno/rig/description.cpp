@@ -117,15 +117,15 @@ class Object {
     return m;
   }
   Mat3<double> matrix(const char* key, const Mat3<double>& fallback) const { return find(key) ? matrix(key) : fallback; }
-  std::vector<std::string> names(const char* key) const {
+  std::vector<std::string> names(const char* key, const char* what = "link") const {
     std::vector<std::string> out;
     if (!find(key)) return out;
     for (const Value& v : list(key).items) {
-      if (v.kind != Kind::text) refuse(where_, key, &v, "names of links");
+      if (v.kind != Kind::text) refuse(where_, key, &v, (std::string("names of ") + what + "s").c_str());
       out.push_back(v.text);
     }
     if (std::set<std::string>(out.begin(), out.end()).size() != out.size())
-      fail(where_, std::string(key) + " names a link twice");
+      fail(where_, std::string(key) + " names one " + what + " twice");
     return out;
   }
   // "format" and "version"
@@ -696,7 +696,7 @@ Description read_description(std::string_view text) {
   }
   const Object o(*rig, "rig",
                  {"format", "version", "model", "period", "substeps", "method", "laws", "start", "external", "poses",
-                  "base_motion", "most_held", "jump", "servo", "note", "loops", "contact_input", "sensor"});
+                  "base_motion", "most_held", "jump", "servo", "note", "loops", "contact_input", "sensor", "outputs"});
   if (rig != &bare) {
     o.require("zveno.rig");
     model = &o.at("model", "a mechanism");
@@ -734,7 +734,8 @@ Description read_description(std::string_view text) {
   if (d.docking && d.semi_implicit) fail("rig", "method is 'semi-implicit', expected 'rk4' for a docking");
   d.laws = laws_of(o, d.chain ? static_cast<std::size_t>(d.chain->n()) : kLegs);
   read_start(o, nominal, d);
-  d.external = o.names("external"), d.poses = o.names("poses");
+  d.external = o.names("external"), d.poses = o.names("poses"), d.outputs = o.names("outputs", "output");
+  if (o.find("outputs") && d.outputs.empty()) fail("rig", "outputs is empty, expected null or names of outputs");
   if (!d.chain && !(d.external.empty() && d.poses.empty()))
     fail("rig", "external and poses are of chains, and the model is a hexapod");
   for (const auto* names : {&d.external, &d.poses})

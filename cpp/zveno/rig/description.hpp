@@ -49,6 +49,7 @@ struct Description {
   std::vector<double> start;          // q, qd or r, quaternion, u or conditions of a docking
   std::vector<std::string> external;  // links with an external wrench
   std::vector<std::string> poses;     // links whose poses are given
+  std::vector<std::string> outputs;   // that are wanted; none: all
   bool base_motion = false;           // the base moves as an input says
   bool contact_input = false;         // of a docking: the wrench of the contact is an input
   std::vector<Sensor> sensors;

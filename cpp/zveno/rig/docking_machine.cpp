@@ -98,6 +98,11 @@ class DockingMachine final : public Machine {
     outputs.add("captured", 1, "1");
     outputs.add("energy_observer", 1, "J");
     outputs.add("momentum_error", 1, "N s");
+    all_.resize(static_cast<std::size_t>(outputs.size_of_all));
+    const Channels every = outputs;
+    choose_outputs(d.outputs);
+    for (std::size_t k = 0; k < every.size(); ++k)
+      if (places[k] >= 0) kept_.push_back({every[k].offset, every[k].size});
   }
 
   bool begin(const double* x) override {
@@ -122,9 +127,10 @@ class DockingMachine final : public Machine {
     force = moment = base = diagonal(1.0);
     return true;
   }
-  bool write(double* out) override {
+  bool write(double* to) override {
     double row[dk::history_width()];
     runner_.observe(row);
+    double* out = all_.data();
     for (const auto& [at, size] : fields_) out = std::copy_n(row + at, size, out);
     for (int j = 0; j < runner_.latches(); ++j) *out++ = runner_.closed(j);
     *out++ = runner_.captured();
@@ -132,6 +138,7 @@ class DockingMachine final : public Machine {
     const double* work = row + place_of("work", size);
     *out++ = -(work[0] + work[1]);  // what the contact has taken
     *out = runner_.momentum_error();
+    for (const auto& [at, size] : kept_) to = std::copy_n(all_.data() + at, size, to);
     return true;
   }
   const Failure& failure() const override { return runner_.failure(); }
@@ -166,7 +173,8 @@ class DockingMachine final : public Machine {
   double dt_;
   int substeps_;
   dk::Docking runner_;
-  std::vector<Part> fields_;
+  std::vector<Part> fields_, kept_;
+  std::vector<double> all_;  // outputs, of which those that are kept are given
 };
 
 }  // namespace

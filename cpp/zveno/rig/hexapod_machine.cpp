@@ -24,6 +24,7 @@ class HexapodMachine : public Stepping<HexapodSystem> {
     outputs.add("stroke_rate", kLegs, "m/s or rad/s");
     outputs.add("leg_force", kLegs, "N or N m");
     outputs.add("base_wrench", 6, "N, N m");
+    choose_outputs(d.outputs);
     in.resize(static_cast<std::size_t>(inputs.size_of_all));
 
     HexapodSetup setup;
@@ -39,7 +40,7 @@ class HexapodMachine : public Stepping<HexapodSystem> {
       setup.base.assign(9, 0.0);
       setup.base_at = [base](double, double* motion) { std::copy_n(base, 9, motion); };
     }
-    set_up(std::move(setup), d);
+    set_up(std::move(setup), d, !wants({"ring.acceleration", "leg_force", "base_wrench"}));
   }
 
   bool begin(const double* start) override {
@@ -51,14 +52,15 @@ class HexapodMachine : public Stepping<HexapodSystem> {
     using System = HexapodSystem;
     const double* y = periods_->state();
     const System::Stage& e = periods_->stage();
-    out = std::copy_n(y + System::kR, 3, out);
-    out = std::copy_n(y + System::kQ, 4, out);
-    out = std::copy_n(y + System::kU, 6, out);
-    out = std::copy_n(e.rate.data() + System::kU, 6, out);
-    out = std::copy_n(e.p, kLegs, out);
-    out = std::copy_n(e.v, kLegs, out);
-    for (int k = 0; k < kLegs; ++k) *out++ = e.tau[k][periods_->system().actuated(k)];
-    std::copy_n(periods_->system().motion().load, 6, out);
+    double force[kLegs];
+    for (int k = 0; k < kLegs; ++k) force[k] = e.tau[k][periods_->system().actuated(k)];
+    auto place = places.begin();
+    const auto put = [&](const double* x, int count) {  // in the order in which they were added
+      if (*place >= 0) std::copy_n(x, count, out + *place);
+      ++place;
+    };
+    put(y + System::kR, 3), put(y + System::kQ, 4), put(y + System::kU, 6), put(e.rate.data() + System::kU, 6);
+    put(e.p, kLegs), put(e.v, kLegs), put(force, kLegs), put(periods_->system().motion().load, 6);
     return true;
   }
 

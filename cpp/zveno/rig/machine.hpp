@@ -1,6 +1,7 @@
 // What a rig steps: a mechanism with its laws, inputs and outputs as flat arrays.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,13 @@ class Machine {
   virtual void save(double* to) const = 0;
   virtual bool fits(const double*) const { return true; }
   virtual void restore(const double* from) = 0;
+
+ protected:
+  // of the outputs, all of which have been added, those with these names; none: all. Throws ModelError.
+  void choose_outputs(const std::vector<std::string>& names);
+  bool wants(std::initializer_list<const char*> some) const;
+
+  std::vector<int> places;  // where each output that was added begins; -1: it is not wanted
 };
 
 std::unique_ptr<Machine> make_chain_machine(const Description& description, const KernelTable& kernels);

@@ -29,10 +29,11 @@ class Stepping : public Machine {
   void restore(const double* from) override { periods_->restore(from); }
 
  protected:
+  // brief: of the end of a period no output needs accelerations or forces
   template <class Setup>
-  void set_up(Setup setup, const Description& d) {
-    periods_ =
-        std::make_unique<Periods<System>>(System(std::move(setup)), d.semi_implicit, d.period / d.substeps, d.substeps);
+  void set_up(Setup setup, const Description& d, bool brief) {
+    periods_ = std::make_unique<Periods<System>>(System(std::move(setup)), d.semi_implicit, d.period / d.substeps,
+                                                 d.substeps, brief);
   }
 
   // the laws, and servos whose references are the input that was added last

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <zveno/kernel/steps.hpp>
+#include <zveno/support/finite.hpp>
 
 namespace zveno {
 
@@ -171,6 +172,12 @@ bool ChainSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage& e
   rate[work()] = joint_power(n_, e.tau.data(), friction_.data(), qd, qd);
   rate[work() + 1] = external + e.held;
   return true;
+}
+
+bool ChainSystem::arrive(const double* y, Stage&) {
+  failure_ = {};
+  if (!all_finite(y, 2 * n_)) failure_ = {Cause::overflow};
+  return !failure_;
 }
 
 bool ChainSystem::project(double t, double* next) {

@@ -119,6 +119,8 @@ class ChainSystem {
   const Schema& schema() const { return schema_; }
   bool begin(double, double* y);
   bool rates(double t, std::ptrdiff_t step, const double* y, Stage& e, Detail detail);
+  // the end of a period of which nobody asks for accelerations: whether there is such a state
+  bool arrive(const double* y, Stage& e);
   void follow(double dt, const double* y, const Stage& e, double* next) const;
   bool project(double t, double* next);
   void accept(const Stage&) { heights_.swap(next_heights_); }

@@ -173,6 +173,23 @@ bool HexapodSystem::begin(double t, double* y) {
   return true;
 }
 
+// the legs of a state whose R is there; coordinates and rates of the drives
+bool HexapodSystem::close(const double* y, Stage& e) {
+  holder_ = nullptr;
+  const double* start = hexapod_->has_custom() ? last_p_.data() : nullptr;
+  if (!motion_->close(y + kR, e.R, y + kU, e.wrench, start)) return explain(y, e);
+  for (int k = 0; k < kLegs; ++k) {
+    e.p[k] = angle_[k][actuated_[k]] ? unwrapped(motion_->position[k], last_actuated_[k]) : motion_->position[k];
+    e.v[k] = motion_->speed[k];
+  }
+  return true;
+}
+
+bool HexapodSystem::arrive(const double* y, Stage& e) {
+  rotation(y + kQ, e.R);
+  return close(y, e);
+}
+
 bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage& e, Detail detail) {
   rotation(y + kQ, e.R);
   if (setup_.wrench_at)
@@ -185,18 +202,13 @@ bool HexapodSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage&
     motion_->move_base(setup_.base.data());
   }
   const bool custom = hexapod_->has_custom();
-  holder_ = nullptr;
   const bool driven = driven_;
-  if (!motion_->close(y + kR, e.R, y + kU, e.wrench, custom ? last_p_.data() : nullptr)) return explain(y, e);
+  if (!close(y, e)) return false;
   if (!driven && setup_.tau.empty()) {
     std::fill_n(e.tau[0], kLegs * kPlaces, 0.0);
   } else if (!driven) {
     const double* row = held_row(setup_.tau, static_cast<std::size_t>(kLegs * nj_), step);
     for (int k = 0; k < kLegs; ++k) std::copy_n(row + k * nj_, nj_, e.tau[k]);
-  }
-  for (int k = 0; k < kLegs; ++k) {
-    e.p[k] = angle_[k][actuated_[k]] ? unwrapped(motion_->position[k], last_actuated_[k]) : motion_->position[k];
-    e.v[k] = motion_->speed[k];
   }
   double force[kLegs], more[kLegs];
   if (drives_.any()) drives_->forces(t, e.p, e.v, y + kZ, e.rate.data() + kZ, e.decay, force);

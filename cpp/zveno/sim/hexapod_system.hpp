@@ -115,6 +115,8 @@ class HexapodSystem {
   const Schema& schema() const { return schema_; }
   bool begin(double t, double* y);
   bool rates(double t, std::ptrdiff_t step, const double* y, Stage& e, Detail detail);
+  // The end of a period of which nobody asks for accelerations and forces: whether the legs reach the pose; p, v of e.
+  bool arrive(const double* y, Stage& e);
   void follow(double dt, const double* y, const Stage& e, double* next);
   bool project(double, double* next) const;
   void accept(const Stage& e);
@@ -155,6 +157,7 @@ class HexapodSystem {
   bool call(HexFunction function, const double* y, const Stage& e, double* out, const double* base);
   bool explain(const double* y, const Stage& e);
   bool first_moment(const double* y, double* moment);
+  bool close(const double* y, Stage& e);
   void complete(const double* y, const Stage& e);
   void follow_joints();
   void set_passive();

@@ -18,11 +18,13 @@ class Periods {
  public:
   using Stage = typename System::Stage;
 
-  Periods(System system, bool semi_implicit, double dt, int substeps)
+  // brief: the end of a period is not evaluated, see arrive of the systems
+  Periods(System system, bool semi_implicit, double dt, int substeps, bool brief = false)
       : system_(std::move(system)),
         semi_implicit_(semi_implicit),
         dt_(dt),
         substeps_(substeps),
+        brief_(brief),
         ends_{system_.make_stage(), system_.make_stage()},
         stage_(system_.make_stage()),
         size_(static_cast<std::size_t>(system_.size())),
@@ -44,10 +46,10 @@ class Periods {
     if (!system_.rates(time(), step_, y_.data(), *now_, Detail::end)) return false;
     system_.accept(*now_);
     for (int k = 1; k < substeps_; ++k) {
-      if (!substep()) return false;
+      if (!substep(false)) return false;
       system_.accept(*now_);
     }
-    return substep();
+    return substep(brief_);
   }
 
   double time() const { return dt_ * static_cast<double>(step_); }
@@ -72,7 +74,7 @@ class Periods {
   }
 
  private:
-  bool substep() {
+  bool substep(bool brief) {
     if (semi_implicit_) {
       euler_step<kBlock>(dt_, size_, y_.data(), now_->rate.data(), next_y_.data());
       system_.follow(dt_, y_.data(), *now_, next_y_.data());
@@ -85,7 +87,9 @@ class Periods {
     }
     const double end = dt_ * static_cast<double>(step_ + 1);
     if (!system_.project(end, next_y_.data())) return false;
-    if (!system_.rates(end, step_ + 1, next_y_.data(), *next_, Detail::end)) return false;
+    if (!(brief ? system_.arrive(next_y_.data(), *next_)
+                : system_.rates(end, step_ + 1, next_y_.data(), *next_, Detail::end)))
+      return false;
     y_.swap(next_y_);
     std::swap(now_, next_);
     ++step_;
@@ -96,6 +100,7 @@ class Periods {
   bool semi_implicit_;
   double dt_;
   int substeps_;
+  bool brief_;
   Stage ends_[2], stage_;
   Stage *now_ = &ends_[0], *next_ = &ends_[1];
   std::size_t size_;

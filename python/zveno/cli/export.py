@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 from rich.table import Table
@@ -67,7 +67,9 @@ def export(
     arguments: Annotated[
         str | None, typer.Option(help="Arrays that calls give, as q,qd,qdd,base_motion; the others are zero.")
     ] = None,
-    outputs: Annotated[str | None, typer.Option(help="Which of several results, as acceleration,reaction.")] = None,
+    outputs: Annotated[
+        str | None, typer.Option(help="Which of several results, as acceleration,reaction; of step: ring.position,stroke.")
+    ] = None,
     parameters: Annotated[
         str,
         typer.Option(help="fixed: inertial parameters are numbers in the code; symbolic, or links a,b: arguments."),
@@ -101,16 +103,16 @@ def export(
             "--parts": parts,
             "--external-frame": external_frame,
             "--arguments": arguments,
-            "--outputs": outputs,
             "--parameters": parameters if parameters != "fixed" else None,
-            "--level": level if level != "strict" else None,
             "--float": single or None,
             "--batch": batch or None,
         }
         for option, value in others.items():
             if value is not None:
                 fail(f"export: {option} is given, which --function step does not have", 2)
-        return _export_step(model, out, name, method, external, period, substeps, snap, force)
+        chosen = {"method": method, "external": external, "period": period, "substeps": substeps}
+        chosen["outputs"] = None if outputs is None else outputs.split(",")
+        return _export_step(model, out, name, level, snap, force, chosen)
     if period is not None or substeps is not None:
         fail("export: --period and --substeps are of --function step alone", 2)
     if not out:
@@ -168,20 +170,18 @@ def _export_step(
     model: str,
     out: str,
     name: str | None,
-    method: str | None,
-    external: list[str] | None,
-    period: float | None,
-    substeps: int | None,
+    level: str,
     snap: float,
     force: bool,
+    chosen: dict[str, Any],
 ) -> None:
     """Write the step of a mechanism, or of a file of `save_rig`."""
     mechanism, options, warned = model_of("export", model, snap)
     if not isinstance(mechanism, Chain | Hexapod):
         fail(f"export: {model} is a linkage or a docking, expected a chain or a hexapod: `zveno fmu` exports it", 2)
-    given = with_options(options, method=method, external=external, period=period, substeps=substeps)
+    given = with_options(options, **chosen)
     try:
-        paths = export_step(mechanism, out, name=name, overwrite=force, **given)
+        paths = export_step(mechanism, out, name=name, overwrite=force, level=cast(Any, level), **given)
     except FileExistsError as error:
         fail(f"export: {error.filename} exists; give another directory with -o, or --force", 1)
     except OSError as error:

@@ -24,6 +24,10 @@ def fmu(
     ] = None,
     pose: Annotated[list[str] | None, typer.Option(help="Link whose pose is an output; repeat it for several.")] = None,
     base_motion: Annotated[bool, typer.Option("--base-motion", help="The motion of the base is an input.")] = False,
+    outputs: Annotated[
+        str | None, typer.Option(help="Which of them, as stroke,leg_force; the state is always given. Default: all.")
+    ] = None,
+    level: Annotated[str, typer.Option(help="strict: the bits of Python; algebraic: fewer operations.")] = "strict",
     name: Annotated[str | None, typer.Option(help="Of the model; default: after the file.")] = None,
     platform: Annotated[
         list[str] | None,
@@ -50,6 +54,7 @@ def fmu(
         external=external,
         poses=pose,
         base_motion=True if base_motion else None,
+        outputs=None if outputs is None else outputs.split(","),
     )
     chosen: Any = platform or "native"
     if len(platform or ()) == 1 and chosen[0] in ("native", "source", "all"):
@@ -63,6 +68,7 @@ def fmu(
             name=name,
             platforms=chosen,
             rotations=rotations,
+            level=cast(Any, level),
             **given,
         )
     except OSError as error:

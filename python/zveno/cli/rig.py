@@ -44,6 +44,8 @@ Law = Annotated[
     str | None, typer.Option("--law", help="Spring and damper of every drive: STIFFNESS,DAMPING; N/m or N m/rad.")
 ]
 
+Outputs = Annotated[str | None, typer.Option(help="Which of them, as ring.position,stroke; default: all.")]
+
 
 def _numbers(command: str, option: str, text: str, least: int, most: int, what: str) -> list[float]:
     try:
@@ -207,12 +209,15 @@ def _of_ring(
     return rigs.Rig.of_ring(ring, laws=drives, contact=face, **given)
 
 
-def _mechanism(command: str, model: str, law: str | None, **given: Any) -> tuple[Any, dict[str, Any]]:
+def _mechanism(
+    command: str, model: str, law: str | None, outputs: str | None, **given: Any
+) -> tuple[Any, dict[str, Any]]:
     """A mechanism and the options of its steps, from a file of `save_rig` too."""
     mechanism, options, warned = model_of(f"rig {command}", model)
     for line in warned:
         complain(f"Warning: {line}")
-    return mechanism, with_options(options, laws=_law(command, law), **given)
+    chosen = None if outputs is None else outputs.split(",")
+    return mechanism, with_options(options, laws=_law(command, law), outputs=chosen, **given)
 
 
 @app.command()
@@ -225,6 +230,7 @@ def measure(
     fifo: Annotated[bool, typer.Option("--fifo", help="Also with SCHED_FIFO and locked memory, if permitted.")] = False,
     law: Law = None,
     substeps: Annotated[int | None, typer.Option(help="Of the integrator in a period; default: 1.")] = None,
+    outputs: Outputs = None,
     out: Annotated[str | None, typer.Option("--out", "-o", help="Write a report: a JSON file.")] = None,
     plot: Annotated[str | None, typer.Option(help="Write the histogram: a PNG, SVG or PDF file.")] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
@@ -237,7 +243,7 @@ def measure(
 
     require_file("rig measure", "--out", out)
     require_picture("rig measure", "--plot", plot)
-    mechanism, options = _mechanism("measure", model, law, period=period, substeps=substeps)
+    mechanism, options = _mechanism("measure", model, law, outputs, period=period, substeps=substeps)
     runs = []
     try:
         for realtime in (False, True) if fifo else (False,):
@@ -271,10 +277,11 @@ def describe(
     model: Annotated[str, typer.Argument(help=f"{MODEL_HELP} {RIG_HELP}", autocompletion=complete_model)],
     law: Law = None,
     period: Annotated[float | None, typer.Option(help="Of a step, s; default: 1e-3.")] = None,
+    outputs: Outputs = None,
     json_output: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Show inputs and outputs of a step in C: names, places in the arrays, units."""
-    mechanism, options = _mechanism("describe", model, law, period=period)
+    mechanism, options = _mechanism("describe", model, law, outputs, period=period)
     try:
         stepper, name = Stepper(mechanism, **options), getattr(mechanism, "name", "docking")
     except (ValueError, TypeError) as error:

@@ -813,6 +813,13 @@ _OWN: Final = {
 }
 
 
+def as_level(who: str, level: object) -> Level:
+    """A level by its name."""
+    if not isinstance(level, str) or level not in LEVELS:
+        raise ValueError(f"{who}: level is {_show(level)}, expected 'strict' or 'algebraic'")
+    return "strict" if level == "strict" else "algebraic"
+
+
 def _sequence(who: str, what: str, value: Iterable[str] | None) -> tuple[str, ...] | None:
     if value is None:
         return None
@@ -836,9 +843,8 @@ def _traced(model: Any, function: str, options: Mapping[str, Any], who: str) -> 
         raise TypeError(f"{who}: function is {_show(function)}, expected the name of a method")
     if function == "mass_matrix_derivatives" and options.get("order") == 2:
         return _traced(model, "mass_matrix_second_derivatives", {**options, "order": None}, who)
-    limit, level = as_integer(who, "limit", options.get("limit", LIMIT), 1, MOST), options.get("level", "strict")
-    if isinstance(level, np.ndarray) or level not in LEVELS:
-        raise ValueError(f"{who}: level is {_show(level)}, expected 'strict' or 'algebraic'")
+    limit = as_integer(who, "limit", options.get("limit", LIMIT), 1, MOST)
+    level = as_level(who, options.get("level", "strict"))
     row = _rows(kind.name).get(function)
     arguments = _sequence(who, "arguments", options.get("arguments"))
     if arguments is None:

@@ -35,8 +35,9 @@ LONGEST_PERIOD: Final = 1e6
 VERSION: Final = 1
 KEYS: Final = (
     *("format", "version", "model", "period", "substeps", "method", "laws", "start", "external", "poses"),
-    *("base_motion", "servo", "most_held", "jump", "note", "loops", "contact_input", "sensor"),
+    *("base_motion", "servo", "most_held", "jump", "note", "loops", "contact_input", "sensor", "outputs"),
 )
+LATE: Final = ("qdd", "base_wrench", "ring.acceleration", "leg_force")  # need forces at the end of a period
 SENSOR: Final = ("turns", "rotation", "position", "mass", "com", "gravity", "tare", "dead_band", "lag")
 
 
@@ -61,6 +62,7 @@ class RigOptions(TypedDict, total=False):
     jump: Mapping[str, float]
     contact_input: bool
     sensor: Mapping[str, Mapping[str, Any]]
+    outputs: Sequence[str] | None
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ class Description:
     jump: Mapping[str, float]
     contact_input: bool = False
     sensor: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    wanted: tuple[str, ...] = ()  # outputs; none: all
 
     @property
     def name(self) -> str:
@@ -128,7 +131,17 @@ class Description:
 
     @property
     def outputs(self) -> tuple[Channel, ...]:
-        """Outputs in their order."""
+        """Those that are wanted, in their order."""
+        return tuple(channel for channel in self.all_outputs if not self.wanted or channel.name in self.wanted)
+
+    @property
+    def brief(self) -> bool:
+        """Whether no output needs accelerations or forces at the end of a period, so that they are not computed there."""
+        return not any(channel.name in LATE for channel in self.outputs)
+
+    @property
+    def all_outputs(self) -> tuple[Channel, ...]:
+        """What can be wanted."""
         if isinstance(self.model, Hexapod):
             return (
                 Channel("ring.position", 3, "m"),
@@ -143,7 +156,7 @@ class Description:
         if not isinstance(self.model, Chain | Linkage):  # the library knows them
             from .library import Stepper
 
-            stepper = Stepper(self.model, **self.options())
+            stepper = Stepper(self.model, **(self.options() | {"outputs": None}))
             return tuple(
                 Channel(name, part.stop - part.start, stepper.units[name]) for name, part in stepper.outputs.items()
             )
@@ -187,6 +200,8 @@ class Description:
             data["jump"] = dict(self.jump)
         if self.sensor:
             data["sensor"] = {name: dict(sensor) for name, sensor in self.sensor.items()}
+        if self.wanted:
+            data["outputs"] = list(self.wanted)
         if isinstance(self.model, Linkage):
             data["loops"] = _loops(self.model)
         if isinstance(self.model, Chain | Hexapod | Linkage):
@@ -209,6 +224,7 @@ class Description:
             "most_held": self.most_held,
             "jump": self.jump,
             "sensor": self.sensor,
+            "outputs": self.wanted or None,
         }
         if not isinstance(self.model, Chain | Hexapod | Linkage):
             return cast(RigOptions, some | {"contact_input": self.contact_input})
@@ -323,7 +339,24 @@ def describe(function: str, model: Chain | Hexapod | Linkage | Scenario, options
         if not limits[name] > 0:
             fail(f"jump of {name} is {limits[name]:g}, expected a number > 0")
     object.__setattr__(made, "jump", limits)
+    object.__setattr__(made, "wanted", _wanted(options.get("outputs"), made, fail))
     return made
+
+
+def _wanted(names: Any, made: Description, fail: Fail) -> tuple[str, ...]:
+    """Names of outputs in their order."""
+    if names is None:
+        return ()
+    listed = None if isinstance(names, str) else as_list(names)
+    if not listed:
+        fail(f"outputs is {_show(names)}, expected names of outputs")
+    known = [channel.name for channel in made.all_outputs]
+    for name in listed:
+        if not isinstance(name, str) or name not in known:
+            fail(f"outputs names {_show(name)}, expected some of {', '.join(known)}{did_you_mean(name, known)}")
+    if len(set(listed)) < len(listed):
+        fail("outputs names one output twice")
+    return tuple(name for name in known if name in listed)
 
 
 def read_rig(data: Mapping[str, Any]) -> Description:
@@ -497,6 +530,10 @@ def save_rig(
         ``lag``, s; ``dead_band`` (6,); all these act in its own axes, in this order; then ``rotation`` (3, 3) and
         ``position`` (3,) of the sensor at the origin of the body that it turns with, or with ``turns=False`` in base
         axes.
+    outputs : sequence of str, optional
+        Those that are wanted, by name and in their own order; default: all. Others are not computed: without
+        accelerations, forces of legs and wrench on the base a step of Runge-Kutta costs four evaluations of the
+        dynamics instead of five. A state that cannot go on may be found one period later then.
 
     See Also
     --------

@@ -21,9 +21,10 @@ from .._check import Fail, _show, as_flag, as_list, as_number
 from .._output import checked_path, replacing
 from ..codegen.c import identifier
 from ..codegen.footprint import FLAGS, find_compiler
+from ..codegen.function import Level, as_level
 from ..model import Chain, Hexapod, Linkage
 from .c_math import MATH
-from .description import LONGEST_PERIOD, Channel, Description, RigOptions, describe
+from .description import LATE, LONGEST_PERIOD, Channel, Description, RigOptions, describe
 from .dockings import docking_numbers
 from .fmi_c import GENERATED, LIBRARY, VERSIONS, fmi_source
 from .library import Stepper, c_library
@@ -127,6 +128,7 @@ _PAIRS: Final = {
     "q": ("m", "rad"), "stroke": ("m", "rad"), "drive.reference": ("m", "rad"), "qd": ("m/s", "rad/s"),
     "stroke_rate": ("m/s", "rad/s"), "qdd": ("m/s2", "rad/s2"), "tau": ("N", "N.m"), "leg_force": ("N", "N.m"),
 }  # fmt: skip
+_STATES: Final = ("q", "qd", "ring.position", "ring.quaternion", "ring.twist")
 _PLAIN: Final = {"N m": "N.m", "N s": "N.s"}
 
 
@@ -166,6 +168,7 @@ def export_fmu(
     name: str | None = None,
     platforms: str | Sequence[str] = "native",
     rotations: bool = False,
+    level: Level = "strict",
     **options: Unpack[RigOptions],
 ) -> Path:
     """Write a mechanism as an FMU: sources that need nothing but a compiler, and binaries.
@@ -189,8 +192,11 @@ def export_fmu(
         (``pip install "zveno[fmi-cross]"``).
     rotations : bool
         Outputs ``ring.rotation``, ...: the 3x3 matrix of every quaternion among the outputs.
+    level : {"strict", "algebraic"}
+        As of `export_step`; FMUs with zveno's library are strict.
     **options
-        `substeps`, `method`, `laws`, start, `external`, `poses`, `base_motion`: those of `save_rig`.
+        `substeps`, `method`, `laws`, start, `external`, `poses`, `base_motion`, `outputs`: those of `save_rig`. Coordinates
+        and rates of the start are always among the outputs.
 
     Returns
     -------
@@ -241,6 +247,9 @@ def export_fmu(
     if not 0 < period <= LONGEST_PERIOD:
         fail(f"step is {period:g}, expected a number > 0 and at most {LONGEST_PERIOD:g}, s")
     described = describe("export_fmu", model, {**options, "period": period})
+    if described.wanted:  # importers set the start at these
+        wanted_too = [x.name for x in described.all_outputs if x.name in (*described.wanted, *_STATES)]
+        described = replace(described, wanted=tuple(wanted_too))
     Stepper.__new__(Stepper)._open(
         "export_fmu", described.to_json().encode()
     )  # refuses a start that none can be made from
@@ -249,7 +258,13 @@ def export_fmu(
     # the steps of an FMU are those of its integrator
     single = replace(described, period=described.step, substeps=1)
     by_library = not isinstance(model, Chain | Hexapod) or _has_custom_legs(model) or bool(described.sensor)
-    code = library_step(single, f"{word}_model") if by_library else step_code(single, f"{word}_model", tunable=True)
+    if as_level("export_fmu", level) != "strict" and by_library:
+        fail("level is 'algebraic', which an FMU with zveno's library cannot have: it has the library's kernels")
+    code = (
+        library_step(single, f"{word}_model")
+        if by_library
+        else step_code(single, f"{word}_model", tunable=True, level=level)
+    )
     unit = _Unit(code, described, title, word, fmi, by_library, as_flag(rotations, fail, "rotations"))
     files = unit.files()
     for tuple_ in wanted:
@@ -367,7 +382,12 @@ class _Unit:
         self.listed = (*self.c_files, *more)  # what is compiled
         model = described.model
         # states that are no variables cannot be exchanged
-        self.exchange = isinstance(model, Chain) and not by_library and code.states == 2 * model.n
+        self.exchange = (
+            isinstance(model, Chain)
+            and not by_library
+            and code.states == 2 * model.n
+            and {"q", "qd", "qdd"} <= {channel.name for channel in code.outputs}  # states and their rates
+        )
         self.start = described.start_numbers
         self.docks = not isinstance(model, Chain | Hexapod | Linkage)
         self.variables = self._variables()
@@ -517,7 +537,7 @@ class _Unit:
 
     def direct(self, v: _Variable) -> bool:
         """Whether an output answers to inputs at once."""
-        return not self.by_library and v.name in ("qdd", "base_wrench", "ring.acceleration", "leg_force")
+        return not self.by_library and v.name in LATE
 
     @staticmethod
     def spelled(name: str) -> str:

@@ -7,7 +7,7 @@ computed: results keep their bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,8 +95,13 @@ def _row(numbers: Any) -> str:
     return "{" + ", ".join(repr(float(x)) for x in numbers) + "}"
 
 
-def changed_parts(d: Description, tunables: Tunables, function: Callable[[str, Graph], list[str]]) -> list[str]:
-    """Functions `is_changed`, `changed_dynamics` and `changed_outputs`; `function` spells a graph."""
+def changed_parts(
+    d: Description, tunables: Tunables, function: Callable[[str, Graph], list[str]], outputs: Collection[str]
+) -> list[str]:
+    """Functions `is_changed`, `changed_dynamics`, and for these `outputs` `changed_wrench` and `changed_energy`.
+
+    `function` spells a graph.
+    """
     arm: Any = d.model
     n, g0 = arm.n, [repr(float(x)) for x in arm.gravity]
     link = payload_link(arm)
@@ -116,9 +121,12 @@ def changed_parts(d: Description, tunables: Tunables, function: Callable[[str, G
         given = [places[x.name] if x.name in places else f"in + {n + 6 * next(external)}" for x in graph.inputs]
         return f"{name}({', '.join([*given, out])});"
 
-    lines = function("loaded_dynamics", forward) + function("loaded_wrench", wrench)
-    for name, graph in others.items():
-        lines += function(f"loaded_{name}", graph)
+    lines = function("loaded_dynamics", forward)
+    if "base_wrench" in outputs:
+        lines += function("loaded_wrench", wrench)
+    if "energy" in outputs:
+        for name, graph in others.items():
+            lines += function(f"loaded_{name}", graph)
     at = n + 6 * len(d.external)
     carried = [m, *range(J, J + 6)] if link is not None else []
     differs = [f"(in[{g + k}] != {g0[k]})" for k in range(3)] + [f"(in[{k}] != 0.0)" for k in carried]
@@ -144,7 +152,8 @@ def changed_parts(d: Description, tunables: Tunables, function: Callable[[str, G
     if link is not None:
         lines += _payload(arm, link, moving, m, c, J)
         theta, mass = ["  double theta[10];"], f"({mass} + in[{m}])"
-    begin = ["  base_of(in, base);", *(["  with_payload(in, theta);"] if theta else [])]
+    payload = ["  with_payload(in, theta);"] if theta else []
+    begin = ["  base_of(in, base);", *payload]
     lines += [
         "static void changed_dynamics(const double *y, const double *in, const double *tau, double *qdd)",
         "{",
@@ -154,24 +163,35 @@ def changed_parts(d: Description, tunables: Tunables, function: Callable[[str, G
         f"  {call('loaded_dynamics', forward, 'qdd')}",
         "}",
         "",
-        "/* wrench on the base; the energy is returned */",
-        "static double changed_outputs(const double *y, const double *in, const double *qdd, double *wrench)",
-        "{",
-        "  double base[9];",
-        "  double centre[3];",
-        "  double kinetic[1];",
-        "  double potential[1];",
-        *theta,
-        *begin,
-        f"  {call('loaded_wrench', wrench, 'wrench')}",
-        f"  {call('loaded_com', others['com'], 'centre')}",
-        f"  {call('loaded_kinetic_energy', others['kinetic_energy'], 'kinetic')}",
-        f"  {call('loaded_potential_energy', others['potential_energy'], 'potential')}",
-        *(f"  potential[0] -= {mass} * (in[{g + k}] - {_signed(g0[k])}) * centre[{k}];" for k in range(3)),
-        "  return kinetic[0] + potential[0];",
-        "}",
-        "",
     ]
+    if "base_wrench" in outputs:
+        lines += [
+            "static void changed_wrench(const double *y, const double *in, const double *qdd, double *wrench)",
+            "{",
+            "  double base[9];",
+            *theta,
+            *begin,
+            f"  {call('loaded_wrench', wrench, 'wrench')}",
+            "}",
+            "",
+        ]
+    if "energy" in outputs:
+        lines += [
+            "static double changed_energy(const double *y, const double *in)",
+            "{",
+            "  double centre[3];",
+            "  double kinetic[1];",
+            "  double potential[1];",
+            *theta,
+            *payload,
+            f"  {call('loaded_com', others['com'], 'centre')}",
+            f"  {call('loaded_kinetic_energy', others['kinetic_energy'], 'kinetic')}",
+            f"  {call('loaded_potential_energy', others['potential_energy'], 'potential')}",
+            *(f"  potential[0] -= {mass} * (in[{g + k}] - {_signed(g0[k])}) * centre[{k}];" for k in range(3)),
+            "  return kinetic[0] + potential[0];",
+            "}",
+            "",
+        ]
     return lines
 
 

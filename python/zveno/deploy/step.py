@@ -19,6 +19,7 @@ from .._check import _show, as_flag
 from ..codegen.c import LEAVES, identifier, plain
 from ..codegen.export import _require_room, _write
 from ..codegen.footprint import FLAGS
+from ..codegen.function import Level, as_level
 from ..codegen.graph import Argument, Graph
 from ..codegen.text import expression, names
 from ..errors import Error
@@ -35,7 +36,7 @@ __all__ = ["StepCode", "export_step", "step_code"]
 
 Array = NDArray[np.float64]
 TEST_STEPS: Final = 64
-_CALLS: Final = {"sqrt": "sqrt", "angle": "zv_angle"}
+_CALLS: Final = {"sqrt": "sqrt", "angle": "zv_angle", "fma": "ZV_FUSED"}
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def _lines(graph: Graph, arrays: Mapping[str, str], after: str | None, between: 
             part.append(f"const double {spelled[node.index]} = {formula};")
         part += [f"{target} = {spelled[node.index]};" for target in targets.get(node.index, ())]
     used = {graph.inputs[node.argument].name for node in graph if node.op == "input"}
-    unused = [f"(void){arrays[x.name]};" for x in graph.inputs if x.name not in used and "+" not in arrays[x.name]]
+    unused = [f"(void){arrays[x.name]};" for x in graph.inputs if x.name not in used and "+" not in arrays.get(x.name, "+")]
     return [*unused, *parts[0], *between, *parts[1]]
 
 
@@ -269,14 +270,25 @@ class _Laws:
 # ---- mechanisms -------------------------------------------------------------------------------------------------
 
 
-def _ring_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], int]:
+def _chosen(d: Description, sources: Mapping[str, tuple[str, int]]) -> list[str]:
+    """Lines that copy the outputs that stand in arrays already, of those that are wanted."""
+    lines, at = [], 0
+    for channel in d.outputs:
+        if channel.name in sources:
+            source, size = sources[channel.name]
+            lines.append(f"  (void)memcpy(out{f' + {at}' if at else ''}, {source}, {size} * sizeof *out);")
+        at += channel.size
+    return lines
+
+
+def _ring_parts(d: Description, tunables: Tunables | None, level: Level) -> tuple[list[str], int]:
     """Functions of a hexapod, and the size of its state."""
     ring = d.model
     assert isinstance(ring, Hexapod)
     laws = _Laws(d.laws, d.servo, 21 if d.base_motion else 12, tunables)
     arguments = ("r", "R", "u", "wrench", "tau", *(("base_motion",) if d.base_motion else ()))
     outputs = ("acceleration", "base_wrench", "joint_position", "joint_velocity")
-    full = ring.trace("forward_dynamics", arguments=arguments, outputs=outputs).graph
+    full = ring.trace("forward_dynamics", arguments=arguments, outputs=outputs, level=level).graph
     found = {x.name: r.tolist() for x, r in zip(full.outputs, full.results, strict=True)}
     legs = next(x for x in full.outputs if x.parts)  # rows: coordinates, then rates of a leg
     assert [name for name, _ in legs.parts] == ["joint_position", "joint_velocity"]
@@ -288,18 +300,24 @@ def _ring_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], i
         (Argument("v", (6,)), [found[legs.name][i + ring.nj] for i in driven]),
         (Argument("measures", (len(found["measures"]),)), found["measures"]),
     ]
-    core = full.core.copy()
-    core.set_outputs([nodes for _, nodes in wanted])
-    graph = Graph(core.pruned(), full.inputs, [argument for argument, _ in wanted])
+
+    def part(chosen: Sequence[tuple[Argument, Sequence[int]]]) -> Graph:
+        core = full.core.copy()
+        core.set_outputs([nodes for _, nodes in chosen])
+        return Graph(core.pruned(), full.inputs, [argument for argument, _ in chosen])
+
     least = next(x.above for x in full.outputs if x.above is not None)
     turning = ["1" if leg.traits.hunt else "0" for leg in ring.legs]
-    between = [
+    closed = [
         f"for (int k = 0; k < {len(found['measures'])}; ++k) {{",
         f"  fine &= (measures[k] > {least!r}) ? 1 : 0;",
         "}",
         "for (int k = 0; k < 6; ++k) {",
         "  p[k] = (turning[k] != 0) ? zv_unwrapped(position[k], last[k]) : position[k];",
         "}",
+    ]
+    between = [
+        *closed,
         "laws(t, in, p, v, y + 13, rate + 13, tau);",
         "for (int k = 0; k < 6; ++k) {",
         "  tau[k] += in[6 + k];",
@@ -315,7 +333,9 @@ def _ring_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], i
         "acceleration": "rate_u",
     }
     arrays |= {"load": "load", "position": "position", "v": "v", "measures": "measures"}
-    body = _lines(graph, arrays, "tau", between)
+    body = _lines(part(wanted), arrays, "tau", between)
+    room = ["  double R[9];", "  double position[6];", f"  double measures[{len(found['measures'])}];"]
+    room.append("  const double *u = y + 7;")
     lines = [
         f"static const int turning[6] = {{{', '.join(turning)}}};",
         "",
@@ -327,10 +347,7 @@ def _ring_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], i
         "{",
         "  int fine = 1;",
         "  int finite = 1;",
-        "  double R[9];",
-        "  double position[6];",
-        f"  double measures[{len(found['measures'])}];",
-        "  const double *u = y + 7;",
+        *room,
         "  double *rate_u = rate + 7;",
         *(["  const double *base = in + 12;"] if d.base_motion else []),
         "  zv_rotation(y + 3, R);",
@@ -362,8 +379,27 @@ def _ring_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], i
         "}",
         "",
     ]
+    arrive = [
+        "/* the end of a period: whether the legs reach it, and the drives there */",
+        "ZV_WIDE",
+        "static int arrive(const double *y, const double *last, double *p, double *v)",
+        "{",
+        "  int fine = 1;",
+        "  int finite = 1;",
+        *room,
+        "  zv_rotation(y + 3, R);",
+        *_indented(_lines(part(wanted[2:]), {x: arrays[x] for x in ("r", "R", "u", "position", "v", "measures")}, None, ())),
+        *_indented(closed),
+        "  for (int i = 0; i < STATES; ++i) {",
+        "    finite &= (isfinite(y[i]) != 0) ? 1 : 0;",
+        "  }",
+        "  return (fine == 0) ? UNREACHABLE : ((finite == 0) ? OVERFLOWS : 0);",
+        "}",
+        "",
+    ]
     lines += [
         *(follow if d.method != "rk4" else []),
+        *(arrive if d.brief else []),
         "static void project(double *y) { zv_normalise(y + 3); }",
         "",
         "/* at rest, with the laws as they are written */",
@@ -398,13 +434,8 @@ def _ring_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], i
         "                   const double *tau, const double *load, double *out)",
         "{",
         "  int finite = 1;",
-        "  (void)in;",
-        "  (void)memcpy(out, y, 13 * sizeof *out);",
-        "  (void)memcpy(out + 13, rate + 7, 6 * sizeof *out);",
-        "  (void)memcpy(out + 19, p, 6 * sizeof *out);",
-        "  (void)memcpy(out + 25, v, 6 * sizeof *out);",
-        "  (void)memcpy(out + 31, tau, 6 * sizeof *out);",
-        "  (void)memcpy(out + 37, load, 6 * sizeof *out);",
+        *(f"  (void){unused};" for unused in ("y", "in", "rate", "p", "v", "tau", "load")),
+        *_chosen(d, _RING_OUTPUTS),
         "  for (int i = 0; i < OUTPUTS; ++i) {",
         "    finite &= (isfinite(out[i]) != 0) ? 1 : 0;",
         "  }",
@@ -414,12 +445,24 @@ def _ring_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], i
     return lines, 13 + laws.states
 
 
+_RING_OUTPUTS: Final = {
+    "ring.position": ("y", 3),
+    "ring.quaternion": ("y + 3", 4),
+    "ring.twist": ("y + 7", 6),
+    "ring.acceleration": ("rate + 7", 6),
+    "stroke": ("p", 6),
+    "stroke_rate": ("v", 6),
+    "leg_force": ("tau", 6),
+    "base_wrench": ("load", 6),
+}
+
+
 def _still(d: Description, tunables: Tunables | None) -> list[str]:
     numbers = ["0.0"] * sum(x.size for x in d.inputs)
     return [*numbers, *(repr(x) for p in (tunables.parameters if tunables else ()) for x in p.values)]
 
 
-def _chain_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], int]:
+def _chain_parts(d: Description, tunables: Tunables | None, level: Level) -> tuple[list[str], int]:
     """Functions of a chain, and the size of its state."""
     arm = d.model
     assert isinstance(arm, Chain)
@@ -427,17 +470,34 @@ def _chain_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], 
     laws = _Laws(d.laws, d.servo, n + 6 * len(d.external) + (9 if d.base_motion else 0), tunables)
     motion = ("base_motion",) if d.base_motion else ()
     loads: dict[str, Any] = {"external": list(d.external)} if d.external else {}
-    forward = arm.trace("forward_dynamics", arguments=("q", "qd", "tau", *motion), method="aba", **loads).graph
-    wrench = arm.trace("base_wrench", arguments=("q", "qd", "qdd", *motion), **loads).graph
-    lines = [*laws.functions(n, d.method != "rk4")]
-    lines += _function("forward_dynamics", forward) + _function("base_wrench", wrench)
-    lines += _function("kinetic_energy", arm.trace("kinetic_energy").graph)
-    lines += _function("potential_energy", arm.trace("potential_energy").graph)
+    usual: dict[str, Any] = {"method": "aba"} if level == "strict" else {}  # the kernel of `Stepper`, or the shortest
+    usual["level"] = level
+    forward = arm.trace("forward_dynamics", arguments=("q", "qd", "tau", *motion), **usual, **loads).graph
+    wrench = arm.trace("base_wrench", arguments=("q", "qd", "qdd", *motion), level=level, **loads).graph
+    places_of, at = {}, 0
+    for channel in d.outputs:
+        places_of[channel.name] = at
+        at += channel.size
+    lines = [*laws.functions(n, d.method != "rk4"), *_function("forward_dynamics", forward)]
+    if "base_wrench" in places_of:
+        lines += _function("base_wrench", wrench)
+    if "energy" in places_of:
+        lines += _function("kinetic_energy", arm.trace("kinetic_energy", level=level).graph)
+        lines += _function("potential_energy", arm.trace("potential_energy", level=level).graph)
+    poses = []
     for k, link in enumerate(d.poses):
-        lines += _function(f"pose_{k}", arm.trace("pose", link=link).graph)
+        here = [places_of.get(f"pose.{link}.{what}", -1) for what in ("position", "quaternion")]
+        if max(here) < 0:
+            continue
+        lines += _function(f"pose_{k}", arm.trace("pose", link=link, level=level).graph)
+        poses.append(f"pose_{k}(y, T);")
+        if here[0] >= 0:
+            poses += [f"out[{here[0] + i}] = T[{4 * i + 3}];" for i in range(3)]
+        if here[1] >= 0:
+            poses.append(f"zv_quaternion(T, out + {here[1]});")
     tuned = tunables is not None and bool(tunables.places)
     if tunables is not None and tuned:
-        lines += changed_parts(d, tunables, _function)
+        lines += changed_parts(d, tunables, _function, places_of.keys())
     places = {"q": "y", "qd": f"y + {n}", "tau": "tau", "qdd": f"rate + {n}"}
     places |= {"base_motion": f"in + {n + 6 * len(d.external)}"}
 
@@ -446,12 +506,15 @@ def _chain_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], 
         given = [places[x.name] if x.name in places else f"in + {n + 6 * next(external)}" for x in graph.inputs]
         return f"{name}({', '.join([*given, out])});"
 
-    poses = []
-    at = 3 * n + 7
-    for k in range(len(d.poses)):
-        poses += [f"pose_{k}(y, T);", f"out[{at}] = T[3];", f"out[{at + 1}] = T[7];", f"out[{at + 2}] = T[11];"]
-        poses.append(f"zv_quaternion(T, out + {at + 3});")
-        at += 7
+    loaded = []
+    if (at := places_of.get("base_wrench", -1)) >= 0:
+        changed = f"changed_wrench(y, in, rate + {n}, out + {at});"
+        loaded += _either(tuned, changed, [call("base_wrench", wrench, f"out + {at}")])
+    if (at := places_of.get("energy", -1)) >= 0:
+        energies = [f"kinetic_energy(y, y + {n}, kinetic);", "potential_energy(y, potential);"]
+        loaded += _either(
+            tuned, f"out[{at}] = changed_energy(y, in);", [*energies, f"out[{at}] = kinetic[0] + potential[0];"]
+        )
     follow = [
         "static void follow(double dt, const double *y, const double *v, const double *rate, double *next)",
         "{",
@@ -461,6 +524,21 @@ def _chain_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], 
         f"    next[k] = y[k] + dt * next[{n} + k];",
         "  }",
         *([f"  relax(dt, y + {n}, y + {2 * n}, rate + {2 * n}, next + {2 * n});"] if laws.states else []),
+        "}",
+        "",
+    ]
+    arrive = [
+        "/* the end of a period */",
+        "static int arrive(const double *y, const double *last, double *p, double *v)",
+        "{",
+        "  int finite = 1;",
+        "  (void)last;",
+        f"  (void)memcpy(p, y, {n} * sizeof *p);",
+        f"  (void)memcpy(v, y + {n}, {n} * sizeof *v);",
+        "  for (int i = 0; i < STATES; ++i) {",
+        "    finite &= (isfinite(y[i]) != 0) ? 1 : 0;",
+        "  }",
+        "  return (finite == 0) ? OVERFLOWS : 0;",
         "}",
         "",
     ]
@@ -493,6 +571,7 @@ def _chain_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], 
         "}",
         "",
         *(follow if d.method != "rk4" else []),
+        *(arrive if d.brief else []),
         "static void project(double *y) { (void)y; }",
         "",
         "static int begin(const double *start, double *y, double *last)",
@@ -508,25 +587,12 @@ def _chain_parts(d: Description, tunables: Tunables | None) -> tuple[list[str], 
         "static int outputs(const double *y, const double *in, const double *rate, const double *p, const double *v,",
         "                   const double *tau, const double *load, double *out)",
         "{",
-        "  double kinetic[1];",
-        "  double potential[1];",
-        *(["  double T[16];"] if d.poses else []),
+        *(["  double kinetic[1];", "  double potential[1];"] if "energy" in places_of else []),
+        *(["  double T[16];"] if poses else []),
         "  int finite = 1;",
-        "  (void)in;",
-        "  (void)p;",
-        "  (void)v;",
-        "  (void)tau;",
-        "  (void)load;",
-        f"  (void)memcpy(out, y, {2 * n} * sizeof *out);",
-        f"  (void)memcpy(out + {2 * n}, rate + {n}, {n} * sizeof *out);",
-        f"  kinetic_energy(y, y + {n}, kinetic);",
-        "  potential_energy(y, potential);",
-        f"  out[{3 * n + 6}] = kinetic[0] + potential[0];",
-        *_either(
-            tuned,
-            f"out[{3 * n + 6}] = changed_outputs(y, in, rate + {n}, out + {3 * n});",
-            [call("base_wrench", wrench, f"out + {3 * n}")],
-        ),
+        *(f"  (void){unused};" for unused in ("y", "in", "rate", "p", "v", "tau", "load")),
+        *_chosen(d, {"q": ("y", n), "qd": (f"y + {n}", n), "qdd": (f"rate + {n}", n)}),
+        *loaded,
         *_indented(poses),
         "  for (int i = 0; i < OUTPUTS; ++i) {",
         "    finite &= (isfinite(out[i]) != 0) ? 1 : 0;",
@@ -551,7 +617,9 @@ def turning_drives(model: Chain | Hexapod) -> list[bool]:
     return [link.joint == "revolute" for link in model.links if link.joint != "fixed"]
 
 
-def step_code(d: Description, name: str | None = None, *, tunable: bool = False) -> StepCode:
+def step_code(
+    d: Description, name: str | None = None, *, tunable: bool = False, level: Level = "strict"
+) -> StepCode:
     """The code of a step; tunable: numbers of the laws, gravity and payload stand behind the inputs."""
     if not isinstance(d.model, Chain | Hexapod):
         what = "a linkage" if isinstance(d.model, Linkage) else "a docking"
@@ -574,7 +642,7 @@ def step_code(d: Description, name: str | None = None, *, tunable: bool = False)
         behind = sum(x.size for x in d.inputs)
         more = load_parameters(d.model) if isinstance(d.model, Chain) else ()
         tunables = Tunables(d.laws, d.servo, drives, turning_drives(d.model), behind, more)
-    parts, states = (_ring_parts if isinstance(d.model, Hexapod) else _chain_parts)(d, tunables)
+    parts, states = (_ring_parts if isinstance(d.model, Hexapod) else _chain_parts)(d, tunables, level)
     start = np.concatenate([np.ravel(value) for value in d.start.values()])
     count = 6 if isinstance(d.model, Hexapod) else d.model.n
     parameters = tuple(tunables.parameters) if tunables else ()
@@ -605,11 +673,15 @@ def step_code(d: Description, name: str | None = None, *, tunable: bool = False)
         "input_table": table([*d.inputs, *(Channel(p.name, len(p.values), p.units[0]) for p in parameters)]),
         "output_table": table(d.outputs),
         "math": MATH.strip(),
+        "fused": _FUSED,
         "parts": "\n".join(parts),
         "move": (_RK4 if d.method == "rk4" else _EULER).strip("\n"),
+        "arrive": _ARRIVE[d.brief].replace("$substeps", str(d.substeps)),
     }
     header = Template(_HEADER).substitute(values)
     source = Template(_SOURCE).substitute(values)
+    if "ZV_FUSED" not in source.replace(_FUSED, ""):
+        source = source.replace(_FUSED, "")
     return StepCode(word, header, _without_unused(source), d, d.inputs, d.outputs, states, parameters)
 
 
@@ -630,6 +702,7 @@ def export_step(
     *,
     name: str | None = None,
     overwrite: bool = False,
+    level: Level = "strict",
     **options: Unpack[RigOptions],
 ) -> list[Path]:
     """Write the step of a mechanism as C99: dynamics, laws and integrator, for rigs that link no library.
@@ -644,6 +717,9 @@ def export_step(
         Of the files, and at the beginning of all names. Default: after the model.
     overwrite : bool
         Replace files that are already there.
+    level : {"strict", "algebraic"}
+        "strict": the bits of `Stepper`; "algebraic": fewer operations, as of `Chain.compile`, with the same results but
+        for rounding.
     **options
         Those of `save_rig`, but for `most_held` and `jump`, which are the caller's.
 
@@ -654,7 +730,7 @@ def export_step(
 
     Notes
     -----
-    The results have the bits of `Stepper` and of ``simulate``, if the compiler does not fuse multiplications and
+    At the strict level results have the bits of `Stepper` and of ``simulate``, if the compiler does not fuse multiplications and
     additions (``-ffp-contract=off``) nor reorders them (no ``-ffast-math``).
 
     Examples
@@ -674,7 +750,7 @@ def export_step(
     if name is not None and not (isinstance(name, str) and re.search("[0-9A-Za-z]", name)):
         fail(f"name is {_show(name)}, expected a name with letters or digits")
     d = describe("export_step", model, options)
-    code = step_code(d, name)
+    code = step_code(d, name, level=as_level("export_step", level))
     files = {
         f"{code.name}.c": code.source,
         f"{code.name}.h": code.header,
@@ -797,6 +873,15 @@ extern const double ${name}_start[${NAME}_START];
 #endif
 """
 
+_FUSED: Final = """\
+#if defined(FP_FAST_FMA) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define ZV_FUSED(a, b, c) fma((a), (b), (c))
+#else /* a call would be slow */
+#define ZV_FUSED(a, b, c) (((a) * (b)) + (c))
+#endif
+
+"""
+
 _SOURCE: Final = """\
 /* $name: generated code, see the header. */
 #include "$name.h"
@@ -819,7 +904,7 @@ _SOURCE: Final = """\
 #endif
 #endif
 
-#define INPUTS ${NAME}_INPUTS
+$fused#define INPUTS ${NAME}_INPUTS
 #define OUTPUTS ${NAME}_OUTPUTS
 #define STATES ${NAME}_STATES
 #define DRIVES $drives
@@ -877,7 +962,7 @@ $move
     if (code == 0) {
       project(next);
       steps += 1.0;
-      code = rates(state->origin + STEP * steps, next, in, last, rate, p, v, tau, load);
+      code = $arrive;
       (void)memcpy(y, next, sizeof y);
       (void)memcpy(last, p, sizeof last);
     }
@@ -942,6 +1027,10 @@ _RK4: Final = """
       next[i] = y[i] + (STEP / 6.0) * sum[i];
     }
 """
+
+_RATES: Final = "rates(state->origin + STEP * steps, next, in, last, rate, p, v, tau, load)"
+# the end of a step, by whether the last one of a period is evaluated
+_ARRIVE: Final = {False: _RATES, True: f"(k + 1 < $substeps) ? {_RATES} : arrive(next, last, p, v)"}
 
 _EULER: Final = """
     for (int i = 0; i < STATES; ++i) {

@@ -202,7 +202,10 @@ def measure(
     if limit > _LATEST:
         fail(f"deadline is {limit:g}, expected at most {_LATEST:g} s")
     kept = stepper.state
-    inputs = _inputs(stepper, None if isinstance(model, Stepper) else model)
+    if isinstance(model, Stepper):
+        inputs = _inputs(stepper, None)
+    else:  # of the same motion whatever is given
+        inputs = _inputs(Stepper(model, **(options | {"outputs": None})) if options.get("outputs") else stepper, model)
     library, handle = stepper._library, int(stepper._handle or 0)
     step, reset = (int(ct.cast(f, ct.c_void_p).value or 0) for f in (library.zv_rig_step, library.zv_rig_reset))
     size = int(stepper._out.size)
@@ -253,7 +256,7 @@ def _inputs(stepper: Stepper, model: Any) -> Array:
     docks = "phase_command" in stepper.inputs  # approach, contact and capture
     rows = np.zeros((math.ceil(min(_MOST_ROWS, _DOCKING / stepper.period)) if docks else _ROWS, stepper._in.size))
     stepper.reset()
-    if "wrench" in stepper.inputs:  # a ring against a wall in front of it
+    if "wrench" in stepper.inputs and "ring.position" in stepper.outputs:  # a ring against a wall in front of it
         push = stepper.inputs["wrench"].start
         place = stepper.outputs["ring.position"].start
         wall = None
