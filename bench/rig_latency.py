@@ -34,6 +34,7 @@ import time
 import zipfile
 from importlib import metadata
 from pathlib import Path
+from typing import Literal
 
 import engine_path  # noqa: F401
 import mujoco
@@ -43,13 +44,14 @@ from engines.hexapods import FORMS, Pinocchio, Tree, random_states
 from engines.mujoco import hexapod_model, hexapod_set, to_mujoco
 from engines.random_mechanisms import random_chain
 from hexapod_models import pair
-from zveno.codegen.export import export
 from zveno.deploy.library import c_library
 
 SOURCE = Path(__file__).parent / "cpp" / "rig_latency.c"
 PERIOD = 1e-3
-NATIVE = ("-march=native", "-mno-fma", "-mno-avx512vl") if os.uname().machine == "x86_64" else ()  # the same bits
-FUSED = ("-march=native", "-mno-avx512vl") if os.uname().machine == "x86_64" else ()
+NATIVE: tuple[str, ...] = ("-march=native", "-mtune=generic", "-mno-fma", "-mno-avx512vl")  # the same bits
+FUSED: tuple[str, ...] = ("-march=native", "-mtune=generic", "-mno-avx512vl")
+if os.uname().machine != "x86_64":
+    NATIVE = FUSED = ()
 COLUMNS = ("p50", "p99", "p99.9", "quiet", "motion", "max", "page faults", "switches")
 
 
@@ -79,7 +81,7 @@ def pinocchio(folder: Path, build: Path, form: str, model: zv.Chain | zv.Hexapod
         includes = [f"-isystem{PREFIX / 'include'}", f"-isystem{PREFIX / 'include' / 'eigen3'}"]
         limits = ["BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_LIMIT_VECTOR_SIZE=30", "BOOST_FUSION_INVOKE_MAX_ARITY=12"]
         flags = ["-O3", "-DNDEBUG", "-w", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS"]
-        flags += ["-march=native"] if form == "native" else ["-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION"]
+        flags += ["-march=native", "-mtune=generic"] if form == "native" else ["-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION"]
         shared = (
             [] if form == "native" else [f"-L{PREFIX / 'lib'}", "-lpinocchio_default", f"-Wl,-rpath,{PREFIX / 'lib'}"]
         )
@@ -115,18 +117,22 @@ def programs(folder: Path, build: Path, form: str, model: zv.Chain | zv.Hexapod,
     fmu = compiled(folder, "fmu", "-DUSE_FMI3")
     ways = {}
     motion = ["ring.position", "ring.quaternion", "ring.twist"] if isinstance(model, zv.Hexapod) else ["q", "qd"]
-    for suffix, outputs in (("", None), (", motion", motion)):
-        own = folder / ("motion" if outputs else "all")
+    wide = 6 if isinstance(model, zv.Hexapod) else model.n
+    variants: list[tuple[str, Literal["strict", "algebraic"], list[str] | None]] = [
+        ("", "strict", None),
+        (", motion", "strict", motion),
+        (", algebraic", "algebraic", motion),
+    ]
+    for suffix, level, outputs in variants:
+        own = folder / f"own{suffix.replace(', ', '_')}"
         own.mkdir(exist_ok=True)
-        zv.save_rig(model, own / "rig.json", period=PERIOD, outputs=outputs)
-        ways[f"C library{suffix}"] = [str(library), "STEPS", str(own / "rig.json")]
-        for level in ("strict", "algebraic") if outputs else ("strict",):
-            zv.export_step(model, own / level, name="model", period=PERIOD, outputs=outputs, level=level)
-            fused = FUSED if level == "algebraic" else NATIVE
-            flags = ("-DUSE_STEP", f"-I{own / level}", *fused, str(own / level / "model.c"))
-            step = compiled(folder, f"step_{own.name}_{level}", *flags)
-            ways[f"generated C{suffix}" + (", algebraic" if level == "algebraic" else "")] = [str(step), "STEPS"]
-        zv.export_fmu(model, own / "unit.fmu", step=PERIOD, outputs=outputs)
+        if level == "strict":
+            zv.save_rig(model, own / "rig.json", period=PERIOD, outputs=outputs)
+            ways[f"C library{suffix}"] = [str(library), "STEPS", str(own / "rig.json")]
+        zv.export_step(model, own, name="model", period=PERIOD, outputs=outputs, level=level, overwrite=True)
+        flags = ("-DUSE_STEP", f"-I{own}", *(NATIVE if level == "strict" else FUSED), str(own / "model.c"))
+        ways[f"generated C{suffix}"] = [str(compiled(folder, f"step_{own.name}", *flags)), "STEPS"]
+        zv.export_fmu(model, own / "unit.fmu", step=PERIOD, outputs=outputs, level=level)
         with zipfile.ZipFile(own / "unit.fmu") as archive:
             archive.extractall(own / "unit")
         text = (own / "unit" / "modelDescription.xml").read_text()
@@ -135,14 +141,10 @@ def programs(folder: Path, build: Path, form: str, model: zv.Chain | zv.Hexapod,
         sizes = [int(x) for x in re.findall(r'causality="output".*?start="(\d+)"/></Float64>', text)]
         count = len(re.findall('<Float64 .*?causality="output"', text))
         total = sum(sizes) + count - len(sizes)
-        wide = 6 if isinstance(model, zv.Hexapod) else model.n
         binary = next((own / "unit").glob("binaries/*/*.so"))
         numbers = map(str, (wide, first, first + count - 1, total))
         ways[f"FMU, C{suffix}"] = [str(fmu), "STEPS", str(binary), token, *numbers]
     if ref is None:
-        (source, *_) = export(model.trace("forward_dynamics", level="algebraic"), folder / "alone", name="dynamics")
-        flags = (f"-DUSE_DYNAMICS={model.name}_forward_dynamics", f"-DJOINTS={model.n}", *FUSED, str(source))
-        ways["dynamics"] = [str(compiled(folder, "dynamics", *flags)), "STEPS"]
         twin = to_mujoco(model)
         data = mujoco.MjData(twin)
     else:
@@ -175,8 +177,8 @@ def through_fmpy(folder: Path, steps: int) -> list[float]:
     from fmpy import extract, read_model_description
     from fmpy.fmi3 import FMU3Slave
 
-    unit = extract(str(folder / "unit.fmu"))
-    text = read_model_description(str(folder / "unit.fmu"))
+    path = str(folder / "own_motion" / "unit.fmu")
+    unit, text = extract(path), read_model_description(path)
     given = [v.valueReference for v in text.modelVariables if v.causality == "input"][:1]
     size = int(np.prod([d.start for v in text.modelVariables if v.valueReference in given for d in v.dimensions]))
     wanted = [v for v in text.modelVariables if v.causality == "output" and v.type == "Float64"]

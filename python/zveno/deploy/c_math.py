@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["MATH"]
+__all__ = ["MATH", "SIDE_BY_SIDE"]
 
 # cpp/zveno/scalar: sincos.hpp, angle.hpp, exponential.hpp; cpp/zveno/math/quaternion.hpp; cpp/zveno/functions/law.hpp
 MATH: Final = r"""
@@ -259,4 +259,66 @@ static double zv_unwrapped(double x, double last)
              ? x + 2.0 * 3.14159265358979323846 * round(jump / (2.0 * 3.14159265358979323846))
              : x;
 }
+"""
+
+# Sines and cosines of several angles, those of zv_sincos: four at a time where the compiler has vectors. They are put in
+# line, so that a function that is compiled for AVX has AVX here too.
+SIDE_BY_SIDE: Final = r"""
+#if defined(__GNUC__)
+typedef double zv_four __attribute__((vector_size(32)));
+typedef int64_t zv_four_bits __attribute__((vector_size(32)));
+#define ZV_POLYNOMIAL(a, z, zz) \
+  (((a)[0] + (z) * (a)[1]) + (zz) * (((a)[2] + (z) * (a)[3]) + (zz) * ((a)[4] + (z) * (a)[5])))
+__attribute__((always_inline)) static inline void zv_sincos_of(const double *x, double *s, double *c, int count)
+{
+  static const double sine[6] = {-0.16666666666666632,   0.008333333333322413,   -0.0001984126982980783,
+                                 2.7557313691924606e-06, -2.505075811624784e-08, 1.589679570750817e-10};
+  static const double cosine[6] = {0.0416666666666666,      -0.0013888888888874125, 2.4801587289482174e-05,
+                                   -2.7557314352328286e-07, 2.0875723272501922e-09, -1.135964776172661e-11};
+  const zv_four up = {6755399441055744.0, 6755399441055744.0, 6755399441055744.0, 6755399441055744.0};
+  for (int i = 0; i < count; i += 4) {
+    zv_four at;
+    (void)memcpy(&at, x + i, sizeof at);
+    const zv_four shifted = at * 0.6366197723675814 + up;
+    const zv_four k = shifted - up;
+    const zv_four a = at - k * 0x1.921fb54400000p+0;
+    const zv_four b = k * 0x1.0b4611a600000p-34;
+    const zv_four t = a - b;
+    const zv_four e1 = (a - t) - b;
+    const zv_four d = k * 0x1.3198a2e000000p-69;
+    const zv_four r = t - d;
+    const zv_four e2 = (t - r) - d;
+    const zv_four tail = (e1 + e2) - k * 0x1.b839a252049c1p-104;
+    const zv_four hi = r + tail;
+    const zv_four lo = (r - hi) + tail;
+    const zv_four z = hi * hi;
+    const zv_four zz = z * z;
+    const zv_four half = 0.5 * z;
+    const zv_four w = 1.0 - half;
+    const zv_four si = hi + (hi * z * ZV_POLYNOMIAL(sine, z, zz) + lo * (1.0 - half));
+    const zv_four ci = w + (((1.0 - w) - half) + (z * z * ZV_POLYNOMIAL(cosine, z, zz) - hi * lo));
+    /* the low bits of `shifted` are k */
+    const zv_four_bits quadrant = (zv_four_bits)shifted;
+    const zv_four_bits odd = -(quadrant & 1);
+    const zv_four_bits bits_s = (zv_four_bits)si;
+    const zv_four_bits bits_c = (zv_four_bits)ci;
+    const zv_four s1 = (zv_four)(((bits_s & ~odd) | (bits_c & odd)) ^ ((quadrant & 2) << 62));
+    const zv_four c1 = (zv_four)(((bits_c & ~odd) | (bits_s & odd)) ^ (((quadrant + 1) & 2) << 62));
+    (void)memcpy(s + i, &s1, sizeof s1);
+    (void)memcpy(c + i, &c1, sizeof c1);
+    for (int j = i; j < i + 4; ++j) {
+      if (!(fabs(x[j]) < 1e5)) {
+        zv_sincos(x[j], &s[j], &c[j]);
+      }
+    }
+  }
+}
+#else
+static void zv_sincos_of(const double *x, double *s, double *c, int count)
+{
+  for (int i = 0; i < count; ++i) {
+    zv_sincos(x[i], &s[i], &c[i]);
+  }
+}
+#endif
 """

@@ -86,6 +86,7 @@ typedef struct model_data {
   int32_t fresh; /* out belongs to state and in */
   int32_t mode;
   int32_t exchange;
+  int64_t sloped; /* some slope is not zero */
   uint64_t check; /* of a snapshot: of everything above */
 } model_data;
 
@@ -145,6 +146,12 @@ static const variable *found(uint32_t flat)
 }
 
 ${rotation}
+
+/* whether the numbers of a variable are outputs that are known already */
+static int is_known(const model_data *d, const variable *v, enum kind kind)
+{
+  return ((v->store == OUTPUT) && (v->kind == kind) && (d->fresh != 0) && (before_start(d) == 0)) ? 1 : 0;
+}
 
 /* element e of a variable; 0, or 1: refused */
 static int get_number(model_data *d, const variable *v, uint32_t e, enum kind kind, double *value)
@@ -223,9 +230,11 @@ static int advance(model_data *d, double now, double size, char *text, size_t ro
   } else {
     const int64_t last = (int64_t)count;
     double first[INPUTS];
-    (void)memcpy(first, d->in, sizeof first);
+    if (d->sloped != 0) {
+      (void)memcpy(first, d->in, sizeof first);
+    }
     for (int64_t k = 0; (k < last) && (result == 0); ++k) {
-      for (int j = 0; j < INPUTS; ++j) {
+      for (int j = 0; (j < INPUTS) && (d->sloped != 0); ++j) {
         if (d->slope[j] != 0.0) {
           d->in[j] = first[j] + d->slope[j] * (STEP_SIZE * (double)k);
         }
@@ -236,7 +245,10 @@ static int advance(model_data *d, double now, double size, char *text, size_t ro
         result = 2;
       }
     }
-    (void)memset(d->slope, 0, sizeof d->slope);
+    if (d->sloped != 0) {
+      (void)memset(d->slope, 0, sizeof d->slope);
+      d->sloped = 0;
+    }
     d->fresh = (result == 0) ? 1 : 0;
   }
   return result;
@@ -693,6 +705,7 @@ EXPORT fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueRe
     NEED((real != 0) && (v->store == INPUT), "a value reference is not that of a real input")
     NEED((order[k] == 1) && (isfinite(value[k]) != 0), "an order is not 1, or a derivative not finite")
     i->data.slope[v->first + (vr[k] - v->flat)] = value[k];
+    i->data.sloped = 1;
   }
   return fmi2OK;
 }
@@ -973,10 +986,12 @@ EXPORT fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean given,
     NEED((count == 0) || ((vr != NULL) && (values != NULL)), "an array is null")                              \
     for (size_t k = 0; k < count; ++k) {                                                                      \
       NEED(vr[k] < VARIABLES, "unknown value reference")                                                      \
-      for (uint32_t e = 0; e < variables[vr[k]].size; ++e) {                                                  \
-        double number;                                                                                        \
-        NEED(at < room, "there are fewer values than the variables have")                                     \
-        NEED(get_number(&i->data, &variables[vr[k]], e, (kind), &number) == 0,                                \
+      const variable *const v = &variables[vr[k]];                                                            \
+      NEED(v->size <= room - at, "there are fewer values than the variables have")                            \
+      const int known = is_known(&i->data, v, (kind));                                                        \
+      for (uint32_t e = 0; e < v->size; ++e) {                                                                \
+        double number = i->data.out[(known != 0) ? v->first + e : 0u];                                        \
+        NEED((known != 0) || (get_number(&i->data, v, e, (kind), &number) == 0),                              \
              "the variable is of another type, or its value not known now")                                   \
         values[at] = (type)number;                                                                            \
         ++at;                                                                                                 \

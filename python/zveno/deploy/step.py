@@ -6,7 +6,7 @@ import hashlib
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -25,7 +25,7 @@ from ..codegen.text import expression, names
 from ..errors import Error
 from ..model import Chain, Hexapod, Linkage
 from ..sim.laws import Law
-from .c_math import MATH
+from .c_math import MATH, SIDE_BY_SIDE
 from .description import Channel, Description, RigOptions, describe
 from .library import Stepper
 from .load import changed_parts, load_parameters
@@ -86,6 +86,24 @@ def _text(x: Any) -> str:
 # ---- graphs -----------------------------------------------------------------------------------------------------
 
 
+def _angles(order: Sequence[Any], late: Collection[int]) -> tuple[list[int], set[int]]:
+    """Angles whose sines and cosines need no others, if there are several, and all that they are computed from."""
+    deep: set[int] = set(late)
+    angles: dict[int, None] = {}
+    for node in order:
+        if node.op in ("sin", "cos") and node.operands[0] not in deep:
+            angles[node.operands[0]] = None
+        if node.op in ("sin", "cos", "angle") or deep.intersection(node.operands):
+            deep.add(node.index)
+    if len(angles) < 2:
+        return [], set()
+    behind = set(angles)
+    for node in reversed(order):
+        if node.index in behind:
+            behind.update(node.operands)
+    return list(angles), behind
+
+
 def _lines(graph: Graph, arrays: Mapping[str, str], after: str | None, between: Sequence[str]) -> list[str]:
     """Operations of a graph; those that depend on the input `after` stand behind the lines `between`."""
 
@@ -108,9 +126,22 @@ def _lines(graph: Graph, arrays: Mapping[str, str], after: str | None, between: 
             targets.setdefault(i, []).append(f"{arrays[argument.name]}[{k}]")
     parts: tuple[list[str], list[str]] = ([], [])
     done: set[int] = set()
-    for node in graph:
+    order = list(graph)
+    together, behind = _angles(order, late)
+    if together:
+        padded = -(-len(together) // 4) * 4
+        angles = ", ".join([*(spelled[i] for i in together), *["0.0"] * (padded - len(together))])
+        order = [*(node for node in order if node.index in behind), None, *(n for n in order if n.index not in behind)]
+    for node in order:
+        if node is None:
+            parts[0].extend([f"const double angles[{padded}] = {{{angles}}};", f"double sines[{padded}];"])
+            parts[0].extend([f"double cosines[{padded}];", f"zv_sincos_of(angles, sines, cosines, {padded});"])
+            continue
         part = parts[node.index in late]
-        if node.op in ("sin", "cos"):
+        if node.op in ("sin", "cos") and node.operands[0] in together:
+            array = "sines" if node.op == "sin" else "cosines"
+            part.append(f"const double {spelled[node.index]} = {array}[{together.index(node.operands[0])}];")
+        elif node.op in ("sin", "cos"):
             both = twins[node.operands[0]]
             if node.operands[0] not in done:
                 done.add(node.operands[0])
@@ -547,7 +578,6 @@ def _chain_parts(d: Description, tunables: Tunables | None, level: Level) -> tup
         "static int rates(double t, const double *y, const double *in, const double *last, double *rate, double *p,",
         "                 double *v, double *tau, double *load)",
         "{",
-        "  int finite = 1;",
         "  (void)last;",
         "  (void)load;",
         f"  (void)memcpy(p, y, {n} * sizeof *p);",
@@ -564,10 +594,7 @@ def _chain_parts(d: Description, tunables: Tunables | None, level: Level) -> tup
         f"  for (int k = 0; k < {n}; ++k) {{",
         f"    rate[k] = y[{n} + k];",
         "  }",
-        "  for (int i = 0; i < STATES; ++i) {",
-        "    finite &= (isfinite(rate[i]) != 0) ? 1 : 0;",
-        "  }",
-        "  return (finite == 0) ? OVERFLOWS : 0;",
+        "  return 0; /* what is not finite stays so, and is found at the end of the step */",
         "}",
         "",
         *(follow if d.method != "rk4" else []),
@@ -673,15 +700,17 @@ def step_code(
         "input_table": table([*d.inputs, *(Channel(p.name, len(p.values), p.units[0]) for p in parameters)]),
         "output_table": table(d.outputs),
         "math": MATH.strip(),
-        "fused": _FUSED,
+        "contraction": _CONTRACTION[level],
+        "clones": _CLONES[level],
         "parts": "\n".join(parts),
         "move": (_RK4 if d.method == "rk4" else _EULER).strip("\n"),
         "arrive": _ARRIVE[d.brief].replace("$substeps", str(d.substeps)),
+        "here": _HERE[d.brief],
     }
     header = Template(_HEADER).substitute(values)
     source = Template(_SOURCE).substitute(values)
-    if "ZV_FUSED" not in source.replace(_FUSED, ""):
-        source = source.replace(_FUSED, "")
+    if "zv_sincos_of(angles" in source:
+        source = source.replace("/* angle whose sine", f"{SIDE_BY_SIDE.strip()}\n\n/* angle whose sine")
     return StepCode(word, header, _without_unused(source), d, d.inputs, d.outputs, states, parameters)
 
 
@@ -873,14 +902,29 @@ extern const double ${name}_start[${NAME}_START];
 #endif
 """
 
-_FUSED: Final = """\
+# by level: what is said of fused operations, and for which other processors there is a copy
+_CONTRACTION: Final = {
+    "strict": """\
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+/* What takes the time is compiled for AVX too and chosen when it is loaded: the same bits. -DZV_WIDE= : only once. */""",
+    "algebraic": """\
+/* Multiplications and additions may be fused where the processor can. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=fast")
+#endif
 #if defined(FP_FAST_FMA) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define ZV_FUSED(a, b, c) fma((a), (b), (c))
 #else /* a call would be slow */
 #define ZV_FUSED(a, b, c) (((a) * (b)) + (c))
 #endif
 
-"""
+/* What takes the time is compiled for other processors too and chosen when it is loaded. -DZV_WIDE= : only once. */""",
+}
+# AVX-512 has twice the registers for single numbers: 5 % of a chain of seven joints, 9 % of one of thirty
+_CLONES: Final = {"strict": '"avx"', "algebraic": '"avx512f", "fma"'}
 
 _SOURCE: Final = """\
 /* $name: generated code, see the header. */
@@ -890,23 +934,20 @@ _SOURCE: Final = """\
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __clang__
-#pragma STDC FP_CONTRACT OFF
-#endif
-
-/* What takes the time is compiled for AVX too and chosen when it is loaded: the same bits. -DZV_WIDE= : only once. */
+$contraction
 #ifndef ZV_WIDE
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) && !defined(__AVX__) && \\
     !defined(__SANITIZE_THREAD__)
-#define ZV_WIDE __attribute__((target_clones("avx", "default")))
+#define ZV_WIDE __attribute__((target_clones($clones, "default")))
 #else
 #define ZV_WIDE
 #endif
 #endif
 
-$fused#define INPUTS ${NAME}_INPUTS
+#define INPUTS ${NAME}_INPUTS
 #define OUTPUTS ${NAME}_OUTPUTS
 #define STATES ${NAME}_STATES
+#define WIDE ((STATES + 3) / 4 * 4) /* of whole vectors */
 #define DRIVES $drives
 #define UNREACHABLE ${NAME}_UNREACHABLE
 #define OVERFLOWS ${NAME}_OVERFLOWS
@@ -941,18 +982,18 @@ int ${name}_init(${name}_state *state, const double *start)
 
 int ${name}(${name}_state *state, const double in[${NAME}_INPUTS], double out[${NAME}_OUTPUTS])
 {
-  double y[STATES];
+  double y[WIDE] = {0.0};
   double last[DRIVES];
-  double rate[STATES];
+  double rate[WIDE] = {0.0};
   double p[DRIVES];
   double v[DRIVES];
   double tau[DRIVES];
   double load[6];
-  double next[STATES];
+  double next[WIDE];
   double made[OUTPUTS];
   double steps = state->steps;
   int code = ${NAME}_NOT_FINITE;
-  (void)memcpy(y, state->y, sizeof y);
+  (void)memcpy(y, state->y, sizeof state->y);
   (void)memcpy(last, state->last, sizeof last);
   if (all_finite(in, INPUTS) != 0) {
     code = rates(state->origin + STEP * steps, y, in, last, rate, p, v, tau, load);
@@ -968,10 +1009,10 @@ $move
     }
   }
   if (code == 0) {
-    code = outputs(y, in, rate, p, v, tau, load, made);
+    code = (all_finite(y, STATES) != 0) ? outputs(y, in, rate, p, v, tau, load, made) : OVERFLOWS;
   }
   if (code == 0) {
-    (void)memcpy(state->y, y, sizeof y);
+    (void)memcpy(state->y, y, sizeof state->y);
     (void)memcpy(state->last, last, sizeof last);
     (void)memcpy(out, made, sizeof made);
     state->steps = steps;
@@ -988,7 +1029,7 @@ int ${name}_outputs(const ${name}_state *state, const double in[${NAME}_INPUTS],
   double load[6];
   int code = ${NAME}_NOT_FINITE;
   if (all_finite(in, INPUTS) != 0) {
-    code = rates(state->origin + STEP * state->steps, state->y, in, state->last, rate, p, v, tau, load);
+    code = $here;
   }
   if (code == 0) {
     code = outputs(state->y, in, rate, p, v, tau, load, out);
@@ -1002,7 +1043,8 @@ int ${name}_rates(const ${name}_state *state, double t, const double in[${NAME}_
   double v[DRIVES];
   double tau[DRIVES];
   double load[6];
-  return rates(t, state->y, in, state->last, rate, p, v, tau, load);
+  const int code = rates(t, state->y, in, state->last, rate, p, v, tau, load);
+  return ((code == 0) && (all_finite(rate, STATES) == 0)) ? OVERFLOWS : code;
 }
 """
 
@@ -1010,20 +1052,20 @@ _RK4: Final = """
     static const double way[3] = {0.5, 0.5, 1.0};
     static const double weight[3] = {2.0, 2.0, 1.0};
     const double t = state->origin + STEP * steps;
-    double at[STATES];
-    double sum[STATES];
+    double at[WIDE];
+    double sum[WIDE];
     (void)memcpy(sum, rate, sizeof sum);
     for (int j = 0; (j < 3) && (code == 0); ++j) {
       const double h = STEP * way[j];
-      for (int i = 0; i < STATES; ++i) {
+      for (int i = 0; i < WIDE; ++i) {
         at[i] = y[i] + h * rate[i];
       }
       code = rates(t + STEP * way[j], at, in, last, rate, p, v, tau, load);
-      for (int i = 0; i < STATES; ++i) {
+      for (int i = 0; i < WIDE; ++i) {
         sum[i] += weight[j] * rate[i];
       }
     }
-    for (int i = 0; i < STATES; ++i) {
+    for (int i = 0; i < WIDE; ++i) {
       next[i] = y[i] + (STEP / 6.0) * sum[i];
     }
 """
@@ -1032,8 +1074,13 @@ _RATES: Final = "rates(state->origin + STEP * steps, next, in, last, rate, p, v,
 # the end of a step, by whether the last one of a period is evaluated
 _ARRIVE: Final = {False: _RATES, True: f"(k + 1 < $substeps) ? {_RATES} : arrive(next, last, p, v)"}
 
+_HERE: Final = {
+    False: "rates(state->origin + STEP * state->steps, state->y, in, state->last, rate, p, v, tau, load)",
+    True: "arrive(state->y, state->last, p, v)",
+}
+
 _EULER: Final = """
-    for (int i = 0; i < STATES; ++i) {
+    for (int i = 0; i < WIDE; ++i) {
       next[i] = y[i] + STEP * rate[i];
     }
     follow(STEP, y, v, rate, next);
