@@ -12,7 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Array, _show, as_amount, as_array, as_choice, as_list, as_number, did_you_mean, failing, frozen
+from .._check import (
+    Array,
+    _show,
+    as_amount,
+    as_array,
+    as_choice,
+    as_list,
+    as_number,
+    as_raw,
+    did_you_mean,
+    failing,
+    frozen,
+)
 from .._record import Value, require_keys
 from .._status import in_words
 from ..codegen.function import CompiledFunction, TracedFunction, TraceOptions, compile_function, trace_function
@@ -299,7 +311,7 @@ class Linkage(Value, _core.Linkage):
         n = self._chain.n
         states = np.asarray(q, dtype=np.float64)
         rates = np.zeros(n) if qd is None else np.asarray(qd, dtype=np.float64)
-        times = np.asarray(0.0 if t is None else t, dtype=np.float64)
+        times = as_raw(0.0 if t is None else t, fail, "t").astype(np.float64)
         for key, array in (("q", states), ("qd", rates)):
             if array.ndim < 1 or array.shape[-1] != n:
                 fail(f"{key} has shape {array.shape}, expected (..., {n})")
@@ -309,6 +321,8 @@ class Linkage(Value, _core.Linkage):
         if function == "constraint_derivatives":
             return self._giver.with_slopes(states, rates, times, self._length)
         out = np.empty((*lead, self._giver.size))
+        if not self._giver.size:  # asked for the sake of t
+            return out
         states, rates = np.broadcast_to(states, (*lead, n)), np.broadcast_to(rates, (*lead, n))
         times = np.broadcast_to(times, lead)
         for at in np.ndindex(lead):
@@ -1165,15 +1179,15 @@ class Linkage(Value, _core.Linkage):
             if not isinstance(bounds, tuple | list) or len(bounds) != 2:
                 fail(f"bounds is {_show(bounds)}, expected a pair of least and largest efforts")
             try:
-                low, high = (np.broadcast_to(np.asarray(x, dtype=float), (k,)) for x in bounds)
-            except (TypeError, ValueError):
+                low, high = (np.broadcast_to(as_raw(x, fail, "bounds").astype(float), (k,)) for x in bounds)
+            except ValueError:
                 fail(f"bounds is {_show(bounds)}, expected two numbers or two arrays of shape ({k},)")
             if np.isnan(low).any() or np.isnan(high).any():
                 fail("bounds is not a number somewhere, expected least and largest efforts")
             if not (low <= high).all():
                 fail("bounds leave no room: lower above upper")
             box = low, high
-        time = np.asarray(t, dtype=float)
+        time = as_raw(t, fail, "t").astype(float)
         lead = _lead(fail, q=states.shape[:-1], qd=rates.shape[:-1], qdd=wanted.shape[:-1], t=time.shape)
         states, rates, wanted = (np.broadcast_to(x, (*lead, n)) for x in (states, rates, wanted))
         time = np.broadcast_to(time, lead)
