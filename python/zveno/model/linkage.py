@@ -25,17 +25,19 @@ from .._check import (
     failing,
     frozen,
 )
+from .._html import html_table
 from .._record import Value, require_keys
 from .._status import in_words
 from ..codegen.function import CompiledFunction, TracedFunction, TraceOptions, compile_function, trace_function
 from ..dynamics.linkage_linear import linearise_linkage
 from ..errors import ModelError, SingularityError, UnreachableError
 from ..sim.linkage import simulate_linkage
-from .chain import GRAVITY, Chain
+from .chain import _HTML_ROWS, GRAVITY, Chain
 from .constraint import CARRIES, Constraint, Target, coupling_of
 from .given import Given
 from .loop_files import read_loops
-from .mechanism import require_format, write_json
+from .mechanism import require_format, require_own, write_json
+from .other_names import MechanismType, teach, without_words
 
 __all__ = ["CutJoint", "Linkage", "LinkageEfforts", "Mobility", "SingularConfiguration"]
 
@@ -118,7 +120,7 @@ class _Part(NamedTuple):
     rank: int
 
 
-class Linkage(Value, _core.Linkage):
+class Linkage(Value, _core.Linkage, metaclass=MechanismType):
     """A chain with constraints: joints that close loops, couplings, prescribed motions. Immutable.
 
     Coordinates are those of the chain, q (n,). Redundant constraints are no fault: a planar four-bar with a revolute
@@ -376,6 +378,21 @@ class Linkage(Value, _core.Linkage):
         made = cls.__new__(cls)
         made._assemble(**values)
         return made
+
+    def __setattr__(self, key: str, value: object) -> None:
+        if not key.startswith("_"):
+            require_own(self, key)
+        super().__setattr__(key, value)
+
+    def __dir__(self) -> list[str]:
+        return without_words(type(self), super().__dir__())
+
+    def _repr_html_(self) -> str:
+        """Constraints as a table, for notebooks."""
+        rows = [(x.name, x.kind, x._sides(), ", ".join(x.row_names)) for x in self._constraints[:_HTML_ROWS]]
+        more = len(self._constraints) - len(rows)
+        rows += [(f"and {more} more constraints", "", "", "")] if more else []
+        return html_table(repr(self), rows, ("constraint", "type", "between", "carries"))
 
     def __repr__(self) -> str:
         count = len(self._constraints)
@@ -1295,6 +1312,7 @@ class Linkage(Value, _core.Linkage):
 
 
 Linkage._kind = Linkage  # bound by the core as well: no common base sets it
+teach(Linkage, Chain)
 
 
 def constrained(chain: Chain, constraints: Any) -> Linkage:
