@@ -107,7 +107,10 @@ OF_LINKAGES: Final[dict[str, tuple[str, ...]]] = {
         ("inverse_dynamics(q, 0 * q, 0 * q, actuated)",),
     ),
     **dict.fromkeys(
-        ("ik", "inverse_kinematics", "ikine_a", *(x + y for x in ("ik", "ikine") for y in ("_LM", "_GN", "_NR", "_QP"))),
+        (
+            "ik", "inverse_kinematics", "ikine_a", "ikine_LM", "ikine_GN", "ikine_NR", "ikine_QP",
+            "ik_LM", "ik_GN", "ik_NR",
+        ),
         ("close(q_guess, hold=joints)",),
     ),
     "nefc": ("m",), "efc_J": ("constraint_jacobian(q)",),
