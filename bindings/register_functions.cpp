@@ -2,8 +2,6 @@
 // pybind11's own call costs more than the kernel of a six-joint arm.
 #include <pybind11/stl.h>
 
-#include <cmath>
-
 #include <zveno/instruments/count.hpp>
 
 #include "call.hpp"
@@ -65,19 +63,17 @@ PyObject* evaluate_call(const FunctionRow& row, const Keywords& names, PyObject*
   auto job = Face<Model>::options(c, model, row, a);
   if (PyObject* outputs = a[Param::outputs]) job.outputs = outputs_of(c, row, outputs);
   Arrays arrays;
+  if constexpr (std::is_same_v<Model, Linkage>)
+    if (a[Param::t]) look_at_times(c, model, job, self, row.required, a, arrays);
   read_states<Model>(c, job, a, row.required, ~0u, arrays);
-  if constexpr (std::is_same_v<Model, Linkage>) {
-    const auto or_none = [&](Param p) { return py::handle(a[p] ? a[p] : Py_None); };
+  if constexpr (std::is_same_v<Model, Linkage>)
     if (const int size = input_size(job, Param::given)) {  // functions of time and of the state are Python's
+      const auto or_none = [&](Param p) { return py::handle(a[p] ? a[p] : Py_None); };
       py::object given = py::handle(self).attr("_given")(name, or_none(Param::q), or_none(Param::qd), or_none(Param::t));
       arrays.read(c, {"given"}, given.ptr(), size);
       arrays.keep(std::move(given));
       arrays.param[arrays.states++] = Param::given;
-    } else if (PyObject* t = a[Param::t]; t && !(PyFloat_CheckExact(t) && std::isfinite(PyFloat_AS_DOUBLE(t)))) {
-      // nothing depends on time, but what is none is refused
-      py::handle(self).attr("_given")(name, or_none(Param::q), or_none(Param::qd), or_none(Param::t));
     }
-  }
   if constexpr (!std::is_same_v<Model, Hexapod>) {
     if (PyObject* external = a[Param::external]) {
       Small<LinkFrame, kFewLoads> frames;

@@ -171,6 +171,7 @@ def test_what_cannot_be_set_names_what_makes_a_changed_copy(model, key, hint):
         (ARM, "zzz", ""),
         (RING, "platfrom", r"; did you mean 'platform'\?"),
         (BAR, "constrants", r"; did you mean 'constraints'\?"),
+        (BAR, "gravty", "; did you mean 'gravity': it is called `chain.gravity` here"),
         (BAR, "gravity", ": it is called `chain.gravity` here"),
     ],
 )

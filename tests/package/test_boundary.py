@@ -250,6 +250,7 @@ def test_truth_values_are_no_numbers_elsewhere():
         "step: tau": lambda: zv.Stepper(arm).step(tau=flags),
         "residual: t": lambda: bar.residual(closed, True),
         "residual: t is 'now'": lambda: bar.residual(closed, "now"),
+        "residual: q is a str": lambda: bar.residual("here", 0),
         "constraint_jacobian: leading shapes": lambda: bar.constraint_jacobian(np.zeros((3, 3)), np.zeros(2)),
         "inverse_dynamics: bounds": lambda: bar.inverse_dynamics(
             closed, *np.zeros((2, 3)), joints, bounds=(False, True)

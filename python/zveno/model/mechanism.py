@@ -16,7 +16,7 @@ from .._record import Record, Value, plain, require_keys
 from .._status import in_words
 from ..codegen.function import CompiledFunction, TracedFunction, TraceOptions, compile_function, trace_function
 from ..errors import ModelError
-from .other_names import answer, teach, without_words
+from .other_names import answer, names_of, teach, without_words
 
 __all__ = ["Mechanism"]
 
@@ -301,8 +301,9 @@ def require_own(model: Value, key: str) -> None:
             raise AttributeError(f"{kind.__name__} is immutable, cannot set '{key}'{_copied(kind, key)}", name=key)
     elif type(model) is kind:
         hint = answer(kind, key)
-        if not hint and (near := did_you_mean(key, [name for name in dir(kind) if not name.startswith("_")])):
-            hint = near + _copied(kind, near.split("'")[1])
+        if not hint and (near := did_you_mean(key, names_of(kind))):
+            name = near.split("'")[1]
+            hint = near + _copied(kind, name) if hasattr(kind, name) else near.removesuffix("?") + answer(kind, name)
         raise AttributeError(f"{kind.__name__} is immutable and has no attribute '{key}'{hint}", name=key)
 
 

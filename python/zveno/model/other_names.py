@@ -16,6 +16,7 @@ __all__ = [
     "Elsewhere",
     "MechanismType",
     "answer",
+    "names_of",
     "of_module",
     "teach",
     "without_words",
@@ -185,6 +186,12 @@ def answer(kind: type, name: str) -> str:
     """The end of a message about an attribute that a class does not have: what it is called here, or nothing."""
     found = getattr_static(kind, name, None)
     return found.told(kind) if isinstance(found, Elsewhere) else ""
+
+
+def names_of(kind: type) -> list[str]:
+    """The public names of a class and those of its tree."""
+    words = (name for name, x in vars(kind).items() if isinstance(x, Elsewhere) and x.tree and _has(x.tree, name))
+    return [*(name for name in dir(kind) if not name.startswith("_")), *words]
 
 
 def without_words(kind: type, names: Iterable[str]) -> list[str]:
