@@ -50,7 +50,7 @@ py::object converted(const Context& c, Name name, PyObject* arg) {
     throw;
   }
   const std::string kind = py::str(array.attr("dtype").attr("kind"));
-  if (kind.find_first_of("biuf") == std::string::npos)
+  if (kind.find_first_of("iuf") == std::string::npos)
     throw py::type_error(prefix(c, name) + "has dtype " + std::string(py::str(array.attr("dtype"))) +
                          ", expected real numbers (float64)");
   auto result = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(array);

@@ -171,6 +171,10 @@ void read_states(const Context& c, typename Face<Model>::Work& job, const Argume
   }
 }
 
+// Times for a linkage in which nothing depends on time: what is none is refused, and many times are many states.
+void look_at_times(const Context& c, const Linkage& linkage, LinkageJob& job, PyObject* self, int required, Arguments& a,
+                   Arrays& arrays);
+
 // what external wrenches act on
 inline const Chain& tree_of(const Chain& chain) { return chain; }
 inline const Chain& tree_of(const Linkage& linkage) { return linkage.chain(); }

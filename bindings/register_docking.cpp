@@ -276,6 +276,7 @@ class Runner {
 
   py::array_t<double> batch(const Doubles& conditions, const std::optional<Doubles>& factors, const dk::Options& o,
                             int threads, bool lanes) {
+    if (Stop::stops_this_thread()) Stop::raise();  // many short ones would never ask
     const py::ssize_t n = conditions.size() / dk::Conditions::kNumbers;
     if (conditions.size() != n * dk::Conditions::kNumbers || (factors && factors->size() != n * dk::Factors::kNumbers))
       throw py::value_error("docking: conditions or factors have a wrong size");
@@ -435,6 +436,17 @@ py::dict operations_of_contact() {
 }  // namespace
 
 void register_docking(py::module_& m) {
+  new_class<Stop>(m, "Stop", "Ends long calls of other threads.")
+      .def(py::init<>())
+      .def("set", &Stop::set, "End the calls that follow it with a KeyboardInterrupt, and those to come.")
+      .def("is_set", &Stop::is_set)
+      .def(
+          "call",
+          [](const Stop& stop, const py::function& work) {
+            const Stop::Following following(stop);
+            return work();
+          },
+          py::arg("work"), "What work() returns, whose long calls follow the stop.");
   m.def("contact_operations", &operations_of_contact, "Operations of a node of each kind.");
   new_class<dk::Options>(m, "DockingOptions", "Ends, step and acceptance of a run.")
       .def(py::init([](double t_end, double after, double dt, double tolerance, int halvings, int every) {

@@ -334,9 +334,18 @@ def keep_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: lis
     lines[:] = [line if ">>>" in line else re.sub(r"(?<!`)\|(\w+)\|(?!`)", r"\|\1\|", line) for line in lines]
 
 
+def each_page_once(app: Any, page: str, source: list[str]) -> None:
+    """The sidebar lists an example where the tutorials have it, and the others below the page of all examples."""
+    if page == "gallery/index":
+        tutorials = (HERE / "tutorials.md").read_text(encoding="utf-8")
+        lines = source[0].splitlines(keepends=True)
+        source[0] = "".join(line for line in lines if f"<{line.strip().removeprefix('/')}>" not in tutorials)
+
+
 def setup(app: Any) -> None:
     app.connect("config-inited", write_api)  # before the sources are listed, where autosummary looks for names
     app.connect("config-inited", write_commands)
+    app.connect("source-read", each_page_once)
     app.connect("autodoc-process-signature", own_signature, priority=400)  # before numpydoc
     app.connect("autodoc-process-docstring", keep_bars)
     app.connect("build-finished", copy_mathjax)

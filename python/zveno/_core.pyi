@@ -1192,7 +1192,6 @@ def time_steps(
     rig: int,
     inputs: _Array,
     outputs: int,
-    first: int,
     count: int,
     period: float,
     deadline: float,
@@ -1227,6 +1226,12 @@ class DockingOptions:
     def __init__(
         self, *, t_end: float, after: float, dt: float, tolerance: float, halvings: int, every: int
     ) -> None: ...
+
+class Stop:
+    def __init__(self) -> None: ...
+    def set(self) -> None: ...
+    def is_set(self) -> bool: ...
+    def call(self, work: Callable[[], _Result]) -> _Result: ...
 
 class DockingRunner:
     def __init__(self, setup: dict[str, Any], kept: Any) -> None: ...

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from ._check import _show
+from ._check import _show, did_you_mean
 from .errors import ModelError
 
 
@@ -93,7 +93,8 @@ class Record(Value):
             object.__setattr__(self, key, value)
 
     def __setattr__(self, key: str, value: object) -> NoReturn:
-        raise AttributeError(f"{self._kind.__name__} is immutable, cannot set '{key}'")
+        hint = "" if hasattr(self, key) else did_you_mean(key, self._kind.__slots__)
+        raise AttributeError(f"{self._kind.__name__} is immutable, cannot set '{key}'{hint}", name=key)
 
     def __delattr__(self, key: str) -> NoReturn:
         raise AttributeError(f"{self._kind.__name__} is immutable, cannot delete '{key}'")

@@ -586,7 +586,7 @@ def bent_stanford():
         (arms.panda, {"locked": {"link7_joint": 3.0}}, "outside of its limits"),
         (arms.panda, {"locked": {}}, "expected a dict"),
         (arms.panda, {"locked": {"link7_joint": "far"}}, "expected a number"),
-        (arms.iiwa, {"swivel": "up"}, "expected angles"),
+        (arms.iiwa, {"swivel": "up"}, "swivel is .*, expected numbers"),
         (arms.iiwa, {"swivel": math.nan}, "expected finite angles"),
         (arms.puma, {"q0": [1, 2]}, "q0 has shape"),
     ],

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 import zveno as zv
+from zveno import docking
 
 SOON = 1.0  # s; about 0.1 on a machine that has nothing else to do
 
@@ -73,7 +74,7 @@ def test_a_batch_of_derivatives_ends_soon():
 def test_results_given_by_parts_are_blank_after_an_interrupt():
     ring = zv.mechanisms.docking_ring("UPS")
     r, R = ring.nominal
-    wrench = np.random.default_rng(0).normal(size=(1_000_000, 6))
+    wrench = np.random.default_rng(0).normal(size=(3_000_000, 6))
     out = ring.forward_dynamics(r, R, np.zeros(6), wrench, np.zeros(6), outputs=["acceleration"])
     assert np.isfinite(out.acceleration).all()
     call = lambda: ring.forward_dynamics(  # noqa: E731
@@ -119,3 +120,59 @@ def test_signals_are_left_to_the_main_thread():
     assert interrupted_after(lambda: done.wait(60), 0.1) < SOON
     assert done.wait(60)
     assert np.array_equal(results[0][:100], arm.derivatives(q[:100], q[:100], q[:100]).dtau_dq)
+
+
+def test_a_scan_of_poses_ends_soon_inside_numpy(monkeypatch):
+    ring = zv.mechanisms.docking_ring("UPS")
+    cond, signals = np.linalg.cond, []
+
+    def interrupted(matrices):
+        signals.append(time.perf_counter())
+        threading.Timer(0.005, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return cond(matrices)
+
+    monkeypatch.setattr(np.linalg, "cond", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ring.workspace(points=(900, 1100))
+    assert time.perf_counter() - signals[0] < SOON
+
+
+@pytest.mark.parametrize("pace", [0.0, 0.02, 10.0], ids=["one after another", "every 20 ms", "every 10 s"])
+def test_a_measurement_of_steps_ends_soon_and_the_stepper_is_where_it_was(pace):
+    stepper = zv.Stepper(zv.mechanisms.docking_ring("RSU"), substeps=100)
+    stepper.step()
+    before = stepper.state
+    assert interrupted_after(lambda: zv.rigs.measure(stepper, steps=10**7, warm_up=10, pace=pace)) < SOON
+    assert np.array_equal(stepper.state, before)
+
+
+def many_dockings(own, n, **options):
+    """A campaign of runs that take long; `own`: each of another scenario."""
+    box = docking.Box.idss(uncertain={"contact.friction": (0.05, 0.15)} if own else {})
+    return docking.campaign(docking.demo("UPS"), n, box, threads=2, dt=2e-4, t_end=4.0, **options)
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["side by side", "a scenario for each run"])
+def test_a_campaign_ends_soon(own):
+    assert interrupted_after(lambda: many_dockings(own, 100_000, chunk=10_000)) < SOON
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["side by side", "a scenario for each run"])
+def test_an_interrupted_campaign_has_whole_chunks_and_goes_on_where_it_was(own, tmp_path):
+    def send():
+        while len(list(tmp_path.glob("chunk-*.parquet"))) < 2:
+            time.sleep(0.002)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    with pytest.raises(KeyboardInterrupt) as caught:
+        many_dockings(own, 24, chunk=2, store=tmp_path)
+    sender.join()
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("chunk-*")}
+    assert 2 <= len(kept) < 12
+    assert len(caught.value.campaign) == len(docking.Campaign.load(tmp_path)) == 2 * len(kept)
+    table = many_dockings(own, 24, chunk=2, store=tmp_path).table
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    for name, column in many_dockings(own, 24).table.items():
+        assert np.array_equal(table[name], column, equal_nan=column.dtype.kind == "f")

@@ -160,7 +160,7 @@ def test_shorter_floats_are_taken_for_what_they_are(name, dtype, rng):
 
 
 @every_function
-@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint16, bool], ids=lambda t: t.__name__)
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint16], ids=lambda t: t.__name__)
 def test_integers_are_numbers(name, dtype, rng):
     ref, hx = chosen("UPS-lean")
     values = {k: rng.integers(0, 2, x.shape).astype(dtype) for k, x in values_of(rng, ref, (6,)).items()}

@@ -167,6 +167,7 @@ COUNTS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.* m are expected, not mm:zveno.ModelWarning")
 @pytest.mark.parametrize("robot", COUNTS)
 def test_published_counts(robot):
     make, per_link = COUNTS[robot]

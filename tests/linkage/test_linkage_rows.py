@@ -157,3 +157,17 @@ def test_statuses_name_the_constraint_or_the_joint():
             linkage.explain(code)
     with pytest.raises(ValueError, match="explain: status is 'x', expected an integer"):
         linkage.explain("x")
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, row in ROWS.items() if any(x["name"] == "t" for x in row["parameters"])]
+)
+def test_many_times_are_many_states_also_where_nothing_depends_on_time(name):
+    linkage, values = closed()
+    one, several = picked(values, 0), picked(values, slice(4))
+    for got, want in zip(run(linkage, name, one, t=np.ones(4)), run(linkage, name, one), strict=True):
+        assert got.shape == (4, *want.shape) and all(np.array_equal(row, want) for row in got)
+    assert equal(run(linkage, name, several, t=np.ones(4)), run(linkage, name, several))
+    assert equal(run(linkage, name, one, t=2), run(linkage, name, one, t=2.0))
+    with pytest.raises(ValueError, match=rf"{name}: leading shapes .* do not broadcast"):
+        run(linkage, name, several, t=np.ones(3))

@@ -319,6 +319,7 @@ def test_a_link_survives_json_and_pickle(link):
         assert pickle.loads(pickle.dumps(twin)) == link
 
 
+@pytest.mark.filterwarnings("ignore:.* are expected:zveno.ModelWarning")  # of any size
 @settings(deadline=None)
 @given(chains(), st.data())
 def test_a_chain_survives_json_pickle_and_copy_bit_for_bit(chain, data):

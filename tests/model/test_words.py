@@ -17,7 +17,7 @@ from zveno.model.other_names import MAKERS, OTHER_NAMES, word_of
 matplotlib.use("Agg")
 
 TWO = 2
-ARM, RING = zv.robots.puma560(), zv.mechanisms.docking_ring("UPS")
+ARM, RING, BAR = zv.robots.puma560(), zv.mechanisms.docking_ring("UPS"), zv.mechanisms.four_bar()
 
 
 # ---- names of others -----------------------------------------------------------------------------------------------
@@ -59,6 +59,29 @@ def test_names_of_other_libraries_are_answered_with_ours(name, ours):
 def test_hexapods_answer_with_their_own_names(name, ours):
     with pytest.raises(AttributeError, match=f"'Hexapod' object has no attribute '{name}': it is called `{ours}"):
         getattr(RING, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("rnea", "inverse_dynamics"),
+        ("aba", "forward_dynamics"),
+        ("crba", "chain.mass_matrix"),
+        ("nq", "n"),
+        ("dof", r"mobility\(q\).degrees"),
+        ("fkine", r"chain.pose\(q, link\)"),
+        ("ik", r"close\(q_guess, hold=joints\)"),
+        ("gravload", r"inverse_dynamics\(q, 0 \* q, 0 \* q, actuated\)"),
+        ("linearize", r"linearise\(q\)"),
+        ("nefc", "m"),
+        ("link_names", "chain.link_names"),
+        ("mass_matrix", "chain.mass_matrix"),
+        ("gravity", "chain.gravity"),
+    ],
+)
+def test_linkages_answer_with_their_own_names_or_those_of_their_tree(name, ours):
+    with pytest.raises(AttributeError, match=f"'Linkage' object has no attribute '{name}': it is called `{ours}` here"):
+        getattr(BAR, name)
 
 
 @pytest.mark.parametrize("name", OTHER_NAMES)
@@ -105,12 +128,12 @@ def test_a_misspelled_attribute_is_answered_with_the_nearest():
         _ = zv.Chian
 
 
-@pytest.mark.parametrize("model", [ARM, RING], ids=["chain", "hexapod"])
+@pytest.mark.parametrize("model", [ARM, RING, BAR], ids=["chain", "hexapod", "linkage"])
 def test_answers_do_not_get_in_the_way(model):
     assert not hasattr(model, "rnea") and getattr(model, "nq", None) is None
     assert not hasattr(model, "__array__") and not hasattr(model, "_repr_png_")
     assert pickle.loads(pickle.dumps(model)) == model == copy.deepcopy(model) == copy.copy(model)
-    assert "rnea" not in dir(model) and "mass_matrix" in dir(model)
+    assert not {"rnea", "crba"} & {*dir(model), *dir(type(model))} and "forward_dynamics" in dir(model)
     assert not hasattr(type(model).__new__(type(model)), "_name")  # before __init__
     assert "__getattr__" not in {name for kind in type(model).__mro__ for name in vars(kind)}  # it costs every call
     with pytest.raises(AttributeError) as caught:
@@ -137,6 +160,57 @@ def test_what_cannot_be_set_names_what_makes_a_changed_copy(model, key, hint):
     hint = rf"; {hint}\(\.\.\.\) returns a changed copy" if hint else ""
     with pytest.raises(AttributeError, match=f"is immutable, cannot set '{key}'{hint}$"):
         setattr(model, key, (0, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("model", "key", "told"),
+    [
+        (ARM, "gravty", r"; did you mean 'gravity'\?; with_gravity\(...\) returns a changed copy"),
+        (ARM, "frictoin", r"; did you mean 'friction'\?"),
+        (ARM, "qlim", ": it is called `lower, upper` here"),
+        (ARM, "zzz", ""),
+        (RING, "platfrom", r"; did you mean 'platform'\?"),
+        (BAR, "constrants", r"; did you mean 'constraints'\?"),
+        (BAR, "gravty", "; did you mean 'gravity': it is called `chain.gravity` here"),
+        (BAR, "gravity", ": it is called `chain.gravity` here"),
+    ],
+)
+def test_what_there_is_not_cannot_be_set(model, key, told):
+    kind = type(model).__name__
+    with pytest.raises(AttributeError, match=f"^{kind} is immutable and has no attribute '{key}'{told}$"):
+        setattr(model, key, 1)
+    assert key not in vars(model)
+
+
+@pytest.mark.parametrize("key", ["n", "chain", "mobility", "simulate"])
+def test_a_linkage_is_immutable(key):
+    with pytest.raises(AttributeError, match=f"Linkage is immutable, cannot set '{key}'"):
+        setattr(BAR, key, 1)
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "near"),
+    [(ARM.links[0], "mas", "mass"), (RING.platform, "intertia", "inertia"), (RING.legs[0], "uper", "upper")],
+)
+def test_parts_name_the_nearest_field(part, key, near):
+    with pytest.raises(AttributeError, match=rf"is immutable, cannot set '{key}'; did you mean '{near}'\?"):
+        setattr(part, key, 1)
+
+
+@pytest.mark.parametrize("kind", [zv.Chain, zv.Hexapod, zv.Linkage])
+def test_subclasses_set_their_own_attributes_when_they_are_made(kind):
+    class Own(kind):
+        def __init__(self, *args, **options):
+            self.owner = "mine"
+            super().__init__(*args, **options)
+            self.gravty = 3  # near a name of ours: a subclass may
+
+    made = {
+        zv.Chain: lambda: Own(zv.robots.two_link().links),
+        zv.Hexapod: lambda: Own(RING.platform, RING.legs),
+        zv.Linkage: lambda: Own(BAR.chain, BAR.constraints),
+    }[kind]()
+    assert (made.owner, made.gravty) == ("mine", 3)
 
 
 def test_subclasses_may_keep_things_of_their_own():
@@ -258,6 +332,18 @@ def test_notebooks_show_a_table_of_the_links():
     assert "<script>" not in nasty and "<b>" not in nasty
     many = zv.Chain([zv.Link(f"l{i}", mass=1.0, com=(0.1, 0, 0)) for i in range(100)])._repr_html_()
     assert many.count("<tr>") == 61 and "and 40 more links" in many
+
+
+def test_notebooks_show_a_table_of_the_constraints():
+    text = BAR._repr_html_()
+    assert repr(BAR) in text.replace("&#x27;", "'")
+    assert text.count("<tr>") == 1 + len(BAR.constraints) and BAR.constraints[0].name in text
+    nasty = zv.Loop.revolute("a", "base", name="<script>")
+    assert "<script>" not in zv.Linkage(zv.Chain([zv.Link("a", mass=1.0, com=(1, 0, 0))]), [nasty])._repr_html_()
+    chain = zv.Chain([zv.Link(f"l{i}", mass=1.0, com=(0.1, 0, 0)) for i in range(100)])
+    pairs = [zv.constraints.coupling({f"l{i}_joint": 1, f"l{i + 1}_joint": -1}) for i in range(99)]
+    many = zv.Linkage(chain, constraints=pairs)._repr_html_()
+    assert many.count("<tr>") == 62 and "and 39 more constraints" in many
 
 
 # ---- pictures ------------------------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ ARGUMENTS = {
     "start_gap": (np.zeros(12),),
     "advance": (1,),
     "apply": (2, 0, 0),
+    "call": (list,),
     "closed": ([], None, np.zeros(1), None, True, None),
     "constant": (1.0,),
     "follow": ([], np.zeros(1), True, 1.0, 1.0, 1, 0),
@@ -187,6 +188,79 @@ def test_masked_arrays_are_refused_where_models_are_made_and_moved():
             call()
     with pytest.raises(TypeError, match="returned masked_array"):
         arm.simulate(0.01, 0.001, tau=lambda t, q, qd: masked(2))
+
+
+# ---- truth values for numbers
+
+
+MODELS_OF_TABLES = {
+    "chain": (
+        zv.robots.puma560(),
+        {"link": "link6", "i": 5, "j": 2, "section": zv.Section("link6", (0, 0, 0), (0, 0, 1))},
+    ),
+    "hexapod": (zv.mechanisms.docking_ring("UPS"), {"base": zv.Body(1e3, 1e3)}),
+    "linkage": (zv.mechanisms.four_bar(), {}),
+}
+
+
+@pytest.mark.parametrize("lead", [(), (3,)], ids=["one state", "batch"])
+@pytest.mark.parametrize("kind", MODELS_OF_TABLES)
+def test_truth_values_are_no_numbers_for_any_function(kind, lead):
+    model, others = MODELS_OF_TABLES[kind]
+    base = getattr(_core, kind.capitalize())
+    sizes = {"n": getattr(model, "n", 6), "nj": 3, "m": getattr(model, "m", 0), "k": 1}
+    link = getattr(model, "chain", model).link_names[-1] if kind != "hexapod" else ""
+    tried = set()
+    for row in _core.functions(kind):
+        given = {}
+        for x in row["parameters"]:
+            if x["required"]:
+                given[x["name"]] = np.zeros([sizes.get(d, d) for d in x["shape"]]) if x["array"] else others[x["name"]]
+        given |= {"R": np.eye(3)} if "R" in given else {}
+        for x in row["parameters"]:
+            if not x["array"]:
+                continue
+            newton = {"method": "newton"} if x["name"] == "start" else {}
+            flags = np.ones((*lead, *(sizes.get(d, d) for d in x["shape"])), bool)
+            with pytest.raises((TypeError, ValueError), match=rf": {x['name']} .*(bool|True)"):
+                getattr(base, row["name"])(model, **given | {x["name"]: flags} | newton)
+            tried.add(x["name"])
+        for x in row["parameters"]:
+            if x["name"] == "external":
+                flags = np.ones((*lead, 6), bool)
+                with pytest.raises(TypeError, match="has dtype bool, expected real numbers"):
+                    getattr(base, row["name"])(model, **given | {"external": {link: flags}})
+    assert len(tried) > 5
+
+
+def test_truth_values_are_no_numbers_elsewhere():
+    arm, bar = zv.robots.puma560(), zv.mechanisms.four_bar()
+    q, flags, T = np.zeros(6), np.ones(6, bool), arm.pose(np.zeros(6), "link6")
+    closed = bar.close([0.8, 0.0, 1.5], hold=["crank_joint"])
+    joints = ["crank_joint", "rocker_joint"]
+    slide = zv.Chain([zv.Link("slide", joint="prismatic", mass=1.0)])
+    calls = {
+        "mass_matrix: q": lambda: arm.compile("mass_matrix")(flags),
+        "mass_matrix: q has": lambda: arm.compile("mass_matrix")(np.ones((5, 6), bool)),
+        "compile: point": lambda: arm.compile("jacobian", link="link6", point=flags[:3]),
+        "simulate: q": lambda: arm.simulate(0.01, 0.005, q=flags),
+        "payload_capacity: effort": lambda: arm.payload_capacity(q, effort=flags),
+        "ik_all: q0": lambda: arm.ik_all(T, q0=flags),
+        "ik_all: q0 is": lambda: arm.ik_all(T, locked={arm.joint_names[0]: 0.0}, q0=flags),
+        "step: tau": lambda: zv.Stepper(arm).step(tau=flags),
+        "residual: t": lambda: bar.residual(closed, True),
+        "residual: t is 'now'": lambda: bar.residual(closed, "now"),
+        "residual: q is a str": lambda: bar.residual("here", 0),
+        "constraint_jacobian: leading shapes": lambda: bar.constraint_jacobian(np.zeros((3, 3)), np.zeros(2)),
+        "inverse_dynamics: bounds": lambda: bar.inverse_dynamics(
+            closed, *np.zeros((2, 3)), joints, bounds=(False, True)
+        ),
+        "f at t = 0": lambda: zv.Linkage(slide, [zv.constraints.function(lambda q, t: q > 0)]).residual([0.1]),
+    }
+    for what, call in calls.items():
+        with pytest.raises((TypeError, ValueError), match=what):
+            call()
+            pytest.fail(what)
 
 
 def test_figures_refuse_masked_arrays():

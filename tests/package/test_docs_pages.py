@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+import runpy
 import tomllib
 import warnings
 from pathlib import Path
@@ -117,6 +118,17 @@ def test_every_page_has_its_place_in_the_order():
                     placed.add((page.parent / f"{entry}.md").resolve())
     missing = [name_of(page) for page in PAGES[1:] if page not in placed]
     assert not missing
+
+
+def test_every_example_stands_once_in_the_sidebar():
+    names = [f"gallery/{file.stem}" for file in sorted((ROOT / "examples" / "python").glob("[0-9]*.py"))]
+    # as sphinx-gallery writes it
+    source = ["Examples\n========\n\n.. toctree::\n   :hidden:\n\n" + "".join(f"   /{name}\n" for name in names)]
+    runpy.run_path(str(ROOT / "docs" / "conf.py"))["each_page_once"](None, "gallery/index", source)
+    assert source[0].startswith("Examples\n========\n\n.. toctree::\n   :hidden:\n\n   /gallery/01_first_arm\n")
+    tutorials = (ROOT / "docs" / "tutorials.md").read_text(encoding="utf-8")
+    listed = re.findall(r"<(gallery/\d\w+)>", tutorials) + re.findall(r"^   /(gallery/\w+)$", source[0], re.MULTILINE)
+    assert sorted(listed) == names
 
 
 # ---- words ------------------------------------------------------------------------------------------------------

@@ -135,7 +135,7 @@ def test_a_turning_base_is_a_heavy_wheel(method):
     rng = np.random.default_rng(6)
     chain = random_chain(rng, 3, gravity=(0, 0, 0))
     heavy = 1e9
-    links = [zv.Link("wheel", axis=(0, 0, 1), mass=1.0, inertia=heavy)]
+    links = [zv.Link("wheel", axis=(0, 0, 1), mass=heavy, inertia=heavy)]
     for link in chain.links:
         parent = "wheel" if link.parent == chain.base_name else link.parent
         links.append(zv.Link.from_dict(link.to_dict() | {"parent": parent}))

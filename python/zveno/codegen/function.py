@@ -145,6 +145,8 @@ class _ChainKind:
         loaded = [external] if isinstance(external, str) else _names(who, "external", external)
         refuse_masked(point, f"{who}: point")
         try:
+            if np.asarray(point).dtype.kind == "b":
+                raise TypeError
             where = None if point is None else np.asarray(point, dtype=np.float64).tolist()
         except (TypeError, ValueError, OverflowError):
             raise TypeError(f"{who}: point is {_show(point)}, expected three numbers") from None

@@ -134,7 +134,7 @@ def _numbers(function: str, name: str, value: ArrayLike) -> Array:
     refuse_masked(value, f"{function}: {name}")
     try:
         array = np.asarray(value)
-        if array.dtype.kind in "biuf" or (array.dtype.kind == "O" and all(x is not None for x in array.flat)):
+        if array.dtype.kind in "iuf" or (array.dtype.kind == "O" and all(x is not None for x in array.flat)):
             return np.array(array, dtype=np.float64, order="C")  # a number stays one, without a shape
     except (TypeError, ValueError, OverflowError):  # the last of whole numbers beyond doubles
         pass

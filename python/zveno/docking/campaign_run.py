@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -104,7 +103,7 @@ def on_threads(
 ) -> None:
     """Work off chunks in threads; `finished` gets those that are complete, `tick` the number of runs done.
 
-    After Ctrl-C pieces under way come to their end, chunks that they complete are kept, and the interrupt is raised.
+    After Ctrl-C pieces under way are given up, and the interrupt is raised; chunks that were complete have been kept.
     """
     from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait  # brings logging
 
@@ -113,10 +112,17 @@ def on_threads(
     parts: dict[int, list[Columns | None]] = {}
     running: dict[Future[Columns], tuple[int, int]] = {}
     done = 0
-    stop = threading.Event()
+    stop = _core.Stop()
 
     def work(first: int, count: int) -> Columns:
-        return {} if stop.is_set() else job.run(runner, first, count)
+        if stop.is_set():
+            return {}
+        try:
+            return stop.call(lambda: job.run(runner, first, count))
+        except KeyboardInterrupt:  # of the compiled batch
+            if not stop.is_set():
+                raise
+            return {}
 
     def take(future: Future[Columns]) -> int:
         number, place = running.pop(future)

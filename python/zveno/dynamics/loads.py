@@ -37,7 +37,8 @@ def read_only(array: Array) -> Array:
 
 def joint_values(value: ArrayLike, n: int, fail: Fail, name: str) -> Array:
     """Numbers for the joints; 0 is short for zeros."""
-    if isinstance(value, int | float | np.generic | np.ndarray) and np.ndim(value) == 0 and value == 0:
+    short = isinstance(value, int | float | np.generic | np.ndarray) and not isinstance(value, bool | np.bool_)
+    if short and np.ndim(value) == 0 and value == 0:
         return np.zeros(n)
     return as_array(value, fail, name, (n,), lead=True)
 

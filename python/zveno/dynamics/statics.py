@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._check import Array, Fail, _show, as_amount, as_array, as_choice, as_list, common_lead, did_you_mean, failing
+from .._check import (
+    Array,
+    Fail,
+    _show,
+    as_amount,
+    as_array,
+    as_choice,
+    as_list,
+    as_raw,
+    common_lead,
+    did_you_mean,
+    failing,
+)
 from ..results import JointForces, PayloadCapacity
 
 if TYPE_CHECKING:
@@ -278,10 +290,7 @@ def payload_capacity(
     if effort is None:
         most = self.effort_limit
     else:
-        try:
-            most = np.array(effort, dtype=np.float64)
-        except (TypeError, ValueError):
-            fail(f"effort is {_show(effort)}, expected {n} positive numbers")
+        most = as_raw(effort, fail, "effort", lambda: f" of shape ({n},)").astype(np.float64)
         if most.shape != (n,) or not (most > 0).all():
             fail(f"effort is {_show(effort)}, expected {n} positive numbers, infinite where there is no limit")
     if not np.isfinite(most).any():

@@ -10,7 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Array, _show, as_amount, as_array, as_choice, as_flag, as_integer, as_number, did_you_mean, failing
+from .._check import (
+    Array,
+    _show,
+    as_amount,
+    as_array,
+    as_choice,
+    as_flag,
+    as_integer,
+    as_number,
+    as_raw,
+    did_you_mean,
+    failing,
+)
 from .._rotation import as_pose
 from ..errors import ModelError, ModelWarning, UnreachableError
 from ..model.link import Link
@@ -593,10 +605,7 @@ def ik_all(
                 f"model '{self.name}' has seven joints, expected swivel=, the angle of its elbow about the line from "
                 "shoulder to wrist, or locked={joint: value}"
             )
-        try:
-            angle = np.asarray(swivel, dtype=np.float64, order="C")
-        except (TypeError, ValueError):
-            fail(f"swivel is {_show(swivel)}, expected angles")
+        angle = np.asarray(as_raw(swivel, fail, "swivel"), dtype=np.float64, order="C")
         if not np.isfinite(angle).all():
             fail(f"swivel is {_show(swivel)}, expected finite angles")
     elif swivel is not None:
@@ -624,10 +633,7 @@ def ik_all(
 def _rows_of_q(q0: Any, n: int) -> Array:
     """q0 as (..., n) numbers."""
     fail = failing("ik_all")
-    try:
-        rows = np.asarray(q0, dtype=np.float64)
-    except (TypeError, ValueError):
-        fail(f"q0 is {_show(q0)}, expected numbers of shape (..., {n})")
+    rows = as_raw(q0, fail, "q0", lambda: f" of shape (..., {n})").astype(np.float64)
     if rows.shape[-1:] != (n,):
         fail(f"q0 has shape {rows.shape}, expected (..., {n})")
     return rows
@@ -724,7 +730,7 @@ def _with_locked(
     rest = known[key]
     moving = [i for i, name in enumerate(chain.joint_names) if name not in locked]
     held = [i for i, name in enumerate(chain.joint_names) if name in locked]
-    start = None if q0 is None else np.asarray(q0, dtype=np.float64)[..., moving]
+    start = None if q0 is None else _rows_of_q(q0, chain.n)[..., moving]
     found = ik_all(rest, T, link, swivel, None, mask, limits=limits, q0=start, threads=threads)
     q, free = np.empty((len(found.q), chain.n)), np.zeros((len(found.q), chain.n))
     q[:, moving], free[:, moving] = found.q, found.free

@@ -36,6 +36,7 @@ __all__ = [
 
 _AXES: Final = ("x", "y", "z", "tilt x", "tilt y", "tilt z", "roll", "pitch", "yaw")
 _SAME: Final = 1e-6  # m and rad: closer poses are the same solution
+_BLOCK: Final = 4096  # poses, some 15 ms of work, after which Ctrl-C is heard; NumPy does not hear it
 
 
 def explain(status: SupportsIndex, hexapod: Hexapod | None = None) -> str:
@@ -277,16 +278,21 @@ def singularity(
         status = np.zeros(squares.shape[:-2], np.int16)
     else:
         squares, status = hexapod._measures(r, R, on_error="nan", threads=threads)
-    J = hexapod.jacobian(r, R, on_error="nan", threads=threads)
-    scaled = J * np.repeat([1.0, 1.0 / hexapod.radius], 3)
-    good = np.isfinite(scaled).all(axis=(-2, -1))
-    condition = np.full(status.shape, np.nan)
-    with np.errstate(divide="ignore"):
-        condition[good] = np.linalg.cond(scaled[good])
+    J = hexapod.jacobian(r, R, on_error="nan", threads=threads).reshape(-1, 6, 6)
     # the first square of a slide's leg is its length, which is no measure of direction
     turning = np.array([[not leg.traits.gough, True, True, True] for leg in hexapod.legs])
-    factors = np.where(turning, squares, np.where(np.isnan(squares), np.nan, 1.0)).min(axis=-1)
-    return Singularity(condition, np.sqrt(factors), status)
+    condition, leg = np.full(status.shape, np.nan), np.empty((*status.shape, 6))
+    scale, parts = np.repeat([1.0, 1.0 / hexapod.radius], 3), squares.reshape(-1, 6, 4)
+    conditions, factors = condition.reshape(-1), leg.reshape(-1, 6)
+    for first in range(0, len(J), _BLOCK):
+        here = slice(first, first + _BLOCK)
+        scaled = J[here] * scale
+        good = np.isfinite(scaled).all(axis=(-2, -1))
+        with np.errstate(divide="ignore"):
+            conditions[here][good] = np.linalg.cond(scaled[good])
+        lengths = np.where(np.isnan(parts[here]), np.nan, 1.0)
+        factors[here] = np.sqrt(np.where(turning, parts[here], lengths).min(axis=-1))
+    return Singularity(condition, leg, status)
 
 
 def status(hexapod: Hexapod, r: ArrayLike, R: ArrayLike, *, threads: SupportsIndex | None = None) -> NDArray[np.int16]:
@@ -470,22 +476,28 @@ def workspace(
     if r0.ndim != 1 or R0.ndim != 2:
         fail("centre has more than one pose")
     first, second = np.linspace(-extent[0], extent[0], n), np.linspace(-extent[1], extent[1], m)
-    shift, angle = np.zeros((n, m, 3)), np.zeros((n, m, 3))
-    for axis, values in zip(axes, (first[:, None], second[None, :]), strict=True):
-        index = _AXES.index(axis)
-        (shift if index < 3 else angle)[..., index % 3] = values
-    if 2 in groups:
-        turn = np.broadcast_to(np.eye(3), (n, m, 3, 3))
-        for k in (2, 1, 0):
-            turn = turn @ from_rotation_vector(angle * np.eye(3)[k])
-    else:
-        turn = from_rotation_vector(angle)
-    r, R = r0 + shift, R0 @ turn
-    with called(name, "singularity"):
-        found = singularity(hexapod, r, R, on_error="nan", threads=threads)
-    p = hexapod.closure(r, R, on_error="nan", threads=threads)
-    stroke = p[..., np.arange(6), hexapod.actuated]
-    margin = np.minimum(stroke - hexapod.lower, hexapod.upper - stroke).min(axis=-1)
-    within = np.asarray(margin >= 0)
-    condition, leg = found.condition, found.leg.min(axis=-1)
-    return Workspace((axes[0], axes[1]), first, second, condition, leg, within, found.status, margin)
+    condition, leg, margin, codes = np.empty(n * m), np.empty(n * m), np.empty(n * m), np.empty(n * m, np.int16)
+    places = [_AXES.index(axis) for axis in axes]
+    for start in range(0, n * m, _BLOCK):
+        here = slice(start, min(start + _BLOCK, n * m))
+        rows = np.arange(here.start, here.stop)
+        shift, angle = np.zeros((2, len(rows), 3))
+        for place, values in zip(places, (first[rows // m], second[rows % m]), strict=True):
+            (shift if place < 3 else angle)[:, place % 3] = values
+        if 2 in groups:
+            turn = np.broadcast_to(np.eye(3), (len(rows), 3, 3))
+            for k in (2, 1, 0):
+                turn = turn @ from_rotation_vector(angle * np.eye(3)[k])
+        else:
+            turn = from_rotation_vector(angle)
+        r, R = r0 + shift, R0 @ turn
+        with called(name, "singularity"):
+            found = singularity(hexapod, r, R, on_error="nan", threads=threads)
+        p = hexapod.closure(r, R, on_error="nan", threads=threads)
+        stroke = p[:, np.arange(6), hexapod.actuated]
+        condition[here], leg[here], codes[here] = found.condition, found.leg.min(axis=-1), found.status
+        margin[here] = np.minimum(stroke - hexapod.lower, hexapod.upper - stroke).min(axis=-1)
+    shape = n, m
+    within = (margin >= 0).reshape(shape)
+    condition, leg, margin = condition.reshape(shape), leg.reshape(shape), margin.reshape(shape)
+    return Workspace((axes[0], axes[1]), first, second, condition, leg, within, codes.reshape(shape), margin)

@@ -48,6 +48,7 @@ from . import dh
 from .link import KINDS, Link
 from .mechanism import Mechanism
 from .other_names import MechanismType
+from .proportions import chain_doubts
 from .reduced import LinkPoses, locked_links, path_links
 from .time_derivatives import time_derivatives as _time_derivatives
 
@@ -1026,6 +1027,25 @@ class Chain(Mechanism, _core.Chain, metaclass=MechanismType):
     def base_name(self) -> str:
         """Name of the fixed base."""
         return self._base
+
+    @property
+    def suspicions(self) -> list[tuple[str, str]]:
+        """What looks wrong but can be computed with: (name of the link, text).
+
+        Reported as one `ModelWarning` when a chain is made, as a `ModelError` with ``strict=True``. Looked at are
+
+        * inertias that no body has, inertia without mass, joints that move no mass;
+        * links and centres of mass more than 100 m away from each other in a chain of less than 1 kg for each metre:
+          millimetres. Where the chain stands on its base does not matter;
+        * a centre of mass or a radius of gyration above 5 m and 100 times the longest link: millimetres, kg mm^2.
+
+        Examples
+        --------
+        >>> import zveno as zv
+        >>> zv.robots.two_link().suspicions
+        []
+        """
+        return [*super().suspicions, *chain_doubts(self._links, self._base)]
 
     @property
     def links(self) -> tuple[Link, ...]:

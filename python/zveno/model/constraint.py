@@ -127,6 +127,8 @@ class Target:
 def given_numbers(value: Any, size: int, what: str) -> Array:
     """What a function of the user has returned, as `size` finite numbers."""
     try:
+        if np.asarray(value).dtype.kind == "b":  # a comparison is no distance
+            raise TypeError
         array = np.asarray(value, dtype=np.float64).ravel()
     except (TypeError, ValueError):
         raise ValueError(f"{what} is {_show(value)}, expected {size} numbers") from None

@@ -12,18 +12,32 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._check import Array, _show, as_amount, as_array, as_choice, as_list, as_number, did_you_mean, failing, frozen
+from .._check import (
+    Array,
+    _show,
+    as_amount,
+    as_array,
+    as_choice,
+    as_list,
+    as_number,
+    as_raw,
+    did_you_mean,
+    failing,
+    frozen,
+)
+from .._html import html_table
 from .._record import Value, require_keys
 from .._status import in_words
 from ..codegen.function import CompiledFunction, TracedFunction, TraceOptions, compile_function, trace_function
 from ..dynamics.linkage_linear import linearise_linkage
 from ..errors import ModelError, SingularityError, UnreachableError
 from ..sim.linkage import simulate_linkage
-from .chain import GRAVITY, Chain
+from .chain import _HTML_ROWS, GRAVITY, Chain
 from .constraint import CARRIES, Constraint, Target, coupling_of
 from .given import Given
 from .loop_files import read_loops
-from .mechanism import require_format, write_json
+from .mechanism import require_format, require_own, write_json
+from .other_names import MechanismType, teach, without_words
 
 __all__ = ["CutJoint", "Linkage", "LinkageEfforts", "Mobility", "SingularConfiguration"]
 
@@ -106,7 +120,7 @@ class _Part(NamedTuple):
     rank: int
 
 
-class Linkage(Value, _core.Linkage):
+class Linkage(Value, _core.Linkage, metaclass=MechanismType):
     """A chain with constraints: joints that close loops, couplings, prescribed motions. Immutable.
 
     Coordinates are those of the chain, q (n,). Redundant constraints are no fault: a planar four-bar with a revolute
@@ -299,7 +313,7 @@ class Linkage(Value, _core.Linkage):
         n = self._chain.n
         states = np.asarray(q, dtype=np.float64)
         rates = np.zeros(n) if qd is None else np.asarray(qd, dtype=np.float64)
-        times = np.asarray(0.0 if t is None else t, dtype=np.float64)
+        times = as_raw(0.0 if t is None else t, fail, "t").astype(np.float64)
         for key, array in (("q", states), ("qd", rates)):
             if array.ndim < 1 or array.shape[-1] != n:
                 fail(f"{key} has shape {array.shape}, expected (..., {n})")
@@ -309,6 +323,8 @@ class Linkage(Value, _core.Linkage):
         if function == "constraint_derivatives":
             return self._giver.with_slopes(states, rates, times, self._length)
         out = np.empty((*lead, self._giver.size))
+        if not self._giver.size:  # asked for the sake of t
+            return out
         states, rates = np.broadcast_to(states, (*lead, n)), np.broadcast_to(rates, (*lead, n))
         times = np.broadcast_to(times, lead)
         for at in np.ndindex(lead):
@@ -362,6 +378,21 @@ class Linkage(Value, _core.Linkage):
         made = cls.__new__(cls)
         made._assemble(**values)
         return made
+
+    def __setattr__(self, key: str, value: object) -> None:
+        if not key.startswith("_"):
+            require_own(self, key)
+        super().__setattr__(key, value)
+
+    def __dir__(self) -> list[str]:
+        return without_words(type(self), super().__dir__())
+
+    def _repr_html_(self) -> str:
+        """Constraints as a table, for notebooks."""
+        rows = [(x.name, x.kind, x._sides(), ", ".join(x.row_names)) for x in self._constraints[:_HTML_ROWS]]
+        more = len(self._constraints) - len(rows)
+        rows += [(f"and {more} more constraints", "", "", "")] if more else []
+        return html_table(repr(self), rows, ("constraint", "type", "between", "carries"))
 
     def __repr__(self) -> str:
         count = len(self._constraints)
@@ -1165,15 +1196,15 @@ class Linkage(Value, _core.Linkage):
             if not isinstance(bounds, tuple | list) or len(bounds) != 2:
                 fail(f"bounds is {_show(bounds)}, expected a pair of least and largest efforts")
             try:
-                low, high = (np.broadcast_to(np.asarray(x, dtype=float), (k,)) for x in bounds)
-            except (TypeError, ValueError):
+                low, high = (np.broadcast_to(as_raw(x, fail, "bounds").astype(float), (k,)) for x in bounds)
+            except ValueError:
                 fail(f"bounds is {_show(bounds)}, expected two numbers or two arrays of shape ({k},)")
             if np.isnan(low).any() or np.isnan(high).any():
                 fail("bounds is not a number somewhere, expected least and largest efforts")
             if not (low <= high).all():
                 fail("bounds leave no room: lower above upper")
             box = low, high
-        time = np.asarray(t, dtype=float)
+        time = as_raw(t, fail, "t").astype(float)
         lead = _lead(fail, q=states.shape[:-1], qd=rates.shape[:-1], qdd=wanted.shape[:-1], t=time.shape)
         states, rates, wanted = (np.broadcast_to(x, (*lead, n)) for x in (states, rates, wanted))
         time = np.broadcast_to(time, lead)
@@ -1281,6 +1312,7 @@ class Linkage(Value, _core.Linkage):
 
 
 Linkage._kind = Linkage  # bound by the core as well: no common base sets it
+teach(Linkage, Chain)
 
 
 def constrained(chain: Chain, constraints: Any) -> Linkage:

@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Final, Self, SupportsIndex, Unpack
 
 from numpy.typing import ArrayLike
 
-from .._check import Array, _is_name, _show
+from .._check import Array, _is_name, _show, did_you_mean
 from .._output import checked_path, replacing
 from .._record import Record, Value, plain, require_keys
 from .._status import in_words
 from ..codegen.function import CompiledFunction, TracedFunction, TraceOptions, compile_function, trace_function
 from ..errors import ModelError
-from .other_names import teach, without_words
+from .other_names import answer, names_of, teach, without_words
 
 __all__ = ["Mechanism"]
 
@@ -180,12 +180,8 @@ class Mechanism(Value):
         return self._with(gravity=gravity)
 
     def __setattr__(self, key: str, value: object) -> None:
-        if not key.startswith("_") and hasattr(self._kind, key):
-            own = getattr(type(self), key)
-            if getattr(own, "fset", None) is None:  # a subclass may know what it does
-                changed = f"with_{key}"
-                hint = f"; {changed}(...) returns a changed copy" if hasattr(type(self), changed) else ""
-                raise AttributeError(f"{self._kind.__name__} is immutable, cannot set '{key}'{hint}", name=key)
+        if not key.startswith("_"):
+            require_own(self, key)
         super().__setattr__(key, value)
 
     def __dir__(self) -> list[str]:
@@ -291,6 +287,30 @@ class Mechanism(Value):
         True
         """
         return compile_function(self, function, options)
+
+
+def require_own(model: Value, key: str) -> None:
+    """Refuse to set an attribute that the model has, or, of the library's own classes, one that it has not.
+
+    Objects of a user's subclass take attributes that the library does not know: they may be the subclass's own.
+    """
+    kind = model._kind
+    if hasattr(kind, key):
+        own = getattr(type(model), key)
+        if getattr(own, "fset", None) is None:  # a subclass may know what it does
+            raise AttributeError(f"{kind.__name__} is immutable, cannot set '{key}'{_copied(kind, key)}", name=key)
+    elif type(model) is kind:
+        hint = answer(kind, key)
+        if not hint and (near := did_you_mean(key, names_of(kind))):
+            name = near.split("'")[1]
+            hint = near + _copied(kind, name) if hasattr(kind, name) else near.removesuffix("?") + answer(kind, name)
+        raise AttributeError(f"{kind.__name__} is immutable and has no attribute '{key}'{hint}", name=key)
+
+
+def _copied(kind: type[Value], key: str) -> str:
+    """The end of a message: what returns a copy in which `key` is another."""
+    changed = f"with_{key}"
+    return f"; {changed}(...) returns a changed copy" if hasattr(kind, changed) else ""
 
 
 def write_json(data: Mapping[str, Any], many: str, path: str | os.PathLike[str]) -> None:

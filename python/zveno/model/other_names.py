@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from .. import _core
 from .._check import _show
 
-__all__ = ["MAKERS", "OTHER_NAMES", "Elsewhere", "MechanismType", "of_module", "teach", "without_words", "word_of"]
+__all__ = [
+    "MAKERS",
+    "OTHER_NAMES",
+    "Elsewhere",
+    "MechanismType",
+    "answer",
+    "names_of",
+    "of_module",
+    "teach",
+    "without_words",
+    "word_of",
+]
 
 if TYPE_CHECKING:
     _CoreType = type
@@ -89,6 +100,23 @@ OTHER_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "linearize": ("linearise(q)",), "g": ("gravity",), "torque": _ID, "dump": _SAVE, "to_json": _SAVE, "write": _SAVE,
 }  # fmt: skip
 
+# where a linkage has another answer
+OF_LINKAGES: Final[dict[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("dof", "ndof", "dofs"), ("mobility(q).degrees",)),
+    **dict.fromkeys(
+        ("G", "gravload", "gravity_torque", "computeGeneralizedGravity", "CalcGravityGeneralizedForces"),
+        ("inverse_dynamics(q, 0 * q, 0 * q, actuated)",),
+    ),
+    **dict.fromkeys(
+        (
+            "ik", "inverse_kinematics", "ikine_a", "ikine_LM", "ikine_GN", "ikine_NR", "ikine_QP",
+            "ik_LM", "ik_GN", "ik_NR",
+        ),
+        ("close(q_guess, hold=joints)",),
+    ),
+    "nefc": ("m",), "efc_J": ("constraint_jacobian(q)",),
+}  # fmt: skip
+
 # what makes a model elsewhere
 MAKERS: Final = {
     **dict.fromkeys(("buildModelFromUrdf", "RobotWrapper", "ERobot", "URDF", "from_urdf"), "Chain.from_urdf(path)"),
@@ -111,16 +139,20 @@ class Elsewhere:
     A descriptor for each word, not `__getattr__`, which would make every call of a method a tenth slower.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, texts: tuple[str, ...], tree: type | None) -> None:
+        self.name, self.texts, self.tree = name, texts, tree
 
     def __get__(self, instance: object, owner: type) -> NoReturn:
-        text = f"{_show(owner.__name__)} object has no attribute {_show(self.name)}"
-        for word in OTHER_NAMES[self.name]:
-            if _has(owner, word):
-                text += f": it is called `{word}` here"
-                break
+        text = f"{_show(owner.__name__)} object has no attribute {_show(self.name)}{self.told(owner)}"
         raise AttributeError(text, name=self.name, obj=instance)
+
+    def told(self, owner: type) -> str:
+        """The end of a message: the first of our words that the class has, or its tree."""
+        ours = next((text for text in self.texts if _has(owner, text)), None)
+        if ours is None and self.tree is not None:
+            there = next((text for text in (self.name, *self.texts) if _has(self.tree, text)), None)
+            ours = f"chain.{there}" if there else None
+        return f": it is called `{ours}` here" if ours else ""
 
 
 def _has(kind: type, text: str) -> bool:
@@ -140,11 +172,26 @@ def of_module(name: str, kinds: Iterable[type]) -> str:
     return ""
 
 
-def teach(kind: type) -> None:
-    """Make a class answer the words that it does not use itself."""
-    for name in OTHER_NAMES:
+def teach(kind: type, tree: type | None = None) -> None:
+    """Make a class answer the words that it does not use itself, and those of the class of its attribute `chain`."""
+    words = OTHER_NAMES
+    if tree is not None:
+        words = dict.fromkeys((x for x in dir(tree) if not x.startswith("_")), ()) | OTHER_NAMES | OF_LINKAGES
+    for name, texts in words.items():
         if not hasattr(kind, name):
-            setattr(kind, name, Elsewhere(name))
+            setattr(kind, name, Elsewhere(name, texts, tree))
+
+
+def answer(kind: type, name: str) -> str:
+    """The end of a message about an attribute that a class does not have: what it is called here, or nothing."""
+    found = getattr_static(kind, name, None)
+    return found.told(kind) if isinstance(found, Elsewhere) else ""
+
+
+def names_of(kind: type) -> list[str]:
+    """The public names of a class and those of its tree."""
+    words = (name for name, x in vars(kind).items() if isinstance(x, Elsewhere) and x.tree and _has(x.tree, name))
+    return [*(name for name in dir(kind) if not name.startswith("_")), *words]
 
 
 def without_words(kind: type, names: Iterable[str]) -> list[str]:

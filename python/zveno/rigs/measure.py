@@ -36,7 +36,6 @@ _BINS: Final = 40 * _OCTAVE  # up to 18 minutes
 _ROWS: Final = 1000  # steps of the motion that is repeated
 _DOCKING: Final = 4.0  # s of a docking, after which it begins again
 _MOST_ROWS: Final = 400_000
-_CHUNK: Final = 200_000  # steps, after which Ctrl-C is heard
 _SLOWEST: Final = 10.0
 _LATEST: Final = 1e6
 _PRIORITY: Final = 80
@@ -210,24 +209,16 @@ def measure(
     step, reset = (int(ct.cast(f, ct.c_void_p).value or 0) for f in (library.zv_rig_step, library.zv_rig_reset))
     size = int(stepper._out.size)
     counts, late = np.zeros(_BINS, dtype=np.int64), np.zeros(_BINS, dtype=np.int64)
-    longest = latest = over = failures = 0
 
-    def run(first: int, number: int, tick: float) -> tuple[int, int, int, int]:
-        return _core.time_steps(step, reset, handle, inputs, size, first, number, tick, limit, counts, late)
+    def run(number: int, tick: float) -> tuple[int, int, int, int]:
+        return _core.time_steps(step, reset, handle, inputs, size, number, tick, limit, counts, late)
 
     try:
         with _scheduled(urgent) as how:
-            for first in range(0, before, _CHUNK):
-                run(first, min(_CHUNK, before - first), 0.0)
+            run(before, 0.0)
             counts[:], late[:] = 0, 0
             used = _usage()
-            done, chunk = 0, max(1, min(_CHUNK, int(1.0 / tick) if tick else _CHUNK))
-            while done < count:  # in between Ctrl-C is heard
-                number = min(chunk, count - done)
-                found = run(done, number, tick)
-                longest, latest = max(longest, found[0]), max(latest, found[1])
-                over, failures = over + found[2], failures + found[3]
-                done += number
+            longest, latest, over, failures = run(count, tick)
             after = _usage()
     finally:
         stepper.state = kept
