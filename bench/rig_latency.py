@@ -11,12 +11,16 @@ Programs stay in FOLDER; those of Pinocchio take minutes to compile. Windows are
 already: a long measurement can be made in parts.
 
 "nothing" spins as long as a step of the C library takes, or as long as one of MuJoCo: its p99.9 is what the machine
-adds to any program, interrupts and other work, and no engine can be better than that. "dynamics": chains, our forward
-dynamics as generated C at level "algebraic", with the sums of Runge-Kutta around it and nothing else, as Pinocchio's
-program: no step of ours can be shorter than that.
+adds to any program, interrupts and other work, and no engine can be better than that. "motion" and "algebraic" give
+the new coordinates and rates and nothing else, which is what the programs of the others do; "algebraic" has fewer
+operations and rounds otherwise. "bound": chains, four forward dynamics by the method with the fewest multiplications,
+if each of these took no more than one among many that wait for nothing does on this processor, and if the longest
+sequence of operations that wait for each other took no more than the additions, multiplications and divisions in it:
+nobody's scalar code for these equations can be faster than the larger of the two.
 
 Generated C is compiled for this processor, as Pinocchio is; the FMU as `export_fmu` leaves it, for any x86-64.
-FMU: set inputs, a step, get all outputs; through FMPy the same from Python. MuJoCo: `mj_step` from C with the same
+FMU: set inputs, a step, get all outputs; through FMPy the same from Python, for the motion. "FMPy, nothing" makes the
+calls of FMPy with functions that do nothing. MuJoCo: `mj_step` from C with the same
 integrator and step, on the same chain, and on the same ring with its soft constraints. Pinocchio: four times its
 forward dynamics, compiled for this processor or, with --pinocchio shipped, by its own library, and the sums of
 Runge-Kutta around them; no outputs besides. Ours also give accelerations, the wrench on the base and the energy.
@@ -25,6 +29,7 @@ Runge-Kutta around them; no outputs besides. Ours also give accelerations, the w
 from __future__ import annotations
 
 import argparse
+import ctypes as ct
 import json
 import os
 import re
@@ -52,6 +57,7 @@ NATIVE: tuple[str, ...] = ("-march=native", "-mtune=generic", "-mno-fma", "-mno-
 FUSED: tuple[str, ...] = ("-march=native", "-mtune=generic", "-mno-avx512vl")
 if os.uname().machine != "x86_64":
     NATIVE = FUSED = ()
+OURS = ("C library", "generated C", "FMU")
 COLUMNS = ("p50", "p99", "p99.9", "quiet", "motion", "max", "page faults", "switches")
 
 
@@ -81,7 +87,9 @@ def pinocchio(folder: Path, build: Path, form: str, model: zv.Chain | zv.Hexapod
         includes = [f"-isystem{PREFIX / 'include'}", f"-isystem{PREFIX / 'include' / 'eigen3'}"]
         limits = ["BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_LIMIT_VECTOR_SIZE=30", "BOOST_FUSION_INVOKE_MAX_ARITY=12"]
         flags = ["-O3", "-DNDEBUG", "-w", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS"]
-        flags += ["-march=native", "-mtune=generic"] if form == "native" else ["-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION"]
+        # GCC 12 takes newer processors for older ones, and what it tunes for those is slower there than code for any
+        here = ["-march=native", "-mtune=generic"]
+        flags += here if form == "native" else ["-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION"]
         shared = (
             [] if form == "native" else [f"-L{PREFIX / 'lib'}", "-lpinocchio_default", f"-Wl,-rpath,{PREFIX / 'lib'}"]
         )
@@ -167,13 +175,35 @@ def programs(folder: Path, build: Path, form: str, model: zv.Chain | zv.Hexapod,
         str(folder / "start.bin"),
     ]
     ways["Pinocchio, C++"] = pinocchio(folder, build, form, model, ref)
+    (folder / "empty.c").write_text("int empty(void) { return 0; }\n")
+    files = [str(folder / "empty.c"), "-o", str(folder / "empty.so")]
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", *files], check=True)
     ways["nothing"] = [str(compiled(folder, "nothing", "-DUSE_NOTHING")), "STEPS", "SPIN"]
     known.write_text(json.dumps(ways))
     return ways
 
 
-def through_fmpy(folder: Path, steps: int) -> list[float]:
-    """Set inputs, a step, get all outputs: times of an importer in Python."""
+def bounds(folder: Path, chain: zv.Chain) -> tuple[float, float]:
+    """Time of four forward dynamics: by their multiplications, and by the longest sequence of operations, ns."""
+    program = compiled(folder, "peak", "-DUSE_PEAK", *NATIVE, "-fno-tree-vectorize")
+    add, mul, div, rate = run("peak", [str(program), "STEPS"], 2000)
+    graphs = [
+        chain.trace("forward_dynamics", level="algebraic", method=method).graph
+        for method in ("aba", "cholesky", "cholesky-walk")
+        if chain.n <= 16 or method == "aba"
+    ]
+    cost = {"add": add, "sub": add, "mul": mul, "div": div}
+    longest = []
+    for graph in graphs:
+        ends: dict[int, float] = {}
+        for node in graph:
+            ends[node.index] = max((ends[i] for i in node.operands), default=0.0) + cost.get(node.op, 0.0)
+        longest.append(max(ends[i] for result in graph.results for i in result.tolist()))
+    return 4 * rate * min(graph.operations.mul for graph in graphs), 4 * min(longest)
+
+
+def through_fmpy(folder: Path, steps: int, nothing: bool = False) -> list[float]:
+    """Set inputs, a step, get all outputs: times of an importer in Python; nothing: of empty functions."""
     from fmpy import extract, read_model_description
     from fmpy.fmi3 import FMU3Slave
 
@@ -191,6 +221,14 @@ def through_fmpy(folder: Path, steps: int) -> list[float]:
     slave.exitInitializationMode()
     saved = slave.getFMUState()
     times, inputs = [], [0.0] * size
+    slave.setFloat64(given, inputs)
+    slave.doStep(currentCommunicationPoint=0.0, communicationStepSize=PERIOD)
+    slave.getFloat64([v.valueReference for v in wanted], nValues=total)
+    for name in ("fmi3SetFloat64", "fmi3DoStep", "fmi3GetFloat64") if nothing else ():
+        was = slave._functions[name]  # made by the first call
+        empty = ct.CDLL(str(folder / "empty.so"))["empty"]
+        empty.argtypes, empty.restype, empty.argnames = was.argtypes, was.restype, was.argnames
+        slave._functions[name] = empty
     for k in range(steps):
         if k % 1000 == 0:
             slave.setFMUState(saved)
@@ -264,7 +302,9 @@ def main() -> None:
             for _ in range(options.windows):
                 for way, command in ways.items():
                     found.setdefault(way, []).append(run(f"{name}, {way}", command, window))
-                found.setdefault("FMU, FMPy", []).append(through_fmpy(folder, max(1000, window // 20)))
+                few = max(1000, window // 20)
+                found.setdefault("FMU, FMPy", []).append(through_fmpy(folder, few))
+                found.setdefault("FMPy, nothing", []).append(through_fmpy(folder, few, nothing=True))
                 for way in ("C library", "MuJoCo, C"):
                     command = [*spin[:-1], str(found[way][0][0])]
                     found.setdefault(f"nothing, {way.split()[0]}", []).append(run(f"{name}, nothing", command, window))
@@ -273,11 +313,16 @@ def main() -> None:
             table = {way: summary(windows) for way, windows in found.items()}
             for way, numbers in table.items():
                 print(f"{name:10} {way:16} " + " ".join(f"{x:11,.0f}" for x in numbers), flush=True)
-            for own in ("C library", "generated C", "dynamics", "FMU, C", "nothing, C"):
+            for own in (*(way for way in table if way.startswith(OURS)), "nothing, C"):
                 for way in ("MuJoCo, C", "Pinocchio, C++"):
                     if own in table:
                         ratios = ", ".join(f"{COLUMNS[k]} {table[way][k] / table[own][k]:.1f}" for k in (0, 1, 2, 3, 4))
                         print(f"{name:10} {own} against {way}: {ratios}")
+            if ref is None:
+                by_rate, by_wait = bounds(folder, model)
+                print(f"{name:10} bound: {by_rate:.0f} by multiplications, {by_wait:.0f} by the longest sequence")
+                for way in ("MuJoCo, C", "Pinocchio, C++"):
+                    print(f"{name:10} {way}: p50 is {table[way][0] / max(by_rate, by_wait):.1f} times the bound")
             print()
 
 

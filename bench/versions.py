@@ -2,9 +2,9 @@
 
 ``python bench/versions.py OLD NEW [--rounds 10] [--processes 4] [--only TEXT]``: OLD and NEW are Python interpreters
 that can import zveno, or ``interpreter:folder`` for a package in a folder. Prints ns per call (or per state of a batch)
-of both and their ratio; the minimum over all rounds of all processes counts: where a process finds its memory alone moves
-a short function by some per cent. Batches write into arrays that exist: fresh ones cost page faults, which differ by 15 %
-between two processes of the same version.
+of both and their ratio; the minimum over all rounds of all processes counts: where a process finds its memory alone
+moves a short function by some per cent. Batches write into arrays that exist: fresh ones cost page faults, which differ
+by 15 % between two processes of the same version.
 """
 
 import argparse

@@ -1,7 +1,6 @@
 /* Times of single steps: each by a monotonic clock, percentiles from all of them. Compiled once for each way to step:
- * USE_LIBRARY (zveno.h), USE_STEP (generated code), USE_DYNAMICS (generated forward dynamics, and Runge-Kutta around it as
- * rig_pinocchio.cpp has it), USE_FMI3 (an FMU), USE_MUJOCO, USE_PINOCCHIO; USE_NOTHING spins for a given time and shows what
- * the machine adds. The motion starts again after every AGAIN steps, so that each of them is made many times. Prints, in ns,
+ * USE_LIBRARY (zveno.h), USE_STEP (generated code), USE_FMI3 (an FMU), USE_MUJOCO, USE_PINOCCHIO; USE_NOTHING spins for a
+ * given time and shows what the machine adds; USE_PEAK prints what the processor can do instead. The motion starts again after every AGAIN steps, so that each of them is made many times. Prints, in ns,
  * p50, p99, p99.9 and max of all steps; p99.9 of the motion's steps, each by its median; page faults and context
  * switches. */
 #define _GNU_SOURCE
@@ -42,29 +41,6 @@ static int inputs(void) { return MODEL_INPUTS; }
 static int open_it(char **argv) { return argv != NULL; }
 static void start(void) { (void)model_init(&state, NULL); }
 static int step(void) { return model(&state, in, out); }
-#elif defined(USE_DYNAMICS) /* the name of the function, of JOINTS joints */
-void USE_DYNAMICS(const double *q, const double *v, const double *tau, double *a);
-static double q[JOINTS], v[JOINTS];
-static int inputs(void) { return 1; }
-static int open_it(char **argv) { return argv != NULL; }
-static void start(void) { memset(q, 0, sizeof q), memset(v, 0, sizeof v); }
-static int step(void) {
-  static const double way[4] = {0, 0.5, 0.5, 1}, weight[4] = {1, 2, 2, 1};
-  const double h = 1e-3;
-  double x[JOINTS], w[JOINTS], a[JOINTS] = {0}, sum_w[JOINTS] = {0}, sum_a[JOINTS] = {0};
-  memcpy(w, v, sizeof w);
-  for (int k = 0; k < 4; ++k) {
-    for (int j = 0; j < JOINTS; ++j) {
-      x[j] = q[j] + h * way[k] * w[j];
-      w[j] = v[j] + h * way[k] * a[j];
-      sum_w[j] += weight[k] * w[j];
-    }
-    USE_DYNAMICS(x, w, in, a);
-    for (int j = 0; j < JOINTS; ++j) sum_a[j] += weight[k] * a[j];
-  }
-  for (int j = 0; j < JOINTS; ++j) q[j] += h / 6 * sum_w[j], v[j] += h / 6 * sum_a[j];
-  return !isfinite(q[0]);
-}
 #elif defined(USE_FMI3)
 #include <stdbool.h>
 #include <stdint.h>
@@ -166,6 +142,43 @@ static void start(void) {}
 static int step(void) { return spin(rounds); }
 #endif
 
+#if defined(USE_PEAK)
+/* In ns: an addition, a multiplication and a division that wait for the one before; a multiplication among many that do
+ * not wait. */
+static int inputs(void) { return 1; }
+static int open_it(char **argv) { return argv != NULL; }
+static void start(void) {}
+static double clock_now(void);
+static double best[4] = {1e300, 1e300, 1e300, 1e300};
+static void keep(int k, double begin, double count) {
+  const double each = (clock_now() - begin) / count;
+  best[k] = each < best[k] ? each : best[k];
+}
+static int step(void) {
+  static volatile double given = 1.0000001, taken;
+  const long count = 4000;
+  const double c = given;
+  double x[12], begin;
+  for (int k = 0; k < 12; ++k) x[k] = 1.0 + k * given;
+  begin = clock_now();
+  for (long i = 0; i < count; ++i) x[0] += c;
+  keep(0, begin, (double)count);
+  begin = clock_now();
+  for (long i = 0; i < count; ++i) x[1] *= c;
+  keep(1, begin, (double)count);
+  begin = clock_now();
+  for (long i = 0; i < count; ++i) x[2] = c / x[2];
+  keep(2, begin, (double)count);
+  begin = clock_now();
+  for (long i = 0; i < count; ++i)
+#pragma GCC unroll 12
+    for (int k = 0; k < 12; ++k) x[k] *= c;
+  keep(3, begin, 12.0 * (double)count);
+  for (int k = 0; k < 12; ++k) taken = x[k];
+  return !(taken > 0);
+}
+#endif
+
 static int ascending(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -208,6 +221,9 @@ int main(int argc, char **argv) {
     wrong |= step();
     if (k >= 0) times[k] = clock_now() - begin;
   }
+#if defined(USE_PEAK)
+  return printf("0 %.4f %.4f %.4f %.4f\n", best[0], best[1], best[2], best[3]), wrong;
+#endif
   getrusage(RUSAGE_SELF, &after);
   const double own = of_motion(times, steps);
   qsort(times, (size_t)steps, sizeof *times, ascending);

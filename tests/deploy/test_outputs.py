@@ -28,21 +28,6 @@ def an_arm(rng):
     return arm, {"laws": ALL_LAWS, "external": [tip], "poses": [tip], "q": rng.normal(size=4), "period": 1e-5}
 
 
-def a_four_bar():
-    # a parallelogram with cranks of 0.2 m and a coupler of 0.4 m
-    links = [
-        zv.Link("crank", axis=(0, 0, 1), mass=0.3, com=(0.1, 0, 0), inertia=np.diag([1e-4, 1e-3, 1e-3])),
-        zv.Link("coupler", axis=(0, 0, 1), position=(0.2, 0, 0), mass=0.5, com=(0.2, 0, 0), inertia=np.diag([1e-4, 7e-3, 7e-3])),
-        zv.Link("rocker", parent="base", axis=(0, 0, 1), position=(0.4, 0, 0), mass=0.3, com=(0.1, 0, 0), inertia=np.diag([1e-4, 1e-3, 1e-3])),
-    ]  # fmt: skip
-    chain = zv.Chain(links, base="base", gravity=(0, -9.81, 0))
-    loop = zv.Loop.revolute(
-        "coupler", "rocker", point_a=(0.4, 0, 0), point_b=(0.2, 0, 0), axis_a=(0, 0, 1), axis_b=(0, 0, 1)
-    )
-    linkage = zv.Linkage(chain, [loop])
-    return linkage, {"q": linkage.close([1.0, -1.0, 1.0]), "period": 1e-3}
-
-
 def run_both(model, options, wanted, rng, steps=40):
     """Steps with all outputs and with those that are wanted."""
     whole, part = zv.Stepper(model, **options), zv.Stepper(model, **options, outputs=wanted)
@@ -88,7 +73,8 @@ def test_any_outputs_of_a_ring_have_the_bits_of_all(wanted, case, method, subste
 
 
 def test_outputs_of_linkages_and_dockings_are_chosen_too(rng):
-    linkage, options = a_four_bar()
+    linkage = zv.mechanisms.four_bar()
+    options = {"q": linkage.close(np.zeros(linkage.n)), "period": 1e-3}
     run_both(linkage, options, ["q", "energy"], rng)
     run_both(linkage, options, ["qd", "qdd"], rng)
     run_both(docking.demo(), {"period": 2e-3}, ["A.position", "captured", "misalignment"], rng, steps=6)

@@ -92,11 +92,13 @@ def test_wrong_uses_are_named(tmp_path):
 
 def test_sines_and_angles_are_those_of_the_kernels(rng, tmp_path):
     """The functions that a self-test of one model may not reach: all quadrants, large angles, tiny numbers."""
-    from zveno.deploy.c_math import MATH
+    from zveno.deploy.c_math import MATH, SIDE_BY_SIDE
 
     (tmp_path / "math.c").write_text(
-        "#include <math.h>\n#include <stdint.h>\n#include <stddef.h>\n"
+        "#include <math.h>\n#include <stdint.h>\n#include <stddef.h>\n#include <string.h>\n"
         + MATH
+        + SIDE_BY_SIDE
+        + "void several(const double *x, double *s, double *c, int n) { zv_sincos_of(x, s, c, n); }\n"
         + "void run(const double *x, double *s, double *c, double *a, double *t, int n) {\n"
         "  for (int i = 0; i < n; ++i) {\n    zv_sincos(x[i], s + i, c + i);\n    a[i] = zv_angle(s[i], c[i]);\n"
         "    t[i] = zv_tanh(x[i]);\n  }\n}\n"
@@ -115,6 +117,9 @@ def test_sines_and_angles_are_those_of_the_kernels(rng, tmp_path):
     want_s, want_c = _core.sincos(x)
     assert np.array_equal(s, want_s)
     assert np.array_equal(c, want_c)
+    s[:], c[:] = np.nan, np.nan
+    ct.CDLL(str(library)).several(*pointers[:3], len(x))  # side by side; far angles among near ones
+    assert len(x) % 4 == 0 and np.array_equal(s, want_s) and np.array_equal(c, want_c)
     near = np.abs(x) < 1e5
     assert np.abs(a[near] - np.arctan2(np.sin(x[near]), np.cos(x[near]))).max() < 1e-15
     law = zv.laws.DryFriction(1.0, 1.0)

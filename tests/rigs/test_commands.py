@@ -150,7 +150,8 @@ def test_the_file_of_a_linkage_starts_closed_and_says_so_where_it_has_a_step(run
     [
         (["--float"], "--float is given, which --function step does not have"),
         (["--batch", "8"], "--batch is given, which --function step does not have"),
-        (["--level", "algebraic"], "--level is given, which --function step does not have"),
+        (["--level", "fast"], "level is 'fast', expected 'strict' or 'algebraic'"),
+        (["--outputs", "q,speed"], "outputs names 'speed', expected some of q, qd, qdd, base_wrench, energy"),
         (["--link", "link2"], "--link is given, which --function step does not have"),
         (["-f", "bias"], "--function step is exported alone"),
     ],
@@ -160,6 +161,21 @@ def test_an_exported_step_refuses_what_it_does_not_have(run, tmp_path, options, 
     assert done.exit_code == 2
     assert words in done.stderr and done.stderr.count("\n") == 1
     assert not (tmp_path / "c").exists()
+
+
+def test_outputs_and_level_of_steps_and_fmus_are_chosen(run, tmp_path):
+    options = ["--outputs", "q,energy", "--level", "algebraic"]
+    done = CliRunner().invoke(app, ["export", "two_link", "-f", "step", "-o", "c", *options])
+    assert done.exit_code == 0, done.output
+    assert "_OUTPUTS 3" in next((tmp_path / "c").glob("*_step.h")).read_text()
+    done = CliRunner().invoke(app, ["fmu", "two_link", "-o", "arm.fmu", "--platform", "source", *options])
+    assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(app, ["rig", "describe", "docking_ring:UPS", "--outputs", "stroke,ring.twist", "--json"])
+    assert [x["name"] for x in json.loads(done.stdout)["outputs"]] == ["ring.twist", "stroke"]
+    done = CliRunner().invoke(app, ["rig", "measure", "docking_ring:UPS", "--outputs", "stroke", "--steps", "1000"])
+    assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(app, ["fmu", "two_link", "-o", "arm.fmu", "--outputs", "stroke"])
+    assert done.exit_code == 2 and "outputs names 'stroke'" in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_measure_writes_a_report_with_the_machine(run, tmp_path):

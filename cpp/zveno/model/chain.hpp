@@ -57,8 +57,8 @@ class Chain {
   // per body
   const std::vector<double>& offset() const { return offset_; }
   const std::vector<Turn<double>>& fixed_turn() const { return fixed_turn_; }  // of the offset
-  const std::vector<int>& turning() const { return turning_; }  // revolute ones
-  bool has_offset() const { return has_offset_; }               // one of them
+  const std::vector<int>& turning() const { return turning_; }                 // revolute ones
+  bool has_offset() const { return has_offset_; }                              // one of them
   const std::vector<double>& rotor_inertia() const { return rotor_; }
   const std::vector<double>& friction() const { return friction_; }
   const std::vector<double>& stiffness() const { return stiffness_; }
@@ -108,8 +108,7 @@ class Chain {
   Suspicions suspicions_;
   double total_mass_ = 0;
   Moments<double> base_moments_{0, {0, 0, 0}, {0, 0, 0, 0, 0, 0}};
-  bool identity_order_ = true, has_rotor_ = false, has_friction_ = false, has_spring_ = false,
-       has_offset_ = false;
+  bool identity_order_ = true, has_rotor_ = false, has_friction_ = false, has_spring_ = false, has_offset_ = false;
 };
 
 }  // namespace zveno

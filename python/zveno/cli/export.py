@@ -68,7 +68,8 @@ def export(
         str | None, typer.Option(help="Arrays that calls give, as q,qd,qdd,base_motion; the others are zero.")
     ] = None,
     outputs: Annotated[
-        str | None, typer.Option(help="Which of several results, as acceleration,reaction; of step: ring.position,stroke.")
+        str | None,
+        typer.Option(help="Which of several results, as acceleration,reaction; of step: ring.position,stroke."),
     ] = None,
     parameters: Annotated[
         str,

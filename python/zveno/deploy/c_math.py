@@ -261,7 +261,7 @@ static double zv_unwrapped(double x, double last)
 }
 """
 
-# Sines and cosines of several angles, those of zv_sincos: four at a time where the compiler has vectors. They are put in
+# Sines and cosines of several angles, with the bits of zv_sincos: four at a time where the compiler has vectors. Put in
 # line, so that a function that is compiled for AVX has AVX here too.
 SIDE_BY_SIDE: Final = r"""
 #if defined(__GNUC__)

@@ -136,7 +136,7 @@ class Description:
 
     @property
     def brief(self) -> bool:
-        """Whether no output needs accelerations or forces at the end of a period, so that they are not computed there."""
+        """Whether no output needs accelerations or forces at the end of a period: they are not computed there."""
         return not any(channel.name in LATE for channel in self.outputs)
 
     @property

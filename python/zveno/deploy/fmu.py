@@ -195,8 +195,8 @@ def export_fmu(
     level : {"strict", "algebraic"}
         As of `export_step`; FMUs with zveno's library are strict.
     **options
-        `substeps`, `method`, `laws`, start, `external`, `poses`, `base_motion`, `outputs`: those of `save_rig`. Coordinates
-        and rates of the start are always among the outputs.
+        `substeps`, `method`, `laws`, start, `external`, `poses`, `base_motion`, `outputs`: those of `save_rig`.
+        Coordinates and rates of the start are always among the outputs.
 
     Returns
     -------

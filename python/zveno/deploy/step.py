@@ -128,15 +128,14 @@ def _lines(graph: Graph, arrays: Mapping[str, str], after: str | None, between: 
     done: set[int] = set()
     order = list(graph)
     together, behind = _angles(order, late)
-    if together:
-        padded = -(-len(together) // 4) * 4
-        angles = ", ".join([*(spelled[i] for i in together), *["0.0"] * (padded - len(together))])
-        order = [*(node for node in order if node.index in behind), None, *(n for n in order if n.index not in behind)]
-    for node in order:
-        if node is None:
-            parts[0].extend([f"const double angles[{padded}] = {{{angles}}};", f"double sines[{padded}];"])
-            parts[0].extend([f"double cosines[{padded}];", f"zv_sincos_of(angles, sines, cosines, {padded});"])
-            continue
+    padded = -(-len(together) // 4) * 4
+    angles = ", ".join([*(spelled[i] for i in together), *["0.0"] * (padded - len(together))])
+    side_by_side = [f"const double angles[{padded}] = {{{angles}}};", f"double sines[{padded}];"]
+    side_by_side += [f"double cosines[{padded}];", f"zv_sincos_of(angles, sines, cosines, {padded});"]
+    order.sort(key=lambda node: node.index not in behind)  # in their order otherwise
+    for k, node in enumerate(order):
+        if together and k == len(behind):
+            parts[0].extend(side_by_side)
         part = parts[node.index in late]
         if node.op in ("sin", "cos") and node.operands[0] in together:
             array = "sines" if node.op == "sin" else "cosines"
@@ -153,7 +152,8 @@ def _lines(graph: Graph, arrays: Mapping[str, str], after: str | None, between: 
             part.append(f"const double {spelled[node.index]} = {formula};")
         part += [f"{target} = {spelled[node.index]};" for target in targets.get(node.index, ())]
     used = {graph.inputs[node.argument].name for node in graph if node.op == "input"}
-    unused = [f"(void){arrays[x.name]};" for x in graph.inputs if x.name not in used and "+" not in arrays.get(x.name, "+")]
+    given = [arrays.get(x.name, "+") for x in graph.inputs if x.name not in used]
+    unused = [f"(void){name};" for name in given if "+" not in name]
     return [*unused, *parts[0], *between, *parts[1]]
 
 
@@ -419,7 +419,9 @@ def _ring_parts(d: Description, tunables: Tunables | None, level: Level) -> tupl
         "  int finite = 1;",
         *room,
         "  zv_rotation(y + 3, R);",
-        *_indented(_lines(part(wanted[2:]), {x: arrays[x] for x in ("r", "R", "u", "position", "v", "measures")}, None, ())),
+        *_indented(
+            _lines(part(wanted[2:]), {x: arrays[x] for x in ("r", "R", "u", "position", "v", "measures")}, None, ())
+        ),
         *_indented(closed),
         "  for (int i = 0; i < STATES; ++i) {",
         "    finite &= (isfinite(y[i]) != 0) ? 1 : 0;",
@@ -644,9 +646,7 @@ def turning_drives(model: Chain | Hexapod) -> list[bool]:
     return [link.joint == "revolute" for link in model.links if link.joint != "fixed"]
 
 
-def step_code(
-    d: Description, name: str | None = None, *, tunable: bool = False, level: Level = "strict"
-) -> StepCode:
+def step_code(d: Description, name: str | None = None, *, tunable: bool = False, level: Level = "strict") -> StepCode:
     """The code of a step; tunable: numbers of the laws, gravity and payload stand behind the inputs."""
     if not isinstance(d.model, Chain | Hexapod):
         what = "a linkage" if isinstance(d.model, Linkage) else "a docking"
@@ -759,8 +759,8 @@ def export_step(
 
     Notes
     -----
-    At the strict level results have the bits of `Stepper` and of ``simulate``, if the compiler does not fuse multiplications and
-    additions (``-ffp-contract=off``) nor reorders them (no ``-ffast-math``).
+    At the strict level results have the bits of `Stepper` and of ``simulate``, if the compiler does not fuse
+    multiplications and additions (``-ffp-contract=off``) nor reorders them (no ``-ffast-math``).
 
     Examples
     --------
@@ -909,7 +909,8 @@ _CONTRACTION: Final = {
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-/* What takes the time is compiled for AVX too and chosen when it is loaded: the same bits. -DZV_WIDE= : only once. */""",
+/* What takes the time is compiled for AVX too and chosen when it is loaded: the same bits. -DZV_WIDE= : only once. */
+""",
     "algebraic": """\
 /* Multiplications and additions may be fused where the processor can. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -921,7 +922,8 @@ _CONTRACTION: Final = {
 #define ZV_FUSED(a, b, c) (((a) * (b)) + (c))
 #endif
 
-/* What takes the time is compiled for other processors too and chosen when it is loaded. -DZV_WIDE= : only once. */""",
+/* What takes the time is compiled for other processors too and chosen when it is loaded. -DZV_WIDE= : only once. */
+""",
 }
 # AVX-512 has twice the registers for single numbers: 5 % of a chain of seven joints, 9 % of one of thirty
 _CLONES: Final = {"strict": '"avx"', "algebraic": '"avx512f", "fma"'}
@@ -934,8 +936,7 @@ _SOURCE: Final = """\
 #include <stdint.h>
 #include <string.h>
 
-$contraction
-#ifndef ZV_WIDE
+$contraction#ifndef ZV_WIDE
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) && !defined(__AVX__) && \\
     !defined(__SANITIZE_THREAD__)
 #define ZV_WIDE __attribute__((target_clones($clones, "default")))

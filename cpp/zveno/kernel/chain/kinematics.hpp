@@ -7,7 +7,7 @@ namespace zveno {
 
 template <bool Stacked, class T, class P>
 ZVENO_APART void chain_of_frames(const ModelView<P>& model, const JointPosition<T>& at, Mat3<T>* R_WB, Vec3<T>* p_W,
-                                  int from = 0) {
+                                 int from = 0) {
   Mat3<T> R = diagonal(T(1.0));  // of the body before, in registers
   Vec3<T> p = zero3<T>();
   if (from > 0) R = R_WB[from - 1], p = p_W[from - 1];
