@@ -4,7 +4,7 @@ python bench/rig_latency.py [--steps N] [--windows N] [--build FOLDER] [--json P
 
 Every way is a program of its own that keeps the time of every step. The steps are made in windows, in which all ways
 take turns: a disturbance of the machine meets them all. p50 is the smallest median of a window, p99 and p99.9 are
-medians over the windows, "quiet" is the p99.9 of the quietest window, max is that of all steps. "motion": the motion
+medians over the windows, "quiet" is the p99.9 of the quietest window, max is that of all steps. "steady": the motion
 starts anew every 1000 steps and is the same each time; p99.9 over those 1000 steps, each by the median of its
 repetitions in a window, and of the windows the smallest: what the engine itself does, without what strikes at random.
 Programs stay in FOLDER; those of Pinocchio take minutes to compile. Windows are added to those that the file PATH has
@@ -58,7 +58,7 @@ FUSED: tuple[str, ...] = ("-march=native", "-mtune=generic", "-mno-avx512vl")
 if os.uname().machine != "x86_64":
     NATIVE = FUSED = ()
 OURS = ("C library", "generated C", "FMU")
-COLUMNS = ("p50", "p99", "p99.9", "quiet", "motion", "max", "page faults", "switches")
+COLUMNS = ("p50", "p99", "p99.9", "quiet", "steady", "max", "page faults", "switches")
 
 
 def compiled(folder: Path, name: str, *flags: str) -> Path:
@@ -302,9 +302,8 @@ def main() -> None:
             for _ in range(options.windows):
                 for way, command in ways.items():
                     found.setdefault(way, []).append(run(f"{name}, {way}", command, window))
-                few = max(1000, window // 20)
-                found.setdefault("FMU, FMPy", []).append(through_fmpy(folder, few))
-                found.setdefault("FMPy, nothing", []).append(through_fmpy(folder, few, nothing=True))
+                found.setdefault("FMU, FMPy", []).append(through_fmpy(folder, window))
+                found.setdefault("FMPy, nothing", []).append(through_fmpy(folder, window, nothing=True))
                 for way in ("C library", "MuJoCo, C"):
                     command = [*spin[:-1], str(found[way][0][0])]
                     found.setdefault(f"nothing, {way.split()[0]}", []).append(run(f"{name}, nothing", command, window))

@@ -1,8 +1,8 @@
 /* Times of single steps: each by a monotonic clock, percentiles from all of them. Compiled once for each way to step:
  * USE_LIBRARY (zveno.h), USE_STEP (generated code), USE_FMI3 (an FMU), USE_MUJOCO, USE_PINOCCHIO; USE_NOTHING spins for a
- * given time and shows what the machine adds; USE_PEAK prints what the processor can do instead. The motion starts again after every AGAIN steps, so that each of them is made many times. Prints, in ns,
- * p50, p99, p99.9 and max of all steps; p99.9 of the motion's steps, each by its median; page faults and context
- * switches. */
+ * given time and shows what the machine adds; USE_PEAK prints what the processor can do instead. The motion starts again
+ * after every AGAIN steps, so that each of them is made many times. Prints, in ns, p50, p99, p99.9 and max of all steps;
+ * p99.9 of the motion's steps, each by its median; page faults and context switches. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <math.h>
