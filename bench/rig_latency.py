@@ -71,9 +71,12 @@ def compiled(folder: Path, name: str, *flags: str) -> Path:
 
 def models() -> dict[str, tuple[zv.Chain | zv.Hexapod, object]]:
     """The mechanisms, and the reference of the ring that MuJoCo's model is made of."""
-    chains = {n: random_chain(np.random.default_rng(n), n, name=f"chain{n}") for n in (7, 30)}
+    from compare import URDFS, robot
+
+    chains = {f"chain {n}": random_chain(np.random.default_rng(n), n, name=f"chain{n}") for n in (7, 30)}
+    chains |= {name: robot(name) for name in URDFS}
     ref, ring = pair("UPS-lean", heavy=False)
-    return {"ring": (ring, ref), **{f"chain {n}": (chain, None) for n, chain in chains.items()}}
+    return {"ring": (ring, ref), **{name: (chain, None) for name, chain in chains.items()}}
 
 
 def pinocchio(folder: Path, build: Path, form: str, model: zv.Chain | zv.Hexapod, ref: object) -> list[str]:

@@ -122,28 +122,27 @@ inline bool zero_in_all_lanes(const Packed& x) {
 #endif
 }
 
-// sum + 0 x, where zero or NaN is asked for: by one operation if there is one
-ZVENO_INLINE Packed with_defect(const Packed& sum, const Packed& x) {
-#if defined(__AVX512F__)
-  // NaN for the classes quiet and signalling NaN and both infinities, else the sum as it is
-  const __m512i by_class = _mm512_set1_epi64(0x00330033);
-  return Packed((Packed::V)_mm512_fixupimm_pd((__m512d)sum.v, (__m512d)x.v, by_class, 0));
-#else
-  return sum + x * Packed(0.0);
-#endif
-}
-
-// zero in a lane whose numbers are all finite, else NaN; four sums hide the latency of addition
-inline Packed defect_of(const Packed* x, std::ptrdiff_t count) {
+// sums of term(x[i]); four of them hide the latency of addition
+template <class Term>
+ZVENO_INLINE Packed sum_of(const Packed* x, std::ptrdiff_t count, const Term& term) {
   Packed sum[4] = {0.0, 0.0, 0.0, 0.0};
   std::ptrdiff_t i = 0;
   for (; i + 4 <= count; i += 4)
-    for (int k = 0; k < 4; ++k) sum[k] = with_defect(sum[k], x[i + k]);
-  for (; i < count; ++i) sum[0] = with_defect(sum[0], x[i]);
+    for (int k = 0; k < 4; ++k) sum[k] += term(x[i + k]);
+  for (; i < count; ++i) sum[0] += term(x[i]);
   return sum[0] + sum[1] + (sum[2] + sum[3]);
 }
 
-inline bool all_finite_lanes(const Packed* x, std::ptrdiff_t count) { return zero_in_all_lanes(defect_of(x, count)); }
+// zero in a lane whose numbers are all finite, else NaN
+inline Packed defect_of(const Packed* x, std::ptrdiff_t count) {
+  return sum_of(x, count, [](const Packed& y) ZVENO_INLINED { return y * Packed(0.0); });
+}
+
+// A finite sum has finite terms only: one addition for each. Another one may have overflowed.
+inline bool all_finite_lanes(const Packed* x, std::ptrdiff_t count) {
+  const Packed sum = sum_of(x, count, [](const Packed& y) ZVENO_INLINED { return y; });
+  return zero_in_all_lanes(sum - sum) || zero_in_all_lanes(defect_of(x, count));
+}
 
 // whether each of `count` packs x[i] is above bound_of(i) in all lanes
 template <class BoundOf, class = decltype(std::declval<const BoundOf&>()(0))>
