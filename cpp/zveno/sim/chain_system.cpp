@@ -57,7 +57,7 @@ ChainSystem::Stage ChainSystem::make_stage() const {
           {}};
 }
 
-Failure ChainSystem::run(Job job, const double* y, const double* third, const Stage* e, double* out) {
+Failure ChainSystem::run(const Job& job, const double* y, const double* third, const Stage* e, double* out) {
   Rows rows;
   rows[Param::q].data = y, rows[Param::qd].data = y + n_;
   if (third) rows[job.function == Function::forward_dynamics ? Param::tau : Param::qdd].data = third;
@@ -67,16 +67,16 @@ Failure ChainSystem::run(Job job, const double* y, const double* third, const St
 }
 
 // wrenches: of all frames, `stride` numbers from one to the next; base: nine for each row, or null
-Failure ChainSystem::run(Job job, Rows& rows, const double* wrenches, std::ptrdiff_t stride, const double* base) {
-  if (wrenches && !frames_.empty()) {
-    for (std::size_t k = 0; k < frames_.size(); ++k)
-      loads_[k] = {wrenches + static_cast<std::ptrdiff_t>(k) * stride, rows.count > 1 ? 6 : 0};
-    job.external_frames = frames_.data();
-    job.external_count = static_cast<int>(frames_.size());
-    rows.external = loads_.data();
-  }
+Failure ChainSystem::run(const Job& job, Rows& rows, const double* wrenches, std::ptrdiff_t stride, const double* base) {
   if (base) rows[Param::base_motion] = {base, rows.count > 1 ? 9 : 0};
-  return setup_.kernels->run(job, rows, 0, rows.count);
+  if (!wrenches || frames_.empty()) return setup_.kernels->run(job, rows, 0, rows.count);
+  for (std::size_t k = 0; k < frames_.size(); ++k)
+    loads_[k] = {wrenches + static_cast<std::ptrdiff_t>(k) * stride, rows.count > 1 ? 6 : 0};
+  Job loaded = job;
+  loaded.external_frames = frames_.data();
+  loaded.external_count = static_cast<int>(frames_.size());
+  rows.external = loads_.data();
+  return setup_.kernels->run(loaded, rows, 0, rows.count);
 }
 
 bool ChainSystem::begin(double t, double* y) {
@@ -84,11 +84,11 @@ bool ChainSystem::begin(double t, double* y) {
   std::copy(setup_.qd.begin(), setup_.qd.end(), y + n_);
   drives_->settle(y + n_, y + bristles());
   double kinetic = 0, potential = 0;
-  failure_ = run({chain_, Function::kinetic_energy}, y, nullptr, nullptr, &kinetic);
-  if (failure_.cause == Cause::none) failure_ = run({chain_, Function::potential_energy}, y, nullptr, nullptr, &potential);
+  const bool fine = keep(run({chain_, Function::kinetic_energy}, y, nullptr, nullptr, &kinetic)) &&
+                    keep(run({chain_, Function::potential_energy}, y, nullptr, nullptr, &potential));
   energy_ = kinetic + potential;
   for (std::size_t k = 0; k < heights_.size(); ++k) next_heights_[k] = height(k, t, y, y + n_);  // see accept
-  return failure_.cause == Cause::none;
+  return fine;
 }
 
 void ChainSystem::call_held(double t, std::ptrdiff_t step, const double* q, const double* qd) {
@@ -133,7 +133,7 @@ bool ChainSystem::loads(double t, const double* q, const double* qd, double* wre
     rows[Param::q].data = q;
     rows.out[0] = jacobian_.data();
     rows.count = 1;
-    if (failure_ = run(job, rows, nullptr, 0, nullptr); failure_.cause != Cause::none) return false;
+    if (!keep(run(job, rows, nullptr, 0, nullptr))) return false;
     for (std::size_t i = 0; i < 6; ++i)
       for (std::size_t j = 0; j < n; ++j) pushed[j] += jacobian_[i * n + j] * w[i];
   }
@@ -159,13 +159,11 @@ bool ChainSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage& e
   if (setup_.holding) {
     std::copy(e.tau.begin(), e.tau.end(), more_.begin());
     for (std::size_t j = 0; j < e.pushed.size(); ++j) more_[j] += e.pushed[j];
-    failure_ = setup_.holding->accelerate(t, q, qd, more_.data(), moves() ? e.base : nullptr, rate + n_, e.held);
-  } else {
-    Job job{chain_, Function::forward_dynamics};
-    job.method = Method::aba;
-    failure_ = run(job, y, e.tau.data(), &e, rate + n_);
+    if (!keep(setup_.holding->accelerate(t, q, qd, more_.data(), moves() ? e.base : nullptr, rate + n_, e.held)))
+      return false;
+  } else if (!keep(run(motion_, y, e.tau.data(), &e, rate + n_))) {
+    return false;
   }
-  if (failure_) return false;
   std::copy_n(qd, n, rate);
   double external = 0;
   for (std::size_t j = 0; j < e.pushed.size(); ++j) external += e.pushed[j] * qd[j];
@@ -174,15 +172,10 @@ bool ChainSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage& e
   return true;
 }
 
-bool ChainSystem::arrive(const double* y, Stage&) {
-  failure_ = {};
-  if (!all_finite(y, 2 * n_)) failure_ = {Cause::overflow};
-  return !failure_;
-}
+bool ChainSystem::arrive(const double* y, Stage&) { return all_finite(y, 2 * n_) || keep({Cause::overflow}); }
 
 bool ChainSystem::project(double t, double* next) {
-  if (setup_.holding) failure_ = setup_.holding->project(t, next, next + n_);
-  return failure_.cause == Cause::none;
+  return !setup_.holding || keep(setup_.holding->project(t, next, next + n_));
 }
 
 void ChainSystem::follow(double dt, const double* y, const Stage& e, double* next) const {
@@ -208,7 +201,7 @@ bool ChainSystem::residuals(int count, const double* t, std::ptrdiff_t step, con
                             const double* a, double* r) {
   const auto n = static_cast<std::size_t>(n_), rows_count = static_cast<std::size_t>(count);
   const std::size_t wide = frames_.empty() ? 0 : n;
-  if (drives_.states() > 0) return failure_ = {Cause::step}, false;  // bristles are no part of the equations
+  if (drives_.states() > 0) return keep({Cause::step});  // bristles are no part of the equations
   for (std::size_t i = 0; i < rows_count; ++i) {
     efforts(t[i], step, q + i * n, v + i * n, nullptr, nullptr, nullptr, stage_tau_.data() + i * n);
     if (!frames_.empty()) {  // frame by frame, six numbers for each stage
@@ -221,9 +214,9 @@ bool ChainSystem::residuals(int count, const double* t, std::ptrdiff_t step, con
   if (setup_.holding) {  // a - qdd(q, v)
     for (std::size_t i = 0; i < rows_count; ++i) {
       for (std::size_t j = 0; j < n; ++j) more_[j] = stage_tau_[i * n + j] + (wide ? stage_pushed_[i * n + j] : 0.0);
-      failure_ = setup_.holding->accelerate(t[i], q + i * n, v + i * n, more_.data(),
-                                            moves() ? stage_base_.data() + 9 * i : nullptr, r + i * n, stage_held_[i]);
-      if (failure_) return false;
+      if (!keep(setup_.holding->accelerate(t[i], q + i * n, v + i * n, more_.data(),
+                                           moves() ? stage_base_.data() + 9 * i : nullptr, r + i * n, stage_held_[i])))
+        return false;
       for (std::size_t j = i * n; j < (i + 1) * n; ++j) r[j] = a[j] - r[j];
     }
     return true;
@@ -232,9 +225,9 @@ bool ChainSystem::residuals(int count, const double* t, std::ptrdiff_t step, con
   rows[Param::q] = {q, n_}, rows[Param::qd] = {v, n_}, rows[Param::qdd] = {a, n_};
   rows.out[0] = r;
   rows.count = count;
-  failure_ = run({chain_, Function::inverse_dynamics}, rows, stage_wrenches_.data(), 6 * count,
-                 moves() ? stage_base_.data() : nullptr);
-  if (failure_) return false;
+  if (!keep(run({chain_, Function::inverse_dynamics}, rows, stage_wrenches_.data(), 6 * count,
+                moves() ? stage_base_.data() : nullptr)))
+    return false;
   for (std::size_t k = 0; k < rows_count * n; ++k) r[k] -= stage_tau_[k];
   return true;
 }

@@ -161,8 +161,12 @@ class ChainSystem {
   int work() const { return 2 * n_; }
   int bristles() const { return 2 * n_ + 2; }
   // of one state with the wrenches of e; third: effort or acceleration
-  Failure run(Job job, const double* y, const double* third, const Stage* e, double* out);
-  Failure run(Job job, Rows& rows, const double* wrenches, std::ptrdiff_t stride, const double* base);
+  Failure run(const Job& job, const double* y, const double* third, const Stage* e, double* out);
+  Failure run(const Job& job, Rows& rows, const double* wrenches, std::ptrdiff_t stride, const double* base);
+  bool keep(const Failure& failure) {  // whether there is none
+    if (failure) failure_ = failure;
+    return !failure;
+  }
   bool moves() const { return setup_.base_at || !setup_.base.times.empty(); }
   // everything that acts at a state: held and given efforts, laws; wrenches and what they do to the joints; the base
   void efforts(double t, std::ptrdiff_t step, const double* q, const double* qd, const double* z, double* z_rate,
@@ -175,6 +179,7 @@ class ChainSystem {
   ChainSetup setup_;
   const Chain* chain_;
   int n_;
+  Job motion_{chain_, Function::forward_dynamics, Method::aba};
   Schema schema_;
   Drives drives_;
   Events events_;
