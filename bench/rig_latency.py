@@ -280,7 +280,7 @@ def main() -> None:
     parser.add_argument(
         "--pinocchio", choices=("native", "shipped"), default="native", help="native: minutes to compile"
     )
-    parser.add_argument("--only", default="", help="models whose names begin so: ring, chain")
+    parser.add_argument("--only", default="", help="models whose names begin so: ring, chain, UR5, Panda")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--fifo", action="store_true", help="all programs under SCHED_FIFO, as on a rig")
     parser.add_argument("--prepare", action="store_true", help="build the programs, measure nothing")
