@@ -229,7 +229,8 @@ def test_overflow_is_an_exception_and_not_a_silent_infinity(name, argument, size
 
 def test_numbers_whose_sum_overflows_are_numbers():
     # slides side by side, of one kilogram each: every number of the batch is finite, the sum of those of a state is not
-    chain = zv.Chain([zv.Link(f"l{k}", parent="base", joint="prismatic", mass=1.0) for k in range(3)], gravity=(0, 0, 0))
+    slides = [zv.Link(name, parent="base", joint="prismatic", mass=1.0) for name in "abc"]
+    chain = zv.Chain(slides, gravity=(0, 0, 0))
     qdd, rest = np.full((32, 3), 1.7e308), np.zeros((32, 3))
     assert np.array_equal(chain.inverse_dynamics(rest, rest, qdd), qdd)
     qdd[7, 1] = np.inf
