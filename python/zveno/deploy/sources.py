@@ -12,7 +12,7 @@ from .library import c_library
 __all__ = ["CHAINS", "RINGS", "library_sources"]
 
 _FIRST: Final = (
-    ("rig/c_library", "rig/json", "rig/text", "rig/description", "rig/checked"),
+    ("rig/c_library", "rig/json", "rig/text", "rig/description", "rig/checked", "rig/outputs"),
     ("model/body", "model/build", "model/linkage", "model/inertial"),
     ("instances/chain_double", "instances/chain_double_analysis"),
 )
