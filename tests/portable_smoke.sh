@@ -4,6 +4,7 @@
 # kernels, AVX2 without AVX-512 (Haswell) takes those; both give the numbers of the native run, bit for bit. And no
 # instruction of a newer processor has leaked into the modules that every machine loads.
 set -eu
+unset OPENBLAS_CORETYPE # NumPy's kernels must be those of the emulated processor
 
 python=${1:?usage: portable_smoke.sh PYTHON}
 for tool in qemu-x86_64 objdump; do
