@@ -171,9 +171,10 @@ void read_states(const Context& c, typename Face<Model>::Work& job, const Argume
   }
 }
 
-// Times for a linkage in which nothing depends on time: what is none is refused, and many times are many states.
-void look_at_times(const Context& c, const Linkage& linkage, LinkageJob& job, PyObject* self, int required, Arguments& a,
-                   Arrays& arrays);
+// Times for a linkage in which nothing depends on time: what is none is refused, and many times are many states. What is
+// returned must live as long as the arguments do.
+py::object look_at_times(const Context& c, const Linkage& linkage, LinkageJob& job, PyObject* self, int required,
+                         Arguments& a);
 
 // what external wrenches act on
 inline const Chain& tree_of(const Chain& chain) { return chain; }

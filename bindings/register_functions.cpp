@@ -62,9 +62,10 @@ PyObject* evaluate_call(const FunctionRow& row, const Keywords& names, PyObject*
     }
   auto job = Face<Model>::options(c, model, row, a);
   if (PyObject* outputs = a[Param::outputs]) job.outputs = outputs_of(c, row, outputs);
-  Arrays arrays;
+  [[maybe_unused]] py::object states;
   if constexpr (std::is_same_v<Model, Linkage>)
-    if (a[Param::t]) look_at_times(c, model, job, self, row.required, a, arrays);
+    if (a[Param::t]) states = look_at_times(c, model, job, self, row.required, a);
+  Arrays arrays;
   read_states<Model>(c, job, a, row.required, ~0u, arrays);
   if constexpr (std::is_same_v<Model, Linkage>)
     if (const int size = input_size(job, Param::given)) {  // functions of time and of the state are Python's

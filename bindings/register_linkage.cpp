@@ -134,21 +134,21 @@ void choose(Linkage& linkage, const Numbers& G) {
 
 }  // namespace
 
-ZVENO_COLD void look_at_times(const Context& c, const Linkage& linkage, LinkageJob& job, PyObject* self, int required,
-                              Arguments& a, Arrays& arrays) {
+ZVENO_COLD py::object look_at_times(const Context& c, const Linkage& linkage, LinkageJob& job, PyObject* self, int required,
+                                    Arguments& a) {
   PyObject* const t = a[Param::t];
   const bool number = PyLong_CheckExact(t) || (PyFloat_Check(t) && std::isfinite(PyFloat_AS_DOUBLE(t)));
-  if (number || input_size(job, Param::given)) return;
+  if (number || input_size(job, Param::given)) return {};
   Arrays looked_at;
   read_states<Linkage>(c, job, a, required, ~0u, looked_at);
   const auto or_none = [&](Param p) { return py::handle(a[p] ? a[p] : Py_None); };
   const py::array none = py::handle(self).attr("_given")(c.function, or_none(Param::q), or_none(Param::qd), py::handle(t));
-  if (none.ndim() == 1) return;
+  if (none.ndim() == 1) return {};
   py::list shape(none.attr("shape"));
   shape[shape.size() - 1] = linkage.chain().n();
   py::object states = py::module_::import("numpy").attr("broadcast_to")(or_none(Param::q), shape);
   a.slot[index_of(Param::q)] = states.ptr();
-  arrays.keep(std::move(states));
+  return states;
 }
 
 void register_linkage(py::module_& m) {
