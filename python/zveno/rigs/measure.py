@@ -201,24 +201,23 @@ def measure(
     if limit > _LATEST:
         fail(f"deadline is {limit:g}, expected at most {_LATEST:g} s")
     kept = stepper.state
-    if isinstance(model, Stepper):
-        inputs = _inputs(stepper, None)
-    else:  # of the same motion whatever is given
-        inputs = _inputs(Stepper(model, **(options | {"outputs": None})) if options.get("outputs") else stepper, model)
     library, handle = stepper._library, int(stepper._handle or 0)
     step, reset = (int(ct.cast(f, ct.c_void_p).value or 0) for f in (library.zv_rig_step, library.zv_rig_reset))
     size = int(stepper._out.size)
     counts, late = np.zeros(_BINS, dtype=np.int64), np.zeros(_BINS, dtype=np.int64)
 
-    def run(number: int, tick: float) -> tuple[int, int, int, int]:
+    def run(inputs: Array, number: int, tick: float) -> tuple[int, int, int, int]:
         return _core.time_steps(step, reset, handle, inputs, size, number, tick, limit, counts, late)
 
     try:
+        # of the same motion whatever is given
+        whole = Stepper(model, **(options | {"outputs": None})) if options.get("outputs") else stepper
+        inputs = _inputs(whole, None if model is stepper else model)
         with _scheduled(urgent) as how:
-            run(before, 0.0)
+            run(inputs, before, 0.0)
             counts[:], late[:] = 0, 0
             used = _usage()
-            longest, latest, over, failures = run(count, tick)
+            longest, latest, over, failures = run(inputs, count, tick)
             after = _usage()
     finally:
         stepper.state = kept
