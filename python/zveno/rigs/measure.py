@@ -210,9 +210,11 @@ def measure(
         return _core.time_steps(step, reset, handle, inputs, size, number, tick, limit, counts, late)
 
     try:
-        # of the same motion whatever is given
-        whole = Stepper(model, **(options | {"outputs": None})) if options.get("outputs") else stepper
-        inputs = _inputs(whole, None if model is stepper else model)
+        if isinstance(model, Stepper):
+            inputs = _inputs(stepper, None)
+        else:  # of the same motion whatever is given
+            whole = Stepper(model, **(options | {"outputs": None})) if options.get("outputs") else stepper
+            inputs = _inputs(whole, model)
         with _scheduled(urgent) as how:
             run(inputs, before, 0.0)
             counts[:], late[:] = 0, 0
