@@ -113,7 +113,7 @@ struct Ring {
       } else {
         forces[leg.actuated] = tau[k];
         leg.calls.move(leg.params, s.input(), leg.held.data(), share);
-        leg.calls.drive(forces, leg.held.data(), share + leg::kRight);
+        leg.calls.drive(forces, leg.held.data(), share + leg::kRight, false);
       }
       for (int i = 0; i < 6; ++i) {
         right[i] = k ? right[i] + share[leg::kRight + i] : share[leg::kRight + i];

@@ -88,7 +88,7 @@ class LanesFreeMotion : public FreeMotion {
         if (pack.legs[l] < kLegs) own[l] = tau[pack.legs[l]];
       forces[actuated_[pack.legs[0]]] = one_ ? Packed::of(tau, kLegs) : Packed::of(own, kLanes);
       pack.calls.move(pack.params, wide_, pack.held.data(), share_);
-      pack.calls.drive(forces, pack.held.data(), share_ + leg::kRight);
+      pack.calls.drive(forces, pack.held.data(), share_ + leg::kRight, false);
       if (one_) break;
       for (const int from : {leg::kRight + 0, leg::kBaseRight + 0})  // the rest does not depend on velocities
         scatter(share_ + from, 6, kLanes, [&](int l) { return rows_[pack.legs[l]] + from; });

@@ -141,7 +141,7 @@ class LanesMotion : public HexMotion {
     for (LegPack& pack : packs_) {
       Packed measure[4], way, rates[kPlaces];
       Packed* share = place_of(share_, pack);
-      pack.calls.first(pack.params, wide_, pack.held.data(), share, measure);
+      pack.calls.first(pack.params, wide_, pack.held.data(), share, measure, nullptr);
       fine &= all_above(measure, 4, kTinySquare);
       keep(share_, pack);
       pack.calls.driven(pack.held.data(), way, rates);
@@ -185,7 +185,7 @@ class LanesMotion : public HexMotion {
       for (int l = 0; l < kLanes; ++l) lane[l] = tau[pack.legs[pack.legs[l] < kLegs ? l : 0]];
       Packed forces[kPlaces], *right = place_of(right_, pack);
       for (int j = 0; j < kPlaces; ++j) forces[j] = driven && j != pack.actuated ? Packed(0.0) : Packed::across(lane, j);
-      pack.calls.drive(forces, pack.held.data(), right);
+      pack.calls.drive(forces, pack.held.data(), right, false);
       keep(right_, pack);
     }
     if (hexapod_.has_custom()) first_custom(tau);
@@ -199,7 +199,7 @@ class LanesMotion : public HexMotion {
     for (int i = 0; i < 6; ++i) wide[i] = x[i];
     for (LegPack& pack : packs_) {
       Loaded& outcome = outcome_[ordered_ ? &pack - packs_.data() : 0];
-      pack.calls.second(pack.params, pack.held.data(), wide, outcome, whole);
+      pack.calls.second(pack.params, pack.held.data(), wide, outcome.places(), whole);
       const Packed& driven_rate = outcome.acceleration[pack.actuated];
       for (int l = 0; l < pack.count; ++l) speed_rate[pack.legs[l]] = driven_rate[l];
       if (joints) take_pairs(outcome.rate, outcome.acceleration, pack.legs, rate, joint_acceleration);

@@ -280,8 +280,8 @@ class HexapodRows {
       for (int l = 0; l < kLanes; ++l) lane[l] = s.tau[legs[l < lanes ? l : 0]];
       Packed tau[4], measure[4], own[kKept];
       for (int j = 0; j < 4; ++j) tau[j] = Packed::across(lane, j);
-      calls_[g].first(params, wide, held[pack], own, measure);
-      calls_[g].drive(tau, held[pack], own + leg::kRight);
+      calls_[g].first(params, wide, held[pack], own, measure, nullptr);
+      calls_[g].drive(tau, held[pack], own + leg::kRight, false);
       judge(measure, group, legs, lanes, failure);
       scatter(own, padded(count), lanes, [&](int l) { return kept_of(legs[l]); });
     });
@@ -319,7 +319,7 @@ class HexapodRows {
         Packed fill[2];
       } outcome;
       outcome.fill[0] = outcome.fill[1] = 0.0;
-      calls_[g].second(params, held[pack], xs, outcome.of, plan_.whole);
+      calls_[g].second(params, held[pack], xs, outcome.of.places(), plan_.whole);
       scatter(reinterpret_cast<const Packed*>(&outcome), 24, lanes, [&](int l) { return kept_of(legs[l]); });
     });
     for (int k = 0; k < kLegs; ++k) {

@@ -422,9 +422,9 @@ bool evaluate_legs(const HexJob& job, const LegPlan& plan, const OneLeg<T>* legs
   for (int k = 0; k < kLegs; ++k) {
     T own[leg::kFreeShare];
     T* const share = k ? own : sums.total;
-    legs[k].calls.first(legs[k].params, s.input(), legs[k].held, share, measure[k]);
-    legs[k].calls.drive(s.tau[k], legs[k].held, share + leg::kRight);
-    for (int i = 0; k && i < count; ++i) sums.total[i] += own[i];
+    legs[k].calls.first(legs[k].params, s.input(), legs[k].held, share, measure[k], k ? sums.total : nullptr);
+    legs[k].calls.drive(s.tau[k], legs[k].held, sums.total + leg::kRight, k > 0);
+    for (int i = leg::kFixedShare; k && i < count; ++i) sums.total[i] += own[i];
   }
   if (!fine(measure[0])) return false;
   if (plan.task == LegTask::first_half) return summed_result(job, s, ring, sums, out), true;
@@ -438,10 +438,16 @@ bool evaluate_legs(const HexJob& job, const LegPlan& plan, const OneLeg<T>* legs
   for (int i = 0; i < kLegs; ++i) {
     // in lanes the last leg first: what the first half left of it is still in the fastest cache
     const int k = std::is_same_v<T, Packed> ? kLegs - 1 - i : i;
-    leg::Outcome<T> o;
-    legs[k].calls.second(legs[k].params, legs[k].held, x, o, plan.whole);
-    write_leg(layout, o.position, out + layout.head() + k * layout.per_leg());
-    if (load >= 0) std::copy_n(o.base, 6, base[k]);
+    T* const to = out + layout.head() + k * layout.per_leg();
+    if (layout.whole()) {  // straight to their places
+      const leg::Places<T> places{to + layout.leg(0), to + layout.leg(1), to + layout.leg(2), to + layout.leg(3), base[k]};
+      legs[k].calls.second(legs[k].params, legs[k].held, x, places, true);
+    } else {
+      leg::Outcome<T> o;
+      legs[k].calls.second(legs[k].params, legs[k].held, x, o.places(), plan.whole);
+      write_leg(layout, o.position, to);
+      std::copy_n(o.base, 6, base[k]);
+    }
   }
   for (int i = 0; load >= 0 && i < 6; ++i) {
     out[load + i] = base[0][i];

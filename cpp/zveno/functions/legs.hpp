@@ -20,16 +20,17 @@ struct alignas(64) CacheLine {
 
 template <class T>
 struct LegFunctions {
-  // params: kSlots apart; held: `lines` of memory from the first half to the second; share: without kRight
-  void (*first)(const double* params, const T* input, void* held, T* share, T* measure);
+  // params: kSlots apart; held: `lines` of memory from the first half to the second; share: without kRight; sum: null, or
+  // where kMatrix of the share is added instead
+  void (*first)(const double* params, const T* input, void* held, T* share, T* measure, T* sum);
   // of packs, the same for a free base in two steps: what its motion does not matter for, and kBaseRight of the share
   void (*place)(const double* params, const T* input, void* held, T* share, T* measure);
   void (*move)(const double* params, const T* input, void* held, T* share);
-  // what forces may answer to; the forces: kRight of the share
+  // what forces may answer to; the forces: kRight of the share, added to what is there or written
   void (*driven)(const void* held, T& position, T* rate);
-  void (*drive)(const T* tau, void* held, T* right);
+  void (*drive)(const T* tau, void* held, T* right, bool add);
   // x: [v'; w'] in base axes, after [a_0; Omega'] of a free base
-  void (*second)(const double* params, const void* held, const T* x, leg::Outcome<T>& out, bool coordinates);
+  void (*second)(const double* params, const void* held, const T* x, const leg::Places<T>& out, bool coordinates);
   // leg::momenta, 9 numbers
   void (*momenta)(const double* params, const void* held, T* out);
   // of packs on a base that is not free: coordinates in the order of the joints

@@ -41,11 +41,11 @@ struct LegCode {
   static constexpr bool kSteps = kFree && std::is_same_v<T, Packed>;
 
   // the ring is made again for every leg: cheaper than reading it back when the legs are in lanes
-  static void first(const double* params, const T* input, void* memory, T* share, T* measure) {
+  static void first(const double* params, const T* input, void* memory, T* share, T* measure, T* sum) {
     const auto ring = MakeRing()(input);
     const Of evaluation{{params}, ring};
     Memory& held = *static_cast<Memory*>(memory);
-    ::new (&held.flow) Flow(evaluation.template first<kFree>(share, measure, held.own));
+    ::new (&held.flow) Flow(evaluation.template first<kFree>(share, measure, held.own, sum));
   }
   template <class Bodies>
   ZVENO_APART static void place(const double* params, const T* input, void* memory, T* share, T* measure) {
@@ -65,8 +65,10 @@ struct LegCode {
   static void driven(const void* memory, T& position, T* rate) {
     leg::driven(static_cast<const Memory*>(memory)->own, position, rate);
   }
-  static void drive(const T* tau, void* memory, T* right) { leg::drive(tau, static_cast<Memory*>(memory)->own, right); }
-  static void second(const double* params, const void* memory, const T* x, leg::Outcome<T>& out, bool coordinates) {
+  static void drive(const T* tau, void* memory, T* right, bool add) {
+    leg::drive(tau, static_cast<Memory*>(memory)->own, right, add);
+  }
+  static void second(const double* params, const void* memory, const T* x, const leg::Places<T>& out, bool coordinates) {
     const Memory& h = *static_cast<const Memory*>(memory);
     if constexpr (kFree)
       leg::second({params}, h.own, h.flow, x + 6, out, coordinates,

@@ -20,9 +20,9 @@ void count_leg(const LegGroup& group, int k, BaseKind base) {
   leg::Outcome<Counted> out;
   const std::unique_ptr<CacheLine[]> held = std::make_unique<CacheLine[]>(calls.lines);
   Counted::reset();
-  calls.first(group.params.number + k, input, held.get(), share, measure);
-  calls.drive(kState, held.get(), share + leg::kRight);
-  calls.second(group.params.number + k, held.get(), x, out, true);
+  calls.first(group.params.number + k, input, held.get(), share, measure, nullptr);
+  calls.drive(kState, held.get(), share + leg::kRight, false);
+  calls.second(group.params.number + k, held.get(), x, out.places(), true);
 }
 
 template <class B>

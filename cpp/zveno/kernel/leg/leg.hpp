@@ -287,13 +287,14 @@ struct LegEvaluation {
   }
 
   // first half: the leg's share of the reduced system (44), or of (51); forces may answer to what is known then, so that
-  // kRight of the share is left to `drive`. Fills `held` (raw memory); returns the rates of momentum of the flow.
+  // kRight of the share is left to `drive`. sum: null, or where kMatrix of the share is added, and not written. Fills `held`
+  // (raw memory); returns the rates of momentum of the flow.
   template <bool kFree>
-  ZVENO_INLINE auto first(T* share, T* measure, FirstHalf<S, T>& held) const {
+  ZVENO_INLINE auto first(T* share, T* measure, FirstHalf<S, T>& held, T* sum = nullptr) const {
     Closing<T, S::kSymmetric> closing;
     if constexpr (kFree) {
       T column[4][6];
-      const auto inertia = place<S>(share, measure, held, closing, column);
+      const auto inertia = place<S>(share, measure, held, closing, column, sum);
       return move(inertia, closing, column, held, share);
     } else {
       const Bodies<S, T> bodies(p);
@@ -301,7 +302,7 @@ struct LegEvaluation {
       const auto flow = flow_of(bodies, rate, closing, held, [](const auto&) {});
       const auto inertia = inertia_of(held.pose, bodies);
       force(inertia, held);
-      reduce(inertia, held.H, share);
+      add_or_write(inertia, held.H, share, sum);
       return flow;
     }
   }
@@ -310,12 +311,12 @@ struct LegEvaluation {
   // kBaseRight, and what the second step needs: closing, column (M_bp) and the inertia of the leg, which is returned. Of: S,
   // or with symmetric bodies, if they are; that leaves out only terms that are zero, which (42) in the second step does not.
   template <class Of>
-  ZVENO_INLINE auto place(T* share, T* measure, FirstHalf<S, T>& held, Closing<T, S::kSymmetric>& closing,
-                          T (&column)[4][6]) const {
+  ZVENO_INLINE auto place(T* share, T* measure, FirstHalf<S, T>& held, Closing<T, S::kSymmetric>& closing, T (&column)[4][6],
+                          T* sum = nullptr) const {
     const Bodies<Of, T> bodies(p);
     open(measure, held, closing);
     const auto inertia = inertia_of(held.pose, bodies);
-    reduce(inertia, held.H, share);
+    add_or_write(inertia, held.H, share, sum);
     couple(held.pose, bodies, held.H, column, share);
     composite<true>(p, held.pose, bodies, share + kMoment);
     return inertia;
@@ -420,8 +421,8 @@ struct LegEvaluation {
   }
 
   // H' A H column by column: A H as a whole would not stay in registers
-  template <class I>
-  static ZVENO_INLINE void reduce(const I& A, const T (&x)[4][6], T* share) {
+  template <bool kAdd, class I>
+  static ZVENO_INLINE void reduce(const I& A, const T (&x)[4][6], T* matrix) {
     enter_stage<T>(Stage::reduction);
     ZVENO_UNROLL
     for (int i = 0; i < 6; ++i) {
@@ -436,9 +437,20 @@ struct LegEvaluation {
         T sum = g[0] * x[0][j];
         ZVENO_UNROLL
         for (int k = 1; k < S::kCoordinates; ++k) sum += g[S::place(k)] * x[S::place(k)][j];
-        share[kMatrix + upper6(i, j)] = sum;
+        T& to = matrix[upper6(i, j)];
+        if constexpr (kAdd)
+          to += sum;
+        else
+          to = sum;
       }
     }
+  }
+  template <class I>
+  static ZVENO_INLINE void add_or_write(const I& A, const T (&x)[4][6], T* share, T* sum) {
+    if (sum)
+      reduce<true>(A, x, sum + kMatrix);
+    else
+      reduce<false>(A, x, share + kMatrix);
   }
 
   // column: M_bp; share: M_bp H
@@ -485,11 +497,17 @@ struct LegEvaluation {
   }
 };
 
-// the leg's results, coordinates in the order of the joints
+// Where the leg's results go, coordinates in the order of the joints. Four numbers each, written in this order: three joints
+// may stand closer, then what follows is written over the fourth place.
+template <class T>
+struct Places {
+  T *position, *rate, *acceleration, *reaction;
+  T* base;  // 6, load on the base about O_0
+};
 template <class T>
 struct Outcome {
-  T position[4], rate[4], acceleration[4], reaction[4];
-  T base[6];  // load on the base about O_0
+  T position[4], rate[4], acceleration[4], reaction[4], base[6];
+  Places<T> places() { return {position, rate, acceleration, reaction, base}; }
 };
 
 // what forces may answer to: coordinate of the actuated joint, rates in the order of the joints
@@ -499,9 +517,9 @@ ZVENO_INLINE void driven(const FirstHalf<S, T>& held, T& position, T* rate) {
   in_order<S>(held.rate, rate);
 }
 
-// the forces that `first` waits for: kRight of the share, H' (tau - bias - forced)
+// the forces that `first` waits for: kRight of the share, H' (tau - bias - forced), added to what is there or written
 template <class S, class T>
-ZVENO_INLINE void drive(const T* tau, FirstHalf<S, T>& held, T* right) {
+ZVENO_INLINE void drive(const T* tau, FirstHalf<S, T>& held, T* right, bool add) {
   T r[4];
   enter_stage<T>(Stage::bias);
   for (int k = 0; k < S::kCoordinates; ++k) {
@@ -513,9 +531,13 @@ ZVENO_INLINE void drive(const T* tau, FirstHalf<S, T>& held, T* right) {
   for (int k = 0; k < S::kCoordinates; ++k) r[S::place(k)] -= held.forced[S::place(k)];
   ZVENO_UNROLL
   for (int i = 0; i < 6; ++i) {
-    right[i] = held.H[0][i] * r[0];
+    T sum = held.H[0][i] * r[0];
     ZVENO_UNROLL
-    for (int k = 1; k < S::kCoordinates; ++k) right[i] += held.H[S::place(k)][i] * r[S::place(k)];
+    for (int k = 1; k < S::kCoordinates; ++k) sum += held.H[S::place(k)][i] * r[S::place(k)];
+    if (add)
+      right[i] += sum;
+    else
+      right[i] = sum;
   }
 }
 
@@ -535,9 +557,9 @@ ZVENO_INLINE void momenta(const Params<T>& p, const FirstHalf<S, T>& held, T* ou
 }
 
 // second half, the ring's acceleration known: (45)-(48). x: [v'; w'] in base axes; base: what a free base adds to the flow.
-// Angles are dear: without `coordinates`, out.position is not written.
+// Angles are dear: without `coordinates`, position is not written.
 template <class S, class T, class L, class M = AtRest>
-ZVENO_INLINE void second(const Params<T>& p, const FirstHalf<S, T>& held, const L& flow, const T* x, Outcome<T>& out,
+ZVENO_INLINE void second(const Params<T>& p, const FirstHalf<S, T>& held, const L& flow, const T* x, const Places<T>& out,
                          bool coordinates = true, const M& base = {}) {
   enter_stage<T>(Stage::reaction);
   const Pose<S, T>& pose = held.pose;
@@ -584,10 +606,10 @@ ZVENO_INLINE void second(const Params<T>& p, const FirstHalf<S, T>& held, const 
       return -m;
   }();
   write(Screw6{f, with_hook}, out.base);
-  out.reaction[0] = force.x, out.reaction[1] = force.y, out.reaction[2] = force.z, out.reaction[3] = moment;
   const T by_place[4] = {q.a, q.b, value<T>(q.c), value<T>(q.d)};
-  in_order<S>(by_place, out.acceleration);
   in_order<S>(held.rate, out.rate);
+  in_order<S>(by_place, out.acceleration);
+  out.reaction[0] = force.x, out.reaction[1] = force.y, out.reaction[2] = force.z, out.reaction[3] = moment;
 }
 
 }  // namespace zveno::leg
