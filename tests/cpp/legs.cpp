@@ -36,13 +36,13 @@ void run_leg(const double* params, const Input& in, const double* tau, const B& 
   alignas(leg::FirstHalf<S, T>) unsigned char memory[sizeof(leg::FirstHalf<S, T>)];
   auto& held = *reinterpret_cast<leg::FirstHalf<S, T>*>(memory);
   const auto flow = evaluation.template first<kFree>(share, measure, held);
-  leg::drive(t, held, share + leg::kRight);
+  leg::drive(t, held, share + leg::kRight, false);
   leg::Outcome<T> outcome;
   if constexpr (kFree)
-    leg::second({params}, held, flow, x + 6, outcome, true,
+    leg::second({params}, held, flow, x + 6, outcome.places(), true,
                 leg::Motion{AnyVec<T>{x[0], x[1], x[2]}, AnyVec<T>{x[3], x[4], x[5]}});
   else
-    leg::second({params}, held, flow, x, outcome);
+    leg::second({params}, held, flow, x, outcome.places());
   for (int i = 0; i < (kFree ? leg::kFreeShare : leg::kFixedShare); ++i) out.share[i] = number(share[i]);
   for (int i = 0; i < 4; ++i) {
     out.measure[i] = number(measure[i]);
@@ -72,9 +72,22 @@ void run_lanes(const LegCalls& calls, const double* params, const Input& in, con
   }
   std::vector<CacheLine> held(calls.lines);
   leg::Outcome<Packed> outcome;
-  calls.first(params, ring, held.data(), share, measure);
-  calls.drive(t, held.data(), share + leg::kRight);
-  calls.second(params, held.data(), x, outcome, true);
+  calls.first(params, ring, held.data(), share, measure, nullptr);
+  std::vector<CacheLine> before = held;
+  calls.drive(t, held.data(), share + leg::kRight, false);
+  calls.second(params, held.data(), x, outcome.places(), true);
+
+  // added to what was there
+  Packed sum[leg::kFixedShare], expected[leg::kFixedShare], rest[leg::kFreeShare], again[4];
+  for (int i = 0; i < leg::kFixedShare; ++i) sum[i] = 0.3 * i - 1, expected[i] = sum[i] + share[i];
+  calls.drive(t, before.data(), sum + leg::kRight, true);
+  calls.first(params, ring, before.data(), rest, again, sum);
+  const auto same = [](const char* what, const Packed* a, const Packed* b, int count) {
+    CHECK_SAME(what, reinterpret_cast<const double*>(a), reinterpret_cast<const double*>(b), count * kLanes);
+  };
+  same("sums", sum, expected, leg::kFixedShare);
+  if (free) same("rest of the share", rest + leg::kFixedShare, share + leg::kFixedShare, leg::kFreeShare - leg::kFixedShare);
+  same("measures", again, measure, 4);
   for (int l = 0; l < lanes; ++l) {
     for (int i = 0; i < (free ? leg::kFreeShare : leg::kFixedShare); ++i) out[l].share[i] = share[i][l];
     for (int i = 0; i < 4; ++i) {

@@ -6,9 +6,11 @@
 
 #include <zveno/batch/rows.hpp>
 #include <zveno/functions/hexapod_motion.hpp>
+#include <zveno/functions/stage_dynamics.hpp>
 #include <zveno/sim/chain_system.hpp>
 #include <zveno/sim/hexapod_system.hpp>
 #include <zveno/sim/integrate.hpp>
+#include <zveno/sim/periods.hpp>
 
 #include "allocations.hpp"
 #include "check.hpp"
@@ -357,4 +359,163 @@ LAW(a_chain_keeps_its_energy_and_a_step_allocates_nothing) {
     CHECK(largest(array("energy_error")) < (method == Stepper::rk4 ? 1e-6 : 1e-1) * scale);
     CHECK(largest(array("work_external")) > 0);
   }
+}
+
+namespace {
+
+// at (q, qd) under tau, as one row of a batch
+Failure one_row(const Job& job, const StageDynamics::State& x, double* qdd) {
+  Rows rows;
+  rows[Param::q].data = x.q, rows[Param::qd].data = x.qd, rows[Param::tau].data = x.tau;
+  if (x.base_motion) rows[Param::base_motion].data = x.base_motion;
+  std::vector<RowData> loads;
+  for (int k = 0; k < job.external_count; ++k) loads.push_back({x.external + 6 * k, 0});
+  rows.external = loads.data();
+  rows.out[0] = qdd;
+  rows.count = 1;
+  return run_chain(job, rows, 0, 1);
+}
+
+// every second link without mass, and the next one turning at the same place about an axis square to it, or not
+std::vector<LinkSpec> stacked_links(Random& random, int n, bool square) {
+  std::vector<LinkSpec> links;
+  for (int i = 0; i < n; ++i) {
+    links.push_back(random_link(random, "link" + std::to_string(i), i ? links.back().name : "base", LinkKind::revolute));
+    if (i % 2) {
+      links[i - 1].body = {};
+      links[i].position = {0, 0, 0};
+      if (square) links[i].rotation = diagonal(1.0), links[i - 1].axis = {0, 0, 1}, links[i].axis = {0, 1, 0};
+    }
+    links.back().rotor_inertia = 0.2;
+  }
+  return links;
+}
+
+}  // namespace
+
+LAW(stages_have_the_bits_of_forward_dynamics) {
+  std::vector<Chain> chains;
+  for (const Wanted& wanted : mechanisms(9)) {
+    Random random(401 + static_cast<std::uint64_t>(wanted.n));
+    chains.push_back(make(random_links(random, wanted)));
+  }
+  for (const bool square : {false, true}) {
+    Random random(402);
+    chains.push_back(make(stacked_links(random, 8, square)));
+    CHECK(chains.back().topology().stacked);
+  }
+  for (const Chain& chain : chains) {
+    Random random(403);
+    const auto n = static_cast<std::size_t>(chain.n());
+    const std::vector<LinkFrame> some = random_loads(random, chain), none;
+    for (const std::vector<LinkFrame>& loads : {std::cref(none), std::cref(some)})
+      for (const bool moving : {false, true}) {
+        Job job{&chain, Function::forward_dynamics, Method::aba};
+        job.external_frames = loads.data();
+        job.external_count = static_cast<int>(loads.size());
+        const auto stages = make_stage_dynamics(job);
+        const std::vector<double> external = random.vector(6 * static_cast<std::ptrdiff_t>(loads.size()));
+        const std::vector<double> base = random.vector(9);
+        std::vector<std::vector<double>> q;
+        for (int k = 0; k < 4; ++k) q.push_back(random.vector(chain.n()));
+        // (position, the one that is expected next): known ones, alone, in turn, and one that does not come
+        constexpr int kWay[][2] = {{0, -1}, {0, 1}, {1, 2}, {2, 3}, {0, -1}, {3, -1}, {1, 0}, {3, -1}, {0, 0}, {1, -1}};
+        for (const auto& [here, next] : kWay) {
+          const std::vector<double> qd = random.vector(chain.n()), tau = random.vector(chain.n());
+          const StageDynamics::State state{q[static_cast<std::size_t>(here)].data(),
+                                           qd.data(),
+                                           tau.data(),
+                                           moving ? base.data() : nullptr,
+                                           external.data(),
+                                           next < 0 ? nullptr : q[static_cast<std::size_t>(next)].data()};
+          std::vector<double> got(n), expected(n);
+          CHECK(!one_row(job, state, expected.data()));
+          const long before = allocations();
+          CHECK(!stages->run(state, got.data()));
+          CHECK_EQUAL(allocations() - before, 0L);
+          CHECK_SAME("accelerations", got.data(), expected.data(), chain.n());
+        }
+      }
+  }
+}
+
+// alone, as the first and as the second of two positions
+LAW(stages_fail_as_forward_dynamics_does) {
+  Random random(404);
+  std::vector<LinkSpec> links = random_links(random, {5});
+  for (LinkSpec& link : links)
+    if (link.name == "link4" || link.name == "tool" || link.name == "weld4") link.body = {};
+  const Chain light = make(links), heavy = make(random_links(random, {5}));
+  const std::vector<double> qd = random.vector(5), tau = random.vector(5), good = random.vector(5);
+  for (const Chain* chain : {&light, &heavy})
+    for (const double bad :
+         {0.0, 1e300, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+      const Job job{chain, Function::forward_dynamics, Method::aba};
+      std::vector<double> q = good, out(5);
+      if (bad != 0) q[1] = bad;
+      const auto state = [&](const std::vector<double>& at, const double* ahead) {
+        return StageDynamics::State{at.data(), qd.data(), tau.data(), nullptr, nullptr, ahead};
+      };
+      const Failure expected = one_row(job, state(q, nullptr), out.data());
+      const auto stages = make_stage_dynamics(job);
+      const auto fails = [&](const Failure& f) {
+        CHECK(f.cause == expected.cause && f.part == expected.part && f.row == expected.row);
+      };
+      fails(stages->run(state(q, nullptr), out.data()));
+      fails(stages->run(state(q, good.data()), out.data()));
+      const auto fresh = make_stage_dynamics(job);
+      fresh->run(state(good, q.data()), out.data());
+      fails(fresh->run(state(q, nullptr), out.data()));
+    }
+}
+
+namespace {
+
+// the stages of one that was made, and how many were where they had been expected
+struct Watched : StageDynamics {
+  static inline int evaluations = 0, expected = 0;
+  std::unique_ptr<StageDynamics> stages;
+  std::vector<double> ahead;
+  std::size_t n;
+
+  explicit Watched(const Job& job) : stages(make_stage_dynamics(job)), n(static_cast<std::size_t>(job.chain->n())) {}
+  Failure run(const State& state, double* qdd) override {
+    ++evaluations;
+    expected += !ahead.empty() && std::equal(ahead.begin(), ahead.end(), state.q);
+    ahead.assign(state.ahead, state.ahead ? state.ahead + n : nullptr);
+    return stages->run(state, qdd);
+  }
+};
+
+}  // namespace
+
+LAW(positions_of_stages_are_where_they_are_expected) {
+  Random random(405);
+  const Chain chain = make(random_links(random, {6, true, true, true, true, true}));
+  const auto n = static_cast<std::size_t>(chain.n());
+  KernelTable kernels = kernel_table();
+  kernels.make_stage_dynamics = [](const Job& job) -> std::unique_ptr<StageDynamics> {
+    return std::make_unique<Watched>(job);
+  };
+  const auto system = [&] {
+    ChainSetup setup;
+    setup.chain = &chain;
+    setup.kernels = &kernels;
+    setup.q = random.vector(chain.n()), setup.qd = random.vector(chain.n(), -0.2, 0.2);
+    setup.laws.assign(n, JointLaw({SpringDamper{0.1, 2, 0.1, 0.3}}));
+    setup.lower.assign(n, -1e300), setup.upper.assign(n, 1e300);
+    Watched::evaluations = Watched::expected = 0;
+    return ChainSystem(std::move(setup));
+  };
+  Recorded<ChainSystem> run(schedule_of(Stepper::rk4, 1e-3, 10, 1), system());
+  run.simulation.advance(10);
+  CHECK_EQUAL(Watched::evaluations, 41);  // four a step and the first state
+  CHECK_EQUAL(Watched::expected, 30);     // all but where a step ends
+  Periods<ChainSystem> brief(system(), false, 1e-3, 2, true);
+  CHECK(brief.begin() && brief.advance() && brief.advance());
+  CHECK_EQUAL(Watched::evaluations, 17);
+  CHECK_EQUAL(Watched::expected, 12);
+  Recorded<ChainSystem> plain(schedule_of(Stepper::semi_implicit, 1e-3, 10, 1), system());
+  plain.simulation.advance(10);
+  CHECK_EQUAL(Watched::expected, 0);
 }

@@ -151,7 +151,7 @@ class Bundle {
   }
 
   void rk4(std::ptrdiff_t step) {
-    rk4_step<1>(0, job_.dt, size_, y_, rate_, at_, sum_, next_, [&](double, const Packed* at) {
+    rk4_step<1>(0, job_.dt, size_, y_, rate_, at_, sum_, next_, [&](double, const Packed* at, double) {
       rates(step, at, stage_rate_, next_tau_);
       return stage_rate_;
     });

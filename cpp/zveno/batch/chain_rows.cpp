@@ -4,6 +4,7 @@
 #include <cmath>
 #include <new>
 
+#include <zveno/batch/pivots.hpp>
 #include <zveno/batch/program.hpp>
 #include <zveno/functions/chain_evaluation.hpp>
 
@@ -66,15 +67,6 @@ void derivatives(const Job& job, const Inputs<double>& in, double* const* out, S
   evaluate<double>(mass, in, out + 2, nullptr, scratch);
 }
 
-// of the pivots of forward dynamics
-Failure judge_pivots(const Chain& chain, const double* pivot) {
-  for (int b = chain.n(); b-- > 0;)
-    if (!(pivot[b] > chain.tiny_pivot()[b])) {
-      if (!std::isfinite(pivot[b])) return {Cause::overflow};
-      return {Cause::massless, -1, chain.user_index()[b]};
-    }
-  return {};
-}
 bool pivots_are_fine(const Chain& chain, const Packed* pivot) {
   return all_above(pivot, chain.n(), [&](int b) ZVENO_INLINED { return chain.tiny_pivot()[b]; });
 }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <zveno/batch/rows.hpp>
+#include <zveno/functions/joint_angles.hpp>
 #include <zveno/kernel/chain/articulated.hpp>
-#include <zveno/scalar/sincos.hpp>
 #include <zveno/support/scratch.hpp>
 
 namespace zveno {
@@ -33,21 +33,14 @@ class ArticulatedSolver : public InertiaSolver {
         s_(room(n_)),
         c_(room(n_)),
         q_(n_),
-        theta_(n_),
         real_(n_),
         complex_(n_) {}
 
   void set(const double* q) override {
-    int turning = 0;
-    for (std::size_t b = 0; b < n_; ++b) {
-      q_[b] = q[chain_.user_index()[b]];
-      if (revolute(b)) theta_[static_cast<std::size_t>(turning++)] = q_[b] + chain_.offset()[b];
-    }
-    joint_trig(theta_.data(), s_.data(), c_.data(), turning);
-    for (std::size_t b = n_, from = static_cast<std::size_t>(turning); b-- > 0;) {
-      s_[b] = revolute(b) ? s_[--from] : chain_.fixed_turn()[b].s;
-      c_[b] = revolute(b) ? c_[from] : chain_.fixed_turn()[b].c;
-    }
+    for (std::size_t b = 0; b < n_; ++b) q_[b] = q[chain_.user_index()[b]];
+    Scratch& scratch = Scratch::of_this_thread();
+    const Scratch::Frame frame(scratch);
+    turn_joints(chain_, q_.data(), s_.data(), c_.data(), scratch);
   }
 
   Failure factor(const double* x) override { return factor(x, real_); }
@@ -58,7 +51,6 @@ class ArticulatedSolver : public InertiaSolver {
 
  private:
   static std::size_t room(std::size_t n) { return static_cast<std::size_t>(padded(static_cast<int>(n))); }
-  bool revolute(std::size_t b) const { return chain_.view().revolute(static_cast<int>(b)); }
   JointPosition<double> at() const { return {s_.data(), c_.data(), q_.data()}; }
 
   template <class T>
@@ -84,7 +76,7 @@ class ArticulatedSolver : public InertiaSolver {
 
   const Chain& chain_;
   const std::size_t n_;
-  std::vector<double> s_, c_, q_, theta_;
+  std::vector<double> s_, c_, q_;
   mutable Factors<double> real_;
   mutable Factors<Complex> complex_;
 };

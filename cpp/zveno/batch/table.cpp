@@ -8,6 +8,7 @@
 #include <zveno/functions/hexapod_motion.hpp>
 #include <zveno/functions/inertia_solver.hpp>
 #include <zveno/functions/law.hpp>
+#include <zveno/functions/stage_dynamics.hpp>
 #include <zveno/functions/steps_job.hpp>
 
 namespace zveno {
@@ -44,6 +45,7 @@ const KernelTable& kernel_table() {
                                  &run_motion,
                                  &run_linkage,
                                  &make_inertia_solver,
+                                 &make_stage_dynamics,
                                  &run_steps,
                                  &run_reach,
                                  &run_arm,

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <zveno/functions/job.hpp>
+#include <zveno/functions/joint_angles.hpp>
 #include <zveno/functions/joint_forces.hpp>
 #include <zveno/kernel/chain/articulated.hpp>
 #include <zveno/kernel/chain/christoffel.hpp>
@@ -23,7 +24,6 @@
 #include <zveno/kernel/chain/section.hpp>
 #include <zveno/kernel/chain/zaremba.hpp>
 #include <zveno/scalar/both.hpp>
-#include <zveno/scalar/sincos.hpp>
 
 namespace zveno {
 
@@ -67,25 +67,12 @@ class ChainEvaluation {
     T* c = scratch.take<T>(padded(n_));
     const T* q = ordered(in[Param::q]);
     at_ = {s, c, q};
-    const std::vector<int>& joints = chain_.turning();  // angles side by side, prismatic joints left out
-    int turning = static_cast<int>(joints.size());
-    const T* theta = q;
-    if (turning < n_ || chain_.has_offset()) {
-      T* sum = scratch.take<T>(n_);
-      for (int i = 0; i < turning; ++i) {
-        const double offset = chain_.offset()[joints[i]];
-        sum[i] = offset == 0 ? q[joints[i]] : q[joints[i]] + T(offset);
-      }
-      theta = sum;
-    }
-    joint_trig(theta, s, c, turning);
-    if (turning == n_) return;
-    for (int b = n_; b-- > 0;) {
-      const bool revolute = model_.revolute(b);
-      s[b] = revolute ? s[--turning] : T(chain_.fixed_turn()[b].s);
-      c[b] = revolute ? c[turning] : T(chain_.fixed_turn()[b].c);
-    }
+    turn_joints(chain_, q, s, c, scratch);
   }
+  // sines and cosines are there
+  ChainEvaluation(const Job& job, const ModelView<P>& model, const Inputs<T>& in, const JointPosition<T>& at,
+                  Scratch& scratch)
+      : job_(job), chain_(*job.chain), forces_(chain_), model_(model), n_(chain_.n()), in_(in), scratch_(scratch), at_(at) {}
 
   // out: one array for each result; pivot: n, written by forward dynamics
   void operator()(T* const* out, T* pivot) {
@@ -138,6 +125,28 @@ class ChainEvaluation {
     newton_euler(qd, qdd, tau);
     forces_.add_efforts(at_.q, qd, qdd, tau);
     deliver(tau, out);
+  }
+
+  // forward dynamics by articulated bodies with the factors of this position, see spread
+  template <class Wrenches, class Numbers>
+  void accelerations(const Wrenches& U, const Numbers& inverse, T* out) {
+    const T* qd = ordered(in_[Param::qd]);
+    T* qdd = unordered(out);
+    const T* tau = effort_left(qd, ordered(in_[Param::tau]));
+    for (int b = 0; b < n_; ++b) qdd[b] = tau[b];
+    const Wrench<T>* ext = external(true);
+    Wrench<T>* bias = scratch_.take<Wrench<T>>(n_);
+    const auto solve = [&](auto stacked) {
+      constexpr bool kStacked = decltype(stacked)::value;
+      const T* no_acceleration = nullptr;
+      body_wrenches<kStacked>(model_, at_, qd, no_acceleration, base(), ext, bias, scratch_);
+      solve_motion<kStacked>(model_, at_, U, inverse, bias, ext != nullptr, qdd, scratch_);
+    };
+    if (chain_.topology().stacked)
+      solve(std::true_type());
+    else
+      solve(std::false_type());
+    deliver(qdd, out);
   }
 
  protected:
@@ -261,13 +270,17 @@ class ChainEvaluation {
     deliver(tau, out);
   }
 
+  // what friction and springs leave of the efforts
+  const T* effort_left(const T* qd, const T* tau) {
+    if (!forces_.resists()) return tau;
+    T* left = scratch_.take<T>(n_);
+    forces_.take_efforts(at_.q, qd, tau, left);
+    return left;
+  }
+
   // accelerations by articulated bodies, everything in the order of bodies
   void articulated(const T* qd, const T* tau, T* qdd, T* pivot) {
-    if (forces_.resists()) {
-      T* left = scratch_.take<T>(n_);
-      forces_.take_efforts(at_.q, qd, tau, left);
-      tau = left;
-    }
+    tau = effort_left(qd, tau);
     const Wrench<T>* ext = external(true);
     enter_stage<T>(Stage::algorithm);
     aba(model_, at_, qd, tau, forces_.rotors(), base(), ext, qdd, pivot, scratch_);

@@ -215,6 +215,7 @@ class DockingLanes;
 class JointLaw;
 class JointLaws;
 class InertiaSolver;
+class StageDynamics;
 struct MotionJob;
 struct LinkageJob;
 struct StepsJob;
@@ -236,6 +237,7 @@ struct KernelTable {
   Failure (*run_motion)(const MotionJob&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
   Failure (*run_linkage)(const LinkageJob&, const Rows&, std::ptrdiff_t begin, std::ptrdiff_t end);
   std::unique_ptr<InertiaSolver> (*make_inertia_solver)(const Chain&);
+  std::unique_ptr<StageDynamics> (*make_stage_dynamics)(const Job&);  // of forward dynamics; external frames are kept
   void (*run_steps)(const StepsJob&, std::ptrdiff_t begin, std::ptrdiff_t end);
   void (*run_reach)(const ReachJob&, std::ptrdiff_t begin, std::ptrdiff_t end);
   void (*run_arm)(const ArmJob&, std::ptrdiff_t begin, std::ptrdiff_t end);

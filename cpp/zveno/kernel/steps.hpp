@@ -12,15 +12,22 @@ void for_blocks(std::size_t size, const F& f) {
     for (std::size_t k = i; k < i + kBlock; ++k) f(k);
 }
 
-// (S2.1) from y with its `rate`; rates(t, at) gives those of a stage, or null, which ends it. at, sum: room.
+// h of the second stage
+template <class T>
+T first_way(const T& dt) {
+  return dt * T(0.5);
+}
+
+// (S2.1) from y with its `rate`; rates(t, at, h) gives those of a stage, or null, which ends it; the next one stands h of
+// them from y. at, sum: room.
 template <std::size_t kBlock, class T, class Rates>
 bool rk4_step(double t, double dt, std::size_t size, const T* y, const T* rate, T* at, T* sum, T* next, const Rates& rates) {
-  const double way[3] = {0.5, 0.5, 1}, weight[3] = {2, 2, 1};
+  const double way[4] = {first_way(dt), dt * 0.5, dt, 0}, weight[3] = {2, 2, 1};
   for_blocks<kBlock>(size, [&](std::size_t i) { sum[i] = rate[i]; });
   for (int k = 0; k < 3; ++k) {
-    const T h(dt * way[k]), w(weight[k]);
+    const T h(way[k]), w(weight[k]);
     for_blocks<kBlock>(size, [&](std::size_t i) { at[i] = y[i] + h * rate[i]; });
-    rate = rates(t + dt * way[k], at);
+    rate = rates(t + way[k], at, way[k + 1]);
     if (!rate) return false;
     for_blocks<kBlock>(size, [&](std::size_t i) { sum[i] += w * rate[i]; });
   }

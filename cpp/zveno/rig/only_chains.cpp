@@ -2,6 +2,7 @@
 #include <zveno/batch/rows.hpp>
 #include <zveno/functions/inertia_solver.hpp>
 #include <zveno/functions/law.hpp>
+#include <zveno/functions/stage_dynamics.hpp>
 #include <zveno/rig/load_kernels.hpp>
 #include <zveno/rig/machine.hpp>
 #include <zveno/scalar/scalars.hpp>
@@ -17,6 +18,7 @@ const KernelTable* load_kernels(std::string&) {
     t.run_linkage = &run_linkage;
     t.make_laws = &make_laws;
     t.make_inertia_solver = &make_inertia_solver;
+    t.make_stage_dynamics = &make_stage_dynamics;
     return t;
   }();
   return &table;

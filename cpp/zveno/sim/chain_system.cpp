@@ -31,7 +31,11 @@ ChainSystem::ChainSystem(ChainSetup setup)
   for (const ExternalWrench& w : setup_.external) frames_.push_back(w.frame);
   loads_.resize(frames_.size());
   const auto n = static_cast<std::size_t>(n_);
-  held_.resize(n);
+  Job motion{chain_, Function::forward_dynamics, Method::aba};
+  motion.external_frames = frames_.data();
+  motion.external_count = static_cast<int>(frames_.size());
+  motion_ = setup_.kernels->make_stage_dynamics(motion);
+  for (std::vector<double>* x : {&held_, &ahead_}) x->resize(n);
   for (std::vector<double>* x : {&heights_, &next_heights_}) x->resize(setup_.watched.size());
   for (std::vector<double>* x : {&way_q_, &way_qd_}) x->resize(n);
   inertia_ = setup_.kernels->make_inertia_solver(*chain_);
@@ -147,12 +151,16 @@ void ChainSystem::move_base(double t, double* base) {
     sample(setup_.base, t, 9, base);
 }
 
-bool ChainSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage& e, Detail) {
+bool ChainSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage& e, Detail detail) {
   const double *q = y, *qd = y + n_;
   const auto n = static_cast<std::size_t>(n_);
   double* rate = e.rate.data();
-  std::copy_n(q, n, e.p.data());
-  std::copy_n(qd, n, e.v.data());
+  const double* from = std::exchange(from_, nullptr);
+  for (std::size_t j = 0; from && j < n; ++j) ahead_[j] = from[j] + way_ * qd[j];
+  if (detail != Detail::stage) {
+    std::copy_n(q, n, e.p.data());
+    std::copy_n(qd, n, e.v.data());
+  }
   efforts(t, step, q, qd, y + bristles(), rate + bristles(), e.decay.data(), e.tau.data());
   if (!loads(t, q, qd, e.wrenches.data(), e.pushed.data())) return false;
   move_base(t, e.base);
@@ -161,7 +169,9 @@ bool ChainSystem::rates(double t, std::ptrdiff_t step, const double* y, Stage& e
     for (std::size_t j = 0; j < e.pushed.size(); ++j) more_[j] += e.pushed[j];
     if (!keep(setup_.holding->accelerate(t, q, qd, more_.data(), moves() ? e.base : nullptr, rate + n_, e.held)))
       return false;
-  } else if (!keep(run(motion_, y, e.tau.data(), &e, rate + n_))) {
+  } else if (!keep(motion_->run(
+                 {q, qd, e.tau.data(), moves() ? e.base : nullptr, e.wrenches.data(), from ? ahead_.data() : nullptr},
+                 rate + n_))) {
     return false;
   }
   std::copy_n(qd, n, rate);

@@ -11,6 +11,7 @@
 
 #include <zveno/functions/inertia_solver.hpp>
 #include <zveno/functions/job.hpp>
+#include <zveno/functions/stage_dynamics.hpp>
 #include <zveno/sim/events.hpp>
 #include <zveno/sim/periods.hpp>
 #include <zveno/sim/record.hpp>
@@ -121,6 +122,7 @@ class ChainSystem {
   bool rates(double t, std::ptrdiff_t step, const double* y, Stage& e, Detail detail);
   // the end of a period of which nobody asks for accelerations: whether there is such a state
   bool arrive(const double* y, Stage& e);
+  void expect(const double* y, double h) { from_ = y, way_ = h; }
   void follow(double dt, const double* y, const Stage& e, double* next) const;
   bool project(double t, double* next);
   void accept(const Stage&) { heights_.swap(next_heights_); }
@@ -179,7 +181,6 @@ class ChainSystem {
   ChainSetup setup_;
   const Chain* chain_;
   int n_;
-  Job motion_{chain_, Function::forward_dynamics, Method::aba};
   Schema schema_;
   Drives drives_;
   Events events_;
@@ -189,6 +190,10 @@ class ChainSystem {
   std::vector<double> jacobian_, more_;
   double energy_ = 0;
   Failure failure_;
+  std::unique_ptr<StageDynamics> motion_;
+  std::vector<double> ahead_;  // position of the next evaluation, if it is expected `way_` from `from_`
+  const double* from_ = nullptr;
+  double way_ = 0;
   std::vector<double> held_;  // what the function gave
   std::ptrdiff_t period_ = -1;
   std::vector<double> heights_, next_heights_;  // of the watched functions at the beginning and the end of a step

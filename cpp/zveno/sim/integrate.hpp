@@ -141,9 +141,15 @@ class Simulation {
     return false;
   }
 
+  // before the first stage of a step, at y
+  void expect_first(const double* y) {
+    if (schedule_.method == Stepper::rk4) expect(system_, y, first_way(schedule_.dt));
+  }
+
   bool begin() {
     failure_time_ = schedule_.start;
     if (!system_.begin(schedule_.start, y_.data())) return false;
+    expect_first(y_.data());
     if (!evaluate(schedule_.start, 0, y_.data(), *now_, Detail::record)) return false;
     system_.accept(*now_);
     return true;
@@ -214,6 +220,7 @@ class Simulation {
     }
     if constexpr (kSolvable<System>)
       if (collocation_ && !recorded) return system_.observe(t, step, next_y_.data(), *next_), true;
+    expect_first(next_y_.data());
     return evaluate(t, step, next_y_.data(), *next_, recorded ? Detail::record : Detail::end);
   }
 
@@ -226,7 +233,8 @@ class Simulation {
 
   bool rk4(double dt) {
     return rk4_step<kBlock>(time_, dt, size_, y_.data(), now_->rate.data(), stage_y_.data(), sum_.data(), next_y_.data(),
-                            [&](double t, const double* at) {
+                            [&](double t, const double* at, double h) {
+                              expect(system_, y_.data(), h);
                               return evaluate(t, step_, at, stage_, Detail::stage) ? stage_.rate.data() : nullptr;
                             });
   }

@@ -43,6 +43,7 @@ class Periods {
   // False: the system knows why, and the state means nothing until restore(). The end of a period is accepted when the next
   // one begins: it is evaluated again then, with new inputs, and must find what it found before.
   bool advance() {
+    expect_first(y_.data());
     if (!system_.rates(time(), step_, y_.data(), *now_, Detail::end)) return false;
     system_.accept(*now_);
     for (int k = 1; k < substeps_; ++k) {
@@ -74,12 +75,18 @@ class Periods {
   }
 
  private:
+  // before the first stage of a step, at y
+  void expect_first(const double* y) {
+    if (!semi_implicit_) expect(system_, y, first_way(dt_));
+  }
+
   bool substep(bool brief) {
     if (semi_implicit_) {
       euler_step<kBlock>(dt_, size_, y_.data(), now_->rate.data(), next_y_.data());
       system_.follow(dt_, y_.data(), *now_, next_y_.data());
     } else if (!rk4_step<kBlock>(time(), dt_, size_, y_.data(), now_->rate.data(), stage_y_.data(), sum_.data(),
-                                 next_y_.data(), [&](double t, const double* at) {
+                                 next_y_.data(), [&](double t, const double* at, double h) {
+                                   expect(system_, y_.data(), h);
                                    const bool fine = system_.rates(t, step_, at, stage_, Detail::stage);
                                    return fine ? stage_.rate.data() : nullptr;
                                  })) {
@@ -87,6 +94,7 @@ class Periods {
     }
     const double end = dt_ * static_cast<double>(step_ + 1);
     if (!system_.project(end, next_y_.data())) return false;
+    expect_first(next_y_.data());
     if (!(brief ? system_.arrive(next_y_.data(), *next_)
                 : system_.rates(end, step_ + 1, next_y_.data(), *next_, Detail::end)))
       return false;

@@ -6,6 +6,9 @@
 //   integrated by the same scheme as the motion, so that their distance from energy and momentum measures its error.
 // - bool begin(t, y): the first state and its accounts.
 // - bool rates(t, step, y, e, detail): the state's rates at time t, which lies in `step`. Forces may throw.
+// - void expect(y, h), if that is of use to it: the next but one evaluation will be where the rates of the next one lead
+// from
+//   y in the time h, if nothing comes between.
 // - void follow(dt, y, e, next): semi-implicit step: `next` holds y + dt rate; what follows the new velocities is put in.
 // - bool project(t, next): back onto the manifold of states after a step.
 // - void accept(e): a step ends with e: later evaluations may refer to it.
@@ -20,6 +23,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,6 +37,15 @@ constexpr std::size_t kBlock = 4;
 
 // how much of an evaluation is wanted: inside a step, at its end, at its end and recorded
 enum class Detail { stage, end, record };
+
+template <class System, class = void>
+constexpr bool kExpects = false;
+template <class System>
+constexpr bool kExpects<System, std::void_t<decltype(std::declval<System&>().expect(nullptr, 0.0))>> = true;
+template <class System>
+void expect([[maybe_unused]] System& system, [[maybe_unused]] const double* y, [[maybe_unused]] double h) {
+  if constexpr (kExpects<System>) system.expect(y, h);
+}
 
 // laws of the driven joints, or of others
 class Drives {

@@ -94,10 +94,34 @@ ZVENO_INLINE void hand_over(const Frame& X, Articulated<T>& own, const Vec3<T>& 
   if (!X.coincident()) shift(outboard, X.p);
 }
 
-// base to tips, (8.5): efforts left for the joints of the first n bodies -> accelerations, in place
-template <bool Stacked, class G, class F, class T, class P>
-ZVENO_INLINE void spread(const ModelView<P>& model, const JointPosition<G>& at, const Wrench<F>* U, const F* inverse, int n,
-                         T* qdd, Scratch& scratch) {
+// of the wrench that the body needs; share: the effort left for its joint over its inertia
+template <class T, class Frame>
+ZVENO_INLINE void hand_over(const Frame& X, const Vec3<T>& force, const Vec3<T>& moment, const Wrench<T>& U, const T& share,
+                            Vec3<T>& outboard_f, Vec3<T>& outboard_n) {
+  outboard_f = X.to_parent(force + U.f * share);
+  outboard_n = X.moment_to_parent(moment + U.n * share, outboard_f);
+}
+
+// The wrench that a body needs, `bias`, with what hangs on it by the next body; loaded: hinges may have one of their own.
+template <bool Stacked, class T>
+ZVENO_INLINE void load_body(bool hinge, bool carried, bool loaded, const Wrench<T>& bias, const Vec3<T>& outboard_f,
+                            const Vec3<T>& outboard_n, Vec3<T>& force, Vec3<T>& moment) {
+  force = bias.f;
+  moment = bias.n;
+  if (Stacked && hinge) {
+    force = loaded ? force + outboard_f : outboard_f;
+    moment = loaded ? moment + outboard_n : outboard_n;
+  } else if (carried) {
+    force += outboard_f;
+    moment += outboard_n;
+  }
+}
+
+// base to tips, (8.5): efforts left for the joints of the first n bodies -> accelerations, in place. U[b], inverse[b]:
+// pointers, or what gives them.
+template <bool Stacked, class G, class Wrenches, class Numbers, class T, class P>
+ZVENO_INLINE void spread(const ModelView<P>& model, const JointPosition<G>& at, const Wrenches& U, const Numbers& inverse,
+                         int n, T* qdd, Scratch& scratch) {
   const bool tree = !model.topology->serial;
   Vec3<T>* da = scratch.take<Vec3<T>>(tree ? n : 0);
   Vec3<T>* dw = scratch.take<Vec3<T>>(tree ? n : 0);
@@ -113,7 +137,8 @@ ZVENO_INLINE void spread(const ModelView<P>& model, const JointPosition<G>& at, 
       const JointFrame<G, Stacked> X = joint_frame<Stacked>(model, at, b);
       linear = X.velocity_to_body(linear, angular);
       angular = X.to_body(angular);
-      acceleration = (acceleration - (dot(cast<T>(U[b].f), linear) + dot(cast<T>(U[b].n), angular))) * T(inverse[b]);
+      const auto& u = U[b];
+      acceleration = (acceleration - (dot(cast<T>(u.f), linear) + dot(cast<T>(u.n), angular))) * T(inverse[b]);
     }
     if (model.revolute(b))
       angular.z() += acceleration;
@@ -148,19 +173,14 @@ void articulated_bodies(const ModelView<P>& model, const JointPosition<T>& at, c
   bool carried = false;
   for (int b = n; b-- > 0;) {
     const BodyParams<P>& body = model.body[b];
+    const bool hinge = Stacked && model.hinge(b);
     Articulated<T> own;
-    Vec3<T> force = bias[b].f, moment = bias[b].n;
-    if (Stacked && model.hinge(b)) {
+    Vec3<T> force, moment;
+    load_body<Stacked>(hinge, carried, external_B != nullptr, bias[b], outboard_f, outboard_n, force, moment);
+    if (hinge)
       own = outboard;
-      force = external_B ? force + outboard_f : outboard_f;
-      moment = external_B ? moment + outboard_n : outboard_n;
-    } else {
+    else
       compose(body, carried, outboard, own);
-    }
-    if (carried && !(Stacked && model.hinge(b))) {
-      force += outboard_f;
-      moment += outboard_n;
-    }
     if (tree && model.topology->branches[b]) add_to(own, I[b]);
     const bool revolute = model.revolute(b);
     Vec3<T> Uf, Un;
@@ -173,9 +193,7 @@ void articulated_bodies(const ModelView<P>& model, const JointPosition<T>& at, c
     if (parent != kWorld) {
       const JointFrame<T, Stacked> X = joint_frame<Stacked>(model, at, b);
       hand_over(X, own, Uf, Un, inv, outboard);
-      const T share = left * inv;
-      outboard_f = X.to_parent(force + Uf * share);
-      outboard_n = X.moment_to_parent(moment + Un * share, outboard_f);
+      hand_over(X, force, moment, {Uf, Un}, left * inv, outboard_f, outboard_n);
       if (!carried) {
         add_to(I[parent], outboard);
         bias[parent].f += outboard_f;

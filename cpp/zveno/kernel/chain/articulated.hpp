@@ -7,8 +7,8 @@
 
 namespace zveno {
 
-// beside: n, x with the rotors. U, inverse: n each, the factors; pivot: n, the caller judges them.
-template <class G, class T, class P>
+// beside: n, x with the rotors. U, inverse: n each, the factors; pivot: n, the caller judges them. Stacked: see JointFrame.
+template <bool Stacked = false, class G, class T, class P>
 void factor_inertia(const ModelView<P>& model, const JointPosition<G>& at, const T* beside, Wrench<T>* U, T* inverse,
                     T* pivot, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
@@ -21,7 +21,10 @@ void factor_inertia(const ModelView<P>& model, const JointPosition<G>& at, const
   bool carried = false;
   for (int b = n; b-- > 0;) {
     Articulated<T> own;
-    compose(model.body[b], carried, outboard, own);
+    if (Stacked && model.hinge(b))
+      own = outboard;
+    else
+      compose(model.body[b], carried, outboard, own);
     if (tree && model.topology->branches[b]) add_to(own, I[b]);
     Vec3<T> Uf, Un;
     T inertia;
@@ -30,7 +33,7 @@ void factor_inertia(const ModelView<P>& model, const JointPosition<G>& at, const
     const int parent = model.parent(b);
     carried = parent == b - 1 && parent != kWorld;
     if (parent != kWorld) {
-      hand_over(joint_frame(model, at, b), own, Uf, Un, inv, outboard);
+      hand_over(joint_frame<Stacked>(model, at, b), own, Uf, Un, inv, outboard);
       if (!carried) add_to(I[parent], outboard);
     }
     U[b].f = Uf;
@@ -73,6 +76,31 @@ void solve_inertia(const ModelView<P>& model, const JointPosition<G>& at, const 
     }
   }
   spread<false>(model, at, U, inverse, n, x, scratch);
+}
+
+// Forward dynamics with the factors of a position: aba cut in two, with its bits. bias: n, the wrenches that the bodies need
+// without joint accelerations, changed; loaded: external ones among them; qdd: efforts on entry. U, inverse: see spread.
+template <bool Stacked, class T, class P, class Wrenches, class Numbers>
+void solve_motion(const ModelView<P>& model, const JointPosition<T>& at, const Wrenches& U, const Numbers& inverse,
+                  Wrench<T>* bias, bool loaded, T* qdd, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  Vec3<T> f = zero3<T>(), m = f;
+  bool carried = false;
+  for (int b = model.size(); b-- > 0;) {
+    Vec3<T> force, moment;
+    load_body<Stacked>(model.hinge(b), carried, loaded, bias[b], f, m, force, moment);
+    const T left = qdd[b] - (model.revolute(b) ? moment.z() : force.z());
+    qdd[b] = left;
+    const int parent = model.parent(b);
+    carried = parent == b - 1 && parent != kWorld;
+    if (parent == kWorld) continue;
+    hand_over(joint_frame<Stacked>(model, at, b), force, moment, U[b], left * inverse[b], f, m);
+    if (!carried) {
+      bias[parent].f += f;
+      bias[parent].n += m;
+    }
+  }
+  spread<Stacked>(model, at, U, inverse, model.size(), qdd, scratch);
 }
 
 }  // namespace zveno
