@@ -30,8 +30,14 @@ RINGS: Final = (
 CHAINS: Final = (
     *_FIRST,
     ("rig/only_chains", "rig/chain_machine", "sim/chain_system", "sim/linkage_holding"),
-    ("model/hexapod", "batch/laws", "batch/chain_rows", "batch/linkage_rows", "batch/inertia_solver",
-     "batch/stage_dynamics"),
+    (
+        "model/hexapod",
+        "batch/laws",
+        "batch/chain_rows",
+        "batch/linkage_rows",
+        "batch/inertia_solver",
+        "batch/stage_dynamics",
+    ),
     ("instances/chain_dual", "instances/linkage_dual", "instances/linkage_double", "instances/linkage_packed"),
     ("instances/chain_packed", "instances/chain_packed_analysis"),
 )
