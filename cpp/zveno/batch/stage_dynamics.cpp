@@ -1,6 +1,7 @@
 // Two positions of a chain side by side in lanes, then the states one by one.
 #include <zveno/functions/stage_dynamics.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -22,6 +23,7 @@ class ArticulatedStages : public StageDynamics {
       : job_(job),
         chain_(*job.chain),
         n_(static_cast<std::size_t>(chain_.n())),
+        room_(static_cast<std::size_t>(padded(chain_.n()))),
         s_(n_),
         c_(n_),
         q_(n_),
@@ -30,7 +32,7 @@ class ArticulatedStages : public StageDynamics {
         inverse_(n_),
         pivot_(n_),
         lane_(n_) {
-    for (Position& p : positions_) p.set_size(n_);
+    for (Pair* x : {&given_, &place_, &angle_, &sine_, &cosine_}) x->assign(2 * room_, 0.0);
     for (std::size_t b = 0; b < n_; ++b) beside_[b] = chain_.rotor_inertia()[b];
   }
 
@@ -45,10 +47,9 @@ class ArticulatedStages : public StageDynamics {
     if (here < 0 && state.ahead) factor(state.q, state.ahead, scratch), here = 0;
     Failure failure;
     if (here >= 0) {
-      const Position& p = positions_[here];
-      ChainEvaluation<double>(job_, chain_.view(), in, {p.s.data(), p.c.data(), p.q.data()}, scratch)
+      ChainEvaluation<double>(job_, chain_.view(), in, {row(sine_, here), row(cosine_, here), row(place_, here)}, scratch)
           .accelerations(LaneOfWrenches{U_.data(), here}, LaneOfNumbers{inverse_.data(), here}, qdd);
-      failure = p.failure;
+      failure = failures_[here];
     } else {
       double* pivot = scratch.take<double>(n_);
       evaluate<double>(job_, in, &qdd, pivot, scratch);
@@ -60,15 +61,6 @@ class ArticulatedStages : public StageDynamics {
   }
 
  private:
-  struct Position {
-    std::vector<double> given, q, s, c;  // given: as it came
-    Failure failure;
-
-    void set_size(std::size_t n) {
-      for (std::vector<double>* x : {&given, &q}) x->resize(n);
-      for (std::vector<double>* x : {&s, &c}) x->resize(static_cast<std::size_t>(padded(static_cast<int>(n))));
-    }
-  };
   struct LaneOfWrenches {
     const Wrench<Two>* U;
     int lane;
@@ -81,10 +73,14 @@ class ArticulatedStages : public StageDynamics {
     double operator[](int b) const { return x[b][lane]; }
   };
 
+  // of two positions, one after the other
+  using Pair = std::vector<double>;
+  double* row(Pair& x, int l) const { return x.data() + static_cast<std::size_t>(l) * room_; }
+
   // by bits: a zero has a sign; none: -1
-  int find(const double* q) const {
+  int find(const double* q) {
     for (int l = 0; known_ && l < 2; ++l)
-      if (std::memcmp(positions_[l].given.data(), q, n_ * sizeof(double)) == 0) return l;
+      if (std::memcmp(row(given_, l), q, n_ * sizeof(double)) == 0) return l;
     return -1;
   }
 
@@ -92,15 +88,16 @@ class ArticulatedStages : public StageDynamics {
   void factor(const double* q, const double* ahead, Scratch& scratch) {
     const double* given[2] = {q, ahead};
     for (int l = 0; l < 2; ++l) {
-      Position& p = positions_[l];
-      std::copy_n(given[l], n_, p.given.data());
-      for (std::size_t b = 0; b < n_; ++b) p.q[b] = given[l][chain_.user_index()[b]];
-      turn_joints(chain_, p.q.data(), p.s.data(), p.c.data(), scratch);
+      std::copy_n(given[l], n_, row(given_, l));
+      for (std::size_t b = 0; b < n_; ++b) row(place_, l)[b] = given[l][chain_.user_index()[b]];
+      joint_angles(chain_, row(place_, l), row(angle_, l));
     }
-    const auto join = [&](std::vector<double> Position::* x, std::vector<Two>& to) {
-      for (std::size_t b = 0; b < n_; ++b) to[b].v = Two::V{(positions_[0].*x)[b], (positions_[1].*x)[b]};
+    joint_trig(angle_.data(), sine_.data(), cosine_.data(), static_cast<int>(room_ + chain_.turning().size()));
+    for (int l = 0; l < 2; ++l) spread_turns(chain_, row(sine_, l), row(cosine_, l));
+    const auto join = [&](const Pair& x, std::vector<Two>& to) {
+      for (std::size_t b = 0; b < n_; ++b) to[b].v = Two::V{x[b], x[room_ + b]};
     };
-    join(&Position::s, s_), join(&Position::c, c_), join(&Position::q, q_);
+    join(sine_, s_), join(cosine_, c_), join(place_, q_);
     const JointPosition<Two> at{s_.data(), c_.data(), q_.data()};
     if (chain_.topology().stacked)
       factor_inertia<true>(chain_.view(), at, beside_.data(), U_.data(), inverse_.data(), pivot_.data(), scratch);
@@ -108,15 +105,16 @@ class ArticulatedStages : public StageDynamics {
       factor_inertia<false>(chain_.view(), at, beside_.data(), U_.data(), inverse_.data(), pivot_.data(), scratch);
     for (int l = 0; l < 2; ++l) {
       for (std::size_t b = 0; b < n_; ++b) lane_[b] = pivot_[b][l];
-      positions_[l].failure = judge_pivots(chain_, lane_.data());
+      failures_[l] = judge_pivots(chain_, lane_.data());
     }
     known_ = true;
   }
 
   const Job job_;
   const Chain& chain_;
-  const std::size_t n_;
-  Position positions_[2];
+  const std::size_t n_, room_;
+  Pair given_, place_, angle_, sine_, cosine_;  // given: as it came
+  Failure failures_[2];
   bool known_ = false;
   std::vector<Two> s_, c_, q_, beside_;
   std::vector<Wrench<Two>> U_;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #if defined(__AVX__)
 #include <immintrin.h>
@@ -161,15 +162,18 @@ void joint_trig(const Pack<N>* theta, Pack<N>* s, Pack<N>* c, int n) {
   if (n - i == 1) sincos<1>(theta + i, s + i, c + i);
 }
 
-// one state: the joints fill the lanes. s and c hold padded(n) numbers.
+// one state: the joints fill the lanes, two packs at a time. s and c hold padded(n) numbers.
 inline void joint_trig(const double* theta, double* s, double* c, int n) {
-  Pack<kLanes> si, ci;
-  for (int i = 0; i < n; i += kLanes) {
-    const Pack<kLanes> x = Pack<kLanes>::of(theta + i, n - i);
-    sincos<1>(&x, &si, &ci);
-    si.store(s + i);
-    ci.store(c + i);
-  }
+  const auto turn = [&](auto packs, int i) {
+    constexpr int kPacks = decltype(packs)::value;
+    Pack<kLanes> x[kPacks], si[kPacks], ci[kPacks];
+    for (int k = 0; k < kPacks; ++k) x[k] = Pack<kLanes>::of(theta + i + k * kLanes, n - i - k * kLanes);
+    sincos<kPacks>(x, si, ci);
+    for (int k = 0; k < kPacks; ++k) si[k].store(s + i + k * kLanes), ci[k].store(c + i + k * kLanes);
+  };
+  int i = 0;
+  for (; n - i > kLanes; i += 2 * kLanes) turn(std::integral_constant<int, 2>(), i);
+  if (i < n) turn(std::integral_constant<int, 1>(), i);
 }
 
 }  // namespace zveno
