@@ -103,7 +103,7 @@ def on_threads(
 ) -> None:
     """Work off chunks in threads; `finished` gets those that are complete, `tick` the number of runs done.
 
-    After Ctrl-C pieces under way are given up, and the interrupt is raised; chunks that were complete have been kept.
+    After Ctrl-C or an error of a run pieces under way are given up, and it is raised; complete chunks are kept.
     """
     from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait  # brings logging
 
@@ -151,11 +151,12 @@ def on_threads(
             for future in wait(running, timeout=_TICK, return_when=FIRST_COMPLETED).done:
                 done += take(future)
             tick(done)
-    except KeyboardInterrupt:
+    except BaseException:
         stop.set()
         pool.shutdown(wait=True)
         for future in list(running):
-            take(future)
+            if future.exception() is None:
+                take(future)
         raise
     finally:
         stop.set()
